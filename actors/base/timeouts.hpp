@@ -78,11 +78,19 @@ inline constexpr milliseconds unbounded = std::chrono::hours{100};
 /// Trainers copy what another attempt of their run goes on from: they are in
 /// the midst of a step, and then at once.
 inline constexpr milliseconds keep = std::chrono::seconds{20};
+/// A daemon tells what it has kept, after it has had its trainers copy it and
+/// has ended its share.
+inline constexpr milliseconds kept_search = keep + std::chrono::seconds{10};
+/// A piece of that, of 16 MiB at the most. Then another daemon is asked.
+inline constexpr milliseconds kept_piece = std::chrono::seconds{15};
 /// A daemon keeps that copy for so much longer than its run may wait for it.
 inline constexpr milliseconds kept_longer = std::chrono::minutes{1};
 /// The next run starts that much after one that has failed, so that daemons
 /// have looked at their data by then.
 inline constexpr milliseconds after_failure{2000};
+/// The next attempt of a run comes so much later at the most, if the last ones
+/// have trained nothing new.
+inline constexpr milliseconds longest_pause{30'000};
 
 // -- a cluster
 

@@ -163,15 +163,37 @@ int conclude_chaos(const chaos_options& options, const run_record& run,
   return run.state == run_state::finished ? 0 : 1;
 }
 
+/// Whether the flags that a kind cannot do without were given.
+result<void> check_flags_of(chaos_kind kind, const chaos_options& options) {
+  const auto delays = kind == chaos_kind::delay;
+  const auto lasts =
+    delays || kind == chaos_kind::stop || kind == chaos_kind::disk;
+  const auto missing = [kind](const char* flag, const char* what) {
+    return fail(ec::invalid_argument, "--kinds {} needs {}: {}",
+                to_string(kind), flag, what);
+  };
+  if (lasts && options.lasts == 0)
+    return missing("--lasts", "for how many milliseconds");
+  if (delays && options.each == 0)
+    return missing("--each", "for how many milliseconds a message is held");
+  if (kind == chaos_kind::corrupt && options.messages == 0)
+    return missing("--messages", "how many are damaged");
+  return ok();
+}
+
 /// A single fault, as it is asked for.
 result<int> inflict_one(const chaos_options& options) {
   GRAPHMILL_TRY(const auto kinds, parse_chaos_kinds(options.kinds));
   const auto at = moment_named(options.at);
-  if (kinds.size() != 1 || !at)
+  if (kinds.size() != 1)
     return fail(ec::invalid_argument,
-                "--daemon {} is for one fault: name one of --kinds, and for "
-                "--at a moment, not \"{}\"",
-                options.daemon, options.at);
+                "--daemon {} is for one fault: name the one by --kinds, as in "
+                "--kinds kill",
+                options.daemon);
+  if (!at)
+    return fail(ec::invalid_argument, "--at {} is no moment: --help lists them",
+                options.at);
+  GRAPHMILL_TRYV(check_flags_of(kinds.front(), options));
   chaos_request request{.daemon = options.daemon,
                         .kind = kinds.front(),
                         .at = *at,
@@ -206,9 +228,13 @@ result<int> chaos(const chaos_options& options) {
   GRAPHMILL_TRY(auto client, connect(options.cluster, "chaos", &signals));
   GRAPHMILL_TRY(const auto now, client.status());
   GRAPHMILL_TRY(wishes.daemons, daemons_for_chaos(now.daemons));
+  wishes.coordinator = now.coordinator;
+  for (const auto& daemon : now.daemons)
+    if (daemon.slots != 0)
+      wishes.trainers.push_back(daemon.name);
   const auto plan = plan_chaos(wishes);
   if (!options.cluster.json)
-    say("{}", plan_text(plan));
+    say_lines(plan_text(plan));
   if (options.dry_run)
     return show_plan(options, plan);
   GRAPHMILL_TRY(const auto run, client.run(options.run));
@@ -222,8 +248,9 @@ result<int> chaos(const chaos_options& options) {
 }
 
 constexpr const char* chaos_footer =
-  "The plan is a pure function of seed, kinds and the names of the daemons. "
-  "It\n"
+  "The plan is a pure function of seed, kinds and the names of the daemons, "
+  "and\n"
+  "of which of them leads and which have slots for trainers. It\n"
   "begins at once, and ends with the run; a fault whose daemon is lost is "
   "left\n"
   "out. All daemons must have been started with --chaos-allowed, and whoever\n"
@@ -244,7 +271,8 @@ constexpr const char* chaos_footer =
 CLI::Option* add_single_options(CLI::App& command, chaos_options& options) {
   auto* daemon =
     command.add_option("--daemon", options.daemon,
-                       "Harm this one, once, by the one of --kinds; no plan");
+                       "Harm this one, once, by the one of --kinds, which "
+                       "must be given; no plan");
   command
     .add_option("--at", options.at,
                 "With --daemon: when it next comes to this: at_once, start_up, "
@@ -259,15 +287,17 @@ CLI::Option* add_single_options(CLI::App& command, chaos_options& options) {
     ->needs(daemon);
   command
     .add_option("--lasts", options.lasts,
-                "With --daemon: milliseconds of stop, delay or disk")
+                "With --daemon: milliseconds of stop, delay or disk, which "
+                "need it")
     ->needs(daemon);
   command
     .add_option("--each", options.each,
-                "With --daemon: milliseconds that delay holds a message")
+                "With --daemon: milliseconds that delay holds a message; it "
+                "needs them")
     ->needs(daemon);
   command
     .add_option("--messages", options.messages,
-                "With --daemon: how many corrupt damages")
+                "With --daemon: how many corrupt damages; it needs that")
     ->needs(daemon);
   return daemon;
 }

@@ -75,24 +75,28 @@ result<curve_keys> draw_keys(const key_holder& holder,
   return keys;
 }
 
+/// Lines for people.
 std::string what_to_do(const key_holder& holder, const std::string& file,
                        const std::string& members) {
   switch (holder.role) {
   case key_role::coordinator:
-    return fmt::format("{1} says whom it lets in. Start it by `graphmill node "
-                       "--key {0} --members {1}`,\nand give everybody else a "
-                       "key by `graphmill keygen --daemon NAME` or --client "
-                       "NAME.\n",
-                       file, members);
+    return format_printable(
+      "{1} says whom it lets in. Start it by `graphmill node "
+      "--key {0} --members {1}`,\nand give everybody else a "
+      "key by `graphmill keygen --daemon NAME` or --client "
+      "NAME.\n",
+      file, members);
   case key_role::daemon:
-    return fmt::format("Its public key stands in {1}.\nMove {0} to its machine "
-                       "and start it by `graphmill node --key {0} --join "
-                       "...`.\n",
-                       file, members);
+    return format_printable(
+      "Its public key stands in {1}.\nMove {0} to its machine "
+      "and start it by `graphmill node --key {0} --join "
+      "...`.\n",
+      file, members);
   default:
-    return fmt::format("Its public key stands in {1}.\nMove {0} to its owner, "
-                       "who names it by --key or GRAPHMILL_KEY.\n",
-                       file, members);
+    return format_printable(
+      "Its public key stands in {1}.\nMove {0} to its owner, "
+      "who names it by --key or GRAPHMILL_KEY.\n",
+      file, members);
   }
 }
 
@@ -116,8 +120,10 @@ result<int> make_own_key(key_holder holder, const keygen_options& options,
                           {"name", holder.name},
                           {"members", options.members}}));
   else
-    say("{} holds the key of {}, and nobody else may have it.\n{}", file,
-        label_of(holder), what_to_do(holder, file, options.members));
+    say_lines(format_printable("{} holds the key of {}, and nobody else may "
+                               "have it.\n",
+                               file, label_of(holder))
+              + what_to_do(holder, file, options.members));
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "messages/base/byte_text.hpp"
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/verification/verification.hpp"
+#include "partition/files/mapped_file.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
 #include "partition/writing/memory_needs.hpp"
 
@@ -128,6 +129,7 @@ result<int> run_partition(const partition_arguments& given) {
   const auto start = std::chrono::steady_clock::now();
   const interrupt_flag interrupted;
   GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
+  GRAPHMILL_TRYV(check_parts(data.info(), given.parts));
   const partition_options options{
     .parts = given.parts,
     .method = method_of(given.method).value_or(partition_method::metis),
@@ -146,6 +148,12 @@ result<int> run_partition(const partition_arguments& given) {
         given.dataset, given.parts, given.method, folder.string(),
         byte_text(estimate.memory_bytes), byte_text(estimate.disk_bytes),
         std::max(1.0, estimate.seconds));
+  if (estimate.mapped_files > std::int64_t{mapped_file::most})
+    say(stderr,
+        "warning: a run that has all parts on one machine maps up to {} files, "
+        "and a process may map {}: make fewer parts, or serve them on several "
+        "machines\n",
+        estimate.mapped_files, mapped_file::most);
   if (!given.no_verify) {
     GRAPHMILL_TRYV(verify_source(data, options));
   }
@@ -222,6 +230,10 @@ void add_partition_command(command_line& cli) {
                     "Print the report as one line of JSON");
   command->add_flag("-q,--quiet", given->quiet,
                     "Show neither estimate nor progress");
+  command->footer(
+    "Ctrl-C or SIGTERM ends it and leaves nothing behind. What a killed one\n"
+    "leaves (.NAME.partial-PID and .NAME.lock beside the folder) is cleared\n"
+    "by the next one into the same folder.");
   command->callback(
     [&cli, given] { cli.run = [given] { return run_partition(*given); }; });
 }

@@ -40,7 +40,8 @@ void add_stop_command(command_line& cli) {
   auto* command =
     cli.app.add_subcommand("stop", "End a daemon of a cluster, or all of them");
   command->add_option("daemon", options->daemon, "Name of the daemon");
-  command->add_flag("--all", options->all, "All daemons, the coordinator last");
+  command->add_flag("--all", options->all,
+                    "All daemons, the coordinator last, and stand-ins");
   add_cluster_options(*command, options->cluster);
   command->footer("A run that is on and needs the daemon fails.");
   command->callback(

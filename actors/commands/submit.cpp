@@ -1,6 +1,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/run_options.hpp"
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/process/say.hpp"
 #include "pipelines/definition/definition_file.hpp"
@@ -17,6 +18,7 @@ struct submit_options {
   cluster_options cluster;
   std::string file;
   std::vector<std::string> overrides;
+  bool tensorboard = false;
   bool watch = false;
   bool quiet = false;
 };
@@ -51,7 +53,8 @@ result<int> submit(const submit_options& options) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "submit",
                                      options.watch ? &signals : nullptr));
-  GRAPHMILL_TRY(const auto run, client.submit(source.value));
+  GRAPHMILL_TRY(const auto run,
+                client.submit(source.value, options.tensorboard));
   const auto json = options.cluster.json;
   if (!options.quiet)
     say(json || options.watch ? stderr : stdout, "run {} submitted to {}\n",
@@ -79,6 +82,7 @@ void add_submit_command(command_line& cli) {
   command->add_option("file", options->file, "Pipeline definition (YAML)")
     ->required();
   add_override_option(*command, options->overrides);
+  add_tensorboard_flag(*command, options->tensorboard);
   command->add_flag("-w,--watch", options->watch,
                     "Show the run and wait for its end");
   command->add_flag("-q,--quiet", options->quiet,

@@ -37,6 +37,7 @@ struct up_options {
   std::string key;
   bool insecure = false;
   launch_data_options how;
+  bool tensorboard = false;
   bool json = false;
   bool quiet = false;
 };
@@ -112,12 +113,12 @@ result<launched_cluster> start_remote(const up_options& options,
 result<run_record> run_on(launched_cluster& cluster, const definition& def,
                           const up_options& options) {
   auto& client = cluster.client();
-  GRAPHMILL_TRY(const auto run, client.submit(def));
+  GRAPHMILL_TRY(const auto run, client.submit(def, options.tensorboard));
   run_watcher::settings with;
   with.run = run;
   with.table = options.quiet ? nullptr : options.json ? stderr : stdout;
   with.quiet = options.quiet;
-  with.check = [&cluster] { return cluster.check_coordinator(); };
+  with.check = [&cluster] { return cluster.check_daemons(); };
   run_watcher watcher{client, std::move(with)};
   for (auto again = false;; again = true) {
     auto ended = watcher.follow();
@@ -177,6 +178,7 @@ void add_up_command(command_line& cli) {
                  "Folder in which the run folder is made, at the coordinator")
     ->capture_default_str();
   add_override_option(*command, options->overrides);
+  add_tensorboard_flag(*command, options->tensorboard);
   command
     ->add_option("--program", options->program,
                  "With --hosts: graphmill's path there")

@@ -8,22 +8,31 @@
 
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace graphmill {
 
 namespace {
 
-/// All problems on standard error; for `--json` also as one line on output.
+/// All problems and notes on standard error; for `--json` also as one line on
+/// output.
 int show_problems(const definition_options& options,
-                  const std::vector<problem>& problems,
-                  const std::string& data) {
+                  const std::vector<problem>& problems, const std::string& data,
+                  const std::vector<std::string>& notes = {}) {
+  for (const auto& note : notes)
+    say(stderr, "warning: {}\n", note);
   for (const auto& problem : problems)
     say(stderr, "{}\n", to_string(problem));
   if (!problems.empty())
     say(stderr, "{}: {} problem{}\n", options.file, problems.size(),
         problems.size() == 1 ? "" : "s");
-  if (options.json)
-    say("{}\n", one_line(problems_json(options.file, problems, data)));
+  if (options.json) {
+    auto json = problems_json(options.file, problems, data);
+    json["notes"] = notes;
+    say("{}\n", one_line(json));
+  }
   return problems.empty() ? 0 : 1;
 }
 
@@ -31,6 +40,7 @@ result<int> validate(const definition_options& options) {
   auto source = read_definition(options.file, options.overrides);
   auto& problems = source.problems;
   std::string data;
+  std::vector<std::string> notes;
   // A file that is no YAML at all gives no definition to go on with.
   if (source.value.dataset.empty())
     return show_problems(options, problems, data);
@@ -40,6 +50,8 @@ result<int> validate(const definition_options& options) {
     GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
     for (auto& problem : problems_with(source, graph.info()))
       problems.push_back(std::move(problem));
+    if (auto note = note_on_graph(source.value, graph.info()))
+      notes.push_back(*std::move(note));
   } else if (!options.data.empty()) {
     source.report({options.file, 0, 0}, found.error().message);
   }
@@ -49,7 +61,7 @@ result<int> validate(const definition_options& options) {
                        "it lies with --data"
                      : fmt::format(" for the dataset {} in {}",
                                    source.value.dataset, data));
-  return show_problems(options, problems, data);
+  return show_problems(options, problems, data, notes);
 }
 
 } // namespace

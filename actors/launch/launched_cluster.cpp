@@ -26,12 +26,14 @@ constexpr auto daemon_look_interval = 20ms;
 /// a signal.
 constexpr auto end_patience = 5s;
 
-/// A coordinator that dies more often in that time will do so again.
+/// A daemon that dies more often in that time will do so again.
 constexpr std::size_t most_deaths = 3;
 constexpr auto deaths_within = 60s;
 
+} // namespace
+
 /// A folder that is gone when this is.
-class temporary_folder {
+class launched_cluster::temporary_folder {
 public:
   temporary_folder() = default;
   ~temporary_folder() {
@@ -54,8 +56,6 @@ public:
 private:
   fs::path path_;
 };
-
-} // namespace
 
 result<launched_cluster> launched_cluster::start(local_launch launch,
                                                  settings with) {
@@ -131,49 +131,86 @@ result<void> launched_cluster::check_all() {
   return ok();
 }
 
-result<void> launched_cluster::check_coordinator() {
-  if (daemons_.front().running())
+result<void> launched_cluster::check_daemons() {
+  forget_begun();
+  // Others find the coordinator, which is the first.
+  for (std::size_t i = 0; i < daemons_.size(); ++i)
+    GRAPHMILL_TRYV(check(i));
+  return ok();
+}
+
+/// Folders of daemons that have joined, or that have ended, are of no use.
+void launched_cluster::forget_begun() {
+  std::erase_if(begun_, [this](const auto& one) {
+    std::error_code ignored;
+    return fs::exists(one.second.ready_file, ignored)
+           || !daemons_[one.first].running();
+  });
+}
+
+result<void> launched_cluster::check(std::size_t index) {
+  auto& daemon = daemons_[index];
+  // One that was told to end is not wanted; but nobody knows of a run any more
+  // without the coordinator.
+  if (daemon.running() || (index != 0 && daemon.ended_well()))
     return ok();
-  const auto death = daemons_.front().obituary();
+  const auto death = daemon.obituary();
   const auto now = clock::now();
-  std::erase_if(deaths_,
+  auto& deaths = deaths_[index];
+  std::erase_if(deaths,
                 [now](auto then) { return now - then > deaths_within; });
-  deaths_.push_back(now);
-  if (deaths_.size() > most_deaths || interrupted())
+  deaths.push_back(now);
+  if (deaths.size() > most_deaths || interrupted())
     return death;
   if (with_.tell)
     with_.tell(death.message + "\nit is started again");
-  return start_again();
+  return start_again(index);
 }
 
 bool launched_cluster::interrupted() const {
   return with_.signals != nullptr && with_.signals->count() > 0;
 }
 
-/// Starts the coordinator at the address that it had.
-result<void> launched_cluster::start_again() {
-  until_ = clock::now() + with_.patience;
+/// Starts a daemon under the name that it had, the coordinator at its address.
+result<void> launched_cluster::start_again(std::size_t index) {
   if (remote_) {
-    GRAPHMILL_TRY(auto child, child_process::start(remote_daemon(*remote_, 0)));
-    daemons_.front() = std::move(child);
+    GRAPHMILL_TRY(daemons_[index],
+                  child_process::start(remote_daemon(*remote_, index)));
     return ok();
   }
-  temporary_folder ready;
-  GRAPHMILL_TRY(local_->ready, ready.make());
+  const auto folder = std::make_shared<temporary_folder>();
+  auto launch = *local_;
+  GRAPHMILL_TRY(launch.ready, folder->make());
   if (keys_) {
-    local_->key = (local_->ready / "key").string();
-    GRAPHMILL_TRYV(write_keys(*keys_, local_->key));
+    launch.key = (launch.ready / "key").string();
+    GRAPHMILL_TRYV(write_keys(*keys_, launch.key));
   }
-  GRAPHMILL_TRY(auto child, child_process::start(local_daemon(*local_, 0, {})));
-  daemons_.front() = std::move(child);
-  // It has read the key by then.
-  GRAPHMILL_TRYV(await_address(ready_file(*local_, 0)));
+  const auto number = static_cast<std::uint32_t>(index);
+  GRAPHMILL_TRY(daemons_[index], child_process::start(local_daemon(
+                                   launch, number, launch.again_at)));
+  // Who has joined has read the key before.
+  const auto ready = ready_file(launch, number);
+  if (index == 0)
+    return await_coordinator(ready);
+  begun_[index] = {ready, folder};
   return ok();
 }
 
-/// Waits a little for daemons to get on, and looks after them.
+/// The others may have died with the first, and are started after it.
+result<void> launched_cluster::await_coordinator(const fs::path& file) {
+  until_ = clock::now() + with_.patience;
+  for (;;) {
+    std::error_code ignored;
+    if (fs::exists(file, ignored))
+      return ok();
+    if (!daemons_.front().running())
+      return daemons_.front().obituary();
+    GRAPHMILL_TRYV(pause());
+  }
+}
+
+/// Waits a little for daemons to get on.
 result<void> launched_cluster::pause() {
-  GRAPHMILL_TRYV(check_all());
   if (clock::now() >= until_)
     return fail(ec::timeout, "the daemons were not up within {} s{}{}",
                 std::chrono::ceil<std::chrono::seconds>(with_.patience).count(),
@@ -197,6 +234,7 @@ result<std::string> launched_cluster::await_address(const fs::path& file) {
     std::string line;
     if (std::getline(in, line) && !in.eof())
       return line;
+    GRAPHMILL_TRYV(check_all());
     GRAPHMILL_TRYV(pause());
   }
 }
@@ -215,6 +253,7 @@ result<void> launched_cluster::await_daemons() {
     if (!now && now.error().code != ec::unavailable
         && now.error().code != ec::timeout)
       return now.error();
+    GRAPHMILL_TRYV(check_all());
     GRAPHMILL_TRYV(pause());
   }
 }
@@ -230,8 +269,12 @@ void launched_cluster::end() {
   if (!told)
     for (auto& daemon : daemons_)
       daemon.signal(SIGTERM);
+  forget_begun();
+  for (const auto& [index, unused] : begun_) // The coordinator may not know it.
+    daemons_[index].signal(SIGTERM);
   end_all(daemons_, end_patience);
   daemons_.clear();
+  begun_.clear();
 }
 
 } // namespace graphmill

@@ -134,6 +134,10 @@ void child_process::signal(int number) {
     ::kill(-id_, number);
 }
 
+bool child_process::ended_well() const {
+  return WIFEXITED(status_) && WEXITSTATUS(status_) == 0;
+}
+
 std::string child_process::last_words() const {
   auto text = output_->text();
   if (text.size() > most_words) {

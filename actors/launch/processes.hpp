@@ -41,6 +41,9 @@ public:
   /// To be called after its end: says how it ended, and what it printed last.
   error obituary() const;
 
+  /// After its end: whether it ended as one that was told to, with code 0.
+  bool ended_well() const;
+
   /// The last whole lines of what it printed.
   std::string last_words() const;
 

@@ -5,7 +5,7 @@
 #include "actors/run/checkpoints/checkpoint_maker.hpp"
 #include "actors/run/checkpoints/checkpoint_times.hpp"
 #include "actors/run/checkpoints/run_pause.hpp"
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 #include "actors/run/member_answers.hpp"
 #include "actors/run/phase_tally.hpp"
 #include "actors/run/replicas.hpp"

@@ -2,7 +2,7 @@
 
 #include "actors/run/checkpoints/checkpoint_writer.hpp"
 #include "actors/run/conductor.hpp"
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "pipelines/planning/storage_decision.hpp"

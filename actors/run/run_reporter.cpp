@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -16,6 +17,12 @@ namespace {
 /// "nan" has a sign on some CPUs, which means nothing.
 double without_sign_if_nan(double loss) {
   return std::isnan(loss) ? std::numeric_limits<double>::quiet_NaN() : loss;
+}
+
+/// Seconds since 1970.
+double wall_time() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
 }
 
 /// Of a line of metrics.jsonl, which counts from 1.
@@ -102,10 +109,23 @@ result<void> run_reporter::on_phase(const phase_result& done) {
                done.metrics.accuracy(), pluralized(done.steps, "step"),
                done.seconds);
   if (folder_ != nullptr) {
-    lines_.push_back(metrics_json(done));
+    auto line = metrics_json(done);
+    line["ended"] = wall_time();
+    lines_.push_back(std::move(line));
     GRAPHMILL_TRYV(folder_->add_metrics(lines_.back()));
+    tell_events();
   }
   return ok();
+}
+
+/// A copy of the metrics: the run does not end for it.
+void run_reporter::tell_events() {
+  const auto told = folder_->add_events(lines_);
+  if (!told && !events_fail_ && log_)
+    log_->warn("the curves for TensorBoard lack the last epoch: {}. Training "
+               "goes on; they will be whole when they can be written again",
+               told.error().message);
+  events_fail_ = !told;
 }
 
 void run_reporter::go_on_after(const nlohmann::json& lines) {

@@ -22,8 +22,9 @@ nlohmann::json metrics_json(const phase_result& done);
 nlohmann::json step_json(const step_result& done);
 
 /// Tells people and files how a run goes: a progress bar per phase, a table row
-/// per epoch, a line in metrics.jsonl per phase, and one in steps.jsonl per
-/// rank and step if the definition asks for it.
+/// per epoch, a line in metrics.jsonl per phase (and, if the run folder has
+/// them, points of the curves for TensorBoard), and one in steps.jsonl per rank
+/// and step if the definition asks for it.
 class run_reporter {
 public:
   /// @param table Where rows go; null for none.
@@ -54,6 +55,7 @@ public:
   nlohmann::json lines_of(std::int32_t epochs) const;
 
 private:
+  void tell_events();
   void note_validation(std::int32_t epoch, double accuracy);
   void on_step(const phase_request& work, std::int64_t done);
   result<void> on_phase(const phase_result& done);
@@ -71,6 +73,7 @@ private:
   std::int32_t epochs_ = 0;
   std::optional<std::int32_t> best_epoch_;
   double best_accuracy_ = 0; ///< Of `best_epoch_`.
+  bool events_fail_ = false; ///< The last ones; so much has been said.
   bool header_ = false;
 };
 

@@ -169,6 +169,8 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
   const auto& work = run.work;
   const auto rows = table_of(work);
   const auto said = verdict_of(run.health);
+  // Of steps that nobody has told the health of, there is nothing to judge.
+  const auto judged = outcome.train_steps == 0 || tells_of_training(run.health);
   return {
     {"test_accuracy", accuracy_of(reporter, phase::test)},
     {"validation_accuracy", outcome.best_validation
@@ -188,8 +190,9 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"retried_batches", work.retried_batches},
     {"bottleneck",
      said.limit.empty() ? bottleneck_of(rows, run.seconds) : said.limit},
-    {"verdict", run.health.daemons.empty() ? nlohmann::json()
-                                           : nlohmann::json(said.sentence)},
+    {"verdict", run.health.daemons.empty() || !judged
+                  ? nlohmann::json()
+                  : nlohmann::json(said.sentence)},
     {"stages", table_json(rows)},
     {"cache", cache_of(work)},
     {"disk", disk_of(work)},

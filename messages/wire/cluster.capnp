@@ -133,7 +133,11 @@ struct SubmitRequest {
   # Its name; empty: the newest one that is whole.
   withChanges @3 :Bool;
   # The definition may be another one than that of the checkpoint.
-  uploaded @4 :Bool;
+
+  tensorboard @4 :Bool;
+  # Of `submit`: the run folder gets curves for TensorBoard.
+
+  uploaded @5 :Bool;
   # It goes on with what this client has sent by `upload`. Then `resume` and
   # `checkpoint` are empty.
 }

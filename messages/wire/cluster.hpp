@@ -149,11 +149,12 @@ payload encode_definition_body(const definition& def);
 result<definition> decode_definition_body(const payload& from);
 
 /// What else `submit` says: which run the new one is to go on with, or that it
-/// is to go on with what its client has uploaded.
+/// is to go on with what its client has uploaded, and what its folder gets.
 struct resume_request {
   std::string run;           ///< Empty: none.
   std::string checkpoint;    ///< Its name; empty: the newest one.
   bool with_changes = false; ///< The definition may be another one.
+  bool tensorboard = false;  ///< Curves for TensorBoard.
   bool uploaded = false;     ///< With neither run nor checkpoint.
 };
 payload encode_resumption(const definition& def, const resume_request& of);

@@ -113,6 +113,10 @@ struct ActorHealth {
   recentRestarts @29 :UInt64;
   # In the window.
   lastError @30 :Text;
+
+  peakBatches @31 :UInt64;
+  peakBytes @32 :UInt64;
+  # The most that creditBatches and creditBytes have been so far.
 }
 
 struct PeerHealth {

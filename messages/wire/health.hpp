@@ -103,6 +103,8 @@ struct actor_health {
   std::uint64_t restarts = 0;
   std::uint64_t recent_restarts = 0;
   std::string last_error;
+  std::uint64_t peak_batches = 0;
+  std::uint64_t peak_bytes = 0;
 
   static void fields(auto& of, auto visit) {
     visit("kind", of.kind);
@@ -136,6 +138,8 @@ struct actor_health {
     visit("restarts", of.restarts);
     visit("recentRestarts", of.recent_restarts);
     visit("lastError", of.last_error);
+    visit("peakBatches", of.peak_batches);
+    visit("peakBytes", of.peak_bytes);
   }
 };
 
@@ -163,6 +167,8 @@ inline constexpr std::size_t actors = 256;
 inline constexpr std::size_t peers = 256;
 inline constexpr std::size_t long_work = 8;
 inline constexpr std::size_t text = 256;
+/// Of a whole report, encoded: more than one with the most of all takes.
+inline constexpr std::size_t bytes = 384 * 1024;
 } // namespace health_limits
 
 /// How a daemon and its share of a run are (`health_report`).

@@ -61,6 +61,10 @@ struct dataset_info {
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
 };
 
+/// A sentence to warn with if no edge ends at a node of the target type, so
+/// that nothing is sampled for seeds; nothing otherwise.
+std::optional<std::string> note_on_target(const dataset_info& info);
+
 /// Reads and checks a `dataset.json`. A newer format version is refused.
 result<dataset_info> read_dataset_info(const std::filesystem::path& folder);
 /// The same of a text. @param where What it stands in, for errors.

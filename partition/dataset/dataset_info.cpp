@@ -201,6 +201,21 @@ result<dataset_info> parse_dataset_info(std::string_view text,
   }
 }
 
+std::optional<std::string> note_on_target(const dataset_info& info) {
+  auto reversible = false;
+  for (const auto& type : info.edge_types) {
+    if (type.count > 0 && type.destination == info.target)
+      return std::nullopt;
+    reversible = reversible || (type.count > 0 && type.source == info.target);
+  }
+  return fmt::format(
+    "no edge ends at nodes of type `{}`, so nothing is sampled for them, and "
+    "only their own features count{}",
+    info.node_types[static_cast<std::size_t>(info.target)].name,
+    reversible ? "; import with --reverse to add the reverse of each edge type"
+               : "");
+}
+
 result<dataset_info> read_dataset_info(const fs::path& folder) {
   const auto path = folder / "dataset.json";
   auto text = read_text(path, largest_file);

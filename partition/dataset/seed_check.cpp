@@ -35,7 +35,8 @@ result<void> check_seeds(const node_type_info& type,
   if (need_train && splits[0].empty())
     return fail(ec::invalid_data,
                 "train split of {} is empty; there would be nothing to train "
-                "on",
+                "on: say shares such as --split 0.8,0.1,0.1, or give the "
+                "training nodes",
                 type.name);
   std::vector<std::uint8_t> split_of;
   for (auto which : all_splits) {

@@ -70,6 +70,52 @@ result<unique_fd> open_file(const fs::path& path, int flags,
   }
 }
 
+namespace {
+
+error not_our_file(const fs::path& path, std::string_view what) {
+  return fail(ec::permission,
+              "{} is {}, and not a file of ours: look who has put it there, "
+              "and remove it",
+              path.string(), what);
+}
+
+result<void> expect_own_file(int fd, const fs::path& path) {
+  GRAPHMILL_TRY(const auto about, look_at(fd, path));
+  if (S_ISDIR(about.st_mode))
+    return not_our_file(path, "a folder");
+  if (!S_ISREG(about.st_mode))
+    return not_our_file(path, "a pipe, device or socket");
+  if (about.st_uid != ::geteuid())
+    return fail(ec::permission,
+                "{} belongs to the user with the number {}, not to this one",
+                path.string(), about.st_uid);
+  if (about.st_nlink > 1)
+    return not_our_file(path, "a file with a second name elsewhere");
+  return ok();
+}
+
+} // namespace
+
+result<unique_fd> open_own_file(const fs::path& path, int flags) {
+  // Of a pipe, neither end is waited for.
+  const auto open_flags = flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  for (;;) {
+    unique_fd fd{::open(path.c_str(), open_flags, 0600)};
+    if (fd.get() >= 0) {
+      GRAPHMILL_TRYV(expect_own_file(fd.get(), path));
+      return fd;
+    }
+    if (errno == ELOOP)
+      return not_our_file(path, "a link");
+    if (errno == EISDIR)
+      return not_our_file(path, "a folder");
+    if (errno == ENXIO)
+      return not_our_file(path, "a pipe, device or socket");
+    if (errno != EINTR)
+      return fail_errno(errno, "cannot open {}", path.string());
+  }
+}
+
 result<std::size_t> file_size(int fd, const fs::path& path) {
   GRAPHMILL_TRY(const auto about, look_at(fd, path));
   if (!S_ISREG(about.st_mode))
@@ -164,15 +210,26 @@ result<void> for_each_entry(const fs::path& folder, Visit visit) {
 
 } // namespace
 
-result<void> sync_tree(const fs::path& folder) {
+result<void> sync_tree(const fs::path& folder, const std::atomic<bool>* stop) {
+  const auto check = [&folder, stop]() -> result<void> {
+    if (stop != nullptr && stop->load(std::memory_order_relaxed))
+      return fail(ec::cancelled,
+                  "stopped on request while {} was being written to disk",
+                  folder.string());
+    return ok();
+  };
   // Writing is started for all files before the first one is waited for, so
   // that the file system can commit them together.
   GRAPHMILL_TRYV(
-    for_each_entry(folder, [](int fd, const fs::path&) -> result<void> {
+    for_each_entry(folder, [&check](int fd, const fs::path&) -> result<void> {
       ::sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a mere hint
-      return ok();
+      return check();
     }));
-  GRAPHMILL_TRYV(for_each_entry(folder, sync_file));
+  GRAPHMILL_TRYV(for_each_entry(
+    folder, [&check](int fd, const fs::path& path) -> result<void> {
+      GRAPHMILL_TRYV(check());
+      return sync_file(fd, path);
+    }));
   return sync_folder(folder);
 }
 

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -44,6 +45,12 @@ enum class file_access : std::uint8_t {
 result<unique_fd> open_file(const std::filesystem::path& path, int flags,
                             file_access access = file_access::shared);
 
+/// open(2) of a file of ours that others might have had a hand in: made for us
+/// alone if `flags` have O_CREAT. A link is not followed, wherever it leads,
+/// and what is no file, belongs to another user or has a second name elsewhere
+/// is refused with `permission`, before anything is written to it.
+result<unique_fd> open_own_file(const std::filesystem::path& path, int flags);
+
 /// Bytes of an open file; fails if it is a folder or anything else.
 /// @param path For the error only.
 result<std::size_t> file_size(int fd, const std::filesystem::path& path);
@@ -71,8 +78,11 @@ result<void> sync_file(int fd, const std::filesystem::path& path);
 /// fsyncs a folder, so that names made in it survive a crash.
 result<void> sync_folder(const std::filesystem::path& folder);
 
-/// fsyncs every file and folder below `folder`, and itself.
-result<void> sync_tree(const std::filesystem::path& folder);
+/// fsyncs every file and folder below `folder`, and itself. Many files take
+/// long, so that it ends between two of them, with code `cancelled`, once
+/// `stop` is true; that may be null.
+result<void> sync_tree(const std::filesystem::path& folder,
+                       const std::atomic<bool>* stop = nullptr);
 
 /// A file that takes the place of another one when it is whole, and goes away
 /// if it never is. Move-only.

@@ -2,6 +2,7 @@
 
 #include "partition/files/file_io.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 #include <utility>
@@ -47,6 +48,15 @@ result<void> check_extent(std::string_view text, std::string_view where) {
   return ok();
 }
 
+/// "line 2, column 7", both from 1; of a byte counted from 1, as parse errors
+/// have it, which is behind the text when that ends too early.
+std::string place_in(std::string_view text, std::size_t byte) {
+  const auto before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const auto line = std::ranges::count(before, '\n') + 1;
+  const auto begin = before.rfind('\n') + 1; // npos + 1 is 0.
+  return fmt::format("line {}, column {}", line, before.size() - begin + 1);
+}
+
 template <class Json>
 result<Json>
 parse_within_limits(std::string_view text, std::string_view where,
@@ -54,8 +64,12 @@ parse_within_limits(std::string_view text, std::string_view where,
   GRAPHMILL_TRYV(check_extent(text, where));
   try {
     return Json::parse(text, visit);
-  } catch (const nlohmann::json::exception& broken) {
-    return fail(ec::invalid_data, "{} is broken: {}", where, broken.what());
+  } catch (const nlohmann::json::parse_error& broken) {
+    return fail(ec::invalid_data, "{} is broken: it is no JSON from {} on",
+                where, place_in(text, broken.byte));
+  } catch (const nlohmann::json::exception&) {
+    return fail(ec::invalid_data,
+                "{} is broken: one of its numbers is out of range", where);
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_memory, "no memory for what stands in {}", where);
   }

@@ -35,8 +35,7 @@ struct mapping {
 };
 
 // A signal handler reaches nothing but statics. Everything below is lock-free.
-constexpr std::size_t capacity = 32768;
-std::array<mapping, capacity> mappings;
+std::array<mapping, mapped_file::most> mappings;
 std::atomic<std::size_t> high_water = 0;
 
 std::atomic<int> broken_mappings = 0;
@@ -99,7 +98,7 @@ std::uintptr_t round_up_to_page(std::uintptr_t bytes) {
 
 /// @returns the slot, or -1 if the table is full.
 int enter(const void* data, std::size_t size, const fs::path& path) {
-  for (std::size_t i = 0; i < capacity; ++i) {
+  for (std::size_t i = 0; i < mapped_file::most; ++i) {
     auto& entry = mappings[i];
     bool expected = false;
     if (entry.taken.load()
@@ -158,7 +157,7 @@ result<mapped_file> mapped_file::open(const fs::path& path) {
     return fail(ec::out_of_memory,
                 "cannot map {}: {} files are mapped already; use fewer "
                 "partitions or edge types in one process",
-                path.string(), capacity);
+                path.string(), most);
   return mapped;
 }
 

@@ -19,6 +19,9 @@ namespace graphmill {
 /// mark goes with the mapping: whoever maps the file again may use it again.
 class mapped_file {
 public:
+  /// How many files a process can have mapped at a time.
+  static constexpr std::size_t most = 32768;
+
   /// Maps `path`. An empty file maps to an empty span.
   static result<mapped_file> open(const std::filesystem::path& path);
 

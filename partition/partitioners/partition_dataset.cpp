@@ -1,6 +1,7 @@
 #include "partition/partitioners/partition_dataset.hpp"
 
 #include "messages/base/byte_text.hpp"
+#include "messages/base/pluralized.hpp"
 #include "partition/dataset/digest.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
@@ -25,15 +26,6 @@ constexpr std::size_t largest_report = std::size_t{1} << 28;
 
 /// Of the files of seeds, by their paths within the folder.
 using seed_digests = std::map<std::string, std::string>;
-
-result<void> check_options(const partition_options& options) {
-  if (options.parts >= 1 && options.parts <= most_parts)
-    return ok();
-  return fail(ec::invalid_argument,
-              "{} parts are asked for; 1 to {} can be "
-              "made",
-              options.parts, most_parts);
-}
 
 /// What identifies the content: datasets that other tools have written may lack
 /// the digest.
@@ -200,10 +192,31 @@ result<partition_report> report_there(const dataset& data,
 
 } // namespace
 
+result<void> check_parts(const dataset_info& info, part_id parts) {
+  if (parts < 1 || parts > most_parts)
+    return fail(ec::invalid_argument,
+                "{} parts are asked for; 1 to {} can be made", parts,
+                most_parts);
+  std::int64_t nodes = 0;
+  for (const auto& type : info.node_types)
+    nodes += type.count;
+  if (nodes == 0)
+    return fail(ec::invalid_argument,
+                "{} has no nodes, so there is nothing to partition; import it "
+                "again from tables that are not empty",
+                info.name);
+  if (parts > nodes)
+    return fail(ec::invalid_argument,
+                "{} parts are asked for, but {} has {}: ask for at most as "
+                "many parts as nodes",
+                parts, info.name, pluralized(nodes, "node"));
+  return ok();
+}
+
 result<partition_report> partition_dataset(const dataset& data,
                                            const partition_options& options,
                                            const fs::path& folder) {
-  GRAPHMILL_TRYV(check_options(options));
+  GRAPHMILL_TRYV(check_parts(data.info(), options.parts));
   try {
     return do_partition(data, options, folder);
   } catch (const std::bad_alloc&) {
@@ -218,7 +231,7 @@ result<partition_report> partition_dataset(const dataset& data,
 result<prepared_partitions> prepare_partitions(const dataset& data,
                                                const partition_options& options,
                                                const fs::path& folder) {
-  GRAPHMILL_TRYV(check_options(options));
+  GRAPHMILL_TRYV(check_parts(data.info(), options.parts));
   prepared_partitions out;
   GRAPHMILL_TRY(out.built,
                 prepare_folder(
@@ -228,7 +241,7 @@ result<prepared_partitions> prepare_partitions(const dataset& data,
                                   partition_dataset(data, options, partial));
                     return ok();
                   },
-                  options.on_progress));
+                  options.on_progress, options.stop));
   if (!out.built) {
     GRAPHMILL_TRY(out.report, report_there(data, options, folder));
   }

@@ -32,9 +32,14 @@ struct partition_estimate {
   std::uint64_t memory_bytes = 0; ///< Mapped files apart, METIS included.
   std::uint64_t disk_bytes = 0;
   double seconds = 0;
+  std::int64_t mapped_files = 0; ///< That a run which has all parts maps.
 };
 partition_estimate estimate_partition(const dataset_info& info,
                                       const partition_options& options);
+
+/// Fails if so many parts cannot be made of a dataset: 1 to `most_parts`, and
+/// not more than it has nodes.
+result<void> check_parts(const dataset_info& info, part_id parts);
 
 /// Cuts a dataset into parts and writes them below `folder`, which must be
 /// there and empty. Checks the dataset's edges and seeds first. A pure function

@@ -166,18 +166,19 @@ class folder_preparation::work {
 public:
   explicit work(fs::path target) : target_(std::move(target)) {}
 
-  result<bool> run(const folder_builder& build, const progress_callback& tell) {
+  result<bool> run(const folder_builder& build, const progress_callback& tell,
+                   const std::atomic<bool>* stop) {
     GRAPHMILL_TRY(const auto at, places_of(target_));
     GRAPHMILL_TRYV(look_for(at.target));
     if (complete_)
       return false;
     GRAPHMILL_TRYV(make_folders(at.parent));
     const cleaner on_return{*this};
-    GRAPHMILL_TRY(const auto mine, wait_for_lock(at, tell));
+    GRAPHMILL_TRY(const auto mine, wait_for_lock(at, tell, stop));
     if (!mine)
       return false;
     GRAPHMILL_TRYV(build(at.partial));
-    GRAPHMILL_TRYV(sync_tree(at.partial));
+    GRAPHMILL_TRYV(sync_tree(at.partial, stop));
     GRAPHMILL_TRYV(put_in_place(at));
     GRAPHMILL_TRYV(sync_folder(at.parent));
     return true;
@@ -209,12 +210,17 @@ private:
   /// Waits, telling so, for the lock or for the target to be there. Each wait
   /// is short; there are as many as the holder lives.
   /// @returns false when the target is there, else the folder is made.
-  result<bool> wait_for_lock(const places& at, const progress_callback& tell) {
+  result<bool> wait_for_lock(const places& at, const progress_callback& tell,
+                             const std::atomic<bool>* stop) {
     auto pause = 5ms;
     for (std::uint64_t waited = 0;; waited += 1) {
       GRAPHMILL_TRY(const auto mine, try_begin(at));
       if (mine || complete_)
         return mine;
+      if (stop != nullptr && stop->load(std::memory_order_relaxed))
+        return fail(ec::cancelled,
+                    "stopped on request while another process prepares {}",
+                    at.target.string());
       if (tell && waited % 4 == 3)
         tell({.phase = "wait for another process"});
       std::this_thread::sleep_for(pause);
@@ -288,8 +294,9 @@ folder_preparation::folder_preparation(fs::path target)
 folder_preparation::~folder_preparation() = default;
 
 result<bool> folder_preparation::run(const folder_builder& build,
-                                     const progress_callback& on_progress) {
-  return work_->run(build, on_progress);
+                                     const progress_callback& on_progress,
+                                     const std::atomic<bool>* stop) {
+  return work_->run(build, on_progress, stop);
 }
 
 result<bool> folder_preparation::abandon() {
@@ -297,8 +304,9 @@ result<bool> folder_preparation::abandon() {
 }
 
 result<bool> prepare_folder(const fs::path& target, const folder_builder& build,
-                            const progress_callback& on_progress) {
-  return folder_preparation{target}.run(build, on_progress);
+                            const progress_callback& on_progress,
+                            const std::atomic<bool>* stop) {
+  return folder_preparation{target}.run(build, on_progress, stop);
 }
 
 } // namespace graphmill

@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -24,10 +25,13 @@ using folder_builder =
 /// Returns only when the folder is there or has failed: it waits as long as
 /// another process that builds the same one lives.
 /// @param on_progress Also told when this process waits for another one.
+/// @param stop Set it to end the waiting and the fsyncs with code `cancelled`
+/// (`build` looks at it itself); may be null.
 /// @returns true if this call has built it.
 result<bool> prepare_folder(const std::filesystem::path& target,
                             const folder_builder& build,
-                            const progress_callback& on_progress = {});
+                            const progress_callback& on_progress = {},
+                            const std::atomic<bool>* stop = nullptr);
 
 /// A `prepare_folder` that another thread can end. One thread calls `run`,
 /// once; any other may call `abandon` meanwhile, before or after. Both must
@@ -44,7 +48,8 @@ public:
   /// As `prepare_folder`; to be called once. After `abandon` it fails with
   /// `ec::cancelled`, or with what `build` makes of its folder being gone.
   result<bool> run(const folder_builder& build,
-                   const progress_callback& on_progress = {});
+                   const progress_callback& on_progress = {},
+                   const std::atomic<bool>* stop = nullptr);
 
   /// From any thread, at any time: removes what `run` has begun, and its lock.
   /// `build` is not told: it may go on, with no effect on other processes.

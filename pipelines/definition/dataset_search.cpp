@@ -1,6 +1,6 @@
 #include "pipelines/definition/dataset_search.hpp"
 
-#include "pipelines/definition/problem.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
 
 namespace graphmill {
 

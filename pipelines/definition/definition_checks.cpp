@@ -1,10 +1,15 @@
 #include "pipelines/definition/definition_checks.hpp"
 
+#include "messages/definition/definition_schema.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
+#include <capnp/dynamic.h>
+#include <capnp/message.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -108,6 +113,27 @@ void check_fanouts(definition_source& source) {
   }
 }
 
+/// Without neighbours, a model that hears them is another one.
+void check_sampling(definition_source& source) {
+  const auto& sampler = source.value.sampler;
+  const auto is_nothing = [](const std::vector<std::int32_t>& fanouts) {
+    return std::ranges::all_of(fanouts, [](auto value) { return value == 0; });
+  };
+  if (!source.usable("sampler.fanouts") || !source.usable("model.kind")
+      || !traits_of(source.value.model.kind).hears()
+      || !is_nothing(sampler.fanouts)
+      || !std::ranges::all_of(sampler.edge_fanouts,
+                              [&is_nothing](const auto& of_type) {
+                                return is_nothing(of_type.second);
+                              }))
+    return;
+  source.report(source.where("sampler.fanouts"),
+                fmt::format("`sampler.fanouts` are 0 in every hop, so that {} "
+                            "would hear of no neighbour; sample some, or use "
+                            "`kind: mlp`",
+                            traits_of(source.value.model.kind).name));
+}
+
 void check_heads(definition_source& source) {
   const auto& model = source.value.model;
   const auto& traits = traits_of(model.kind);
@@ -148,6 +174,7 @@ void check_attention(definition_source& source) {
   if (traits_of(model.kind).attends())
     return check_attention_effects(source);
   const std::pair<std::string, bool> fields[]{
+    {"model.heads", model.heads != default_of_model("heads")},
     {"model.output_heads", model.output_heads != 0},
     {"model.attention_dropout", model.attention_dropout != 0},
     {"model.attention_residual", model.attention_residual}};
@@ -245,6 +272,7 @@ void check_definition(definition_source& source) {
   check_range(source);
   check_sizes(source);
   check_fanouts(source);
+  check_sampling(source);
   check_heads(source);
   check_attention(source);
   check_momentum(source);
@@ -254,6 +282,16 @@ void check_definition(definition_source& source) {
   check_record(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);
   check_daemons(source, "placement.samplers", source.value.placement.samplers);
+}
+
+std::uint32_t default_of_model(const char* field) {
+  capnp::MallocMessageBuilder message;
+  const auto defaults =
+    message.initRoot<capnp::DynamicStruct>(definition_schema()).asReader();
+  return defaults.get("model")
+    .as<capnp::DynamicStruct>()
+    .get(field)
+    .as<std::uint32_t>();
 }
 
 bool is_name_character(char c) {

@@ -3,7 +3,7 @@
 #include "messages/definition/definition_codec.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_help.hpp"
-#include "pipelines/definition/yaml_tree.hpp"
+#include "pipelines/definition/yaml/yaml_tree.hpp"
 
 #include <capnp/message.h>
 

@@ -3,7 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "pipelines/definition/definition_reader.hpp"
-#include "pipelines/definition/problem.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
 
 #include <filesystem>
 #include <span>

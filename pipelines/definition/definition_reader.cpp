@@ -1,7 +1,7 @@
 #include "pipelines/definition/definition_reader.hpp"
 
 #include "pipelines/definition/definition_help.hpp"
-#include "pipelines/definition/scalar_text.hpp"
+#include "pipelines/definition/yaml/scalar_text.hpp"
 
 #include <fmt/ranges.h>
 

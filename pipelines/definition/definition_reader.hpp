@@ -1,8 +1,8 @@
 #pragma once
 
 #include "messages/definition/definition_schema.hpp"
-#include "pipelines/definition/problem.hpp"
-#include "pipelines/definition/yaml_tree.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/definition/yaml/yaml_tree.hpp"
 
 #include <capnp/dynamic.h>
 

@@ -1,6 +1,6 @@
 #include "pipelines/definition/definition_help.hpp"
 #include "pipelines/definition/definition_reader.hpp"
-#include "pipelines/definition/scalar_text.hpp"
+#include "pipelines/definition/yaml/scalar_text.hpp"
 
 #include <utility>
 

@@ -168,12 +168,4 @@ static_assert(std::all_of(model_kinds.begin(), model_kinds.end(),
                             return &traits_of(of.kind) == &of;
                           }));
 
-/// The kind to advise to somebody whose dataset has several node types: the
-/// first one that can take them.
-constexpr std::string_view name_of_typed_kind() {
-  return std::find_if(model_kinds.begin(), model_kinds.end(),
-                      [](const model_traits& of) { return of.typed; })
-    ->name;
-}
-
 } // namespace graphmill

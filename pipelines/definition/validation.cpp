@@ -2,6 +2,7 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/shard.hpp"
+#include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/model_traits.hpp"
 
 #include <fmt/ranges.h>
@@ -53,6 +54,18 @@ std::string node_types_text(const dataset_info& info) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// The kinds to advise to somebody whose dataset has several node types: those
+/// that can take them, and hear neighbours.
+std::string typed_kinds_text() {
+  std::vector<std::string> names;
+  for (const auto& of : model_kinds)
+    if (of.typed && of.hears())
+      names.push_back(fmt::format("`kind: {}`", of.name));
+  const auto last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
 void check_dataset_name(const checked& c) {
   if (c.source.usable("dataset") && c.def.dataset != c.info.name)
     c.report("dataset",
@@ -82,9 +95,23 @@ void check_model(const checked& c) {
       && c.source.usable("model.kind"))
     c.report("model.kind",
              fmt::format("this kind of model knows a single node type, and {} "
-                         "has {} ({}); use `kind: {}`",
+                         "has {} ({}); use {}",
                          in_quotes(c.info.name), c.info.node_types.size(),
-                         node_types_text(c.info), name_of_typed_kind()));
+                         node_types_text(c.info), typed_kinds_text()));
+}
+
+/// An embedding is for node types without features alone.
+void check_embedding(const checked& c) {
+  const auto given = c.source.fields.contains("model.embedding")
+                     && c.def.model.embedding != default_of_model("embedding");
+  if (given && c.source.usable("model.embedding")
+      && std::ranges::all_of(c.info.node_types, [](const auto& type) {
+           return type.feature_width > 0;
+         }))
+    c.report("model.embedding",
+             fmt::format("`model.embedding` is for node types without "
+                         "features, and {} has none; leave it out",
+                         in_quotes(c.info.name)));
 }
 
 void check_task(const checked& c) {
@@ -134,8 +161,15 @@ std::vector<problem> problems_with(const definition_source& source,
   check_dataset_name(c);
   check_edge_types(c);
   check_model(c);
+  check_embedding(c);
   check_task(c);
   return problems;
+}
+
+std::optional<std::string> note_on_graph(const definition& def,
+                                         const dataset_info& info) {
+  return traits_of(def.model.kind).hears() ? note_on_target(info)
+                                           : std::nullopt;
 }
 
 result<void> check_against(const definition& def, const dataset_info& info) {

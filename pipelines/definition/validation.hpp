@@ -8,6 +8,8 @@
 #include "pipelines/definition/definition_file.hpp"
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace graphmill {
@@ -19,7 +21,13 @@ namespace graphmill {
 std::vector<problem> problems_with(const definition_source& source,
                                    const dataset_info& info);
 
-/// The same for a definition without its source; the error has all problems.
+/// A sentence to warn with if the model would hear neighbours, but the dataset
+/// has none for its seeds (`note_on_target`); nothing otherwise.
+std::optional<std::string> note_on_graph(const definition& def,
+                                         const dataset_info& info);
+
+/// The same as `problems_with` for a definition without its source; the error
+/// has all problems.
 result<void> check_against(const definition& def, const dataset_info& info);
 
 /// The same with the dataset, partitioned or not, in a folder.

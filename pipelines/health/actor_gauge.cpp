@@ -91,6 +91,8 @@ gauge_reading actor_gauge::read(clock::time_point now) const {
   out.queue = queue_.load(std::memory_order_relaxed);
   out.credit_batches = credit_batches_.load(std::memory_order_relaxed);
   out.credit_bytes = credit_bytes_.load(std::memory_order_relaxed);
+  out.peak_batches = peak_batches_.load(std::memory_order_relaxed);
+  out.peak_bytes = peak_bytes_.load(std::memory_order_relaxed);
   out.restarts = restarts_;
   out.batch = unpack_batch(batch_.load(std::memory_order_relaxed));
   out.latencies = latencies_.read();

@@ -44,6 +44,8 @@ struct gauge_reading {
   std::uint64_t queue = 0;
   std::uint64_t credit_batches = 0;
   std::uint64_t credit_bytes = 0;
+  std::uint64_t peak_batches = 0; ///< The most of each so far.
+  std::uint64_t peak_bytes = 0;
   std::uint64_t restarts = 0;
   std::optional<batch_place> batch;
   latency_counts latencies;
@@ -106,9 +108,16 @@ public:
   void queued(std::size_t jobs) {
     queue_.store(jobs, std::memory_order_relaxed);
   }
+  /// To be told by one thread at a time.
   void credit(std::uint64_t batches, std::uint64_t bytes) {
+    const auto raise = [](std::atomic<std::uint64_t>& peak, std::uint64_t to) {
+      if (peak.load(std::memory_order_relaxed) < to)
+        peak.store(to, std::memory_order_relaxed);
+    };
     credit_batches_.store(batches, std::memory_order_relaxed);
     credit_bytes_.store(bytes, std::memory_order_relaxed);
+    raise(peak_batches_, batches);
+    raise(peak_bytes_, bytes);
   }
   void works_on(const batch_key& key);
   void restarted(const std::string& why);
@@ -142,6 +151,7 @@ private:
   counter items_, bytes_, sent_, restarts_;
   std::atomic<std::uint64_t> queue_{0};
   std::atomic<std::uint64_t> credit_batches_{0}, credit_bytes_{0};
+  std::atomic<std::uint64_t> peak_batches_{0}, peak_bytes_{0};
   std::atomic<std::uint64_t> batch_{0}; ///< Packed; 0: none.
   latency_histogram latencies_;
   mutable std::mutex mutex_; ///< Of what follows, for failures alone.

@@ -179,23 +179,42 @@ verdict blame_stage(const run_health& run, const placed& stage) {
   return out;
 }
 
-verdict blame_credit(const placed& dispatcher) {
+/// Which limit of credit batches have run into; empty if none.
+///
+/// One had to wait for bytes only if those in flight and its bound were more
+/// than the budget, so that one of the two was more than half of it. Both were
+/// reserved at some time.
+std::string_view credit_lacking(const actor_health& dispatcher) {
+  const auto batches = dispatcher.peak_batches != 0
+                       && dispatcher.peak_batches >= dispatcher.most_batches;
+  const auto bytes = dispatcher.peak_bytes > dispatcher.most_bytes / 2;
+  return batches && bytes ? "budget.batches or .bytes"
+         : batches        ? "budget.batches"
+         : bytes          ? "budget.bytes"
+                          : "";
+}
+
+verdict blame_credit(const placed& dispatcher, std::string_view lacking) {
   const auto& actor = *dispatcher.actor;
-  // Nothing is in flight at the end of a run, which does not say which it was.
-  const auto field = actor.credit_batches == 0 ? "budget.batches or .bytes"
-                     : actor.credit_batches >= actor.most_batches
-                       ? "budget.batches"
-                       : "budget.bytes";
   auto out = verdict_saying(
     fmt::format("credit{}", where(*dispatcher.at)),
     fmt::format("credit limits{}: batches wait for it {:.0f} % of the time, "
                 "and no stage is full; raise {}",
-                where(*dispatcher.at), percent_of(actor.stalled), field));
+                where(*dispatcher.at), percent_of(actor.stalled), lacking));
   out.evidence.push_back(fmt::format(
-    "{} of {} batches and {:.1f} of {:.1f} MB are in flight",
-    actor.credit_batches, actor.most_batches, double(actor.credit_bytes) * 1e-6,
+    "at the most {} of {} batches and {:.1f} of {:.1f} MB were in flight",
+    actor.peak_batches, actor.most_batches, double(actor.peak_bytes) * 1e-6,
     double(actor.most_bytes) * 1e-6));
   return out;
+}
+
+/// How long trainers starve of a daemon that has batches to dispatch.
+double starved_at_work(const daemon_health& in, const placed& dispatcher) {
+  double most = 0;
+  for (const auto& actor : in.actors)
+    if (actor.kind == actor_kind::trainer)
+      most = std::max(most, actor.starved);
+  return dispatcher ? most - dispatcher.actor->starved : most;
 }
 
 } // namespace
@@ -260,8 +279,16 @@ verdict blame_pipeline(const run_health& run, const daemon_health& in) {
           || (occupied(*fullest.actor) >= least_share
               && batches_held(*fullest.actor) >= most_share * all)))
     return blame_stage(run, fullest);
+  if (starved_at_work(in, dispatcher) < worth_naming)
+    return verdict_saying(
+      "", fmt::format("trainers{} starve only while there are no batches to "
+                      "make: at the begin, between phases, or while the run "
+                      "waits for its coordinator",
+                      where(in)));
   if (dispatcher && dispatcher.actor->stalled >= worth_naming)
-    return blame_credit(dispatcher);
+    if (const auto lacking = credit_lacking(*dispatcher.actor);
+        !lacking.empty())
+      return blame_credit(dispatcher, lacking);
   return verdict_saying(
     "", fmt::format("trainers{} starve, but no stage is full and "
                     "credit is there: there is little to do",

@@ -78,6 +78,8 @@ actor_health health_between(const actor_gauge& gauge,
   out.queue = now.queue;
   out.credit_batches = now.credit_batches;
   out.credit_bytes = now.credit_bytes;
+  out.peak_batches = now.peak_batches;
+  out.peak_bytes = now.peak_bytes;
   out.most_batches = gauge.most_batches();
   out.most_bytes = gauge.most_bytes();
   out.items = now.items;

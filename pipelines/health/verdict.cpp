@@ -82,6 +82,12 @@ verdict blame_exchange(const run_health& run, double waiting) {
 
 } // namespace
 
+bool tells_of_training(const run_health& run) {
+  return std::ranges::any_of(
+    all_of(run, actor_kind::trainer),
+    [](const placed& one) { return one.actor->items != 0; });
+}
+
 verdict verdict_of(const run_health& run) {
   if (!run.silent.empty())
     return verdict_saying(
@@ -90,8 +96,7 @@ verdict verdict_of(const run_health& run) {
                   fmt::join(run.silent, ", "),
                   run.silent.size() == 1 ? "it is" : "they are"));
   const auto trainers = all_of(run, actor_kind::trainer);
-  if (std::ranges::all_of(
-        trainers, [](const placed& one) { return one.actor->items == 0; }))
+  if (!tells_of_training(run))
     return verdict_saying("", "no batch has been trained yet");
   if (const auto dying = dying_actor(run)) {
     auto out =

@@ -6,6 +6,7 @@
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/fused_model.hpp"
 #include "pipelines/model/memory_estimate.hpp"
+#include "pipelines/model/state_shapes.hpp"
 #include "pipelines/model/torch_model.hpp"
 #include "pipelines/results/named_tensor.hpp"
 

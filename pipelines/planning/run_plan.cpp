@@ -67,14 +67,6 @@ std::vector<planned_stage> plan_stages(const definition& def, part_id parts) {
   return out;
 }
 
-/// Edge types along which the target could receive anything.
-bool has_in_edges(const dataset_info& info) {
-  return std::any_of(info.edge_types.begin(), info.edge_types.end(),
-                     [&info](const edge_type_info& type) {
-                       return type.destination == info.target && type.count > 0;
-                     });
-}
-
 /// Bytes of a cache of remote rows: no more than there are of other parts.
 planned_memory bound_cache(const definition& def, const dataset_info& info,
                            part_id parts) {
@@ -121,11 +113,8 @@ void add_notes(const definition& def, const dataset_info& info,
       byte_text(static_cast<std::uint64_t>(
         std::max(plan.train.seeds, plan.evaluation.seeds) * target.class_count
         * std::int64_t{sizeof(float)}))));
-  if (!has_in_edges(info))
-    plan.notes.push_back(fmt::format(
-      "no edge leads to nodes of type `{}`, so only their own features "
-      "count; import with --reverse to add the reverse of each edge type",
-      target.name));
+  if (auto note = note_on_graph(def, info))
+    plan.notes.push_back(*std::move(note));
   if (std::min<std::int64_t>(def.train.batch_size, target.split_counts[0])
       < std::int64_t{def.trainer.replicas})
     plan.notes.push_back("there are fewer seeds per step than trainers, so "

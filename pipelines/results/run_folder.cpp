@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 20;
+/// A folder with curves, or a link to it.
+constexpr auto events_name = "tensorboard";
 
 std::string time_stamp() {
   const auto now = std::time(nullptr);
@@ -115,13 +117,43 @@ result<void> run_folder::begin(const std::string& definition_yaml) {
   return write_file(metrics_file(), "");
 }
 
+result<void> run_folder::keep_events(const fs::path& elsewhere) {
+  if (events_)
+    return ok();
+  const auto here = path_ / events_name;
+  if (elsewhere.empty()) {
+    GRAPHMILL_TRYV(make_private_folder(here));
+  } else {
+    // Whoever goes on with the run may be in another folder.
+    std::error_code failed;
+    const auto there = fs::absolute(elsewhere, failed) / path_.filename();
+    if (failed)
+      return fail_errno(failed.value(), "cannot tell where {} is",
+                        elsewhere.string());
+    if (fs::exists(there, failed))
+      return fail(ec::invalid_argument,
+                  "{} is there already, maybe with the curves of another run: "
+                  "name another folder for --tensorboard",
+                  there.string());
+    GRAPHMILL_TRYV(make_private_folder(there));
+    fs::create_directory_symlink(there, here, failed);
+    if (failed)
+      return fail_errno(failed.value(), "cannot make {}, a link to {}",
+                        here.string(), there.string());
+  }
+  events_.emplace(here);
+  return ok();
+}
+
 result<run_folder> run_folder::open(const fs::path& folder) {
   GRAPHMILL_TRY(auto out, reopen(folder));
   std::error_code failed;
   if (!fs::exists(out.weights(), failed))
     return fail(ec::not_found,
-                "the run {} has no weights: it did not come to its end",
-                folder.string());
+                "the run {} has no weights: it did not come to its end. "
+                "`graphmill resume {}` goes on with it, on a cluster with "
+                "--cluster",
+                folder.string(), folder.string());
   return out;
 }
 
@@ -148,6 +180,10 @@ result<run_folder> run_folder::reopen(const fs::path& folder) {
   out.origin_.data = about["data"].get<std::string>();
   if (about.contains("dataset_digest") && about["dataset_digest"].is_string())
     out.origin_.dataset_digest = about["dataset_digest"].get<std::string>();
+  // Of a link that leads nowhere, the log will say so.
+  std::error_code unknown;
+  if (fs::exists(fs::symlink_status(folder / events_name, unknown)))
+    out.events_.emplace(folder / events_name);
   return out;
 }
 
@@ -174,6 +210,8 @@ result<void> run_folder::go_back(const nlohmann::json& metrics,
   metrics_.close();
   steps_.close();
   GRAPHMILL_TRYV(write_file(metrics_file(), lines));
+  if (events_)
+    GRAPHMILL_TRYV(events_->forget());
   GRAPHMILL_TRYV(cut_steps(at));
   return write_file(definition(), definition_yaml);
 }
@@ -218,6 +256,10 @@ result<void> run_folder::add_metrics(const nlohmann::json& line) {
   if (!metrics_)
     return fail_errno(errno, "cannot write {}", metrics_file().string());
   return ok();
+}
+
+result<void> run_folder::add_events(const nlohmann::json& lines) {
+  return events_ ? events_->tell(lines) : ok();
 }
 
 result<void> run_folder::add_step(const nlohmann::json& line) {

@@ -5,12 +5,14 @@
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/course.hpp"
+#include "pipelines/results/event_log.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,8 @@ namespace graphmill {
 ///   weights.safetensors  the final weights
 ///   summary.json         what `--json` prints at the end
 ///   log.txt              warnings and events
+///   tensorboard/         what metrics.jsonl tells, after `keep_events`: see
+///                        `event_log`; a link, if it is elsewhere
 ///   checkpoints/         the last ones: see `checkpoint`
 class run_folder {
 public:
@@ -54,7 +58,15 @@ public:
   /// ends. Fails if one does.
   result<void> hold();
 
-  /// Goes back to where a run stood.
+  /// Has curves for TensorBoard written from now on, also by processes that
+  /// reopen the run: these go by what is called `tensorboard` here.
+  /// @param elsewhere Curves go to a folder there with the name of the run,
+  /// which nothing may have yet; empty: into this folder. Of a run that has
+  /// curves already, their place stays.
+  result<void> keep_events(const std::filesystem::path& elsewhere = {});
+
+  /// Goes back to where a run stood. Curves for TensorBoard are removed: the
+  /// next `add_events` tells of all lines.
   /// @param metrics The lines of metrics.jsonl until then, an array.
   /// @param at Later steps leave steps.jsonl.
   /// @param definition_yaml What the run goes on with.
@@ -77,6 +89,10 @@ public:
 
   /// Appends a line to metrics.jsonl and flushes it.
   result<void> add_metrics(const nlohmann::json& line);
+  /// Adds the last line to the curves for TensorBoard, if the run has any. What
+  /// fails is made good by the next call: no reason to end a run.
+  /// @param lines All that stand in metrics.jsonl, an array.
+  result<void> add_events(const nlohmann::json& lines);
   /// Appends a line to steps.jsonl, which the first one makes.
   result<void> add_step(const nlohmann::json& line);
   /// Writes sizes.json.
@@ -96,6 +112,7 @@ private:
   unique_fd held_; ///< Locked, after `hold`.
   std::ofstream metrics_;
   std::ofstream steps_;
+  std::optional<event_log> events_; ///< Nothing: no curves for TensorBoard.
 };
 
 /// Writes a small text file aside, fsyncs it and renames it to `path`.

@@ -10,7 +10,7 @@ ROOMS = "messages", "partition", "pipelines", "actors"
 PLACES = {
     r"json::(parse|accept|sax_parse|from_\w+)\b|Json::parse":
         {"partition/files/json_text.cpp"},
-    r"YAML::(Parser|Load)": {"pipelines/definition/yaml_tree.cpp"},
+    r"YAML::(Parser|Load)": {"pipelines/definition/yaml/yaml_tree.cpp"},
     r"sqlite3_open": {"actors/cluster/history/run_history.cpp"},
     r"std::c(out|err)\b|\b(fwrite|fprintf|fputs|puts|printf)\(":
         {"actors/process/say.hpp",

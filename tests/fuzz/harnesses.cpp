@@ -14,8 +14,9 @@ std::span<const harness> harnesses() {
     verified_harness,       csv_rows_harness,       csv_import_harness,
     npy_import_harness,     wordnet_harness,        safetensors_harness,
     run_folder_harness,     summaries_harness,      history_harness,
-    history_rows_harness,   keys_harness,           addresses_harness,
-    launch_harness,         printed_text_harness,   http_harness,
+    history_rows_harness,   open_runs_harness,      lock_note_harness,
+    keys_harness,           addresses_harness,      launch_harness,
+    printed_text_harness,   http_harness,
   };
   return all;
 }

@@ -30,6 +30,8 @@ extern const harness run_folder_harness;
 extern const harness summaries_harness;
 extern const harness history_harness;
 extern const harness history_rows_harness;
+extern const harness open_runs_harness;
+extern const harness lock_note_harness;
 extern const harness keys_harness;
 extern const harness addresses_harness;
 extern const harness launch_harness;

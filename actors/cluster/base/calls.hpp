@@ -35,13 +35,18 @@ public:
 
   void call(const std::string& address, method method_id, payload data,
             const call_options& options, callback then) {
-    const auto ticket = open_.add(std::move(then));
-    net_->request(
-      address, method_id, std::move(data), options,
-      [me = handle_of<Interface>(self_), ticket](result<payload> answer) {
-        post(me, call_ended{ticket, std::make_shared<result<payload>>(
-                                      std::move(answer))});
-      });
+    net_->request(address, method_id, std::move(data), options,
+                  expect(std::move(then)));
+  }
+
+  /// What somebody calls, from any thread and once, who answers something else
+  /// than a request to a daemon. Then `then` runs in the actor.
+  callback expect(callback then) {
+    return [me = handle_of<Interface>(self_),
+            ticket = open_.add(std::move(then))](result<payload> answer) {
+      post(me, call_ended{
+                 ticket, std::make_shared<result<payload>>(std::move(answer))});
+    };
   }
 
   void ended(const call_ended& call) {

@@ -9,11 +9,13 @@ result<void> generation_fence::meet(const std::string& cluster,
     highest_ = generation;
     return ok();
   }
-  return check(cluster, generation);
+  GRAPHMILL_TRYV(check(cluster, generation));
+  highest_ = generation;
+  return ok();
 }
 
 result<void> generation_fence::check(const std::string& cluster,
-                                     std::uint64_t generation) {
+                                     std::uint64_t generation) const {
   if (cluster != cluster_ && !cluster_.empty())
     return fail(ec::permission,
                 "this daemon is in another cluster, and takes no orders from "
@@ -23,8 +25,6 @@ result<void> generation_fence::check(const std::string& cluster,
                 "coordinator {} of this cluster has been followed by "
                 "coordinator {}: nobody obeys it any more, and it ends",
                 generation, highest_);
-  cluster_ = cluster;
-  highest_ = generation;
   return ok();
 }
 

@@ -10,7 +10,10 @@ namespace graphmill {
 /// Keeps a daemon from obeying a coordinator that another one has followed: one
 /// that was frozen or cut off, and wakes up without knowing. Coordinators of
 /// one cluster are counted in its state folder (`Hello` in wire.capnp); this
-/// remembers the highest count that was met. Pure: the AGENT calls it.
+/// remembers the highest count that was met: at an address of a coordinator, by
+/// a connection that the daemon has made itself. What somebody says who comes
+/// is compared with that, but raises nothing, or whoever may connect could have
+/// the true coordinator refused. Pure: the AGENT calls it.
 class generation_fence {
 public:
   /// Somebody answers at an address of the coordinator. Of another cluster,
@@ -19,8 +22,9 @@ public:
   result<void> meet(const std::string& cluster, std::uint64_t generation);
 
   /// Somebody gives orders. Fails with `superseded` if it is an old one, and
-  /// with `permission` if it leads another cluster.
-  result<void> check(const std::string& cluster, std::uint64_t generation);
+  /// with `permission` if it leads another cluster. Changes nothing.
+  result<void> check(const std::string& cluster,
+                     std::uint64_t generation) const;
 
 private:
   std::string cluster_; ///< Empty: none was met.

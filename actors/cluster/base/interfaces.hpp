@@ -4,7 +4,7 @@
 #include "actors/base/interfaces.hpp"
 #include "actors/run/conductor.hpp"
 #include "actors/run/data_guard.hpp"
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/role.hpp"
@@ -72,6 +72,12 @@ struct run_ended {
   std::shared_ptr<run_outcome> outcome;
   std::uint32_t attempt = 1;
 };
+/// A daemon has answered an order of a run by saying that another coordinator
+/// leads the cluster.
+struct successor_named {
+  daemon_address daemon;
+  error said;
+};
 /// The folder of a run is back where its next attempt begins, or cannot be. Of
 /// the state that it begins with; nothing: from the beginning.
 struct run_rewound {
@@ -118,6 +124,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::data_seen)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_orphaned)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_news_came)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_ended)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::successor_named)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_rewound)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_filed)
 GRAPHMILL_LOCAL_MESSAGE(graphmill::run_taken)
@@ -149,6 +156,8 @@ using coordinator_actor = caf::typed_actor<
   takes<peer_news>,
   // The CONDUCTOR of the run that is on.
   takes<run_news_came>, takes<run_ended>,
+  // A MEMBER of it elsewhere: its daemon does not obey.
+  takes<successor_named>,
   // INTERNAL: the members file has been looked at.
   takes<members_read>,
   // The daemon: end the run that is on as its user would, then tell.

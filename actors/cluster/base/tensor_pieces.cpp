@@ -40,6 +40,7 @@ std::optional<weights_request> tensor_intake::next(const std::string& run) {
       return std::nullopt;
     const auto& shape = shapes_[tensors_.size()];
     tensors_.push_back({shape.name, shape.shape, {}});
+    tensors_.back().values.reserve(shape.size());
     if (is_weight(shape.name))
       weights_.begin(shape.name, shape.shape);
   }

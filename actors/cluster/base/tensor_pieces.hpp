@@ -20,7 +20,8 @@ piece_in(const std::shared_ptr<const std::vector<named_tensor>>& tensors,
 
 /// Brings tensors of another daemon together, of which only the shapes are
 /// known, piece by piece in their order. Whoever asks for the pieces calls
-/// `next` and `take` in turn, and `done` after the last.
+/// `next` and `take` in turn, and `done` after the last. Room is made for all of
+/// a tensor: shapes must be those that the asker expects, not what anybody says.
 class tensor_intake {
 public:
   explicit tensor_intake(std::vector<tensor_shape> shapes = {})

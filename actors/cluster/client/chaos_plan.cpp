@@ -2,6 +2,7 @@
 
 #include "messages/base/random.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace graphmill {
@@ -11,10 +12,19 @@ namespace {
 using std::chrono::milliseconds;
 
 /// When a daemon may be killed. Not at each moment, for some come once in a
-/// run.
-constexpr std::array kill_moments{moment::at_once,    moment::mid_epoch,
-                                  moment::exchange,   moment::checkpoint,
-                                  moment::epoch_edge, moment::evaluation};
+/// run, or not to it. (One trainer copies its state for checkpoints; which one,
+/// the coordinator knows.)
+std::vector<moment> kill_moments(const std::string& daemon,
+                                 const chaos_wishes& wishes) {
+  std::vector out{moment::at_once, moment::mid_epoch};
+  if (std::ranges::find(wishes.trainers, daemon) != wishes.trainers.end())
+    out.insert(out.end(),
+               {moment::exchange, moment::epoch_edge, moment::evaluation});
+  if (daemon == wishes.coordinator)
+    out.push_back(moment::checkpoint);
+  return out;
+}
+
 constexpr milliseconds wait_for_moment{10'000};
 /// Short ones, and one for which a daemon is lost if --lost-after is shorter.
 constexpr std::array stop_times{milliseconds{1'000}, milliseconds{3'000},
@@ -31,11 +41,11 @@ milliseconds between(std::uint32_t least, std::uint32_t most,
   return milliseconds{least + draws.below(most - least + 1)};
 }
 
-void fill_in(chaos_request& request, const std::vector<std::string>& daemons,
+void fill_in(chaos_request& request, const chaos_wishes& wishes,
              random_stream& draws) {
   switch (request.kind) {
   case chaos_kind::kill:
-    request.at = one_of(kill_moments, draws);
+    request.at = one_of(kill_moments(request.daemon, wishes), draws);
     if (request.at != moment::at_once)
       request.wait = wait_for_moment;
     break;
@@ -47,7 +57,8 @@ void fill_in(chaos_request& request, const std::vector<std::string>& daemons,
     request.lasts = between(1'000, 5'000, draws);
     break;
   case chaos_kind::cut: // To itself: to all.
-    if (const auto& peer = one_of(daemons, draws); peer != request.daemon)
+    if (const auto& peer = one_of(wishes.daemons, draws);
+        peer != request.daemon)
       request.peer = peer;
     break;
   case chaos_kind::corrupt:
@@ -70,7 +81,7 @@ std::vector<planned_fault> plan_chaos(const chaos_wishes& wishes) {
     fault.after = between(every / 2, every / 2 + every, draws);
     fault.request.kind = one_of(wishes.kinds, draws);
     fault.request.daemon = one_of(wishes.daemons, draws);
-    fill_in(fault.request, wishes.daemons, draws);
+    fill_in(fault.request, wishes, draws);
   }
   return out;
 }

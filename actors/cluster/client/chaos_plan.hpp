@@ -17,6 +17,9 @@ struct chaos_wishes {
   std::uint32_t faults = 0;
   /// Between a fault and the next, on average.
   std::chrono::milliseconds every{0};
+  /// Who leads, and who may train: for moments that do not come to others.
+  std::string coordinator{};
+  std::vector<std::string> trainers{};
 };
 
 /// One fault of a plan.
@@ -27,9 +30,9 @@ struct planned_fault {
   friend bool operator==(const planned_fault&, const planned_fault&) = default;
 };
 
-/// The faults in their order. Fault i is a pure function of seed, i, kinds,
-/// daemons and `every`: a longer plan begins with a shorter one. Draws are
-/// Philox's (`random_stream`). @pre `every` is at most 2^31 ms
+/// The faults in their order. Fault i is a pure function of seed, i and the
+/// other wishes but `faults`: a longer plan begins with a shorter one. Draws
+/// are Philox's (`random_stream`). @pre `every` is at most 2^31 ms
 std::vector<planned_fault> plan_chaos(const chaos_wishes& wishes);
 
 } // namespace graphmill

@@ -154,10 +154,11 @@ void cluster_client::forget_signals() {
     signals_seen_ = with_.signals->count();
 }
 
-result<std::string> cluster_client::submit(const definition& def) {
-  GRAPHMILL_TRY(const auto got,
-                call(method::submit, encode_definition_body(def)));
-  return decode_run_id(got);
+result<std::string> cluster_client::submit(const definition& def,
+                                           bool tensorboard) {
+  resume_request none;
+  none.tensorboard = tensorboard;
+  return resume(def, none);
 }
 
 result<std::string> cluster_client::resume(const definition& def,

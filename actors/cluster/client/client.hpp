@@ -44,8 +44,9 @@ public:
   /// Where the coordinator was last, or is looked for first.
   const std::string& address() const { return addresses_[current_]; }
 
+  /// @param tensorboard Whether its folder gets curves for TensorBoard.
   /// @returns the id of the run.
-  result<std::string> submit(const definition& def);
+  result<std::string> submit(const definition& def, bool tensorboard = false);
   /// The same of a run that goes on with another one of the cluster, or with
   /// what this client has uploaded.
   result<std::string> resume(const definition& def, const resume_request& of);

@@ -11,10 +11,12 @@ namespace graphmill {
 
 /// Requests wait in a line for each client, who take turns: whoever asks much
 /// waits for itself. The mailbox holds no more than what has just come. What
-/// the daemons of the run that is on tell of it stands in no line.
+/// the daemons of the run that is on tell of it stands in no line, and nor does
+/// what others pretend to tell of it and is refused unread: it is large.
 void coordinator::queue(const incoming_request& request) {
-  if (class_of(request.method) == request_class::of_runs && active_
-      && active_->is_member(request.from)) {
+  const auto is_of_run = class_of(request.method) == request_class::of_runs
+                         && active_ && active_->is_member(request.from);
+  if (is_of_run || request.method == method::health_report) {
     guarded_service(audited(request), complaints_,
                     [this](const auto& told) { serve(told); });
     return;
@@ -139,8 +141,10 @@ void coordinator::end_cluster() {
     config_.log->info("left in the queue for the next coordinator: {}",
                       pluralized(queue_.size(), "run"));
   queue_.clear();
-  if (active_)
+  if (active_) {
     go_on(active_->cancel(false));
+    break_search_off();
+  }
   end_if_done();
 }
 
@@ -162,6 +166,7 @@ void coordinator::look() {
   look_again();
   const auto now = clock::now();
   complaints_.look(now);
+  comings_.look(now);
   if (config_.audit)
     config_.audit->look();
   refuse_unreached(now);

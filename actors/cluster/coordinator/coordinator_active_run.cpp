@@ -4,6 +4,7 @@
 #include "actors/cluster/coordinator/runs/remote_member.hpp"
 #include "actors/run/member_setup.hpp"
 #include "messages/base/pluralized.hpp"
+#include "pipelines/model/state_shapes.hpp"
 
 #include <fmt/ranges.h>
 
@@ -49,13 +50,13 @@ void coordinator::deploy() {
     auto share = active_->deployment_for(d, config_.offer.dataset_digest,
                                          calls_.net().self().address);
     share.daemon_keys = keys;
-    calls_.call(daemons[d].address, method::deploy, encode(share),
-                within(timeouts::deployment, timeouts::question, 1),
-                [this, id = active_->id, attempt = active_->attempt,
-                 daemon = daemons[d].name](const result<payload>& answer) {
-                  if (active_ && active_->is(id, attempt))
-                    on_deployed(daemon, answer);
-                });
+    ask_daemon(daemons[d], method::deploy, encode(share),
+               within(timeouts::deployment, timeouts::question, 1),
+               [this, id = active_->id, attempt = active_->attempt,
+                daemon = daemons[d].name](const result<payload>& answer) {
+                 if (active_ && active_->is(id, attempt))
+                   on_deployed(daemon, answer);
+               });
   }
 }
 
@@ -73,8 +74,6 @@ void coordinator::on_deployed(const std::string& daemon,
     }
     config_.audit->add(std::move(entry));
   }
-  if (!answer && gives_way(answer.error()))
-    return;
   std::optional<error> why_not;
   if (!answer)
     why_not = fail(answer.error().code, "daemon \"{}\": {}", daemon,
@@ -96,8 +95,13 @@ void coordinator::conduct() {
   std::vector<remote_member_config> members;
   for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
     if (!where.ranks_of(d).empty()) {
-      members.push_back(
-        {active_->id, where.daemons[d], config_.net, active_->attempt});
+      members.push_back({active_->id, where.daemons[d], config_.net,
+                         active_->attempt,
+                         most_state_values(active_->def, config_.graph->info()),
+                         [me = handle_of<interface>(self_),
+                          daemon = where.daemons[d]](const error& said) {
+                           post(me, successor_named{daemon, said});
+                         }});
       active_->members.push_back(where.daemons[d].name);
     }
   lead.members = [members](caf::actor_system& system,
@@ -142,8 +146,6 @@ void coordinator::on_ended(const run_ended& ended) {
       || active_->turn.is_over())
     return;
   active_->outcome = std::move(*ended.outcome);
-  if (active_->outcome.failure && gives_way(*active_->outcome.failure))
-    return;
   if (auto state = std::exchange(active_->outcome.paused, std::nullopt)) {
     pause(*std::move(state));
     return;
@@ -172,20 +174,17 @@ void coordinator::end_shares(member_action how) {
   order.attempt = active_->attempt;
   // To those that are lost, too: they may hear it, but need not answer.
   for (const auto& daemon : active_->where.daemons)
-    calls_.call(daemon.address, method::order, encode(order),
-                within(patience, timeouts::question_unreachable),
-                [this, id = active_->id, attempt = active_->attempt,
-                 daemon = daemon.name](const result<payload>& answer) {
-                  if (active_ && active_->is(id, attempt))
-                    on_share_ended(daemon, answer);
-                });
+    ask_daemon(daemon, method::order, encode(order),
+               within(patience, timeouts::question_unreachable),
+               [this, id = active_->id, attempt = active_->attempt,
+                daemon = daemon.name](const result<payload>& answer) {
+                 if (active_ && active_->is(id, attempt))
+                   on_share_ended(daemon, answer);
+               });
 }
 
 void coordinator::on_share_ended(const std::string& daemon,
                                  const result<payload>& answer) {
-  // One that counts as lost may know better than this coordinator.
-  if (!answer && gives_way(answer.error()))
-    return;
   if (!active_->turn.awaits(daemon))
     return;
   auto report = answer ? decode_member_reply(answer.value())
@@ -203,23 +202,6 @@ void coordinator::on_share_ended(const std::string& daemon,
   else if (const auto& reason = report.value().failure; !reason.empty())
     failure = fail(ec::invalid_data, "daemon \"{}\": {}", daemon, reason);
   go_on(active_->turn.share_ended(daemon, std::move(failure)));
-}
-
-/// A member has found daemons of its run to send what the dataset does not
-/// have.
-void coordinator::distrust(const std::vector<std::string>& daemons,
-                           const std::string& by) {
-  const auto members = names_of(active_->where);
-  for (const auto& name : daemons) {
-    if (!members.contains(name))
-      continue;
-    auto why = fmt::format(
-      "in run {} it sent daemon \"{}\" what the dataset does not have: look at "
-      "its files and at who can change its program, and start it again",
-      active_->id, by);
-    config_.log->warn("daemon {} is not used any more: {}", name, why);
-    registry_.distrust(name, std::move(why));
-  }
 }
 
 void coordinator::let_leavers_go() {
@@ -243,18 +225,19 @@ void coordinator::close() {
   let_leavers_go();
   active_->outcome.failure = active_->turn.failure();
   active_->file->tell(health_.whole());
-  // Of a run that would have been attempted again, if somebody had come.
+  // Of a run that could have been attempted again, if somebody had come.
   const auto& failure = active_->turn.failure();
-  const auto recovers =
-    active_->recovery.is_wanted() && failure
+  const auto lost =
+    failure
     && (failure->code == ec::unavailable || failure->code == ec::timeout);
+  const auto recovers = lost && active_->recovery.is_wanted();
   // What an attempt has paused with has no other place.
   const auto leaves = recovers || active_->paused;
   thread_.post(
     [me = handle_of<interface>(self_), lock = config_.lock,
      file = active_->file, outcome = active_->outcome,
-     cancelled = active_->turn.cancelled(), seconds = active_->seconds,
-     recovers, leaves, from = active_->from, def = active_->def,
+     cancelled = active_->turn.cancelled(), seconds = active_->seconds, lost,
+     leaves, from = active_->from, def = active_->def,
      parts = config_.graph->part_count()]() mutable {
       if (auto held = lock->check(); !held) { // The folder is another one's.
         post(me, records_written{held.error()});
@@ -262,7 +245,7 @@ void coordinator::close() {
       }
       if (leaves && from && !outcome.parameters)
         file->leave(*from, def, parts);
-      if (recovers)
+      if (lost)
         outcome.failure->message += file->way_on();
       post(me, run_filed{file->close(outcome, cancelled, seconds)});
     },
@@ -297,42 +280,6 @@ void coordinator::on_filed(const run_filed& filed) {
   note(record);
   start_next();
   end_if_done();
-}
-
-result<payload> coordinator::take_events(const incoming_request& request) {
-  const auto from_member = active_ && active_->is_member(request.from);
-  const auto told = decode_run_events(request.data);
-  if (!told) {
-    // The daemon ends its share on this answer.
-    if (from_member)
-      go_on(active_->fail_run(fail(told.error().code, "daemon \"{}\": {}",
-                                   request.from.name, told.error().message)));
-    return told.error();
-  }
-  const auto& events = told.value();
-  if (!from_member || active_->id != events.run)
-    return fail(ec::not_found, "run {} is not on", events.run);
-  GRAPHMILL_TRY(const auto next, active_->take(request.from.name, events));
-  if (events.sound)
-    config_.log->info("run {}: the data of daemon {} are sound", active_->id,
-                      request.from.name);
-  go_on(next); // It may have failed while others are still being deployed.
-  return payload{};
-}
-
-void coordinator::rendezvous(const incoming_request& request) {
-  const auto asked = decode_rendezvous_request(request.data);
-  if (!asked)
-    request.reply.reply(asked.error());
-  else if (!active_ || active_->id != asked.value().run
-           || active_->turn.now() == run_turn::state::filing)
-    request.reply.reply(
-      fail(ec::not_found, "run {} is not on", asked.value().run));
-  else if (!active_->is_member(request.from))
-    request.reply.reply(fail(ec::permission, "\"{}\" has no share of run {}",
-                             request.from.name, asked.value().run));
-  else
-    active_->take(asked.value(), request.reply);
 }
 
 } // namespace graphmill

@@ -165,7 +165,8 @@ void coordinator::let_go(const std::string& daemon,
   const auto known = registry_.find(daemon);
   if (!registry_.leave(daemon, incarnation))
     return; // Another one has the name by now.
-  config_.log->info("daemon {} has left", daemon);
+  comings_.add("left " + daemon, fmt::format("daemon {} has left", daemon),
+               clock::now());
   forget(known.value().status.address);
   start_next(); // Runs may wait for something else now.
 }
@@ -191,16 +192,14 @@ void coordinator::check_share(const peer_identity& identity) {
     return;
   member_request question{active_->id, member_action::check};
   question.attempt = active_->attempt;
-  calls_.call(identity.address, method::order, encode(question),
-              within(timeouts::share_check, timeouts::question_unreachable),
-              [this, daemon = identity.name, run = active_->id,
-               attempt = active_->attempt](const result<payload>& answer) {
-                if (!answer && gives_way(answer.error()))
-                  return;
-                if (!answer && active_ && active_->is(run, attempt)
-                    && !active_->turn.is_over())
-                  break_off_if_used(daemon, "had lost the coordinator");
-              });
+  ask_daemon({identity.name, identity.address}, method::order, encode(question),
+             within(timeouts::share_check, timeouts::question_unreachable),
+             [this, daemon = identity.name, run = active_->id,
+              attempt = active_->attempt](const result<payload>& answer) {
+               if (!answer && active_ && active_->is(run, attempt)
+                   && !active_->turn.is_over())
+                 break_off_if_used(daemon, "had lost the coordinator");
+             });
 }
 
 void coordinator::take_in(const peer_identity& identity,
@@ -221,8 +220,11 @@ void coordinator::take_in(const peer_identity& identity,
   untold_.erase(identity.name);
   returning_.erase(identity.name);
   calls_.net().keep(identity.address);
-  config_.log->info("daemon {} at {} has joined with {}", identity.name,
-                    identity.address, pluralized(request.parts.size(), "part"));
+  comings_.add("joined " + identity.name,
+               fmt::format("daemon {} at {} has joined with {}", identity.name,
+                           identity.address,
+                           pluralized(request.parts.size(), "part")),
+               clock::now());
   reply.reply(encode(join_reply{calls_.net().self().name, daemon_keys()}));
   start_next();
 }
@@ -274,8 +276,10 @@ void coordinator::on_lost(const std::optional<daemon_registry::entry>& daemon) {
 result<payload> coordinator::drain(const payload& data) {
   GRAPHMILL_TRY(const auto request, decode_daemon_request(data));
   GRAPHMILL_TRYV(registry_.drain(request.name, !request.back));
-  config_.log->info("daemon {} is {}", request.name,
-                    request.back ? "in service again" : "draining");
+  const auto* now_is = request.back ? "in service again" : "draining";
+  comings_.add(fmt::format("{} {}", now_is, request.name),
+               fmt::format("daemon {} is {}", request.name, now_is),
+               clock::now());
   start_next(); // Runs may have waited for it.
   return payload{};
 }
@@ -297,6 +301,13 @@ void coordinator::chaos(const payload& data, const responder& reply) {
   const auto& status = target.value().status;
   if (!status.chaos) {
     reply.reply(refuse_chaos(asked.daemon));
+    return;
+  }
+  const auto comes = active_ ? active_->check_moment(asked.daemon, asked.at,
+                                                     calls_.net().self().name)
+                             : ok();
+  if (!comes) {
+    reply.reply(comes.error());
     return;
   }
   if (!asked.peer.empty())
@@ -361,6 +372,10 @@ void coordinator::stop_all(const std::string& target, const responder& reply) {
                      target));
     return;
   }
+  if (target.empty()) // Else a stand-in may go on in its place.
+    if (auto marked = config_.lock->mark_ended(); !marked)
+      config_.log->warn("a stand-in would not know that the cluster ends: {}",
+                        marked.error().message);
   auto left = std::make_shared<std::size_t>(1);
   const auto done = [this, left, reply] {
     if (--*left != 0)

@@ -70,6 +70,9 @@ void coordinator::take_seats(placement where) {
   auto names = names_of(active_->where);
   active_->turn = run_turn{names, active_->recovery.is_wanted()};
   health_.begin(active_->id, {names.begin(), names.end()});
+  for (const auto trains : active_->where.daemon_of_rank)
+    active_->holders.insert(active_->where.daemons[trains].name);
+  names.insert(active_->holders.begin(), active_->holders.end());
   names.erase(calls_.net().self().name); // The next one has its own.
   note_standing(*active_, {names.begin(), names.end()});
 }

@@ -223,14 +223,23 @@ void coordinator::answer_watchers(clock::time_point now) {
 // -- how the run that is on is
 
 /// Of a run that is over there is nothing to be known: its daemons may not have
-/// heard yet.
+/// heard yet. Reports are large: nothing of one is decoded that is of no use.
 result<payload> coordinator::take_health(const incoming_request& request) {
+  if (!active_ || !active_->is_member(request.from))
+    return fail(ec::not_found, "no run is on that \"{}\" has a share of",
+                request.from.name);
+  const auto now = clock::now();
+  if (auto worth =
+        health_.admit(request.from.name, request.data.byte_size(), now);
+      !worth) {
+    complaints_.add("refused: " + worth.error().message, now);
+    return worth.error();
+  }
   GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
-  if (!active_ || active_->id != report.run
-      || !active_->is_member(request.from))
+  if (active_->id != report.run)
     return fail(ec::not_found, "run {} is not on", report.run);
   report.daemon = request.from.name;
-  health_.take(std::move(report), clock::now());
+  health_.take(std::move(report), now);
   return payload{};
 }
 

@@ -1,6 +1,9 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/recovery/kept_offers.hpp"
+#include "messages/base/enumerated.hpp"
 #include "messages/base/pluralized.hpp"
+#include "pipelines/model/state_shapes.hpp"
 #include "pipelines/results/run_positions.hpp"
 
 #include <fmt/ranges.h>
@@ -35,9 +38,10 @@ std::optional<kept_offer> offer_in(const daemon_status& daemon,
 struct coordinator::kept_search {
   std::string run;
   std::uint32_t attempt = 1;
-  std::size_t owing = 0; ///< Daemons that have not answered.
-  std::vector<kept_offer> offers;
-  std::size_t chosen = 0; ///< Whose state is being fetched.
+  std::int64_t epochs_told = 0;   ///< By the metrics in its folder.
+  std::size_t owing = 0;          ///< Daemons that have not answered.
+  std::vector<kept_offer> offers; ///< In the end the best first.
+  tensor_intake tensors;          ///< Of the first.
   kept_taker then;
 };
 
@@ -78,7 +82,7 @@ void coordinator::recover() {
     return;
   }
   if (auto last =
-        active_->recovery.broken(reason, active_->trained, clock::now())) {
+        active_->recovery.broken(reason, active_->reached, clock::now())) {
     turn.give_up(*std::move(last));
     close();
     return;
@@ -111,10 +115,10 @@ void coordinator::attempt_later(std::optional<training_state> found) {
     run.place = std::min(run.place, queue_.front().place - 1);
   active_.reset();
   // A daemon that fails again and again is not deployed on without a pause.
-  if (run.recovery.is_stuck())
-    start_at_ = clock::now() + timeouts::after_failure;
+  if (const auto pause = run.recovery.pause(); pause.count() != 0)
+    start_at_ = clock::now() + pause;
   run.record.message = fmt::format("waits for attempt {}", run.attempt);
-  note_standing(run);
+  note_standing(run, run.holders_but(calls_.net().self().name));
   queue_.push_front(std::move(run));
   start_next();
 }
@@ -176,7 +180,7 @@ void coordinator::on_rewound(const run_rewound& back) {
     fmt::format("attempt {} {}; daemons {}", active_->attempt,
                 active_->from ? "goes on from " + place_name(active_->from->at)
                               : std::string{"goes on from the beginning"},
-                fmt::join(names, ", "))
+                enumerated(names))
     + (active_->def.trainer.is_elastic()
          ? fmt::format("; {}", pluralized(active_->trainers(), "trainer"))
          : std::string{});
@@ -212,103 +216,156 @@ void coordinator::conclude(submitted_run run, const error& reason,
   static_cast<submitted_run&>(*active_) = std::move(run);
   active_->record.state = run_state::running;
   active_->recovery.begin();
+  if (active_->from)
+    active_->outcome.train_steps = active_->from->at.train_steps;
   health_.begin(active_->id, {});
   go_on(cancelled ? active_->cancel(true) : active_->fail_run(reason));
 }
 
 // -- what daemons have kept
 
-/// Asks all daemons that are there. One whose share is on has its trainers copy
-/// what they have, before it answers.
+/// Asks the daemons that may have it, if they are there. One whose share is on
+/// has its trainers copy what they have, before it answers.
 void coordinator::search_kept(kept_taker then) {
-  auto search = std::make_shared<kept_search>();
-  search->run = active_->id;
-  search->attempt = active_->attempt;
-  search->then = std::move(then);
-  const member_request wanted{active_->id, member_action::kept};
+  search_ = std::make_shared<kept_search>();
+  search_->run = active_->id;
+  search_->attempt = active_->attempt;
+  search_->then = std::move(then);
+  const auto ask = calls_.expect([this, search = search_](const auto&) {
+    if (is_on(search))
+      ask_for_kept(search);
+  });
+  // By the thread that uses the run's folder, after what it does there.
+  thread_.post(
+    [ask, search = search_, file = active_->file] {
+      search->epochs_told = file->reporter().epochs();
+      ask(payload{});
+    },
+    [ask](const error& reason) { ask(reason); });
+}
+
+void coordinator::ask_for_kept(const std::shared_ptr<kept_search>& search) {
+  const member_request wanted{search->run, member_action::kept};
   for (const auto& daemon : registry_.statuses()) {
-    if (daemon.state == daemon_state::lost)
+    if (daemon.state == daemon_state::lost
+        || !active_->holders.contains(daemon.name)
+        || registry_.is_distrusted(daemon.name))
       continue;
     ++search->owing;
-    calls_.call(daemon.address, method::order, encode(wanted),
-                within(timeouts::share_end, timeouts::question_unreachable),
-                [this, search, daemon](const result<payload>& answer) {
-                  if (!answer && gives_way(answer.error()))
-                    return;
-                  if (auto offer = offer_in(daemon, answer))
-                    search->offers.push_back(*std::move(offer));
-                  if (--search->owing == 0)
-                    choose_kept(search);
-                });
+    ask_daemon({daemon.name, daemon.address}, method::order, encode(wanted),
+               within(timeouts::kept_search, timeouts::question_unreachable),
+               [this, search, daemon](const result<payload>& answer) {
+                 if (!is_on(search))
+                   return;
+                 if (auto offer = offer_in(daemon, answer))
+                   take_offer(*search, *std::move(offer));
+                 if (--search->owing == 0)
+                   choose_kept(search);
+               });
   }
   if (search->owing == 0)
     choose_kept(search);
 }
 
-void coordinator::choose_kept(const std::shared_ptr<kept_search>& search) {
-  if (!active_ || !active_->is(search->run, search->attempt))
-    return;
-  const auto best = furthest_of(search->offers);
-  if (!best)
-    config_.log->error("run {}: {}", search->run, best.error().message);
-  // What the last attempt began with may be further than what was kept.
-  if (!best || !best.value()
-      || (active_->from
-          && !is_further(search->offers[*best.value()].at,
-                         wire_form(active_->from->at, {})))) {
-    search->then(std::exchange(active_->from, std::nullopt));
-    return;
-  }
-  search->chosen = *best.value();
-  fetch_kept(search, std::make_shared<tensor_intake>(
-                       search->offers[search->chosen].tensors));
+/// Whether nothing has taken the place of the search, or has ended it.
+bool coordinator::is_on(const std::shared_ptr<kept_search>& search) const {
+  return search == search_ && active_
+         && active_->is(search->run, search->attempt);
 }
 
-void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search,
-                             const std::shared_ptr<tensor_intake>& tensors) {
-  const auto& from = search->offers[search->chosen];
-  auto wanted = tensors->next(search->run);
+/// One that cannot be true makes nobody fetch it, nor lose what others have.
+void coordinator::take_offer(kept_search& search, kept_offer offer) const {
+  const auto& def = active_->def;
+  const auto seeds = std::ssize(config_.graph->seeds(split::train));
+  const auto batch = std::int64_t{def.train.batch_size};
+  known_course course;
+  course.epochs = def.train.epochs;
+  course.epochs_told = search.epochs_told;
+  course.steps_per_epoch = (seeds + batch - 1) / batch;
+  course.max_steps = def.train.max_steps;
+  course.is_resumed = !active_->from_run.empty();
+  auto fits = check_position(offer.at, course);
+  if (fits)
+    fits = check_state(def, config_.graph->info(), offer.tensors);
+  if (fits)
+    search.offers.push_back(std::move(offer));
+  else
+    config_.log->warn("run {}: what daemon {} says it has kept is not used: {}",
+                      search.run, offer.daemon, fits.error().message);
+}
+
+void coordinator::choose_kept(const std::shared_ptr<kept_search>& search) {
+  auto preferred = by_preference(std::move(search->offers));
+  for (const auto& dispute : preferred.disputes)
+    config_.log->error("run {}: {}", search->run, dispute);
+  search->offers = std::move(preferred.offers);
+  try_offer(search);
+}
+
+/// Fetches the best that is left.
+void coordinator::try_offer(const std::shared_ptr<kept_search>& search) {
+  // What the last attempt began with may be further than what was kept.
+  if (search->offers.empty()
+      || (active_->from
+          && !is_further(search->offers.front().at,
+                         wire_form(active_->from->at, {})))) {
+    end_search(std::exchange(active_->from, std::nullopt));
+    return;
+  }
+  search->tensors = tensor_intake{search->offers.front().tensors};
+  fetch_kept(search);
+}
+
+void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search) {
+  const auto& from = search->offers.front();
+  auto wanted = search->tensors.next(search->run);
   if (!wanted) {
-    if (auto given = check_given(from, tensors->weights_digest()); !given) {
+    if (auto given = check_given(from, search->tensors.weights_digest()); !given) {
       pass_over(search, given.error());
       return;
     }
     config_.log->info("run {}: its state in {} is taken from daemon {}",
                       search->run, place_name(position_in(from.at)),
                       from.daemon);
-    search->then(training_state{
-      position_in(from.at), sums_in(from.at),
-      std::make_shared<const std::vector<named_tensor>>(tensors->done())});
+    end_search(training_state{position_in(from.at), sums_in(from.at),
+                              std::make_shared<const std::vector<named_tensor>>(
+                                search->tensors.done())});
     return;
   }
   wanted->kept = true;
-  calls_.call(
-    from.address, method::weights, encode(*wanted),
-    within(timeouts::data_request, timeouts::question_unreachable),
-    [this, search, tensors](const result<payload>& answer) {
-      if (!active_ || !active_->is(search->run, search->attempt)
-          || (!answer && gives_way(answer.error())))
-        return;
-      auto taken =
-        answer ? tensors->take(answer.value()) : result<void>{answer.error()};
-      if (taken) {
-        fetch_kept(search, tensors);
-        return;
-      }
-      pass_over(search, fail(taken.error().code,
-                             "daemon \"{}\" does not give what it has kept: {}",
-                             search->offers[search->chosen].daemon,
-                             taken.error().message));
-    });
+  ask_daemon({from.daemon, from.address}, method::weights, encode(*wanted),
+             within(timeouts::kept_piece, timeouts::question_unreachable),
+             [this, search](const result<payload>& answer) {
+               if (!is_on(search))
+                 return;
+               auto taken = answer ? search->tensors.take(answer.value())
+                                   : result<void>{answer.error()};
+               if (taken)
+                 fetch_kept(search);
+               else
+                 pass_over(search, taken.error());
+             });
 }
 
-/// What was chosen cannot be had: the next one is, or the checkpoint.
+/// The best offer is of no use: the next one is tried.
 void coordinator::pass_over(const std::shared_ptr<kept_search>& search,
                             const error& reason) {
-  config_.log->warn("run {}: {}", search->run, reason.message);
-  search->offers.erase(search->offers.begin()
-                       + static_cast<std::ptrdiff_t>(search->chosen));
-  choose_kept(search);
+  config_.log->warn("run {}: daemon {} does not give what it has kept: {}",
+                    search->run, search->offers.front().daemon, reason.message);
+  search->offers.erase(search->offers.begin());
+  try_offer(search);
+}
+
+void coordinator::end_search(std::optional<training_state> found) {
+  const auto search = std::exchange(search_, nullptr);
+  search->then(std::move(found));
+}
+
+/// Nobody needs what is searched for: the run is over, and no attempt follows.
+void coordinator::break_search_off() {
+  if (search_ && is_on(search_) && active_->turn.is_over()
+      && !active_->turn.again())
+    end_search(std::nullopt);
 }
 
 } // namespace graphmill

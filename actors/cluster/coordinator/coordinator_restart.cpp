@@ -1,8 +1,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "messages/base/enumerated.hpp"
 #include "pipelines/definition/definition_file.hpp"
-
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -31,6 +30,11 @@ void coordinator::restore() {
     run.from_checkpoint = std::move(left.standing.checkpoint);
     run.attempt = left.standing.attempt + (was_on ? 1 : 0);
     run.place = was_on ? --front : left.standing.place;
+    if (run.attempt > 1) {
+      run.holders.insert(left.standing.daemons.begin(),
+                         left.standing.daemons.end());
+      run.holders.insert(calls_.net().self().name);
+    }
     records_.add(run.record);
     if (auto restored = restore(run, left.definition); !restored) {
       run.record.state = run_state::failed;
@@ -53,7 +57,7 @@ void coordinator::restore() {
       run.record.message = fmt::format(
         "the coordinator was started anew: waits for attempt {}", run.attempt);
       config_.log->info("run {}: {}", run.id, run.record.message);
-      note_standing(run);
+      note_standing(run, run.holders_but(calls_.net().self().name));
     } else {
       config_.log->info("run {} is queued still", run.id);
     }
@@ -102,11 +106,11 @@ bool coordinator::awaits_daemons() {
   }
   wait_on(queue_.front(),
           fail(ec::unavailable, "for daemons that it was on: {}",
-               fmt::join(returning_, ", ")));
+               enumerated(returning_)));
   return true;
 }
 
-/// Another coordinator leads the cluster by now: this one ends at once and
+/// Another coordinator has the lock by now: this one ends at once and
 /// leaves everything as it is, for that is the other one's.
 /// @returns whether it is so.
 bool coordinator::gives_way(const error& reason) {
@@ -140,20 +144,33 @@ void coordinator::look_at_lock(bool busy) {
 
 /// Asks the daemons of the run that is on whether they take orders. Another
 /// coordinator may have followed this one while its process was stopped, and
-/// its run may have nothing to order for hours. Nothing else follows from what
-/// they answer, or do not: who is lost is known by its silence.
+/// its run may have nothing to order for hours. Then the lock decides
+/// (`doubt`). Nothing else follows from what they answer, or do not: who is
+/// lost is known by its silence.
 void coordinator::look_for_successor() {
-  if (!active_ || active_->turn.is_over())
+  const auto& self = calls_.net().self().name;
+  if (registry_.nobody_obeys(self)) {
+    gives_way(fail(ec::superseded,
+                   "all other daemons take orders from another coordinator: "
+                   "nobody obeys it any more, and it ends"));
     return;
-  member_request question{active_->id, member_action::check};
-  question.attempt = active_->attempt;
-  for (const auto& daemon : active_->where.daemons)
-    calls_.call(daemon.address, method::order, encode(question),
-                within(timeouts::question, timeouts::question_unreachable),
-                [this](const result<payload>& answer) {
-                  if (!answer)
-                    gives_way(answer.error());
-                });
+  }
+  member_request question;
+  question.action = member_action::check;
+  std::vector<daemon_address> asked;
+  if (active_ && !active_->turn.is_over()) {
+    question.run = active_->id;
+    question.attempt = active_->attempt;
+    asked = active_->where.daemons;
+  } else if (registry_.is_disobeyed()) { // By one: by all?
+    for (const auto& daemon : registry_.statuses())
+      if (daemon.name != self)
+        asked.push_back({daemon.name, daemon.address});
+  }
+  for (const auto& daemon : asked)
+    ask_daemon(daemon, method::order, encode(question),
+               within(timeouts::question, timeouts::question_unreachable),
+               [](const result<payload>&) {});
 }
 
 } // namespace graphmill

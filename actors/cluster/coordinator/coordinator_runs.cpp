@@ -1,13 +1,12 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/address.hpp"
+#include "messages/base/enumerated.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/kernels/model_layout.hpp"
-
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -90,7 +89,7 @@ result<placement> coordinator::place_now(const definition& def) const {
     return fail(ec::unavailable,
                 "the run needs what is draining: {}; `graphmill drain NAME "
                 "--back` takes a daemon into service again",
-                fmt::join(registry_.names_of(daemon_state::draining), ", "));
+                enumerated(registry_.names_of(daemon_state::draining)));
   auto reason = now.error();
   for (const auto& daemon : registry_.statuses())
     if (daemon.state == daemon_state::damaged)
@@ -99,7 +98,7 @@ result<placement> coordinator::place_now(const definition& def) const {
                     daemon.name, daemon.note);
   if (place_among(def, daemon_state::lost))
     reason.message += fmt::format(
-      "; lost: {}", fmt::join(registry_.names_of(daemon_state::lost), ", "));
+      "; lost: {}", enumerated(registry_.names_of(daemon_state::lost)));
   return reason;
 }
 
@@ -205,6 +204,12 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
                 yaml.size(), coordinator_limits::definition_bytes);
   GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
                                            config.offer.dataset_digest));
+  if (from.wanted.tensorboard) {
+    if (auto kept = run.file->keep_events(); !kept) {
+      run.file->discard();
+      return kept.error();
+    }
+  }
   if (before) {
     const auto stays = from.uploaded == nullptr;
     if (auto gone_on = run.file->go_on_from(*before, def, stays); !gone_on) {
@@ -272,18 +277,6 @@ void coordinator::give_up(run_record record) {
   note(record);
 }
 
-/// Daemons may come, or come back.
-void coordinator::wait_on(submitted_run& run, const error& reason) {
-  auto says = run.recovery.waits() ? run.recovery.says(
-                reason, clock::now(), std::chrono::system_clock::now())
-                                   : "waits: " + reason.message;
-  if (run.record.message == says)
-    return;
-  config_.log->info("run {} {}", run.id, says);
-  run.record.message = std::move(says);
-  note(run.record);
-}
-
 result<payload> coordinator::plan(const payload& data) const {
   GRAPHMILL_TRY(const auto def, decode_definition_body(data));
   GRAPHMILL_TRYV(check(def));
@@ -329,6 +322,7 @@ void coordinator::cancel(const payload& data, const responder& reply) {
     reply.reply(payload{});
   } else if (active_ && active_->id == id) {
     go_on(active_->cancel(request.value().now));
+    break_search_off();
     reply.reply(payload{});
   } else {
     ask_run(id, reply, [](run_record run) -> result<payload> {

@@ -5,6 +5,7 @@
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/base/tensor_pieces.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/members/daemon_registry.hpp"
 #include "actors/cluster/coordinator/members/unreached_joins.hpp"
 #include "actors/cluster/coordinator/runs/active_run.hpp"
@@ -12,6 +13,7 @@
 #include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
+#include "actors/cluster/recovery/kept_offers.hpp"
 #include "actors/remote/serving/fair_queue.hpp"
 
 #include <array>
@@ -46,8 +48,9 @@ struct disk_room {
 /// in coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, what goes from and to clients as files in
 /// coordinator_files.cpp, how it leads the one that is on in
-/// coordinator_active_run.cpp, what it does when that has lost a daemon in
-/// coordinator_recovery.cpp, or when its number of trainers may change in
+/// coordinator_active_run.cpp, what its daemons tell and whom it does not
+/// believe in coordinator_events.cpp, what it does when that has lost a daemon
+/// in coordinator_recovery.cpp, or when its number of trainers may change in
 /// coordinator_sizes.cpp, and how one coordinator follows another in
 /// coordinator_restart.cpp.
 class coordinator {
@@ -83,6 +86,7 @@ public:
         answer_watchers(clock::now());
       },
       [this](const run_ended& ended) { on_ended(ended); },
+      [this](const successor_named& by) { doubt(by.daemon, by.said, {}); },
       [this](const call_ended& ended) { calls_.ended(ended); },
       [this](const run_taken& taken) { on_taken(taken); },
       [this](const run_rewound& back) { on_rewound(back); },
@@ -199,6 +203,11 @@ private:
   result<void> restore(submitted_run& run, const std::string& yaml) const;
   bool awaits_daemons();
   bool gives_way(const error& reason);
+  using calls = remote_calls<interface>;
+  void ask_daemon(const daemon_address& daemon, method what, payload data,
+                  const call_options& how, calls::callback then);
+  void doubt(const daemon_address& daemon, const error& said,
+             const calls::callback& then);
   void look_for_successor();
   void look_at_lock(bool busy);
 
@@ -259,11 +268,16 @@ private:
   using kept_taker = std::function<void(std::optional<training_state>)>;
   struct kept_search;
   void search_kept(kept_taker then);
+  void ask_for_kept(const std::shared_ptr<kept_search>& search);
+  bool is_on(const std::shared_ptr<kept_search>& search) const;
+  void take_offer(kept_search& search, kept_offer offer) const;
   void choose_kept(const std::shared_ptr<kept_search>& search);
-  void fetch_kept(const std::shared_ptr<kept_search>& search,
-                  const std::shared_ptr<tensor_intake>& tensors);
+  void try_offer(const std::shared_ptr<kept_search>& search);
+  void fetch_kept(const std::shared_ptr<kept_search>& search);
   void pass_over(const std::shared_ptr<kept_search>& search,
                  const error& reason);
+  void end_search(std::optional<training_state> found);
+  void break_search_off();
 
   // -- watchers and files
 
@@ -289,9 +303,14 @@ private:
 
   interface::pointer self_;
   coordinator_config config_;
-  remote_calls<interface> calls_;
+  calls calls_;
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};
+  /// Daemons that come and go, by name: one that does so in a loop does not
+  /// fill the log.
+  complaint_log comings_{
+    [this](const auto& line) { config_.log->info("{}", line); },
+    coordinator_limits::told_daemons};
   fair_queue<incoming_request> line_; ///< By incarnation.
   daemon_registry registry_;
   unreached_joins joins_;
@@ -324,6 +343,7 @@ private:
   std::set<std::string> untold_; ///< Daemons that did not hear of new keys.
   down_watch deaths_;
   std::optional<active_run> active_;
+  std::shared_ptr<kept_search> search_; ///< For `active_`, while it is on.
   std::vector<watcher> watchers_;
   checkpoint_uploads uploads_{
     uploads_in(config_.runs, config_.history->generation())};

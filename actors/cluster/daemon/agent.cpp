@@ -25,7 +25,7 @@ public:
 
   agent(interface::pointer self, agent_config config)
     : self_(self), config_(std::move(config)), calls_(self, config_.around.net),
-      shares_(self, config_), health_(config_.around.net) {
+      shares_(self, config_) {
     addresses_.push_back(config_.coordinator);
     addresses_.insert(addresses_.end(), config_.stand_ins.begin(),
                       config_.stand_ins.end());
@@ -216,15 +216,13 @@ private:
   /// While the last report has no answer, there is no other: it would only
   /// stand in line.
   void tell_health() {
-    if (telling_health_ || !health_.due(clock::now()))
+    if (telling_health_)
       return;
-    auto source = shares_.health();
-    if (!source)
+    const auto report = shares_.due_health();
+    if (!report)
       return;
-    source->long_work = long_work_in(self_->home_system());
     telling_health_ = true;
-    calls_.call(config_.coordinator, method::health_report,
-                encode(health_.report(*source, clock::now())),
+    calls_.call(config_.coordinator, method::health_report, encode(*report),
                 within(timeouts::question, timeouts::question_unreachable, 1),
                 [this](const result<payload>&) { telling_health_ = false; });
   }
@@ -235,8 +233,7 @@ private:
     if (!config_.figures || now < leave_figures_)
       return;
     leave_figures_ = now + timeouts::figures;
-    const auto source = shares_.health();
-    auto out = health_.figures(source ? source->run : std::string{}, now);
+    auto out = shares_.figures(now);
     out.registered = registered_.now() == registration::state::registered;
     config_.figures->leave(std::move(out));
   }
@@ -368,7 +365,6 @@ private:
   std::vector<key_holder> daemons_;            ///< Of the cluster, with roles.
   std::map<std::string, std::string> servers_; ///< Keys of the run's daemons.
   share_host shares_;
-  health_reporter health_;
   bool telling_health_ = false;
   clock::time_point leave_figures_{};
   complaint_log complaints_{

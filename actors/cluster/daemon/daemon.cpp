@@ -310,7 +310,7 @@ result<void> run_daemon(const daemon_options& given) {
       auto taken,
       take_state_folder(options.runs, state_options(options), signals, *log));
     if (!taken)
-      return ok(); // Told to end before its turn.
+      return ok(); // Told to end before its turn, or all were.
     state = std::move(*taken);
     GRAPHMILL_TRY(audit, open_audit(options.runs, log));
     net_options.on_refusal = [audit](const access_refusal& refusal) {

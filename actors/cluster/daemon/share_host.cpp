@@ -11,7 +11,7 @@
 namespace graphmill {
 
 share_host::share_host(agent_actor::pointer self, const agent_config& config)
-  : self_(self), config_(config) {
+  : self_(self), config_(config), health_(config.around.net) {
   deaths_.install(self_);
 }
 
@@ -27,19 +27,53 @@ void share_host::sample_memory() {
     run->memory.sample();
 }
 
-std::optional<health_source> share_host::health() const {
-  std::optional<health_source> out;
+/// The share that reports of health are about: the one that is on, if any.
+share_host::share share_host::told_of() const {
+  share out;
   for (const auto& [id, run] : runs_) {
     if (!run->health || (out && run->life.is_over()))
       continue;
-    const auto wire = run->wire->read();
-    out = health_source{id, run->health,
-                        run->cache->is_open() ? run->cache->byte_size() : 0,
-                        wire.rows + wire.cached_rows, wire.cached_rows};
+    out = run;
     if (!run->life.is_over())
       break; // The others only end.
   }
   return out;
+}
+
+health_source share_host::source_of(const hosted_share& run) const {
+  const auto wire = run.wire->read();
+  return {run.assignment.run,
+          run.health,
+          run.cache->is_open() ? run.cache->byte_size() : 0,
+          wire.rows + wire.cached_rows,
+          wire.cached_rows,
+          long_work_in(self_->home_system())};
+}
+
+std::optional<daemon_health> share_host::due_health() {
+  const auto now = health_reporter::clock::now();
+  const auto run = health_.due(now) ? told_of() : nullptr;
+  if (!run)
+    return std::nullopt;
+  return health_.report(source_of(*run), now);
+}
+
+daemon_figures share_host::figures(health_reporter::clock::time_point now) {
+  const auto run = told_of();
+  return health_.figures(run ? run->assignment.run : std::string{}, now);
+}
+
+/// A run may have ended a moment after the last report that was due, or before
+/// the first.
+void share_host::tell_last_health(const hosted_share& run) {
+  if (!run.health)
+    return;
+  const auto last =
+    health_.report(source_of(run), health_reporter::clock::now());
+  config_.around.net->request(
+    run.assignment.coordinator, method::health_report, encode(last),
+    within(timeouts::question, timeouts::question_unreachable, 1),
+    [](const result<payload>&) {});
 }
 
 result<payload> share_host::weights(const payload& data) const {
@@ -270,8 +304,10 @@ void share_host::on_ready(const share_ready& ready) {
 /// What is asked of its parts from now on is refused; `forget` does it again,
 /// for those that were published meanwhile.
 share_life::task share_host::begin_end(const share& run, bool finishing) {
-  if (!run->life.is_over())
+  if (!run->life.is_over()) {
     post(config_.around.data, withdraw_run{run->assignment.run});
+    tell_last_health(*run);
+  }
   return run->life.end(finishing);
 }
 

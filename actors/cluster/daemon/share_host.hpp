@@ -66,8 +66,11 @@ public:
   /// Looks at how much memory the process has by now.
   void sample_memory();
 
-  /// What it has for a report of health; none without a share that is prepared.
-  std::optional<health_source> health() const;
+  /// A report of health, if one is due; none without a share that is prepared.
+  std::optional<daemon_health> due_health();
+
+  /// What the daemon tells of itself over HTTP.
+  daemon_figures figures(health_reporter::clock::time_point now);
 
   /// Forgets what was kept for another attempt of a run, if it is time to.
   void look_at_kept() { kept_.look(kept_state::clock::now()); }
@@ -89,6 +92,9 @@ private:
   void go_on(const share& run, share_life::task next);
   void verify(const share& run);
   void tell_sound(const deployment& assignment);
+  share told_of() const;
+  health_source source_of(const hosted_share& run) const;
+  void tell_last_health(const hosted_share& run);
   void carry_out(const share& run, const member_request& request,
                  const responder& reply);
   void ask_trainers(const share& run, const member_request& request,
@@ -116,6 +122,7 @@ private:
   };
   std::optional<next_share> next_;
   kept_state kept_;
+  health_reporter health_;
   /// Opens parts. Last: ends before what its jobs use.
   compute_thread thread_{
     gauge_in(self_->home_system(), "the agent's thread, which opens parts")};

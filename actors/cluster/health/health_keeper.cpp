@@ -13,9 +13,15 @@ namespace {
 /// What the daemons of an answer may take, of the 1 MiB of a frame.
 constexpr std::size_t most_told_bytes = 700'000;
 
+/// As often as daemons tell, and what may come at once after a moment in which
+/// nothing came through.
+constexpr double reports_per_second = 1;
+constexpr double reports_at_once = 5;
+static_assert(timeouts::health_report >= std::chrono::seconds{1});
+
 /// At least what a report takes in a message.
 std::size_t size_of(const daemon_health& report) {
-  constexpr std::size_t figures = 272; // Of an actor, with its batch.
+  constexpr std::size_t figures = 288; // Of an actor, with its batch.
   std::size_t out = 512 + report.daemon.size() + report.run.size();
   for (const auto& actor : report.actors)
     out +=
@@ -74,6 +80,24 @@ void health_keeper::led(std::shared_ptr<const progress_gauge> gauge,
   progress_ = std::move(gauge);
   reports_.clear();
   led_ = now;
+}
+
+result<void> health_keeper::admit(const std::string& daemon, std::size_t bytes,
+                                  clock::time_point now) {
+  if (bytes > health_limits::bytes)
+    return fail(ec::invalid_data,
+                "daemon \"{}\" tells of its health in {} bytes; at most {} are "
+                "expected",
+                daemon, bytes, health_limits::bytes);
+  auto& pace = paces_.try_emplace(daemon, reports_per_second, reports_at_once)
+                 .first->second;
+  if (pace.level(now) < 1)
+    return fail(ec::unavailable,
+                "daemon \"{}\" tells of its health more often than once a "
+                "second",
+                daemon);
+  pace.take(now);
+  return ok();
 }
 
 void health_keeper::take(daemon_health report, clock::time_point now) {

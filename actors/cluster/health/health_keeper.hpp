@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/health/progress_gauge.hpp"
+#include "actors/transport/sessions/token_bucket.hpp"
 #include "messages/wire/health.hpp"
 
 #include <chrono>
@@ -27,6 +28,13 @@ public:
   /// forgotten.
   void led(std::shared_ptr<const progress_gauge> gauge, clock::time_point now);
 
+  /// Whether a report of one of the run's daemons is worth decoding, which
+  /// takes long enough to keep others waiting. Daemons tell once a second; what
+  /// is told more often than that is dropped, and so is what is larger than a
+  /// report can be.
+  result<void> admit(const std::string& daemon, std::size_t bytes,
+                     clock::time_point now);
+
   /// A report of one of the run's daemons.
   void take(daemon_health report, clock::time_point now);
 
@@ -48,8 +56,9 @@ private:
 
   std::string run_;
   std::vector<std::string> daemons_;
-  std::optional<clock::time_point> led_; ///< Since when.
-  std::map<std::string, heard> reports_; ///< By daemon.
+  std::optional<clock::time_point> led_;      ///< Since when.
+  std::map<std::string, heard> reports_;      ///< By daemon.
+  std::map<std::string, token_bucket> paces_; ///< By daemon.
   std::shared_ptr<const progress_gauge> progress_;
 };
 

@@ -25,9 +25,9 @@ struct health_source {
   std::vector<std::string> long_work{}; ///< Of the process.
 };
 
-/// Part of the AGENT's state: makes the daemon's report of health once a second
-/// while it has a share of a run. Runs in the AGENT's handlers, and waits for
-/// nothing.
+/// Part of the AGENT's state: makes the daemon's reports of health, which are
+/// due once a second while it has a share of a run. Runs in the AGENT's
+/// handlers, and waits for nothing.
 class health_reporter {
 public:
   using clock = std::chrono::steady_clock;

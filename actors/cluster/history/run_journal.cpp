@@ -1,6 +1,7 @@
 #include "actors/cluster/history/run_journal.hpp"
 
 #include "actors/cluster/history/sqlite.hpp"
+#include "messages/wire/wire.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <limits>
@@ -14,8 +15,11 @@ using sqlite::statement;
 
 namespace {
 
-/// Names of daemons: as many as a cluster has.
+/// Names of daemons: as many as a cluster has, each as long as a greeting lets
+/// it be; in JSON a character may take six.
 constexpr std::size_t most_names = 1024;
+constexpr std::size_t longest_name = max_hello_text;
+constexpr std::size_t longest_names = most_names * (6 * longest_name + 4);
 
 std::string text_of(const std::vector<std::string>& names) {
   return nlohmann::json(names).dump(-1, ' ', false,
@@ -24,6 +28,8 @@ std::string text_of(const std::vector<std::string>& names) {
 
 /// Nothing if it is no list of names.
 std::optional<std::vector<std::string>> names_in(const std::string& text) {
+  if (text.size() > longest_names)
+    return std::nullopt;
   const auto parsed = parse_json(text, "names of daemons");
   if (!parsed || !parsed.value().is_array()
       || parsed.value().size() > most_names)
@@ -33,6 +39,8 @@ std::optional<std::vector<std::string>> names_in(const std::string& text) {
     if (!name.is_string())
       return std::nullopt;
     out.push_back(name.get<std::string>());
+    if (out.back().size() > longest_name)
+      return std::nullopt;
   }
   return out;
 }

@@ -21,8 +21,8 @@ struct run_standing {
   std::string home;          ///< What counts as the host of who submitted it.
   std::string from_run;      ///< That it goes on with; empty: none.
   std::string checkpoint;    ///< Of that run.
-  /// Names of the daemons that it was on, but for the coordinator's own. Empty
-  /// while it is queued.
+  /// Names of the daemons that it was on, and of those that may have kept its
+  /// state, but for the coordinator's own. Of a run that has not begun: none.
   std::vector<std::string> daemons;
 
   friend bool operator==(const run_standing&, const run_standing&) = default;

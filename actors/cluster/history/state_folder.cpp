@@ -12,10 +12,17 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Waits for the lock of a folder. Says for whose end it waits, once for each.
+/// Nothing after a signal, or if that one has ended its whole cluster. Whoever
+/// gets the lock at once was not there then: it was started to begin anew.
 result<std::optional<state_lock>>
 await_lock(const fs::path& runs, signal_watch& signals, spdlog::logger& log) {
   for (std::string told; signals.count() == 0;) {
-    GRAPHMILL_TRY(auto taken, state_lock::try_take(runs));
+    auto tried = state_lock::try_take(runs, !told.empty());
+    if (!tried && tried.error().code == ec::cancelled) {
+      log.info("{}: ends, too", tried.error().message);
+      break;
+    }
+    GRAPHMILL_TRY(auto taken, std::move(tried));
     if (taken)
       return taken;
     if (auto holder = state_lock::holder(runs); holder != told) {

@@ -27,7 +27,8 @@ struct state_folder_options {
 };
 
 /// Takes a folder, which is made if need be. Nothing if a signal comes while it
-/// waits for the lock. Without `standby` it fails with `unavailable` if
+/// waits for the lock, or if who had the lock has ended its whole cluster,
+/// which the log says then. Without `standby` it fails with `unavailable` if
 /// somebody else has that.
 result<std::optional<state_folder>>
 take_state_folder(const std::filesystem::path& runs,

@@ -1,10 +1,12 @@
 #include "actors/cluster/history/state_lock.hpp"
 
 #include "actors/transport/sessions/message.hpp"
+#include "messages/base/printable.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t largest_note = 4096;
+constexpr std::size_t longest_host = 255; ///< In bytes: no name has more.
 
 std::string name_of_host() {
   std::array<char, 256> name{};
@@ -29,11 +32,25 @@ std::string name_of_host() {
 
 /// What the holder has written of itself. Nothing if it cannot be read, or is
 /// half written.
-std::optional<nlohmann::json> note_in(const fs::path& file) {
-  auto read = read_json(file, largest_note);
+std::optional<nlohmann::json> note_in(const fs::path& path) {
+  const auto file = open_own_file(path, O_RDONLY);
+  if (!file)
+    return std::nullopt;
+  // One byte more than it may have.
+  std::string text(largest_note + 1, '\0');
+  const auto size = read_some(file.value().get(),
+                              std::as_writable_bytes(std::span{text}), path);
+  if (!size || size.value() > largest_note)
+    return std::nullopt;
+  text.resize(size.value());
+  auto read = parse_json(text, path.string());
   if (!read || !read.value().is_object())
     return std::nullopt;
   return std::move(read).value();
+}
+
+bool has_ended(const std::optional<nlohmann::json>& note) {
+  return note && note->value("ended", nlohmann::json{}) == true;
 }
 
 std::string text_in(const nlohmann::json& note, const char* field) {
@@ -42,14 +59,30 @@ std::string text_in(const nlohmann::json& note, const char* field) {
                                                    : std::string{};
 }
 
+/// Others must not be able to put files of theirs in the place of ours. A
+/// folder that only a group may write to was shared on purpose.
+result<void> check_state_folder(const fs::path& folder) {
+  struct stat about {};
+  if (::stat(folder.c_str(), &about) != 0)
+    return fail_errno(errno, "cannot look at {}", folder.string());
+  if ((about.st_mode & S_IWOTH) != 0)
+    return fail(ec::permission,
+                "every user of this machine may put files into the folder for "
+                "runs {}: chmod 700 it, and look for what others may have put "
+                "there; or name another folder by --runs",
+                folder.string());
+  return ok();
+}
+
 } // namespace
 
-result<std::optional<state_lock>> state_lock::try_take(const fs::path& folder) {
+result<std::optional<state_lock>> state_lock::try_take(const fs::path& folder,
+                                                       bool heir) {
   GRAPHMILL_TRYV(make_private_folder(folder));
+  GRAPHMILL_TRYV(check_state_folder(folder));
   auto path = folder / file_name;
   // Open for writing: NFS gives an exclusive lock to nobody else.
-  GRAPHMILL_TRY(auto file,
-                open_file(path, O_RDWR | O_CREAT, file_access::owner));
+  GRAPHMILL_TRY(auto file, open_own_file(path, O_RDWR | O_CREAT));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK || errno == EINTR)
       return std::optional<state_lock>{};
@@ -58,6 +91,10 @@ result<std::optional<state_lock>> state_lock::try_take(const fs::path& folder) {
                       "work, on a local disk or on NFSv4",
                       path.string());
   }
+  if (heir && has_ended(note_in(path)))
+    return fail(ec::cancelled,
+                "the cluster with the folder for runs {} was told to end",
+                folder.string());
   state_lock out{std::move(path), std::move(file)};
   GRAPHMILL_TRYV(out.sign());
   return std::optional{std::move(out)};
@@ -80,24 +117,46 @@ std::string state_lock::holder(const fs::path& folder) {
     return "somebody who has not said who it is";
   const auto process =
     integer_of(note->value("process", nlohmann::json{})).value_or(0);
-  return fmt::format("process {} on host {}", process, text_in(*note, "host"));
+  // Whoever wrote the note may have chosen words that pass for lines of ours.
+  return format_printable("process {} on host {}", process,
+                          shortened(text_in(*note, "host"), longest_host));
 }
 
-/// Writes who holds it, over what the one before has written.
 result<void> state_lock::sign() {
   token_ = draw_identity();
-  const nlohmann::json note{
-    {"process", ::getpid()}, {"host", name_of_host()}, {"token", token_}};
+  return write_note(false);
+}
+
+result<void> state_lock::mark_ended() const {
+  return write_note(true);
+}
+
+/// Writes who holds it, over what has been written before.
+result<void> state_lock::write_note(bool ended) const {
+  const nlohmann::json note{{"process", ::getpid()},
+                            {"host", name_of_host()},
+                            {"token", token_},
+                            {"ended", ended}};
   const auto text = note.dump() + "\n";
-  if (::ftruncate(file_.get(), 0) != 0)
+  if (::ftruncate(file_.get(), 0) != 0
+      || ::lseek(file_.get(), 0, SEEK_SET) != 0)
     return fail_errno(errno, "cannot write {}", path_.string());
   GRAPHMILL_TRYV(write_all(file_.get(), std::as_bytes(std::span{text}), path_));
   return sync_file(file_.get(), path_);
 }
 
+/// Whether the file of that name is the one that is locked, and no copy of it.
+bool state_lock::is_ours() const {
+  struct stat locked {};
+  struct stat named {};
+  return ::fstat(file_.get(), &locked) != 0
+         || ::stat(path_.c_str(), &named) != 0
+         || (locked.st_dev == named.st_dev && locked.st_ino == named.st_ino);
+}
+
 result<void> state_lock::check() const {
   const auto note = note_in(path_);
-  if (!note || text_in(*note, "token") == token_)
+  if (!note || (text_in(*note, "token") == token_ && is_ours()))
     return ok();
   return fail(ec::superseded,
               "{} is led by another coordinator by now, {}: this one has lost "

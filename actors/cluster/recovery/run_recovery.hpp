@@ -2,15 +2,22 @@
 
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
-#include "messages/wire/run.hpp"
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace graphmill {
+
+/// A place in the course of training: so many steps of an epoch are done.
+struct trained_until {
+  std::int32_t epoch = 0;
+  std::int64_t step = 0;
+
+  friend auto operator<=>(const trained_until&, const trained_until&) = default;
+};
 
 /// Whether a run that has lost a daemon is attempted again, and for how long it
 /// waits until it can be:
@@ -18,7 +25,7 @@ namespace graphmill {
 ///     on ---> waiting ---> on ...
 ///      |         |
 ///      |         '--> over: nobody has come in time
-///      '--> over: too many attempts in a row have trained nothing
+///      '--> over: too many attempts in a row have trained nothing new
 ///
 /// A value without clock and actors: the COORDINATOR tells it what happens, and
 /// when.
@@ -33,9 +40,12 @@ public:
   bool is_wanted() const { return how_.wait != 0; }
 
   /// The attempt that was on has ended, since a daemon was lost.
-  /// @param trained Whether it had done a step of training.
+  /// @param reached Up to where it has been heard to train. It was of use if no
+  /// attempt before came as far: else whoever repeats a step could have the run
+  /// attempted forever.
   /// @returns why there is no other attempt; nothing if the run waits for one.
-  std::optional<error> broken(const error& reason, bool trained,
+  std::optional<error> broken(const error& reason,
+                              const std::optional<trained_until>& reached,
                               clock::time_point now);
 
   /// The run was left by a coordinator that is gone, and waits for its next
@@ -52,9 +62,10 @@ public:
   }
   /// Whether it has waited for too long.
   bool is_over(clock::time_point now) const { return until_ && now >= *until_; }
-  /// Whether the last attempt has trained nothing: the next one is not to be
-  /// rushed.
-  bool is_stuck() const { return fruitless_ != 0; }
+  /// How long the next attempt is put off: none after one that was of use, else
+  /// twice as long after each that was not, up to half a minute and half of
+  /// what the run may wait.
+  std::chrono::milliseconds pause() const;
 
   /// What the run's record says while it waits.
   /// @param missing What it waits for. @param wall The time of day at `now`.
@@ -66,29 +77,9 @@ public:
 private:
   definition::recovery_section how_;
   std::optional<clock::time_point> until_;
-  std::uint32_t fruitless_ = 0; ///< Attempts in a row that trained nothing.
+  std::optional<trained_until> furthest_; ///< Of all attempts.
+  std::uint32_t fruitless_ = 0; ///< Attempts in a row that got no further.
   error lost_;                  ///< What ended the last attempt.
 };
-
-/// What a daemon has kept of a run.
-struct kept_offer {
-  std::string daemon;
-  std::string address;
-  run_position at;
-  std::string digest;
-  std::vector<tensor_shape> tensors;
-};
-
-/// Checks what a daemon has given of what it offered.
-/// @param digest Of the weights that have come.
-result<void> check_given(const kept_offer& offer, const std::string& digest);
-
-/// Whether `at` is behind the other position, in the course of one run.
-bool is_further(const run_position& at, const run_position& than);
-
-/// The position in `offers` of the one that is furthest; nothing if there is
-/// none. Fails if two that are equally far have other weights.
-result<std::optional<std::size_t>>
-furthest_of(const std::vector<kept_offer>& offers);
 
 } // namespace graphmill

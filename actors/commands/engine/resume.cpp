@@ -3,6 +3,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/run_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 #include "pipelines/definition/definition_changes.hpp"
@@ -34,6 +35,7 @@ struct resume_options {
   std::string runs = "runs";
   std::vector<std::string> overrides;
   bool with_changes = false;
+  bool tensorboard = false; ///< A run that has curves keeps them without it.
   training_options how;
 };
 
@@ -149,8 +151,9 @@ result<definition_source> definition_at(cluster_client& client,
 result<std::string> resume_there(cluster_client& client,
                                  const resume_options& options) {
   GRAPHMILL_TRY(const auto source, definition_at(client, options));
-  return client.resume(source.value,
-                       {options.run, options.from, options.with_changes});
+  return client.resume(
+    source.value,
+    {options.run, options.from, options.with_changes, options.tensorboard});
 }
 
 /// Has a cluster go on with a checkpoint that lies here. @returns the new run.
@@ -166,8 +169,9 @@ result<std::string> resume_uploaded(cluster_client& client,
   GRAPHMILL_TRYV(upload_files(
     client, {folder / checkpoint_state_file, folder / checkpoint_tensors_file},
     show_progress(options.how.quiet)));
-  return client.resume(
-    source.value, {.with_changes = options.with_changes, .uploaded = true});
+  return client.resume(source.value, {.with_changes = options.with_changes,
+                                      .tensorboard = options.tensorboard,
+                                      .uploaded = true});
 }
 
 /// Has a cluster go on with a run, as a new one: the old one's record stays.
@@ -211,6 +215,8 @@ result<int> resume(const resume_options& options) {
   if (!found.folder)
     GRAPHMILL_TRYV(make_folder(found, options, def));
   auto& folder = *found.folder;
+  if (options.tensorboard)
+    GRAPHMILL_TRYV(folder.keep_events());
   auto* before = found.before ? &*found.before : nullptr;
   const auto at = before != nullptr ? before->state.at : course_position{};
   GRAPHMILL_TRYV(
@@ -263,6 +269,7 @@ void add_resume_command(command_line& cli) {
   command->add_flag("--with-changes", options->with_changes,
                     "Allow --set to change what is computed from here on, as "
                     "more epochs or another learning rate");
+  add_tensorboard_flag(*command, options->tensorboard);
   add_training_options(*command, options->how);
   // A cluster has data, folders and memory of its own.
   for (const auto* own : {"--data", "--runs", "--no-verify", "--storage",

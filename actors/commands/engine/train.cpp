@@ -1,12 +1,14 @@
 #include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/results/run_folder.hpp"
 
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -21,8 +23,19 @@ struct train_options {
   std::string data;
   std::string runs = "runs";
   std::vector<std::string> overrides;
+  bool tensorboard = false;
+  std::string curves; ///< Where those for it go; empty: to the run folder.
   training_options how;
 };
+
+/// Takes the new folder away if there can be no curves: there is no run yet.
+result<void> keep_events(run_folder& folder, const std::string& where) {
+  auto kept = folder.keep_events(where);
+  std::error_code ignored;
+  if (!kept)
+    fs::remove_all(folder.path(), ignored);
+  return kept;
+}
 
 result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
@@ -30,10 +43,15 @@ result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto data, find_dataset(source, options.data));
   GRAPHMILL_TRYV(check_definition_against(source, data));
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(data));
+  if (const auto note = note_on_graph(def, graph.info());
+      note && !options.how.quiet)
+    say(stderr, "warning: {}\n", *note);
   GRAPHMILL_TRY(auto folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
                                    {data, graph.info().digest}));
   GRAPHMILL_TRYV(folder.hold());
+  if (options.tensorboard)
+    GRAPHMILL_TRYV(keep_events(folder, options.curves));
   local_run_config config;
   config.def = def;
   config.data = data;
@@ -57,13 +75,23 @@ void add_train_command(command_line& cli) {
                  "Folder in which the run folder is made")
     ->capture_default_str();
   add_override_option(*command, options->overrides);
+  auto* curves =
+    command
+      ->add_option("--tensorboard", options->curves,
+                   "Write loss and metrics for TensorBoard, too, into "
+                   "RUN/tensorboard, or a folder called like the run in this "
+                   "one")
+      ->expected(0, 1)
+      ->type_name("[DIR]");
   add_training_options(*command, options->how);
   command->footer(
     "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
     "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "
     "has it go on.\nFields of a definition: graphmill help definition");
-  command->callback(
-    [&cli, options] { cli.run = [options] { return train(*options); }; });
+  command->callback([&cli, options, curves] {
+    options->tensorboard = curves->count() > 0;
+    cli.run = [options] { return train(*options); };
+  });
 }
 
 } // namespace graphmill

@@ -19,7 +19,8 @@ struct command_line {
                "graphmill"};
   /// What the chosen command does; its value is the exit code. An error is told
   /// as `say_failure` does, with --json also in one line on standard output:
-  /// {"error": a sentence, "code": one of `ec`}.
+  /// {"error": a sentence, "code": one of `ec`}. So is what is wrong with the
+  /// command line, whose exit code is 2.
   std::function<result<int>()> run;
 };
 

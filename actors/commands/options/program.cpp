@@ -1,10 +1,13 @@
 #include "actors/commands/options/program.hpp"
 
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/usage_text.hpp"
 #include "actors/process/say.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -33,6 +36,19 @@ int carry_out(const command_line& cli) {
     say("{}\n", one_line({{"error", failure.message},
                           {"code", to_string(failure.code)}}));
   return say_failure(failure);
+}
+
+/// Says what is wrong with the command line. Options may not have been parsed
+/// to the end, so that --json is looked for among the words.
+int refuse_usage(const CLI::App& app, const CLI::ParseError& wrong,
+                 std::span<char* const> words) {
+  const auto sentence = usage_text(app, wrong);
+  if (std::ranges::find(words, std::string_view{"--json"}) != words.end())
+    say("{}\n", one_line({{"error", sentence},
+                          {"code", to_string(ec::invalid_argument)}}));
+  std::fflush(stdout);
+  say(stderr, "{}\nRun with --help for more information.\n", sentence);
+  return exit_usage;
 }
 
 /// Whether all that was printed has arrived; a reader who has gone away has
@@ -74,7 +90,9 @@ int run_program(int argc, char** argv,
     cli.app.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
     // Help and version come this way, too, with 0.
-    return cli.app.exit(wrong) == 0 ? 0 : exit_usage;
+    if (wrong.get_exit_code() == 0)
+      return cli.app.exit(wrong);
+    return refuse_usage(cli.app, wrong, {argv, static_cast<std::size_t>(argc)});
   }
   try {
     const auto code = carry_out(cli);

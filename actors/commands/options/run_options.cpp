@@ -19,6 +19,12 @@ void add_no_verify_option(CLI::App& command, bool& no_verify) {
     "damaged file ends the run");
 }
 
+void add_tensorboard_flag(CLI::App& command, bool& tensorboard) {
+  command.add_flag("--tensorboard", tensorboard,
+                   "Write loss and metrics for TensorBoard, too, into "
+                   "RUN/tensorboard");
+}
+
 void add_finished_run_options(CLI::App& command,
                               finished_run_options& options) {
   command.add_option("run", options.run, "Folder of a finished run")

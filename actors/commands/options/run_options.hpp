@@ -27,6 +27,9 @@ struct finished_run_options {
 /// --no-verify of the commands that read datasets.
 void add_no_verify_option(CLI::App& command, bool& no_verify);
 
+/// --tensorboard of the commands that have a run folder made.
+void add_tensorboard_flag(CLI::App& command, bool& tensorboard);
+
 void add_finished_run_options(CLI::App& command, finished_run_options& options);
 
 /// A finished run, ready to be used.

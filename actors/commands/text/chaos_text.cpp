@@ -1,5 +1,7 @@
 #include "actors/commands/text/chaos_text.hpp"
 
+#include "messages/base/printable.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,8 +13,8 @@ std::string plan_text(const std::vector<planned_fault>& plan) {
   std::chrono::milliseconds at{0};
   for (const auto& fault : plan) {
     at += fault.after;
-    out += fmt::format("{:>8.1f} s  {}\n", double(at.count()) / 1000,
-                       sentence_of(fault.request));
+    out += format_printable("{:>8.1f} s  {}\n", double(at.count()) / 1000,
+                            sentence_of(fault.request));
   }
   return out;
 }

@@ -2,7 +2,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
 #include "pipelines/definition/definition_help.hpp"
-#include "pipelines/definition/problem.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

@@ -145,6 +145,18 @@ json to_json(const inspected& inspection, bool part) {
           {"unused", inspection.found.unused}};
 }
 
+/// What is to be known of the dataset as a whole, a sentence each.
+std::vector<std::string> notes_on(std::span<const inspected> parts) {
+  auto whole = parts.front().data.info();
+  for (const auto& part : parts.subspan(1))
+    for (std::size_t t = 0; t < whole.edge_types.size(); ++t)
+      whole.edge_types[t].count += part.data.info().edge_types[t].count;
+  std::vector<std::string> out;
+  if (auto note = note_on_target(whole))
+    out.push_back(*std::move(note));
+  return out;
+}
+
 } // namespace
 
 std::string inspection_text(std::span<const inspected> parts,
@@ -164,6 +176,8 @@ std::string inspection_text(std::span<const inspected> parts,
     broken.insert(broken.end(), parts[p].found.broken.begin(),
                   parts[p].found.broken.end());
   }
+  for (const auto& note : notes_on(parts))
+    print(out, "\nwarning: {}\n", note);
   if (broken.empty()) {
     print(out, "\nnothing broken\n");
     return out;
@@ -187,6 +201,7 @@ std::string inspection_json(std::span<const inspected> parts,
   } else {
     out = to_json(parts.front(), false);
   }
+  out["notes"] = notes_on(parts);
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -44,6 +44,15 @@ constexpr request_class class_of(method which) {
   }
 }
 
+/// The same of one peer. What daemons ask of each other for a run is for them
+/// alone: by whoever listens nowhere, and so is a client, it counts as a
+/// question, and is refused by those who serve it.
+constexpr request_class class_of(method which, bool listens) {
+  const auto kind = class_of(which);
+  return kind == request_class::of_runs && !listens ? request_class::question
+                                                    : kind;
+}
+
 /// The limits that keep one client from starving the others. A client is an
 /// incarnation. Whoever holds the key can draw any number of these, so all of
 /// one host have limits together, too. A request that meets a limit is put off:

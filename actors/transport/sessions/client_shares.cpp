@@ -129,11 +129,11 @@ void client_shares::set_idle(client_books& of, const std::string& incarnation,
 
 std::optional<client_shares::refusal>
 client_shares::begin(session_time now, const std::string& incarnation,
-                     method which) {
+                     method which, request_class as) {
   auto& who = clients_.at(incarnation);
   auto& home = hosts_.at(who.host);
-  const auto kind = static_cast<std::size_t>(class_of(which));
-  if (class_of(which) != request_class::of_runs) {
+  const auto kind = static_cast<std::size_t>(as);
+  if (as != request_class::of_runs) {
     const auto& [of_client, of_host] = with_.under_way[kind];
     if (who.under_way[kind] >= of_client)
       return refuse(now, who.host,
@@ -143,7 +143,7 @@ client_shares::begin(session_time now, const std::string& incarnation,
                     with_.pause);
     // One question of each client is always taken: it is answered soon.
     const auto is_first =
-      class_of(which) == request_class::question && who.under_way[kind] == 0;
+      as == request_class::question && who.under_way[kind] == 0;
     if (home.under_way[kind] >= of_host && !is_first)
       return refuse(now, who.host,
                     fmt::format("{} requests of your host for `{}` and the "
@@ -166,20 +166,20 @@ client_shares::begin(session_time now, const std::string& incarnation,
     home.buckets[kind].take(now);
   }
   ++home.under_way[kind];
-  resume(incarnation, which);
+  resume(incarnation, as);
   return std::nullopt;
 }
 
-void client_shares::resume(const std::string& incarnation, method which) {
+void client_shares::resume(const std::string& incarnation, request_class as) {
   auto& who = clients_.at(incarnation);
-  ++who.under_way[static_cast<std::size_t>(class_of(which))];
+  ++who.under_way[static_cast<std::size_t>(as)];
   hosts_.at(who.host).idle.erase({who.idle_since, incarnation});
   ++who.requests;
 }
 
 void client_shares::ended(session_time now, const std::string& host,
-                          const std::string& incarnation, method which) {
-  const auto kind = static_cast<std::size_t>(class_of(which));
+                          const std::string& incarnation, request_class as) {
+  const auto kind = static_cast<std::size_t>(as);
   --host_of(now, host).under_way[kind];
   const auto known = clients_.find(incarnation);
   if (known == clients_.end())

@@ -61,14 +61,16 @@ public:
   // -- requests
 
   /// Whether a request may begin; if so, it counts until `ended`.
+  /// @param which For sentences.
+  /// @param as Of this client, until its end.
   /// @pre the client has come
   std::optional<refusal> begin(session_time now, const std::string& incarnation,
-                               method which);
+                               method which, request_class as);
   /// One that began before the client was lost, and is back.
-  void resume(const std::string& incarnation, method which);
+  void resume(const std::string& incarnation, request_class as);
   /// @param host Whence it came: the client may have left.
   void ended(session_time now, const std::string& host,
-             const std::string& incarnation, method which);
+             const std::string& incarnation, request_class as);
 
   std::size_t hosts() const { return hosts_.size(); }
 

@@ -172,7 +172,7 @@ std::string server_session::greet(session_time now, const connection_id& from,
       ++caller.running;
       caller.bytes += known.bytes;
       if (shares_)
-        shares_->resume(hello.incarnation, known.method);
+        shares_->resume(hello.incarnation, known.counts_as);
     }
   caller.lost_after =
     std::clamp(hello.lost_after, shortest_silence, longest_silence);

@@ -65,8 +65,10 @@ void server_session::request(session_time now, const connection_id& from,
   const auto bytes = request_overhead + incoming.data.byte_size();
   if (!has_room(caller, bytes))
     return come_again(from, head, caller);
+  const auto counts_as = class_of(head.method, !who.address.empty());
   if (shares_)
-    if (auto refused = shares_->begin(now, who.incarnation, head.method))
+    if (auto refused =
+          shares_->begin(now, who.incarnation, head.method, counts_as))
       return put_off(from, head, who, caller.host, *std::move(refused));
   ++caller.running;
   caller.bytes += bytes;
@@ -74,8 +76,8 @@ void server_session::request(session_time now, const connection_id& from,
   const auto token = next_token_++;
   const auto deadline = now + head.time_left;
   running_.emplace(key, token);
-  tasks_.emplace(token, task{key, head.method, at.channel, head.attempt,
-                             deadline, bytes, caller.home});
+  tasks_.emplace(token, task{key, head.method, counts_as, at.channel,
+                             head.attempt, deadline, bytes, caller.home});
   effects_.emplace_back(deliver{token, head.method, caller.identity,
                                 std::move(incoming.data), deadline,
                                 caller.host});
@@ -127,7 +129,8 @@ void server_session::answer(session_time now, std::uint64_t token,
   running_.erase(task.key);
   bytes_ -= task.bytes;
   if (shares_)
-    shares_->ended(now, task.home, incarnation_of(task.key.first), task.method);
+    shares_->ended(now, task.home, incarnation_of(task.key.first),
+                   task.counts_as);
   if (answer)
     if (auto fits = check_size(answer.value()); !fits)
       answer = fail(ec::internal, "the reply to {} is {}",

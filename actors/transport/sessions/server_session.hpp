@@ -148,6 +148,7 @@ private:
   struct task {
     request_key key;
     graphmill::method method;
+    request_class counts_as; ///< By the limits of clients.
     graphmill::channel channel;
     std::uint16_t attempt;
     session_time deadline;

@@ -37,16 +37,20 @@ std::string kind_of(std::string_view sentence) {
 } // namespace
 
 void complaint_log::add(const std::string& sentence, time_point now) {
+  add(kind_of(std::string_view{sentence}.substr(0, most_bytes)), sentence, now);
+}
+
+void complaint_log::add(std::string kind, const std::string& sentence,
+                        time_point now) {
   look(now);
   const auto line = sentence.size() > most_bytes
                       ? sentence.substr(0, most_bytes) + "..."
                       : sentence;
-  auto name = kind_of(line);
-  if (kinds_.size() == most_kinds && !kinds_.contains(name)) {
+  if (kinds_.size() == kinds_told_ && !kinds_.contains(kind)) {
     ++left_out_;
     return;
   }
-  auto& of = kinds_[std::move(name)];
+  auto& of = kinds_[std::move(kind)];
   if (++of.count > most_alike)
     return;
   of.last = line;
@@ -56,14 +60,20 @@ void complaint_log::add(const std::string& sentence, time_point now) {
 void complaint_log::look(time_point now) {
   if (now - since_ < period)
     return;
-  for (const auto& [name, of] : kinds_)
-    if (of.count > most_alike)
-      log_(fmt::format("{} more within {} s like: {}", of.count - most_alike,
-                       period.count(), of.last));
+  for (auto one = kinds_.begin(); one != kinds_.end();) {
+    auto& of = one->second;
+    if (of.count <= most_alike) {
+      one = kinds_.erase(one);
+      continue;
+    }
+    log_(fmt::format("{} more within {} s like: {}", of.count - most_alike,
+                     period.count(), of.last));
+    of.count = most_alike; // If it goes on, there is nothing new to say.
+    ++one;
+  }
   if (left_out_ > 0)
     log_(fmt::format("left out {} more complaints of other kinds", left_out_));
   since_ = now;
-  kinds_.clear();
   left_out_ = 0;
 }
 

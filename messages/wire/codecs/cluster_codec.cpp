@@ -77,6 +77,7 @@ payload encode_resumption(const definition& def, const resume_request& of) {
       out.setResume(of.run);
       out.setCheckpoint(of.checkpoint);
       out.setWithChanges(of.with_changes);
+      out.setTensorboard(of.tensorboard);
       out.setUploaded(of.uploaded);
     });
 }
@@ -86,7 +87,8 @@ result<resume_request> decode_resumption(const payload& from) {
     from, "what a run goes on with",
     [](schema::SubmitRequest::Reader in) -> result<resume_request> {
       resume_request out{text(in.getResume()), text(in.getCheckpoint()),
-                         in.getWithChanges(), in.getUploaded()};
+                         in.getWithChanges(), in.getTensorboard(),
+                         in.getUploaded()};
       if (out.uploaded && !(out.run.empty() && out.checkpoint.empty()))
         return fail(ec::invalid_argument,
                     "a run goes on with run \"{}\" or with what was uploaded, "

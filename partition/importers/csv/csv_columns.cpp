@@ -262,6 +262,19 @@ csv_chooser::apply(const csv_table& table, const csv_reader& rows,
   return roles;
 }
 
+std::string csv_chooser::choices_missed(const csv_layout& layout,
+                                        bool edges) const {
+  std::string out;
+  for (std::size_t c = 0; c < choices_.size(); ++c) {
+    const auto& choice = choices_[c];
+    if (!used_[c] && choice.table.empty() && is_for(choice.role, edges)
+        && !find_column(layout, choice.column))
+      out += fmt::format("; {} {} names none of its columns",
+                         flag_of(choice.role), choice.column);
+  }
+  return out;
+}
+
 result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
   GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator));
   GRAPHMILL_TRY(const auto there, rows.next());
@@ -282,7 +295,11 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
   auto layout = layout_of_row(first, header);
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, true));
   add_by_name(roles, layout, edge_role_of);
-  GRAPHMILL_TRYV(add_ends(roles, layout, rows));
+  if (auto added = add_ends(roles, layout, rows); !added) {
+    auto failure = std::move(added).error();
+    failure.message += choices_missed(layout, true);
+    return failure;
+  }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));
   tell_note(options_.on_note, "{}", layout_text(table, layout));
   if (!header && !options_.edge_header && !said_header(table)
@@ -312,16 +329,16 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
       columns_text(layout, all_columns(layout))));
   for (auto column : columns_without_role(roles)) {
     // Beside labels of the usual name, "y" is a coordinate.
-    const auto is_coordinate = lower_name(layout.names[column]) == "y"
-                               && has(roles, csv_role::label);
+    const auto is_coordinate =
+      lower_name(layout.names[column]) == "y" && has(roles, csv_role::label);
     const auto role = suspected_role_of(layout.names[column]);
     if (role && !is_coordinate)
       return rows.wrong(fmt::format(
         "column {0} looks like {1}s and would become a feature; say {2} {3}, "
-        "--ignore {3}, or --feature {3} if it is one",
+        "--ignore {3}, or --feature {3} if it is one{4}",
         column_text(layout, column),
         *role == csv_role::label ? "label" : "split", flag_of(*role),
-        layout.names[column]));
+        layout.names[column], choices_missed(layout, false)));
     roles[column] = csv_role::feature;
   }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));

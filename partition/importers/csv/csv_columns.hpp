@@ -44,6 +44,9 @@ private:
   result<bool> edge_header(const csv_table& table, const csv_reader& rows,
                            const std::vector<std::string>& first,
                            const std::vector<std::string>& second) const;
+  /// "; --ignore X names none of its columns" of each choice that no table has
+  /// had a column for, this one neither; empty if there is none.
+  std::string choices_missed(const csv_layout& layout, bool edges) const;
   std::optional<bool> said_header(const csv_table& table) const;
 
   const csv_import_options& options_;

@@ -1,5 +1,6 @@
 #include "partition/importers/csv/csv_graph.hpp"
 
+#include "messages/words/closest.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/importers/csv/csv_columns.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
@@ -56,6 +57,53 @@ result<void> add_edges(csv_graph& graph, const csv_import_options& options,
     graph.edges.push_back(std::move(file));
   }
   return ok();
+}
+
+/// Names that are shorter are near to each other anyway.
+constexpr std::size_t shortest_misspelt = 4;
+
+/// Says of each type that only edge lists name that it is made of them; one
+/// that is called almost like a type with a table is refused.
+result<void> check_types_without_table(const csv_graph& graph,
+                                       const note_callback& on_note) {
+  std::vector<std::string> declared;
+  for (const auto& type : graph.nodes)
+    if (type.table)
+      declared.push_back(type.name);
+  if (declared.empty())
+    return ok();
+  for (const auto& type : graph.nodes) {
+    if (type.table)
+      continue;
+    const auto meant = type.name.size() < shortest_misspelt
+                         ? std::string{}
+                         : closest(type.name, declared);
+    if (!meant.empty())
+      return fail(ec::invalid_argument,
+                  "no node table is given of type \"{}\", which an edge list "
+                  "names; did you mean \"{}\"? If it is a type of its own, "
+                  "give it a table, which may have its ids alone",
+                  type.name, meant);
+    tell_note(on_note,
+              "type \"{}\" occurs in edge lists alone: its nodes are those "
+              "that edges name, without features and labels",
+              type.name);
+  }
+  return ok();
+}
+
+/// Fails if all tables are empty.
+result<void> expect_nodes(const csv_graph& graph) {
+  for (const auto& type : graph.nodes)
+    if (type.ids.size() > 0)
+      return ok();
+  std::string files;
+  for (const auto& type : graph.nodes)
+    if (type.table)
+      files += (files.empty() ? "" : ", ") + type.table->file.string();
+  for (const auto& edges : graph.edges)
+    files += (files.empty() ? "" : ", ") + edges.table.file.string();
+  return fail(ec::invalid_data, "there is not one node in {}", files);
 }
 
 result<void> add_relation(csv_edge_file& file, const csv_edge& edge) {
@@ -140,11 +188,13 @@ result<csv_graph> read_csv_graph(const csv_import_options& given) {
   GRAPHMILL_TRYV(add_nodes(graph, options, chooser));
   GRAPHMILL_TRYV(add_edges(graph, options, chooser));
   GRAPHMILL_TRYV(chooser.expect_all_used());
+  GRAPHMILL_TRYV(check_types_without_table(graph, options.on_note));
   for (auto& file : graph.edges) {
     GRAPHMILL_TRYV(read_ids(graph, file, options.separator));
     if (file.layout.relation)
       name_relations(file, options.on_note);
   }
+  GRAPHMILL_TRYV(expect_nodes(graph));
   return graph;
 }
 

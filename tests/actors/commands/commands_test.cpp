@@ -243,6 +243,9 @@ CATCH_TEST_CASE("chaos is planned, carried out, and ends with the run",
   CATCH_CHECK(json["faults"].size() == 2);
   CATCH_CHECK(json["faults"][0]["kind"] == "cut");
   CATCH_CHECK(json["faults"][0]["outcome"] == "");
+  const auto shown = user.runs(chaos + "--faults 2 --dry-run").output;
+  CATCH_CHECK(std::ranges::count(shown, '\n') == 2);
+  CATCH_CHECK(shown.find('\\') == std::string::npos);
   CATCH_CHECK(asked.empty());
   json = user.asks(chaos + "--every 0.1");
   CATCH_CHECK(json["state"] == "finished");

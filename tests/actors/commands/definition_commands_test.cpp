@@ -81,6 +81,31 @@ CATCH_TEST_CASE("validate and plan from the command line", "[commands]") {
   CATCH_CHECK(got.errors.find("did you mean `epochs`?") != std::string::npos);
 }
 
+CATCH_TEST_CASE("a graph that no seed hears of is told of", "[commands]") {
+  test::temp_folder folder;
+  std::ofstream{folder / "films.csv"}
+    << "id,label,split\nf,0,train\ng,1,train\nh,0,val\ni,1,test\n";
+  std::ofstream{folder / "plays.csv"} << "source,destination\nf,a\ng,b\n";
+  CATCH_REQUIRE(graphmill_in(folder,
+                             "import csv --nodes film=films.csv --edges "
+                             "film__with__actor=plays.csv --out data/films -q")
+                  .code
+                == 0);
+  std::ofstream{folder / "r.yaml"} << "dataset: films\nmodel: {kind: rgcn}\n";
+  const std::string note = "no edge ends at nodes of type `film`";
+  auto got = graphmill_in(folder, "validate r.yaml --json");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK(got.errors.find("warning: " + note) == 0);
+  CATCH_CHECK(nlohmann::json::parse(got.output)["notes"].size() == 1);
+  got = graphmill_in(folder, "inspect data/films -q");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK(got.output.find("warning: " + note) != std::string::npos);
+  got = graphmill_in(folder, "plan r.yaml --json");
+  CATCH_CHECK(nlohmann::json::parse(got.output)["notes"].size() == 1);
+  got = graphmill_in(folder, "validate r.yaml --set model.kind=mlp");
+  CATCH_CHECK(got.errors.empty());
+}
+
 CATCH_TEST_CASE("help from the command line", "[commands]") {
   test::temp_folder folder;
   auto got = graphmill_in(folder, "help definition");

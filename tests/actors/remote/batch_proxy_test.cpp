@@ -1,4 +1,4 @@
-#include "actors/remote/batch_proxy.hpp"
+#include "actors/remote/proxies/batch_proxy.hpp"
 #include "messages/wire/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"

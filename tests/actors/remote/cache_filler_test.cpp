@@ -1,4 +1,4 @@
-#include "actors/remote/cache_filler.hpp"
+#include "actors/remote/proxies/cache_filler.hpp"
 #include "partition/files/half.hpp"
 #include "partition/sampling/hot_nodes.hpp"
 #include "pipelines/flow/epoch_plan.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/remote/feature_proxy.hpp"
-#include "actors/remote/sampling_proxy.hpp"
+#include "actors/remote/proxies/feature_proxy.hpp"
+#include "actors/remote/proxies/sampling_proxy.hpp"
 #include "actors/remote/serving/data_server.hpp"
 #include "actors/stages/fetcher.hpp"
 #include "actors/stages/sampler.hpp"

@@ -1,6 +1,6 @@
 #include "actors/base/worker_pool.hpp"
-#include "actors/remote/feature_proxy.hpp"
-#include "actors/remote/sampling_proxy.hpp"
+#include "actors/remote/proxies/feature_proxy.hpp"
+#include "actors/remote/proxies/sampling_proxy.hpp"
 #include "actors/remote/serving/data_server.hpp"
 #include "actors/remote/transport_calls.hpp"
 #include "actors/stages/fetcher.hpp"

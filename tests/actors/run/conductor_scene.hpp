@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/run/conductor.hpp"
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"

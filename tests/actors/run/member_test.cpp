@@ -1,4 +1,4 @@
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 #include "tests/support/actors.hpp"
 #include "tests/support/catch.hpp"
 

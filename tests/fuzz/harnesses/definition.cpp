@@ -1,6 +1,6 @@
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/scalar_text.hpp"
 #include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/yaml/scalar_text.hpp"
 #include "tests/fuzz/registry.hpp"
 
 #include <cmath>

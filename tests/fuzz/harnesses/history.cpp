@@ -1,15 +1,20 @@
 #include "actors/cluster/history/run_history.hpp"
+#include "actors/cluster/history/run_journal.hpp"
+#include "actors/cluster/history/state_lock.hpp"
+#include "messages/base/printable.hpp"
 #include "tests/fuzz/registry.hpp"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 // The runs of a coordinator: the SQLite file as it lies on disk, and its rows,
-// which may have any values of any type.
+// which may have any values of any type; and the lock beside it.
 
 namespace graphmill::fuzz {
 
@@ -169,6 +174,132 @@ std::vector<std::string> row_seeds() {
   return {row, row + odd};
 }
 
+// -- what it takes to go on with runs
+
+/// A row of each table, of the same id, which mostly is a sound one.
+void insert_open_run(sqlite3* database, int number, cursor& from) {
+  const auto id = from.take<std::uint8_t>() % 4 == 3
+                    ? std::string{from.take_text(from.take<std::uint8_t>())}
+                    : "r" + std::to_string(number);
+  const auto insert = [&](const char* sql, int columns) {
+    statement_handle row = nullptr;
+    sqlite3_prepare_v2(database, sql, -1, &row, nullptr);
+    sqlite3_bind_text(row, 1, id.data(), static_cast<int>(id.size()),
+                      SQLITE_TRANSIENT);
+    for (int column = 2; column <= columns; ++column)
+      bind(row, column, from);
+    (void)sqlite3_step(row); // Not null is refused, and so be it.
+    sqlite3_finalize(row);
+  };
+  insert(
+    "INSERT OR REPLACE INTO runs VALUES (?1, ?2, ?3, 1, ?4, 0, ?5, '', ?6)", 6);
+  insert("INSERT OR REPLACE INTO open_runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+         7);
+}
+
+void check_open_run(const open_run& run) {
+  const auto& standing = run.standing;
+  require(run_journal::is_plain_name(run.record.id),
+          "a run whose id is a path");
+  require(run.record.state == run_state::queued
+            || run.record.state == run_state::running,
+          "a run that is over and goes on");
+  require(!run.definition.empty()
+            && run.definition.size() <= run_journal::longest_definition,
+          "a run without a definition, or with too long a one");
+  require(standing.attempt >= 1 && standing.attempt + 1 != 0,
+          "a run without a next attempt");
+  require(standing.daemons.size() <= 1024, "a run on too many daemons");
+  for (const auto& name : standing.daemons)
+    require(name.size() <= 256, "a daemon with too long a name");
+}
+
+std::vector<open_run> open_runs_of(run_history& history) {
+  auto out = history.take_open_runs();
+  for (const auto& run : out)
+    check_open_run(run);
+  // Places that are no numbers have an order of their own the first time.
+  std::ranges::sort(out, {}, [](const auto& run) { return run.record.id; });
+  return out;
+}
+
+void read_open_runs(std::string_view input) {
+  static const auto sound = sound_file();
+  clear_history();
+  put_file(history_file(), sound);
+  sqlite3* database = nullptr;
+  require(sqlite3_open(history_file().c_str(), &database) == SQLITE_OK,
+          "the history does not open");
+  sqlite3_exec(database, "PRAGMA synchronous = OFF; BEGIN", nullptr, nullptr,
+               nullptr);
+  cursor from{input};
+  for (int row = 0; row < 5 && !from.empty(); ++row)
+    insert_open_run(database, row, from);
+  sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+  std::vector<open_run> first;
+  {
+    auto history = run_history::open(history_file(), 100);
+    if (!history)
+      return;
+    first = open_runs_of(history.value());
+  }
+  auto again = run_history::open(history_file(), 100);
+  require(again.has_value(), "a history that was opened does not open");
+  const auto second = open_runs_of(again.value());
+  require(first.size() == second.size(), "a run was lost, or came by itself");
+  for (std::size_t i = 0; i < first.size(); ++i)
+    require(first[i].record.id == second[i].record.id
+              && first[i].definition == second[i].definition
+              && first[i].standing == second[i].standing,
+            "a run that was left alone is another one");
+}
+
+std::vector<std::string> open_run_seeds() {
+  const auto text = [](std::string_view content) {
+    return std::string{'\5', static_cast<char>(content.size())}
+           + std::string{content};
+  };
+  const auto number = [](std::uint8_t value) {
+    std::string out{'\1'};
+    out.push_back(static_cast<char>(value));
+    return out + std::string(7, '\0');
+  };
+  const auto row = [&](std::string_view state, std::uint8_t attempt) {
+    return std::string(1, '\0') + text("cora") + text(state) + number(2)
+           + text("why") + text("dataset: d") + number(3) + number(attempt)
+           + text("10.0.0.1") + text("r9") + text("e1-s2")
+           + text(R"(["a", "it's \"b\""])");
+  };
+  return {row("queued", 1), row("running", 4) + row("queued", 1)};
+}
+
+// -- the lock beside it
+
+void read_lock_note(std::string_view input) {
+  const auto folder = scratch() / "lock";
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  fs::create_directory(folder, ignored);
+  fs::permissions(folder, fs::perms::owner_all, ignored);
+  put_file(folder / state_lock::file_name, input);
+  const auto said = state_lock::holder(folder);
+  require(said == printable(said), "a holder that commands a terminal");
+  require(said.size() <= 2000, "a holder that fills the log");
+  const auto lock = state_lock::try_take(folder);
+  require(lock && lock.value(), "a lock that nobody has cannot be taken");
+  require(lock.value()->check().has_value(), "a lock is lost at once");
+  const auto now = state_lock::holder(folder);
+  require(
+    now.starts_with("process " + std::to_string(::getpid()) + " on host "),
+    "a lock whose holder is another one");
+}
+
+std::vector<std::string> lock_notes() {
+  return {R"({"process": 12, "host": "a", "token": "0123456789abcdef"})",
+          R"({"process": -1, "host": "a\nb\u001b[2J"})", "{"};
+}
+
 } // namespace
 
 const harness history_harness{"history", "the file of a coordinator's runs",
@@ -176,5 +307,11 @@ const harness history_harness{"history", "the file of a coordinator's runs",
 const harness history_rows_harness{"history_rows",
                                    "rows of a coordinator's runs",
                                    read_history_rows, row_seeds, 100};
+const harness open_runs_harness{
+  "open_runs", "rows of runs that the next coordinator goes on with",
+  read_open_runs, open_run_seeds, 100};
+const harness lock_note_harness{"lock_note",
+                                "what a coordinator's lock says of its holder",
+                                read_lock_note, lock_notes, 1000};
 
 } // namespace graphmill::fuzz

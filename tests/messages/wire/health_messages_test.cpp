@@ -33,6 +33,8 @@ daemon_health busy_daemon() {
   actor.waiting = 0.5;
   actor.p99_latency = 0.125;
   actor.last_error = "why";
+  actor.peak_batches = 11;
+  actor.peak_bytes = 12;
   out.actors = {actor, actor_health{}};
   out.peers = {{"b", 10, 0.5, 1, 2}};
   out.long_work = {"the transport's thread has been at it"};
@@ -60,6 +62,8 @@ CATCH_TEST_CASE("how a daemon is comes there and back", "[messages][health]") {
   CATCH_CHECK(actor.waiting == 0.5);
   CATCH_CHECK(actor.p99_latency == 0.125);
   CATCH_CHECK(actor.last_error == "why");
+  CATCH_CHECK(actor.peak_batches == 11);
+  CATCH_CHECK(actor.peak_bytes == 12);
   CATCH_CHECK_FALSE(got.actors[1].batch);
   CATCH_REQUIRE(got.peers.size() == 1);
   CATCH_CHECK(got.peers[0].mean_round_trip == 0.5);

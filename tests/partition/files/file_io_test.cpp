@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -76,4 +77,36 @@ CATCH_TEST_CASE("no file of a dataset can be a pipe", "[partition][file]") {
     fs::remove(file);
     fs::rename(folder / "aside", file);
   }
+}
+
+CATCH_TEST_CASE("a file of ours is no link, no second name and no pipe",
+                "[partition][file]") {
+  const temp_folder folder;
+  value_of(write_text(folder / "text", "a"));
+  const auto refused = [](const fs::path& path) {
+    CATCH_CHECK(error_of(open_own_file(path, O_RDONLY)).code == ec::permission);
+    CATCH_CHECK(error_of(open_own_file(path, O_RDWR | O_CREAT)).code
+                == ec::permission);
+  };
+  value_of(open_own_file(folder / "text", O_RDWR));
+  fs::create_symlink(folder / "text", folder / "link");
+  refused(folder / "link");
+  fs::create_symlink(folder / "nowhere", folder / "loose");
+  refused(folder / "loose");
+  CATCH_CHECK_FALSE(fs::exists(folder / "nowhere"));
+  fs::create_hard_link(folder / "text", folder / "second");
+  refused(folder / "second");
+  refused(folder / "text");
+  refused(pipe_at(folder / "pipe"));
+  fs::create_directory(folder / "folder");
+  refused(folder / "folder");
+  CATCH_CHECK(error_of(open_own_file(folder / "none", O_RDWR)).code
+              != ec::permission);
+  const auto made = value_of(open_own_file(folder / "new", O_RDWR | O_CREAT));
+  struct stat about {};
+  CATCH_REQUIRE(::fstat(made.get(), &about) == 0);
+  CATCH_CHECK((about.st_mode & 077) == 0);
+  // Only root can give files away.
+  if (::chown((folder / "new").c_str(), 65534, 65534) == 0)
+    refused(folder / "new");
 }

@@ -69,7 +69,12 @@ CATCH_TEST_CASE("broken JSON is an error with its place", "[partition][json]") {
     const auto refused = error_of(parse_json(text, "x.json"));
     CATCH_CHECK(refused.code == ec::invalid_data);
     CATCH_CHECK(has(refused.message, "x.json is broken: "));
+    CATCH_CHECK_FALSE(has(refused.message, "json.exception"));
   }
+  CATCH_CHECK(error_of(parse_json("{\n  x", "x.json")).message
+              == "x.json is broken: it is no JSON from line 2, column 3 on");
+  CATCH_CHECK(error_of(parse_json("[1e999]", "x.json")).message
+              == "x.json is broken: one of its numbers is out of range");
 }
 
 CATCH_TEST_CASE("integers are told from other numbers", "[partition][json]") {

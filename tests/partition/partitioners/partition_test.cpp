@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -91,16 +92,28 @@ CATCH_TEST_CASE("more parts than one pass writes are the same parts",
   check_repeatable(data, {.parts = 70, .method = partition_method::random});
 }
 
-CATCH_TEST_CASE("tiny graphs fit into many parts", "[partition][parts]") {
+CATCH_TEST_CASE("tiny graphs fit into as many parts as they have nodes",
+                "[partition][parts]") {
   for (random_sizes sizes :
        {random_sizes{.papers = 4, .authors = 2, .venues = 1, .train = 2},
         random_sizes{.papers = 3, .authors = 0, .venues = 0, .train = 3},
         random_sizes{.papers = 30, .authors = 1, .venues = 1, .train = 3}}) {
     temp_folder folder;
     const auto data = make_data(folder / "data", 3, sizes);
+    const auto nodes = sizes.papers + sizes.authors + sizes.venues;
+    const auto parts = static_cast<part_id>(std::min<std::int64_t>(nodes, 8));
     for (auto method : all_methods) {
-      CATCH_INFO(sizes.papers << " papers in 8 parts by " << to_string(method));
-      check_repeatable(data, {.parts = 8, .method = method});
+      CATCH_INFO(sizes.papers << " papers in " << parts << " parts by "
+                              << to_string(method));
+      check_repeatable(data, {.parts = parts, .method = method});
+    }
+    if (nodes < 8) {
+      const auto refused =
+        error_of(prepare_partitions(data, {.parts = 8}, folder / "parts"));
+      CATCH_CHECK(refused.code == ec::invalid_argument);
+      CATCH_CHECK(refused.message.find("at most as many parts as nodes")
+                  != std::string::npos);
+      CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
     }
   }
 }
@@ -170,6 +183,13 @@ CATCH_TEST_CASE("the estimate tells the size on disk", "[partition][parts]") {
   const auto ratio = static_cast<double>(estimate.disk_bytes) / bytes;
   CATCH_CHECK(ratio > 0.9);
   CATCH_CHECK(ratio < 1.2);
+  // Every array of every part is mapped.
+  std::int64_t arrays = 0;
+  for (part_id p = 0; p < options.parts; ++p)
+    for (const auto& entry : fs::recursive_directory_iterator{
+           folder / fmt::format("parts/part-{}", p)})
+      arrays += entry.path().extension() == ".npy";
+  CATCH_CHECK(estimate.mapped_files == arrays);
 }
 
 CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {
@@ -236,11 +256,12 @@ CATCH_TEST_CASE("partitioning stops on request", "[partition][parts]") {
   temp_folder folder;
   const auto data = make_data(folder / "data", 8);
   for (const auto& [phase, coarsen] :
-       std::array<std::pair<const char*, coarsening>, 9>{
+       std::array<std::pair<const char*, coarsening>, 10>{
          {{"check edges", coarsening::never},
           {"build symmetric graph", coarsening::never},
           {"METIS", coarsening::never},
           {"write parts", coarsening::never},
+          {"done", coarsening::never}, // The files are yet to be fsynced.
           {"turn edges round", coarsening::always},
           {"cluster nodes", coarsening::always},
           {"join clusters", coarsening::always},

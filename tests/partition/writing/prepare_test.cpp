@@ -83,6 +83,20 @@ CATCH_TEST_CASE("an error of the builder is kept and nothing else",
   CATCH_CHECK(value_of(prepare_folder(folder / "data", build_slowly)));
 }
 
+CATCH_TEST_CASE("a stop between building and the last fsync leaves nothing",
+                "[partition][prepare]") {
+  temp_folder folder;
+  std::atomic<bool> stop{true}; // The builder does not look at it.
+  const auto ended =
+    error_of(prepare_folder(folder / "data", build_slowly, {}, &stop));
+  CATCH_CHECK(ended.code == ec::cancelled);
+  CATCH_CHECK(names_in(folder.path()).empty());
+  stop = false;
+  CATCH_CHECK(
+    value_of(prepare_folder(folder / "data", build_slowly, {}, &stop)));
+  CATCH_CHECK(content(folder / "data") == "whole");
+}
+
 CATCH_TEST_CASE("places that cannot be a folder", "[partition][prepare]") {
   temp_folder folder;
   std::ofstream{folder / "file"} << "x";

@@ -59,6 +59,24 @@ CATCH_TEST_CASE("settings that exclude each other or have no effect",
   CATCH_CHECK(problems_in("{dataset: d, model: {attention_dropout: 0.5}}")
               == texts{"x.yaml:1:41: `model.attention_dropout` is for kinds "
                        "that attend, and sage does not; leave it out"});
+  CATCH_CHECK(problems_in("{dataset: d, model: {heads: 8}}")
+              == texts{"x.yaml:1:29: `model.heads` is for kinds that attend, "
+                       "and sage does not; leave it out"});
+  // A decay of 0 is one of the values that are tried.
+  CATCH_CHECK(problems_in("{dataset: d, optimizer: {decay_biases: false, "
+                          "decay_layers: first, weight_decay: 0}}")
+                .empty());
+  const std::string nothing = "{dataset: d, sampler: {fanouts: [0, 0]}";
+  CATCH_CHECK(problems_in(nothing + "}")
+              == texts{"x.yaml:1:33: `sampler.fanouts` are 0 in every hop, so "
+                       "that sage would hear of no neighbour; sample some, or "
+                       "use `kind: mlp`"});
+  CATCH_CHECK(problems_in(nothing + ", model: {kind: mlp}}").empty());
+  CATCH_CHECK(problems_in("{dataset: d, sampler: {fanouts: {default: [0, 0], "
+                          "e: [0, 2]}}, model: {kind: rgcn}}")
+                .empty());
+  // What is written into run folders has every field.
+  CATCH_CHECK(problems_in(definition_yaml(valid("dataset: d"))).empty());
   CATCH_CHECK(problems_in("{dataset: d, model: {kind: rgat, "
                           "output_heads: 2, attention_dropout: 0.5}}")
                 .empty());

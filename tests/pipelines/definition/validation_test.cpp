@@ -73,7 +73,8 @@ train:
                 "x.yaml:7:12: `actor__plays__movie` and `plays` name the "
                 "same edge type",
                 "x.yaml:9:9: this kind of model knows a single node type, "
-                "and `films` has 2 (movie, actor); use `kind: rgcn`",
+                "and `films` has 2 (movie, actor); use `kind: rgcn`, "
+                "`kind: hetero_sage` or `kind: rgat`",
                 "x.yaml:11:13: `train.patience` needs validation seeds, and "
                 "`films` has none; leave it out",
               });
@@ -104,6 +105,47 @@ train:
   const auto failed = test::error_of(
     check_against(source_of("{dataset: films, name: n}").value, info));
   CATCH_CHECK(failed.code == ec::invalid_argument);
+}
+
+CATCH_TEST_CASE("an embedding is for types without features",
+                "[definition][validation]") {
+  auto info = typed_info();
+  const auto* const wide =
+    "{dataset: films, model: {kind: rgcn, embedding: 8}}";
+  CATCH_CHECK(problems_of(wide, info).empty());
+  for (auto& type : info.node_types)
+    type.feature_width = 4;
+  CATCH_CHECK(problems_of(wide, info)
+              == texts{"x.yaml:1:49: `model.embedding` is for node types "
+                       "without features, and `films` has none; leave it "
+                       "out"});
+  // As run folders have it, where every field is written.
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn, embedding: "
+                          "64}}",
+                          info)
+                .empty());
+}
+
+CATCH_TEST_CASE("a graph that no seed hears of is noted",
+                "[definition][validation]") {
+  auto info = typed_info();
+  definition def;
+  def.model.kind = model_kind::rgcn;
+  CATCH_CHECK_FALSE(note_on_graph(def, info));
+  info.edge_types.erase(info.edge_types.begin());
+  CATCH_CHECK(note_on_graph(def, info)
+              == "no edge ends at nodes of type `movie`, so nothing is sampled "
+                 "for them, and only their own features count; import with "
+                 "--reverse to add the reverse of each edge type");
+  // Its features are all that it asks for.
+  def.model.kind = model_kind::mlp;
+  CATCH_CHECK_FALSE(note_on_graph(def, info));
+  // There is nothing to reverse.
+  def.model.kind = model_kind::rgcn;
+  info.edge_types[0].count = 0;
+  CATCH_CHECK(note_on_graph(def, info)
+              == "no edge ends at nodes of type `movie`, so nothing is sampled "
+                 "for them, and only their own features count");
 }
 
 CATCH_TEST_CASE("fanouts are resolved per hop and edge type",

@@ -184,3 +184,16 @@ CATCH_TEST_CASE("gauges of a board that is gone are not kept",
   CATCH_CHECK((seen.actors[0].kind == actor_kind::fetcher));
   CATCH_CHECK(seen.actors[0].items == 0);
 }
+
+CATCH_TEST_CASE("a gauge remembers the most credit that was given",
+                "[pipelines][health][gauge]") {
+  actor_gauge gauge{{actor_kind::dispatcher}};
+  gauge.credit(2, 30);
+  gauge.credit(3, 20);
+  gauge.credit(0, 0);
+  const auto now = gauge.read();
+  CATCH_CHECK(now.credit_batches == 0);
+  CATCH_CHECK(now.credit_bytes == 0);
+  CATCH_CHECK(now.peak_batches == 3);
+  CATCH_CHECK(now.peak_bytes == 30);
+}

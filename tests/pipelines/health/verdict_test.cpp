@@ -50,7 +50,7 @@ daemon_health daemon_of(const std::string& name, std::int32_t place,
   all.back().rank = place;
   all.push_back(actor(actor_kind::gradient_group, 1, 0, 0.03, 0.97, 0));
   all.push_back(actor(actor_kind::dispatcher, 1, 0.1, 0, 0, 0.9));
-  all.back().credit_batches = all.back().most_batches = 4;
+  all.back().peak_batches = all.back().most_batches = 4;
   all.back().most_bytes = 1'000'000;
   return out;
 }
@@ -215,7 +215,8 @@ const std::vector<verdict_case> cases{
    [](run_health& run) {
      for (std::size_t daemon : {0, 1}) {
        spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
-       at(run, daemon, actor_kind::dispatcher).credit_batches = 2;
+       at(run, daemon, actor_kind::dispatcher).peak_batches = 2;
+       at(run, daemon, actor_kind::dispatcher).peak_bytes = 500'001;
      }
    },
    "credit at daemon \"a\"", "raise budget.bytes"},
@@ -224,10 +225,37 @@ const std::vector<verdict_case> cases{
      for (std::size_t daemon : {0, 1}) {
        spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
        auto& dispatcher = at(run, daemon, actor_kind::dispatcher);
-       dispatcher.credit_batches = dispatcher.most_batches = 1;
+       dispatcher.peak_batches = dispatcher.most_batches = 1;
      }
    },
    "credit at daemon \"a\"", "raise budget.batches"},
+  {"credit that was never used up",
+   [](run_health& run) {
+     for (std::size_t daemon : {0, 1}) {
+       spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
+       at(run, daemon, actor_kind::dispatcher).peak_batches = 3;
+       at(run, daemon, actor_kind::dispatcher).peak_bytes = 500'000;
+     }
+   },
+   "", "credit is there"},
+  {"batches and bytes",
+   [](run_health& run) {
+     for (std::size_t daemon : {0, 1}) {
+       spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
+       at(run, daemon, actor_kind::dispatcher).peak_bytes = 1'200'000;
+     }
+   },
+   "credit at daemon \"a\"", "raise budget.batches or .bytes"},
+  {"nobody who says what to do",
+   [](run_health& run) {
+     for (std::size_t daemon : {0, 1}) {
+       spend(at(run, daemon, actor_kind::trainer), 0.6, 0.05, 0.35);
+       auto& dispatcher = at(run, daemon, actor_kind::dispatcher);
+       dispatcher.starved = 0.3;
+       dispatcher.stalled = 0.6;
+     }
+   },
+   "", "no batches to make"},
   {"workers that die",
    [](run_health& run) {
      auto& sampler = at(run, 0, actor_kind::sampler);
@@ -277,6 +305,17 @@ CATCH_TEST_CASE("a verdict has its evidence", "[pipelines][health][verdict]") {
   CATCH_CHECK(evidence[2]
               == "fetcher at daemon \"a\": busy 5 %, waits 90 % for answers, "
                  "5 % for input, 0 % for credit");
+}
+
+CATCH_TEST_CASE("whether training was told of",
+                "[pipelines][health][verdict]") {
+  auto run = scene();
+  CATCH_CHECK(tells_of_training(run));
+  at(run, 0, actor_kind::trainer).items = 0;
+  CATCH_CHECK(tells_of_training(run));
+  at(run, 1, actor_kind::trainer).items = 0;
+  CATCH_CHECK_FALSE(tells_of_training(run));
+  CATCH_CHECK_FALSE(tells_of_training({}));
 }
 
 CATCH_TEST_CASE("a run of nobody gets no verdict",

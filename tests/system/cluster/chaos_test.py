@@ -91,6 +91,31 @@ class Refused(runs.Workplace):
             self.assertFalse(cluster.status()["daemons"][0]["chaos"])
             self.assertIsNone(cluster.daemons[0].process.poll())
 
+    def test_a_moment_that_never_comes(self):
+        """The one trainer is at the first daemon, which leads."""
+        data = chaos.make_data(self.top)
+        definition = self.write(
+            merged(SMALL, {"train": {"epochs": 100000},
+                           "placement": {"trainers": ["d0"]}}), data)
+        with Cluster(self.top / "moments", data, ["0", "1"],
+                     "--chaos-allowed") as cluster:
+            run = cluster.ask("submit", definition)["run"]
+            cluster.wait_until(
+                lambda: cluster.ask("runs", run)["runs"][0]["state"]
+                == "running", "run that is on")
+
+            def stop(daemon, at):
+                return ("chaos", "--daemon", daemon, "--kinds", "stop",
+                        "--lasts", "1", "--at", at)
+            for moment in ("checkpoint", "exchange"):
+                self.assertIn(f"never comes to the moment `{moment}`",
+                              cluster.refused(*stop("d1", moment)))
+            cluster.ask(*stop("d1", "mid_epoch"))
+            cluster.ask(*stop("d0", "checkpoint"))
+            cluster.wait_until(
+                lambda: "chaos: stop d0" in cluster.daemons[0].log.read_text(),
+                "checkpoint")
+
     def test_a_cluster_that_does(self):
         """What is harmless enough for one process changes no digest."""
         data = chaos.make_data(self.top)

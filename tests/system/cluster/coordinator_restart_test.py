@@ -144,6 +144,35 @@ class Restarted(runs.Workplace):
         self.check_all_finish(cluster, ids)
         self.assertIn("takes over", stand_in.log.read_text())
 
+    def test_a_stand_in_ends_with_the_whole_cluster(self):
+        first, second = address(), address()
+        cluster = self.cluster(first)
+        daemons = list(cluster.daemons)
+        for daemon in daemons:
+            self.addCleanup(daemon.end)
+
+        def stand_by(name):
+            made = cluster.lead(second, "--standby", name=name)
+            self.addCleanup(made.end)
+            return made
+        stand_in = stand_by("stand-in")
+        cluster.wait_until(lambda: "stands by" in stand_in.log.read_text(),
+                           "stand-in that waits")
+        cluster.ask("stop", "--all")
+        for daemon in [*daemons, stand_in]:
+            self.assertEqual(daemon.process.wait(PATIENCE_SECONDS), 0)
+        said = stand_in.log.read_text()
+        self.assertIn("was told to end: ends, too", said)
+        self.assertNotIn("takes over", said)
+        # Who is started now is meant to lead, and is missed if it is killed.
+        leader = stand_by("leader")
+        leader.address()
+        heir = cluster.lead(first, "--standby", name="heir")
+        cluster.wait_until(lambda: "stands by" in heir.log.read_text(),
+                           "stand-in that waits for it")
+        leader.kill()
+        heir.address()
+
     def test_an_old_coordinator_that_wakes_up_does_no_harm(self):
         """Its storage has gone to another machine, where another one leads."""
         first, second = address(), address()

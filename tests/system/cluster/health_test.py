@@ -1,5 +1,5 @@
 """What `graphmill status RUN` tells of a run whose services answer late, and of
-one that has ended."""
+one that has ended; and what the summary of a short run says of its limit."""
 
 import json
 import pathlib
@@ -58,6 +58,16 @@ class Health(runs.Workplace):
                 lambda: cluster.ask("runs", run)["runs"][0]["state"]
                 == "cancelled", "run that is cancelled")
             self.assertEqual(cluster.ask("status", run)["state"], "cancelled")
+
+    def test_a_run_that_is_over_before_a_report_is_due(self):
+        with Cluster(self.top / "short", self.parts, ["0", "1"]) as cluster:
+            for seed in range(3):
+                definition = merged(SMALL, {"seed": seed,
+                                            "trainer": {"replicas": 2}})
+                summary = cluster.run(self.write(definition, self.parts))
+                self.assertGreater(summary["steps"], 0)
+                self.assertNotEqual(summary["verdict"],
+                                    "no batch has been trained yet")
 
 
 if __name__ == "__main__":

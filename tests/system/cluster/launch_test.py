@@ -181,6 +181,9 @@ class Local(Launch):
         _, err = process.communicate(timeout=PATIENCE_SECONDS)
         self.assertEqual(process.returncode, 1, err)
         self.assertIn("daemon-1", err)
+        # How to go on, though the run was not to do so by itself.
+        self.assertRegex(err, "goes on from its last checkpoint|"
+                              "it has left no checkpoint")
         self.check_nothing_left()
 
     def lines_of_metrics(self):
@@ -215,20 +218,51 @@ class Local(Launch):
         self.assertTrue(json.loads(out)["cancelled"])
         self.check_nothing_left()
 
-    def test_a_coordinator_that_dies_again_and_again_is_named(self):
-        process = self.up(ENDLESS, "--local", 2)
+    def check_that_it_is_named_when_it_dies_again_and_again(self, name):
+        process = self.up(merged(ENDLESS, {"recovery": {"wait": 300}}),
+                          "--local", 2)
         self.await_metrics()
         # More often than need be, in case that the machine is slow.
         for attempt in range(2, 20):
-            self.kill("daemon-0")
+            self.kill(name)
             self.await_attempt(process, attempt)
             if process.poll() is not None:
                 break
         _, err = process.communicate(timeout=PATIENCE_SECONDS)
         self.assertEqual(process.returncode, 1, err)
-        self.assertIn("daemon-0", err)
+        self.assertIn(f"{name} was ended by signal 9", err)
         log, = self.runs.glob("*/log.txt")
         self.assertGreaterEqual(log.read_text().count("run is prepared"), 4)
+        self.check_nothing_left()
+
+    def test_a_coordinator_that_dies_again_and_again_is_named(self):
+        self.check_that_it_is_named_when_it_dies_again_and_again("daemon-0")
+
+    def test_a_daemon_that_dies_again_and_again_is_named(self):
+        self.check_that_it_is_named_when_it_dies_again_and_again("daemon-1")
+
+    def test_a_daemon_that_is_killed_is_started_again(self):
+        self.check_that_the_run_goes_on_without(["daemon-1"])
+
+    def test_all_daemons_that_are_killed_are_started_again(self):
+        self.check_that_the_run_goes_on_without(["daemon-1", "daemon-0"])
+
+    def check_that_the_run_goes_on_without(self, names):
+        """Kills daemons; compares the digest with that of a run in peace."""
+        definition = merged(DEFINITION, {"train": {"epochs": 150},
+                                         "evaluate": {"every": 50},
+                                         "trainer": {"replicas": 2}})
+        alone = self.train(definition, self.data)
+        process = self.up(merged(definition,
+                                 {"faults": {"trainer_delay_ms": 5}}),
+                          "--local", 2)
+        self.await_metrics()
+        for name in names:
+            self.kill(name)
+        summary = self.summary_of(process)
+        self.assertEqual(summary["digest"], alone["digest"])
+        log = pathlib.Path(summary["run"]) / "log.txt"
+        self.assertGreaterEqual(log.read_text().count("run is prepared"), 2)
         self.check_nothing_left()
 
 

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import event_files
 import runs
 from clusters import Cluster
 from runs import SMALL, merged, partitioned, small_rmat
@@ -36,10 +37,11 @@ class Recovery(runs.Workplace):
         self.addCleanup(made.__exit__)
         return made
 
-    def begin(self, cluster, definition):
+    def begin(self, cluster, definition, *options):
         """Submits a run; returns its id once it is within its second epoch."""
         run = cluster.ask("submit", self.write(merged(definition, SLOW),
-                                               self.parts, "-slow"))["run"]
+                                               self.parts, "-slow"),
+                          *options)["run"]
         self.folder = cluster.folder / "runs" / run
 
         def positions():
@@ -88,7 +90,7 @@ class Recovery(runs.Workplace):
                     .read_text().splitlines()]
         told = self.lines("metrics.jsonl")
         for line in expected + told:
-            del line["seconds"]
+            del line["seconds"], line["ended"]
         self.assertEqual(told, expected)
         return summary
 
@@ -133,10 +135,10 @@ class Recovery(runs.Workplace):
         self.assertEqual(summary["attempts"], 3, cluster.logs())
 
     def test_the_only_trainer(self):
-        """It goes on from the last checkpoint."""
+        """It goes on from the last checkpoint, and so do its curves."""
         definition = merged(DEFINITION, {"placement": {"trainers": ["d1"]}})
         cluster = self.cluster(["0", "1"])
-        run = self.begin(cluster, definition)
+        run = self.begin(cluster, definition, "--tensorboard")
         cluster.daemons[1].kill()
         cluster.add("1", name="d1")
         self.await_state(cluster, run, "finished")
@@ -144,6 +146,9 @@ class Recovery(runs.Workplace):
         self.assertEqual(summary["attempts"], 2, cluster.logs())
         self.assertNotIn("is taken from daemon",
                          cluster.daemons[0].log.read_text())
+        curves = event_files.scalars(self.folder / "tensorboard")
+        self.assertEqual(curves, event_files.of_metrics(self.folder))
+        self.assertIn(("train/loss", summary["steps"]), curves)
 
     def test_parts_that_another_daemon_can_serve(self):
         """It is not started again: another one takes its place."""
@@ -206,8 +211,20 @@ class Recovery(runs.Workplace):
         self.assertIn("lost: d1", record["message"])
         self.assertEqual(cluster.status()["queued"], [run, behind])
         cluster.ask("cancel", run)
-        self.await_state(cluster, run, "cancelled")
+        record = self.await_state(cluster, run, "cancelled")
+        self.assertEqual(record["message"], "cancelled before its next attempt")
         cluster.ask("cancel", behind)
+        # Its epoch and more had been trained, in the time that is told.
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertGreaterEqual(summary["steps"], 13 + 4)
+        self.assertGreater(summary["seconds"], 0)
+        for stage in summary["stages"]:
+            if stage["replicas"]:
+                self.assertLessEqual(
+                    stage["busy_seconds"],
+                    1.1 * stage["replicas"] * summary["seconds"], stage)
+        self.assertIn(f"and {summary['steps']} training steps: cancelled",
+                      (self.folder / "log.txt").read_text())
 
 
 if __name__ == "__main__":

@@ -14,11 +14,14 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import PATIENCE_SECONDS, Cluster, Daemon, free_port
-from runs import SMALL, partitioned, small_rmat
+from runs import SMALL, merged, partitioned, small_rmat
 from support import program
 
 WATCHES = 24000
 GREETINGS = 4200
+REPORTS = 700
+REPORTERS = 2
+JOINS = 60
 # Of one client and of one host; see client_limits.hpp, coordinator_limits.hpp.
 WATCHES_OF_CLIENT = 16
 STATUSES = 20
@@ -99,6 +102,26 @@ class Flood(runs.Workplace):
         self.assertIn(("deploy", f"{run} on d1"), done)
         self.assertEqual([what for what, _ in done].count("submit"), 3)
 
+    def test_reports_of_health(self):
+        """By clients, of a run that is on: nothing of them is kept, or even
+        read."""
+        cluster = self.cluster()
+        definition = self.write(
+            merged(SMALL, {"train": {"epochs": 60}}), self.data)
+        before = cluster.run(definition)
+        run = cluster.ask("submit", definition, "--set",
+                          "faults.trainer_delay_ms=40")["run"]
+        flooders = [self.flood("report", cluster.coordinator, run, REPORTS)
+                    for _ in range(REPORTERS)]
+        self.check_served(cluster,
+                          f"{REPORTERS * REPORTS} reports of health")
+        cluster.wait_until(lambda: "`health_report`" in cluster.logs(),
+                           "complaint about reports")
+        after = cluster.ask("watch", run, "--quiet")
+        self.assertEqual(after["digest"], before["digest"])
+        for flooder in flooders:
+            self.assertEqual(self.end(flooder)[:2], ["served", "0"])
+
     def test_greetings(self):
         cluster = self.cluster()
         definition = self.write(SMALL, self.data)
@@ -112,6 +135,27 @@ class Flood(runs.Workplace):
         self.assertEqual(what, "answered")
         self.assertGreater(int(answered), 0)
         self.check_served(cluster, "nothing")
+
+    def test_a_daemon_that_comes_and_goes(self):
+        """In a loop: the log tells of it in a few lines, and sums up."""
+        cluster = self.cluster()
+        about = json.loads((self.data / "partitions.json").read_text())
+        flooder = self.flood(
+            "join", cluster.coordinator, about["dataset"]["name"],
+            about["dataset"]["digest"], ",".join(about["part_digests"]),
+            JOINS)
+        what, joined = self.end(flooder)
+        self.assertEqual(what, "joined")
+        self.assertGreater(int(joined), JOINS // 2)
+        for said in ("more within 10 s like: daemon flooder at ",
+                     "more within 10 s like: daemon flooder has left"):
+            cluster.wait_until(lambda said=said: said in cluster.logs(), said)
+        lines = [line for line in cluster.logs().splitlines()
+                 if "daemon flooder" in line]
+        self.assertLess(len(lines), JOINS)
+        # Of others nothing is left out.
+        self.assertIn("daemon d1 at ", cluster.logs())
+        self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
 
     def test_ghosts(self):
         """Daemons that give an address where nobody is."""

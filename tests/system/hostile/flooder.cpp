@@ -1,6 +1,12 @@
 // A client that asks a coordinator without a key for more than its share, until
 // its standard input is closed.
 //   flooder watch ADDRESS RUN COUNT   that many watches of a run at once
+//   flooder report ADDRESS RUN COUNT  that many reports of health of the run,
+//                                     as large as can be
+//   flooder join ADDRESS DATASET DIGEST PART_DIGESTS COUNT
+//                                     joins as a daemon without parts, and
+//                                     leaves, that many times; digests of parts
+//                                     have commas between them
 //   flooder greet ADDRESS COUNT       that many greetings, each of an
 //                                     incarnation of its own, that wish to be
 //                                     silent for 10 minutes
@@ -9,6 +15,7 @@
 #include "actors/transport/sessions/message.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/cluster.hpp"
+#include "messages/wire/health.hpp"
 
 #include <sys/resource.h>
 
@@ -20,8 +27,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <future>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -47,8 +56,29 @@ void await_end() {
     continue;
 }
 
-int flood_watches(const std::string& address, const std::string& run,
-                  int count) {
+payload wanted_watch(const std::string& run) {
+  watch_request wanted;
+  wanted.run = run;
+  wanted.cursor = 1'000'000; // What never comes.
+  wanted.wait = std::chrono::minutes{1};
+  return encode(wanted);
+}
+
+payload forged_report(const std::string& run) {
+  const std::string text(health_limits::text, 'x');
+  daemon_health report;
+  report.daemon = "flooder";
+  report.run = run;
+  actor_health actor;
+  actor.peer = actor.why = actor.last_error = text;
+  actor.batch = batch_place{};
+  report.actors.resize(health_limits::actors, actor);
+  report.peers.resize(health_limits::peers, {text});
+  return encode(report);
+}
+
+int flood_requests(const std::string& address, method which,
+                   const payload& data, int count) {
   transport_options with;
   with.name = "flooder";
   with.insecure = true;
@@ -64,18 +94,58 @@ int flood_watches(const std::string& address, const std::string& run,
     call_options options;
     options.deadline = std::chrono::minutes{5};
     options.unreachable = std::chrono::minutes{5};
-    watch_request wanted;
-    wanted.run = run;
-    wanted.cursor = 1'000'000; // What never comes.
-    wanted.wait = std::chrono::minutes{1};
     for (int i = 0; i < count; ++i)
-      net->request(address, method::watch, encode(wanted), options,
+      net->request(address, which, data, options,
                    [&served, &refused](const result<payload>& answer) {
                      ++(answer ? served : refused);
                    });
     await_end();
   }
   std::cout << "served " << served << " refused " << refused << std::endl;
+  return 0;
+}
+
+/// Asks and waits for the answer.
+result<payload> ask(transport& net, const std::string& address, method which,
+                    const payload& data) {
+  auto promise = std::make_shared<std::promise<result<payload>>>();
+  auto answer = promise->get_future();
+  call_options options;
+  options.deadline = std::chrono::seconds{20};
+  options.unreachable = std::chrono::seconds{20};
+  net.request(address, which, data, options, [promise](result<payload> came) {
+    promise->set_value(std::move(came));
+  });
+  return answer.get(); // Every request ends.
+}
+
+int flood_joins(const std::string& address, join_request offer,
+                const std::string& part_digests, int count) {
+  std::stringstream digests{part_digests};
+  for (std::string one; std::getline(digests, one, ',');)
+    offer.part_digests.push_back(one);
+  offer.slots = 0;
+  offer.host = "here";
+  transport_options with;
+  with.name = "flooder";
+  with.listen = "tcp://127.0.0.1:0";
+  with.insecure = true;
+  with.on_request = [](const incoming_request& request) {
+    request.reply.reply(payload{});
+  };
+  auto started = transport::start(std::move(with));
+  if (!started) {
+    std::cerr << started.error().message << '\n';
+    return 1;
+  }
+  const auto net = std::move(started).value();
+  int joined = 0;
+  for (int i = 0; i < count; ++i) {
+    joined += ask(*net, address, method::join, encode(offer)).has_value();
+    (void)ask(*net, address, method::leave, {});
+  }
+  await_end();
+  std::cout << "joined " << joined << std::endl;
   return 0;
 }
 
@@ -132,9 +202,21 @@ int flood_greetings(const std::string& address, int count) {
 int main(int count, char** texts) {
   const std::deque<std::string> given(texts + 1, texts + count);
   if (given.size() == 4 && given[0] == "watch")
-    return flood_watches(given[1], given[2], std::atoi(given[3].c_str()));
+    return flood_requests(given[1], method::watch, wanted_watch(given[2]),
+                          std::atoi(given[3].c_str()));
+  if (given.size() == 4 && given[0] == "report")
+    return flood_requests(given[1], method::health_report,
+                          forged_report(given[2]), std::atoi(given[3].c_str()));
+  if (given.size() == 6 && given[0] == "join") {
+    join_request offer;
+    offer.dataset = given[2];
+    offer.dataset_digest = given[3];
+    return flood_joins(given[1], std::move(offer), given[4],
+                       std::atoi(given[5].c_str()));
+  }
   if (given.size() == 3 && given[0] == "greet")
     return flood_greetings(given[1], std::atoi(given[2].c_str()));
-  std::cerr << "usage: flooder watch ADDRESS RUN COUNT | greet ADDRESS COUNT\n";
+  std::cerr << "usage: flooder watch|report ADDRESS RUN COUNT | join ADDRESS "
+               "DATASET DIGEST PART_DIGESTS COUNT | greet ADDRESS COUNT\n";
   return 2;
 }

@@ -159,6 +159,42 @@ class OtherUser(runs.Workplace):
         self.assertEqual(victim.process.wait(30), 1)
         self.assertIn(str(self.key), victim.log.read_text())
 
+    def test_does_not_have_a_coordinator_overwrite_a_file(self):
+        """By a link in the place of the lock, in a folder for runs that
+        everybody may write to."""
+        shared = pathlib.Path(tempfile.mkdtemp(prefix="graphmill-shared-"))
+        self.addCleanup(shutil.rmtree, shared, True)
+        shared.chmod(0o755)
+        folder = shared / "runs"
+        folder.mkdir()
+        folder.chmod(0o777)
+        victim = self.top / "victim"
+        victim.write_text("precious\n")
+        lock = folder / "coordinator.lock"
+        subprocess.run([*self.within, "ln", "-s", victim, lock], check=True)
+
+        def refused(*more):
+            daemon = Daemon(shared, "d0", self.data, "0-1", *more)
+            self.addCleanup(daemon.end)
+            self.assertEqual(daemon.process.wait(30), 1)
+            self.assertEqual(victim.read_text(), "precious\n")
+            said = daemon.log.read_text()
+            daemon.log.unlink()
+            return said
+
+        for more in ([], ["--standby"]):
+            with self.subTest(more=more):
+                folder.chmod(0o777)
+                self.assertIn("chmod 700", refused(*more))
+                # What was laid there before is no lock either.
+                folder.chmod(0o700)
+                self.assertIn(f"{lock} is a link", refused(*more))
+        lock.unlink()
+        sound = Daemon(shared, "d0", self.data, "0-1")
+        self.addCleanup(sound.end)
+        sound.address()
+        self.assertEqual(victim.read_text(), "precious\n")
+
     def test_does_not_put_a_key_of_theirs_in_place(self):
         config = self.home / "config"
         folder = config / "graphmill"

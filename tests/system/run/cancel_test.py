@@ -124,6 +124,7 @@ class Stopped(Training):
             done = graphmill("evaluate", run.folder())
             self.assertEqual(done.returncode, 1)
             self.assertIn("did not come to its end", done.stderr)
+            self.assertIn("`graphmill resume ", done.stderr)
 
 
 class Failing(Training):

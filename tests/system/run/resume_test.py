@@ -83,7 +83,7 @@ class Resumed(runs.Workplace):
                  (pathlib.Path(folder) / "metrics.jsonl").read_text()
                  .splitlines()]
         for line in lines:
-            del line["seconds"]
+            del line["seconds"], line["ended"]
         return lines
 
     def killed(self, arguments, seconds):

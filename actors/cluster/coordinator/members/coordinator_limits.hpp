@@ -44,5 +44,8 @@ inline constexpr std::uint32_t listed_runs = 500;
 /// attempted to each, for `timeouts::reach`. One that finds no room asks again.
 inline constexpr std::size_t unreached = 64;
 inline constexpr std::size_t unreached_of_host = 16;
+/// Comings and goings of daemons that the log tells within ten seconds, each of
+/// them three times: a large cluster may start at once.
+inline constexpr std::size_t told_daemons = 2048;
 
 } // namespace graphmill::coordinator_limits

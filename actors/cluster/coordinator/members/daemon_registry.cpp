@@ -98,8 +98,10 @@ std::vector<std::string> daemon_registry::join(const peer_identity& identity,
   auto& place = daemons_[identity.name];
   if (!place.status.address.empty() && place.status.address != identity.address)
     deserted.push_back(place.status.address);
-  if (place.incarnation != identity.incarnation)
+  if (place.incarnation != identity.incarnation) {
     place.distrust.clear();
+    place.disobeys = false;
+  }
   place.incarnation = identity.incarnation;
   place.leaving = false;
   place.status = {identity.name,
@@ -236,6 +238,32 @@ void daemon_registry::distrust(const std::string& name, std::string reason) {
   it->second.distrust = shortened(reason, longest_note);
   if (!is_lost(*it))
     set_state(it->second);
+}
+
+bool daemon_registry::is_distrusted(const std::string& name) const {
+  const auto it = daemons_.find(name);
+  return it != daemons_.end() && !it->second.distrust.empty();
+}
+
+void daemon_registry::disobeys(const std::string& name, std::string reason) {
+  if (const auto it = daemons_.find(name); it != daemons_.end())
+    it->second.disobeys = true;
+  distrust(name, std::move(reason));
+}
+
+bool daemon_registry::is_disobeyed() const {
+  return std::ranges::any_of(
+    daemons_, [](const auto& one) { return one.second.disobeys; });
+}
+
+bool daemon_registry::nobody_obeys(const std::string& self) const {
+  const auto counts = [&self](const auto& one) {
+    return one.first != self && !is_lost(one);
+  };
+  return std::ranges::count_if(daemons_, counts) > 1
+         && std::ranges::all_of(daemons_, [&counts](const auto& one) {
+              return !counts(one) || one.second.disobeys;
+            });
 }
 
 std::vector<daemon_offer> daemon_registry::offers(daemon_state up_to) const {

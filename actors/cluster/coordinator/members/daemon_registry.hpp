@@ -23,6 +23,7 @@ public:
     std::uint64_t losses = 0; ///< Value of `losses_` when it was lost.
     std::string fault;        ///< What it says is wrong with its data.
     std::string distrust;     ///< What others say is wrong with them.
+    bool disobeys = false; ///< Says that another coordinator leads the cluster.
     std::string arithmetic;
     std::string arithmetic_digest;
     std::string key; ///< That it has shown; empty where keys have no roles.
@@ -74,6 +75,17 @@ public:
   /// Another daemon has shown that this one sends what the dataset does not
   /// have: it counts as damaged until it is started again.
   void distrust(const std::string& name, std::string reason);
+
+  bool is_distrusted(const std::string& name) const;
+
+  /// A daemon takes no orders of this coordinator any more: it is not trusted,
+  /// until it is started again.
+  void disobeys(const std::string& name, std::string reason);
+  bool is_disobeyed() const; ///< By one at least.
+  /// Whether all other daemons that are there say so, and more than one: a
+  /// single one may lie.
+  /// @param self The coordinator's own.
+  bool nobody_obeys(const std::string& self) const;
 
   /// Fails if there is no such daemon.
   result<void> drain(const std::string& name, bool drained);

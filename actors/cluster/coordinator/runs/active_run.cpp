@@ -2,6 +2,8 @@
 
 #include "actors/base/timeouts.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -15,6 +17,10 @@ constexpr std::size_t most_questions = 4096;
 /// Of what a daemon says about a failure, this much is kept.
 constexpr std::size_t longest_failure = 4096;
 
+error not_its_rank(const std::string& daemon, rank_id rank) {
+  return fail(ec::permission, "daemon \"{}\" has no rank {}", daemon, rank);
+}
+
 run_news news_of(const phase_request& request, std::int64_t done) {
   run_news out;
   out.label = request.phase == phase::train
@@ -26,6 +32,13 @@ run_news news_of(const phase_request& request, std::int64_t done) {
 }
 
 } // namespace
+
+std::vector<std::string>
+submitted_run::holders_but(const std::string& own) const {
+  std::vector<std::string> out{holders.begin(), holders.end()};
+  std::erase(out, own);
+  return out;
+}
 
 definition submitted_run::wanted() const {
   const auto size = size_at(def, point());
@@ -96,10 +109,51 @@ run_turn::task active_run::lose(const std::string& daemon,
 }
 
 run_turn::task active_run::cancel(bool now) {
-  const auto next = turn.cancel();
+  const auto next = turn.cancel(attempt > 1);
   if (next == run_turn::task::tell_conductor)
     post_urgent(conductor, cancel_run{now});
   return next;
+}
+
+result<void> active_run::check_moment(const std::string& daemon, moment at,
+                                      const std::string& leader) const {
+  std::vector<std::string> trains;
+  for (std::size_t d = 0; d < where.daemons.size(); ++d)
+    if (!where.ranks_of(static_cast<std::uint16_t>(d)).empty())
+      trains.push_back(where.daemons[d].name);
+  if (trains.empty())
+    return ok();
+  switch (at) {
+  case moment::checkpoint:
+    if (def.checkpoint.keep == 0)
+      return fail(ec::invalid_argument, "run {} writes no checkpoints", id);
+    // The conductor asks the first member for a copy.
+    if (daemon == leader || daemon == trains.front())
+      return ok();
+    return fail(ec::invalid_argument,
+                "daemon \"{}\" never comes to the moment `checkpoint` in run "
+                "{}: daemon \"{}\" copies what trainers have, and the "
+                "coordinator, \"{}\", writes it",
+                daemon, id, trains.front(), leader);
+  case moment::filling_caches:
+  case moment::exchange:
+  case moment::epoch_edge:
+  case moment::evaluation:
+    if (std::ranges::find(trains, daemon) != trains.end())
+      return ok();
+    return fail(
+      ec::invalid_argument,
+      "daemon \"{}\" never comes to the moment `{}` in run {}: it has "
+      "no trainer of it, as {} {}",
+      daemon, to_string(at), id, fmt::join(trains, ", "),
+      trains.size() == 1 ? "has" : "have");
+  case moment::at_once:
+  case moment::start_up:
+  case moment::mid_epoch:
+  case moment::drain:
+    break;
+  }
+  return ok();
 }
 
 deployment active_run::deployment_for(std::size_t daemon,
@@ -130,6 +184,12 @@ result<run_turn::task> active_run::take(const std::string& daemon,
                 events.attempt == 0 ? std::string{"this attempt"}
                                     : fmt::format("attempt {}", events.attempt),
                 id);
+  for (const auto& step : events.steps)
+    if (!has_rank(daemon, step.key.rank))
+      return not_its_rank(daemon, step.key.rank);
+  for (const auto rank : events.stopped)
+    if (!has_rank(daemon, rank))
+      return not_its_rank(daemon, rank);
   if (events.sound)
     sound.insert(daemon);
   auto& last = sequences[daemon];
@@ -156,8 +216,19 @@ result<run_turn::task> active_run::take(const std::string& daemon,
       || (turn.does_without(daemon)
           && events.failure->code != ec::invalid_data))
     return run_turn::task::none;
-  return fail_run(fail(events.failure->code, "daemon \"{}\": {}", daemon,
+  // Who leads the cluster is not for its daemons to say.
+  const auto code = events.failure->code == ec::superseded
+                      ? ec::unavailable
+                      : events.failure->code;
+  return fail_run(fail(code, "daemon \"{}\": {}", daemon,
                        events.failure->message.substr(0, longest_failure)));
+}
+
+bool active_run::has_rank(const std::string& daemon, rank_id rank) const {
+  if (rank < 0 || std::cmp_greater_equal(rank, where.daemon_of_rank.size()))
+    return false;
+  const auto at = where.daemon_of_rank[static_cast<std::size_t>(rank)];
+  return where.daemons[at].name == daemon;
 }
 
 /// What the attempt began with is needed until all trainers have something
@@ -165,7 +236,8 @@ result<run_turn::task> active_run::take(const std::string& daemon,
 void active_run::note_step(const batch_key& key) {
   if (key.phase != phase::train)
     return;
-  trained = true;
+  reached =
+    std::max(reached, std::optional{trained_until{key.epoch, key.step + 1}});
   const auto first =
     from && key.epoch == from->at.epoch ? from->at.step : std::int64_t{0};
   if (key.step > first)

@@ -6,6 +6,7 @@
 #include "actors/cluster/coordinator/runs/run_turn.hpp"
 #include "actors/cluster/history/run_journal.hpp"
 #include "actors/cluster/recovery/run_recovery.hpp"
+#include "messages/base/moments.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/results/checkpoint.hpp"
@@ -41,6 +42,8 @@ struct submitted_run {
   /// by then.
   std::uint32_t attempt = 1;
   run_recovery recovery;
+  /// Daemons that have had trainers of it, and may have kept its state.
+  std::set<std::string> holders{};
   /// Trainers of the last attempt that lost a daemon; 0: of none.
   std::uint32_t trainers_before = 0;
   double spent = 0; ///< Seconds of the last attempt, until they are filed.
@@ -53,6 +56,9 @@ struct submitted_run {
   /// The definition as it is to be placed: with the number of trainers that
   /// `trainer.sizes` has from there on, if it says.
   definition wanted() const;
+
+  /// `holders` without the coordinator's own, which the history need not name.
+  std::vector<std::string> holders_but(const std::string& own) const;
 };
 
 std::set<std::string> names_of(const placement& where);
@@ -75,9 +81,10 @@ struct active_run : submitted_run {
   bool is_deployed = false;  ///< Its daemons have been told to prepare.
   bool is_led = false; ///< The conductor is there yet, and may use the files.
   bool closes_unled = false; ///< It is closed as soon as that has ended.
+  /// Up to where trainers of this attempt have told of steps.
+  std::optional<trained_until> reached;
   bool paused = false;  ///< In order; `from` is what the next one begins with.
   bool grows = false;   ///< It is told to pause, as there is room for more.
-  bool trained = false; ///< A step of training has been told in this attempt.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
   double seconds = 0;  ///< That are yet to be filed; set at the end.
@@ -130,11 +137,17 @@ struct active_run : submitted_run {
   run_turn::task lose(const std::string& daemon, const error& reason);
   run_turn::task cancel(bool now);
 
+  /// Fails if a daemon never comes to a moment in this run, and says who does.
+  /// Before the run is placed, any may.
+  /// @param leader The coordinator's daemon.
+  result<void> check_moment(const std::string& daemon, moment at,
+                            const std::string& leader) const;
+
   deployment deployment_for(std::size_t daemon, const std::string& digest,
                             const std::string& coordinator) const;
 
   /// Takes events of a daemon to the conductor. Events that have come before
-  /// are passed over.
+  /// are passed over, those of ranks of other daemons refused.
   result<run_turn::task> take(const std::string& daemon,
                               const run_events& events);
   void take(const rendezvous_request& request, const responder& reply);
@@ -144,6 +157,7 @@ struct active_run : submitted_run {
   void end_rendezvous();
 
 private:
+  bool has_rank(const std::string& daemon, rank_id rank) const;
   void note_step(const batch_key& key);
 };
 

@@ -75,9 +75,13 @@ private:
     std::uint64_t offset = 0;
   };
 
+  /// The run goes on as after the loss of a daemon that does not obey.
   error explain(const error& reason) const {
-    return fail(reason.code, "daemon \"{}\": {}", config_.daemon.name,
-                reason.message);
+    const auto disobeys = reason.code == ec::superseded;
+    if (disobeys && config_.on_superseded)
+      config_.on_superseded(reason);
+    return fail(disobeys ? ec::unavailable : reason.code, "daemon \"{}\": {}",
+                config_.daemon.name, reason.message);
   }
 
   member_request new_order(member_action action) const {
@@ -174,11 +178,19 @@ private:
                 });
   }
 
-  static result<void> take_states(round& answers,
-                                  const result<payload>& answer) {
+  result<void> take_states(round& answers,
+                           const result<payload>& answer) const {
     if (!answer)
       return answer.error();
     GRAPHMILL_TRY(auto reply, decode_member_reply(answer.value()));
+    auto room = config_.most_values;
+    for (const auto& tensor : reply.tensors) {
+      if (tensor.size() > room)
+        return fail(ec::invalid_data,
+                    "it tells of more values than the model's state has, {}",
+                    config_.most_values);
+      room -= tensor.size();
+    }
     for (auto& trainer : reply.trainers) {
       trainer_state state;
       state.rank = trainer.rank;

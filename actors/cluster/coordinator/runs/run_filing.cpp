@@ -171,6 +171,13 @@ std::optional<found_checkpoint> run_file::newest_whole() const {
   return std::move(newest).value();
 }
 
+/// Training steps up to the newest whole checkpoint.
+std::int64_t run_file::steps_left() const {
+  const auto newest = newest_checkpoint(folder_.checkpoints());
+  return newest && newest.value() ? newest.value()->content.state.at.train_steps
+                                  : 0;
+}
+
 void run_file::leave(const training_state& state, const definition& def,
                      part_id parts) {
   finish_checkpoints();
@@ -277,6 +284,9 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
                            double seconds) {
   finish_checkpoints();
   result_.outcome = outcome;
+  if (outcome.train_steps
+      == 0) // It ends between two attempts, or as one began.
+    result_.outcome.train_steps = steps_left();
   result_.seconds = seconds;
   auto summary = summarise(result_, reporter_, folder_.path().string());
   summary["seconds"] = seconds + seconds_before_;
@@ -295,8 +305,8 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
   if (saved.failure)
     out.message = saved.failure->message;
   if (log_)
-    log_->info("run ended after {:.1f} s and {} training steps: {}", seconds,
-               outcome.train_steps,
+    log_->info("run ended after {:.1f} s and {} training steps: {}",
+               seconds + seconds_before_, result_.outcome.train_steps,
                out.message.empty() ? "all is done" : out.message);
   return out;
 }

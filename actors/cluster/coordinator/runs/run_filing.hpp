@@ -44,6 +44,9 @@ public:
   /// Where the conductor's observer reports to; one thread at a time.
   run_reporter& reporter() { return reporter_; }
 
+  /// Has curves for TensorBoard written into the folder.
+  result<void> keep_events() { return folder_.keep_events(); }
+
   /// Makes of the new folder that of a run which stood at a checkpoint.
   /// @param stays Whether that will be found again where it was read.
   result<void> go_on_from(const checkpoint& before, const definition& def,
@@ -122,6 +125,7 @@ private:
 
   void read_metrics();
   std::optional<found_checkpoint> newest_whole() const;
+  std::int64_t steps_left() const;
   void finish_checkpoints();
   checkpoint about(const definition& def, rank_id world, part_id parts) const;
   rank_id present_world(const definition& def) const;

@@ -116,7 +116,7 @@ run_turn::task run_turn::do_without(const std::string& daemon) {
   return task::conduct;
 }
 
-run_turn::task run_turn::cancel() {
+run_turn::task run_turn::cancel(bool has_begun) {
   if (now_ == state::filing && !again_)
     return task::none;
   cancelled_ = true;
@@ -125,7 +125,8 @@ run_turn::task run_turn::cancel() {
     return task::none; // It ends already.
   }
   if (now_ == state::deploying) // Daemons that still prepare end after that.
-    return end(fail(ec::cancelled, "cancelled before it began"));
+    return end(fail(ec::cancelled, "cancelled before {}",
+                    has_begun ? "its next attempt" : "it began"));
   if (now_ == state::conducting)
     return task::tell_conductor;
   if (failure_)

@@ -98,7 +98,8 @@ public:
   /// By the user: at once while it is deployed, by the conductor later, and
   /// without a verification at the end. Too late once all shares have ended,
   /// unless another attempt was to follow.
-  task cancel();
+  /// @param has_begun In an attempt before this one.
+  task cancel(bool has_begun = false);
 
   // -- where it stands
 

@@ -4,7 +4,7 @@
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/rank_links.hpp"
 #include "actors/remote/remote_part.hpp"
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/sampling/row_cache.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/run/data_guard.hpp"
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 #include "messages/base/error.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/run.hpp"

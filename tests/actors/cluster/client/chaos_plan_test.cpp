@@ -3,7 +3,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <map>
 #include <set>
+#include <string>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -37,6 +39,25 @@ CATCH_TEST_CASE("a plan is a function of its seed", "[cluster][chaos]") {
   longer.resize(plan.size());
   CATCH_CHECK(longer == plan);
   CATCH_CHECK_FALSE(plan_chaos({8, all_kinds, {"a", "b", "c"}, 7, 4s}) == plan);
+}
+
+CATCH_TEST_CASE("a daemon is killed at moments that come to it",
+                "[cluster][chaos]") {
+  chaos_wishes wishes{
+    1, {chaos_kind::kill}, {"lead", "serve", "train"}, 500, 2s};
+  wishes.coordinator = "lead";
+  wishes.trainers = {"train"};
+  std::map<std::string, std::set<moment>> at;
+  for (const auto& fault : plan_chaos(wishes))
+    at[fault.request.daemon].insert(fault.request.at);
+  using moments = std::set<moment>;
+  CATCH_CHECK(
+    (at["lead"]
+     == moments{moment::at_once, moment::mid_epoch, moment::checkpoint}));
+  CATCH_CHECK((at["serve"] == moments{moment::at_once, moment::mid_epoch}));
+  CATCH_CHECK((at["train"]
+               == moments{moment::at_once, moment::mid_epoch, moment::exchange,
+                          moment::epoch_edge, moment::evaluation}));
 }
 
 CATCH_TEST_CASE("whatever is planned can be asked for", "[cluster][chaos]") {

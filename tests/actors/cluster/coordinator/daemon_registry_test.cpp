@@ -111,13 +111,17 @@ CATCH_TEST_CASE("a daemon whose data are damaged is not offered", "[cluster]") {
   CATCH_CHECK(cluster.statuses()[1].note.empty());
 }
 
-CATCH_TEST_CASE("a daemon that has lied is not offered until it is started anew",
-                "[cluster]") {
+CATCH_TEST_CASE(
+  "a daemon that has lied is not offered until it is started anew",
+  "[cluster]") {
   daemon_registry cluster{offer({0})};
   cluster.join(peer("a", "1", "tcp://a"), offer({0}));
   cluster.join(peer("b", "2", "tcp://b"), offer({1}));
   cluster.distrust("b", "it lied");
   cluster.distrust("nobody", "it lied");
+  CATCH_CHECK(cluster.is_distrusted("b"));
+  CATCH_CHECK_FALSE(cluster.is_distrusted("a"));
+  CATCH_CHECK_FALSE(cluster.is_distrusted("nobody"));
   CATCH_CHECK(cluster.offers().size() == 1);
   CATCH_CHECK(cluster.statuses()[1].state == daemon_state::damaged);
   CATCH_CHECK(cluster.statuses()[1].note == "it lied");
@@ -131,6 +135,32 @@ CATCH_TEST_CASE("a daemon that has lied is not offered until it is started anew"
   cluster.distrust("b", "it lied again");
   CATCH_CHECK(cluster.statuses()[1].state == daemon_state::lost);
   cluster.join(peer("b", "3", "tcp://b"), offer({1}));
+  CATCH_CHECK(cluster.offers().size() == 2);
+}
+
+CATCH_TEST_CASE("one daemon does not decide who leads, but all others do",
+                "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  cluster.join(peer("self", "0", "tcp://self"), offer({0}));
+  CATCH_CHECK_FALSE(cluster.nobody_obeys("self"));
+  CATCH_CHECK_FALSE(cluster.is_disobeyed());
+  cluster.join(peer("a", "1", "tcp://a"), offer({0}));
+  cluster.disobeys("a", "it says so");
+  CATCH_CHECK(cluster.is_disobeyed());
+  CATCH_CHECK(cluster.statuses()[0].state == daemon_state::damaged);
+  CATCH_CHECK(cluster.statuses()[0].note == "it says so");
+  CATCH_CHECK_FALSE(cluster.nobody_obeys("self")); // It is the only one.
+  cluster.join(peer("b", "2", "tcp://b"), offer({1}));
+  CATCH_CHECK_FALSE(cluster.nobody_obeys("self"));
+  cluster.disobeys("b", "it says so");
+  cluster.disobeys("nobody", "it says so");
+  CATCH_CHECK(cluster.nobody_obeys("self"));
+  cluster.lost("tcp://b", "silent"); // Then it says nothing.
+  CATCH_CHECK_FALSE(cluster.nobody_obeys("self"));
+  cluster.back("tcp://b", "2");
+  CATCH_CHECK(cluster.nobody_obeys("self"));
+  cluster.join(peer("b", "3", "tcp://b"), offer({1})); // Started again.
+  CATCH_CHECK_FALSE(cluster.nobody_obeys("self"));
   CATCH_CHECK(cluster.offers().size() == 2);
 }
 

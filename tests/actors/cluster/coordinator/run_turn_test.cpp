@@ -287,6 +287,9 @@ CATCH_TEST_CASE("a run that is cancelled while it is deployed never begins",
   CATCH_CHECK(run.awaits("b"));
   CATCH_CHECK(run.failure()->code == ec::cancelled);
   CATCH_CHECK(run.failure()->message == "cancelled before it began");
+  run_turn later;
+  CATCH_CHECK(later.cancel(true) == task::end_shares);
+  CATCH_CHECK(later.failure()->message == "cancelled before its next attempt");
 }
 
 CATCH_TEST_CASE("a run goes on without a daemon", "[run_turn]") {

@@ -24,6 +24,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace graphmill::test {
 
@@ -103,10 +104,14 @@ public:
   }
 
   /// Tells the agent what its transport would of the coordinator.
-  void tell(peer_event::kind change, const std::string& incarnation) {
+  /// @param generation As of `ask`.
+  void tell(peer_event::kind change, const std::string& incarnation,
+            std::uint64_t generation = 0) {
     peer_event event;
     event.change = change;
     event.identity = {"fake", incarnation, lead_.address()};
+    event.identity.cluster = generation == 0 ? "" : "a cluster";
+    event.identity.generation = generation;
     post(agent_, peer_news{std::move(event)});
   }
 
@@ -115,13 +120,19 @@ public:
   /// does not.
   std::future<result<payload>> ask(method what, payload data,
                                    std::uint64_t generation = 0) {
+    peer_identity from{"fake", "", lead_.address()};
+    from.cluster = generation == 0 ? "" : "a cluster";
+    from.generation = generation;
+    return ask_as(std::move(from), what, std::move(data));
+  }
+
+  std::future<result<payload>> ask_as(peer_identity from, method what,
+                                      payload data) {
     auto promise = std::make_shared<std::promise<result<payload>>>();
     auto answer = promise->get_future();
     incoming_request request;
     request.method = what;
-    request.from = {"fake", "", lead_.address()};
-    request.from.cluster = generation == 0 ? "" : "a cluster";
-    request.from.generation = generation;
+    request.from = std::move(from);
     request.data = std::move(data);
     request.deadline = std::chrono::steady_clock::now() + patience;
     request.reply = responder{
@@ -268,6 +279,49 @@ CATCH_TEST_CASE("a daemon that does not allow it does itself no harm",
        "it allows that by `graphmill node --chaos-allowed`");
 }
 
+CATCH_TEST_CASE("a daemon takes orders from nobody but the coordinator, even "
+                "if they reach it",
+                "[agent][roles]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment())));
+  value_of(answer_of(daemon.order(member_action::check)));
+  weights_request wanted;
+  wanted.run = run_id;
+  wanted.kept = true;
+  wanted.count = 4;
+  const std::vector<std::pair<method, payload>> orders{
+    {method::deploy, daemon.assignment(1)},
+    {method::order, encode(member_request{run_id, member_action::end})},
+    {method::weights, encode(wanted)},
+    {method::members, encode(members_update{})},
+    {method::chaos, encode(chaos_request{"here"})},
+    {method::stop, {}}};
+  for (const auto& holder :
+       {key_holder{key_role::client, "alice", "key of alice"},
+        key_holder{key_role::reader, "screen", "key of screen"},
+        key_holder{key_role::daemon, "second", "key of second"}})
+    // Whether they say where they listen or not.
+    for (const auto* address : {"", "tcp://127.0.0.1:1"})
+      for (const auto& [what, data] : orders) {
+        CATCH_INFO(label_of(holder)
+                   << " at \"" << address << "\" asks for " << to_string(what));
+        peer_identity from{holder.name, "", address};
+        from.holder = holder;
+        const auto refused =
+          error_of(answer_of(daemon.ask_as(std::move(from), what, data)));
+        CATCH_CHECK(refused.message.find("takes orders from the coordinator")
+                    != std::string::npos);
+        if (*address != '\0') {
+          CATCH_CHECK(refused.code == ec::permission);
+          CATCH_CHECK(refused.message.find(label_of(holder))
+                      != std::string::npos);
+        }
+      }
+  // Nothing has come of it.
+  value_of(answer_of(daemon.order(member_action::check)));
+}
+
 CATCH_TEST_CASE(
   "a share whose relay dies ends, and the coordinator hears of it", "[agent]") {
   serving_daemon daemon;
@@ -345,6 +399,12 @@ CATCH_TEST_CASE("a coordinator that another one has followed is told so",
   serving_daemon daemon;
   daemon.go_on();
   const auto check = encode(member_request{run_id, member_action::check});
+  daemon.tell(peer_event::kind::up, "the second one", 2);
+  // Who only says that it is a later one does not shut out the one that was
+  // met.
+  CATCH_CHECK(
+    error_of(answer_of(daemon.ask(method::order, check, 1'000'000))).code
+    == ec::unavailable);
   // The second of its cluster: it is heard, though there is no such run.
   CATCH_CHECK(error_of(answer_of(daemon.ask(method::order, check, 2))).code
               == ec::unavailable);

@@ -116,6 +116,52 @@ CATCH_TEST_CASE("the whole of a run is the average of its reports",
   CATCH_CHECK(whole.daemons[0].cache_rows_wanted == 8);
 }
 
+CATCH_TEST_CASE("a daemon tells of its health once a second, all else is "
+                "dropped",
+                "[cluster][health]") {
+  health_keeper keeper;
+  keeper.begin("r", {"a", "b"});
+  const auto taken = [&keeper](const std::string& daemon, auto after) {
+    int out = 0;
+    for (int i = 0; i < 1000; ++i)
+      out += keeper.admit(daemon, 1000, led_at + after).has_value();
+    return out;
+  };
+  CATCH_CHECK(taken("a", 0s) == 5);
+  CATCH_CHECK(taken("a", 999ms) == 0);
+  CATCH_CHECK(taken("a", 1s) == 1);
+  CATCH_CHECK(taken("a", 3s) == 2);
+  CATCH_CHECK(taken("a", 1h) == 5);
+  // Others are not to blame.
+  CATCH_CHECK(taken("b", 1h) == 5);
+  const auto often = keeper.admit("a", 1000, led_at + 1h);
+  CATCH_REQUIRE_FALSE(often);
+  CATCH_CHECK(often.error().code == ec::unavailable);
+  CATCH_CHECK(often.error().message.find("\"a\"") != std::string::npos);
+  // One that tells when it should is always heard.
+  for (int i = 0; i < 1000; ++i)
+    CATCH_REQUIRE(keeper.admit("c", 1000, led_at + i * 1s));
+}
+
+CATCH_TEST_CASE("a report of health may be as large as one can be, not more",
+                "[cluster][health]") {
+  auto report = report_of("a", trainer_at_work(0.5));
+  report.daemon = report.run = std::string(health_limits::text, 'x');
+  auto& actor = report.actors[0];
+  actor.peer = actor.why = actor.last_error = report.run;
+  actor.batch = batch_place{};
+  report.actors.resize(health_limits::actors, actor);
+  report.peers.resize(health_limits::peers, {report.run});
+  const auto largest = encode(report);
+  CATCH_REQUIRE(decode_daemon_health(largest));
+  health_keeper keeper;
+  keeper.begin("r", {"a"});
+  CATCH_CHECK(keeper.admit("a", largest.byte_size(), led_at));
+  const auto refused = keeper.admit("a", health_limits::bytes + 1, led_at);
+  CATCH_REQUIRE_FALSE(refused);
+  CATCH_CHECK(refused.error().code == ec::invalid_data);
+}
+
 CATCH_TEST_CASE("an answer about many daemons fits in a frame",
                 "[cluster][health]") {
   health_keeper keeper;

@@ -67,6 +67,23 @@ CATCH_TEST_CASE("what it takes to go on with a run is there and back",
   CATCH_CHECK(value_of(history.get("r"))->record.state == run_state::running);
 }
 
+CATCH_TEST_CASE("a run may be on as many daemons as there can be",
+                "[run_journal]") {
+  temp_folder folder;
+  const auto file = folder / "runs.sqlite";
+  auto entry = open_entry("a", 1, run_state::running);
+  // The longest name, of what takes the most room in JSON.
+  entry.standing->daemons.assign(1024, std::string(256, '\1'));
+  {
+    auto history = value_of(open_history(file));
+    put_all(history, {entry});
+  }
+  auto history = value_of(open_history(file));
+  const auto open = history.take_open_runs();
+  CATCH_REQUIRE(open.size() == 1);
+  CATCH_CHECK((open[0].standing == *entry.standing));
+}
+
 CATCH_TEST_CASE("the run that was on comes first, then the queue in its order",
                 "[run_journal]") {
   temp_folder folder;
@@ -187,6 +204,16 @@ CATCH_TEST_CASE("rows that make no sense cost their runs alone",
   }
   CATCH_SECTION("daemons without names") {
     run_sql(file, "UPDATE open_runs SET daemons = '[1]' WHERE id = 'a'");
+  }
+  CATCH_SECTION("a daemon with a name longer than there are") {
+    run_sql(file, "UPDATE open_runs SET daemons = '[\"' || "
+                  "replace(hex(zeroblob(257)), '00', 'x') || '\"]' "
+                  "WHERE id = 'a'");
+  }
+  CATCH_SECTION("more daemons than a cluster has") {
+    run_sql(file, "UPDATE open_runs SET daemons = '[\"x\"' || "
+                  "replace(hex(zeroblob(1024)), '00', ',\"x\"') || ']' "
+                  "WHERE id = 'a'");
   }
   CATCH_SECTION("no definition") {
     run_sql(file, "UPDATE runs SET definition = '' WHERE id = 'a'");

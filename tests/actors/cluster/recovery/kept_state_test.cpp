@@ -1,7 +1,7 @@
 #include "actors/cluster/recovery/kept_state.hpp"
 
 #include "actors/cluster/base/tensor_pieces.hpp"
-#include "actors/cluster/recovery/run_recovery.hpp"
+#include "actors/cluster/recovery/kept_offers.hpp"
 #include "pipelines/results/run_positions.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -102,7 +102,7 @@ CATCH_TEST_CASE("weights that were fetched are known by their digest",
   const auto flipped = error_of(given());
   CATCH_CHECK(flipped.code == ec::invalid_data);
   CATCH_CHECK(flipped.message
-              == "daemon \"b\" has kept weights with the digest " + offer.digest
+              == "it has kept weights with the digest " + offer.digest
                    + ", as it says, but those that it gives have "
                    + weights_digest(std::span{tensors}.first(3)));
 }

@@ -28,8 +28,8 @@ std::size_t fill(client_shares& shares, const std::string& host) {
 std::size_t burst(client_shares& shares, session_time now,
                   const std::string& host, const std::string& client) {
   std::size_t count = 0;
-  while (!shares.begin(now, client, method::status)) {
-    shares.ended(now, host, client, method::status);
+  while (!shares.begin(now, client, method::status, class_of(method::status))) {
+    shares.ended(now, host, client, class_of(method::status));
     ++count;
   }
   return count;
@@ -89,7 +89,8 @@ CATCH_TEST_CASE("the idlest client of a host gives up its place",
   const auto now = beginning + 5s;
   CATCH_CHECK(shares.idlest(now, host) == client_named(0));
   CATCH_CHECK_FALSE(shares.idlest(now, "10.0.0.2"));
-  CATCH_CHECK_FALSE(shares.begin(now, client_named(0), method::watch));
+  CATCH_CHECK_FALSE(
+    shares.begin(now, client_named(0), method::watch, class_of(method::watch)));
   CATCH_CHECK(shares.idlest(now, host) == client_named(1));
   shares.keep("tcp://10.0.0.1:1", client_named(1));
   CATCH_CHECK(shares.idlest(now, host) == client_named(2));
@@ -98,7 +99,7 @@ CATCH_TEST_CASE("the idlest client of a host gives up its place",
   shares.left(now, client_named(3));
   shares.left(now, client_named(2));
   CATCH_CHECK_FALSE(shares.idlest(now, host));
-  shares.ended(now, host, client_named(0), method::watch);
+  shares.ended(now, host, client_named(0), class_of(method::watch));
   CATCH_CHECK_FALSE(shares.idlest(now, host)); // It had its answer just now.
   CATCH_CHECK(shares.idlest(now + 1s, host) == client_named(0));
 }
@@ -110,28 +111,34 @@ CATCH_TEST_CASE("a client has so many requests under way, and its host more",
   const std::string host = "10.0.0.1";
   shares.came(beginning, host, client_named(0));
   for (int i = 0; i < 16; ++i)
-    CATCH_CHECK_FALSE(shares.begin(beginning, client_named(0), method::watch));
-  const auto refused = shares.begin(beginning, client_named(0), method::watch);
+    CATCH_CHECK_FALSE(shares.begin(beginning, client_named(0), method::watch,
+                                   class_of(method::watch)));
+  const auto refused = shares.begin(beginning, client_named(0), method::watch,
+                                    class_of(method::watch));
   CATCH_REQUIRE(refused);
   CATCH_CHECK(refused->retry_after == limits.pause);
   CATCH_CHECK(refused->why.find("16") != std::string::npos);
   // Other classes, and what daemons ask of each other, are apart.
-  CATCH_CHECK_FALSE(shares.begin(beginning, client_named(0), method::status));
+  CATCH_CHECK_FALSE(shares.begin(beginning, client_named(0), method::status,
+                                 class_of(method::status)));
   for (int i = 0; i < 10'000; ++i)
-    CATCH_REQUIRE_FALSE(
-      shares.begin(beginning, client_named(0), method::sample));
-  shares.ended(beginning, host, client_named(0), method::watch);
-  CATCH_CHECK_FALSE(shares.begin(beginning, client_named(0), method::watch));
+    CATCH_REQUIRE_FALSE(shares.begin(beginning, client_named(0), method::sample,
+                                     class_of(method::sample)));
+  shares.ended(beginning, host, client_named(0), class_of(method::watch));
+  CATCH_CHECK_FALSE(shares.begin(beginning, client_named(0), method::watch,
+                                 class_of(method::watch)));
   // Its host, with as many clients as it takes.
   std::size_t begun = 16;
   for (std::size_t c = 1; c < 100; ++c) {
     shares.came(beginning, host, client_named(c));
-    while (!shares.begin(beginning, client_named(c), method::watch))
+    while (!shares.begin(beginning, client_named(c), method::watch,
+                         class_of(method::watch)))
       ++begun;
   }
   CATCH_CHECK(begun == 512);
   shares.came(beginning, "10.0.0.2", "other");
-  CATCH_CHECK_FALSE(shares.begin(beginning, "other", method::watch));
+  CATCH_CHECK_FALSE(
+    shares.begin(beginning, "other", method::watch, class_of(method::watch)));
 }
 
 CATCH_TEST_CASE("what a client left under way still counts for its host",
@@ -142,14 +149,17 @@ CATCH_TEST_CASE("what a client left under way still counts for its host",
   for (std::size_t c = 0; c < 100; ++c) {
     shares.came(beginning, host, client_named(c));
     for (int i = 0; i < 16; ++i)
-      begun += !shares.begin(beginning, client_named(c), method::watch);
+      begun += !shares.begin(beginning, client_named(c), method::watch,
+                             class_of(method::watch));
     shares.left(beginning, client_named(c));
   }
   CATCH_CHECK(begun == 512);
-  shares.ended(beginning, host, client_named(0), method::watch);
+  shares.ended(beginning, host, client_named(0), class_of(method::watch));
   shares.came(beginning, host, client_named(100));
-  CATCH_CHECK_FALSE(shares.begin(beginning, client_named(100), method::watch));
-  CATCH_CHECK(shares.begin(beginning, client_named(100), method::watch));
+  CATCH_CHECK_FALSE(shares.begin(beginning, client_named(100), method::watch,
+                                 class_of(method::watch)));
+  CATCH_CHECK(shares.begin(beginning, client_named(100), method::watch,
+                           class_of(method::watch)));
 }
 
 CATCH_TEST_CASE("a script of a hundred submits waits for nothing",
@@ -157,9 +167,10 @@ CATCH_TEST_CASE("a script of a hundred submits waits for nothing",
   client_shares shares{{}, 4096};
   for (std::size_t c = 0; c < 100; ++c) {
     shares.came(beginning, "10.0.0.1", client_named(c));
-    CATCH_REQUIRE_FALSE(
-      shares.begin(beginning, client_named(c), method::submit));
-    shares.ended(beginning, "10.0.0.1", client_named(c), method::submit);
+    CATCH_REQUIRE_FALSE(shares.begin(beginning, client_named(c), method::submit,
+                                     class_of(method::submit)));
+    shares.ended(beginning, "10.0.0.1", client_named(c),
+                 class_of(method::submit));
     shares.left(beginning, client_named(c));
   }
   shares.came(beginning, "10.0.0.1", "one");
@@ -188,13 +199,19 @@ CATCH_TEST_CASE("refusals of a host are told together", "[transport][limits]") {
   shares.came(beginning, "10.0.0.1", "one");
   burst(shares, beginning, "10.0.0.1", "one"); // Its last one is refused.
   for (int i = 0; i < 10; ++i)
-    CATCH_CHECK(shares.begin(beginning, "one", method::status)->times == 0);
+    CATCH_CHECK(
+      shares.begin(beginning, "one", method::status, class_of(method::status))
+        ->times
+      == 0);
   const auto later = beginning + 1s;
   for (int i = 0; i < 50; ++i) {
-    CATCH_REQUIRE_FALSE(shares.begin(later, "one", method::status));
-    shares.ended(later, "10.0.0.1", "one", method::status);
+    CATCH_REQUIRE_FALSE(
+      shares.begin(later, "one", method::status, class_of(method::status)));
+    shares.ended(later, "10.0.0.1", "one", class_of(method::status));
   }
-  CATCH_CHECK(shares.begin(later, "one", method::status)->times == 11);
+  CATCH_CHECK(
+    shares.begin(later, "one", method::status, class_of(method::status))->times
+    == 11);
 }
 
 CATCH_TEST_CASE("hosts that want nothing any more are forgotten",

@@ -122,11 +122,40 @@ CATCH_TEST_CASE("daemons that are kept are taken when others are not",
 CATCH_TEST_CASE("requests between daemons are not counted as those of clients",
                 "[transport][limits]") {
   auto it = fair_server();
-  flood_greeting(it, 1);
+  hello_message hello;
+  hello.name = "daemon";
+  hello.incarnation = incarnation_of(1);
+  hello.address = "tcp://10.0.0.1:7800";
+  hello.channel = channel::data;
+  hello.lost_after = 3s;
+  it.receive("d1", hello_request(hello));
   for (std::uint64_t id = 1; id <= 3000; ++id)
     it.ask("d1", id, method::gather);
   CATCH_CHECK(it.delivered.size() == 3000);
   CATCH_CHECK(it->put_off() == 0);
+}
+
+CATCH_TEST_CASE("what only daemons ask counts if a client asks it",
+                "[transport][limits]") {
+  const auto which = GENERATE(method::health_report, method::run_event,
+                              method::gather, method::order);
+  auto it = fair_server();
+  flood_greeting(it, 1);
+  flood_greeting(it, 2);
+  const auto over = traits_of(which).channel == channel::data ? "d1" : "c1";
+  for (std::uint64_t id = 1; id <= 1000; ++id)
+    it.ask(over, id, which);
+  CATCH_CHECK(it.delivered.size() == 32); // As many as questions.
+  CATCH_CHECK(it->put_off() == 1000 - 32);
+  CATCH_CHECK(it.refusals.at(0).what == which);
+  // They count until they are answered.
+  it.ask("c1", 2000, method::status);
+  CATCH_CHECK(it.delivered.size() == 32);
+  it.ask("c2", 1, method::status);
+  CATCH_CHECK(it.delivered.size() == 33);
+  it.answer(0);
+  it.ask("c1", 2001, method::status);
+  CATCH_CHECK(it.delivered.size() == 34);
 }
 
 CATCH_TEST_CASE("what a lost client had under way counts when it is back",

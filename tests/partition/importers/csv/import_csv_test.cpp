@@ -7,6 +7,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -165,6 +166,7 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {good_nodes, "a,b\n\na\n",
      "edges.csv:3: one field; a source and a destination expected (give the "
      "separator if it is an unusual one)"},
+    {"id\n", "", "there is not one node in nodes.csv, edges.csv"},
     {"", "a,b\n",
      "nodes.csv:1: the table is empty; a header with a column \"id\" "
      "expected"},
@@ -186,7 +188,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
      "nodes.csv:2: \"nan\" in column 4 is no finite number; leave the column "
      "out, or make it numbers (--ignore f leaves it out)"},
     {"id,label,split\na,x,val\n", "a,a\n",
-     "train split of node is empty; there would be nothing to train on"},
+     "train split of node is empty; there would be nothing to train on: say "
+     "shares such as --split 0.8,0.1,0.1, or give the training nodes"},
     {"id,label,split\na,,train\nb,x,train\n", "a,a\n",
      "train split of node: seed 0 is node 0, which has no label"},
     {good_nodes, "source,target,weight\na,b,1\n",
@@ -272,6 +275,44 @@ CATCH_TEST_CASE("each value of a relation column is an edge type",
   CATCH_CHECK(info.edge_type_name(1) == "node__is-a__node");
   CATCH_CHECK(notes[0]
               == "wn.txt: no header, source 1, destination 3, relation 2");
+}
+
+CATCH_TEST_CASE(
+  "a type that no table is given of is noted, or is a misspelt one",
+  "[partition][import][csv]") {
+  temp_folder source;
+  temp_folder out;
+  std::vector<std::string> notes;
+  csv_import_options options;
+  options.name = "g";
+  options.nodes = {
+    {"paper", put(source / "p.csv", "id,label,split\na,x,train\nb,y,val\n")}};
+  options.edges = {{"papr__cites__paper", put(source / "e.csv", "a,b\n")}};
+  options.on_note = [&notes](std::string note) {
+    notes.push_back(std::move(note));
+  };
+  CATCH_CHECK(error_of(import_csv(options, out.path())).message
+              == "no node table is given of type \"papr\", which an edge list "
+                 "names; did you mean \"paper\"? If it is a type of its own, "
+                 "give it a table, which may have its ids alone");
+  options.edges[0].type = "author__writes__paper";
+  notes.clear();
+  temp_folder again;
+  CATCH_CHECK(value_of(import_csv(options, again.path())).node_types[1].name
+              == "author");
+  CATCH_CHECK(std::ranges::count(
+                notes, "type \"author\" occurs in edge lists alone: its nodes "
+                       "are those that edges name, without features and labels")
+              == 1);
+}
+
+CATCH_TEST_CASE("a choice that finds no column is named where one is missing",
+                "[partition][import][csv]") {
+  const auto said =
+    message_of("id,label,split\na,x,train\nb,y,val\n",
+               "source,target,weight\na,b,1\n", {.ignore = {"wieght"}});
+  CATCH_CHECK(has(said, "nothing is known of \"weight\""));
+  CATCH_CHECK(said.ends_with("; --ignore wieght names none of its columns"));
 }
 
 CATCH_TEST_CASE("columns are chosen by name, number and table",

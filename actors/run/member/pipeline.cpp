@@ -1,4 +1,4 @@
-#include "actors/run/pipeline.hpp"
+#include "actors/run/member/pipeline.hpp"
 
 #include "actors/base/timeouts.hpp"
 #include "actors/base/worker_pool.hpp"

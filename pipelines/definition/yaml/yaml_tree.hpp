@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pipelines/definition/problem.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
 
 #include <cstddef>
 #include <cstdint>

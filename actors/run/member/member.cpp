@@ -1,9 +1,9 @@
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 
 #include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
 #include "actors/base/timeouts.hpp"
-#include "actors/run/pipeline.hpp"
+#include "actors/run/member/pipeline.hpp"
 #include "messages/base/caught.hpp"
 #include "messages/base/moments.hpp"
 

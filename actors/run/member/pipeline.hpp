@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/run/member.hpp"
+#include "actors/run/member/member.hpp"
 
 #include <vector>
 

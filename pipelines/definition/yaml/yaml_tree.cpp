@@ -1,4 +1,4 @@
-#include "pipelines/definition/yaml_tree.hpp"
+#include "pipelines/definition/yaml/yaml_tree.hpp"
 
 #include "messages/base/printable.hpp"
 

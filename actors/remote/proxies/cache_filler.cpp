@@ -1,13 +1,13 @@
-#include "actors/remote/cache_filler.hpp"
+#include "actors/remote/proxies/cache_filler.hpp"
 
 #include "actors/base/ticket_table.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/calls/spread_call.hpp"
 #include "actors/remote/calls/task_queues.hpp"
-#include "actors/remote/feature_proxy.hpp"
-#include "actors/remote/gather_jobs.hpp"
 #include "actors/remote/interfaces.hpp"
+#include "actors/remote/proxies/feature_proxy.hpp"
+#include "actors/remote/proxies/gather_jobs.hpp"
 #include "partition/sampling/hot_nodes.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 

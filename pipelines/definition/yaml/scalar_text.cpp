@@ -1,4 +1,4 @@
-#include "pipelines/definition/scalar_text.hpp"
+#include "pipelines/definition/yaml/scalar_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "actors/remote/batch_proxy.hpp"
+#include "actors/remote/proxies/batch_proxy.hpp"
 
 #include "actors/base/request_watch.hpp"
 #include "actors/base/ticket_table.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/words/closest.hpp"
 
 #include <span>
 #include <string>
@@ -35,12 +36,6 @@ error to_error(std::span<const problem> problems);
 /// Foreign text between back quotes: fit for a terminal (control characters
 /// escaped) and not too long.
 std::string in_quotes(std::string_view text);
-
-/// The candidate nearest to a misspelt word, by edit distance with
-/// transpositions (Damerau 1964, optimal string alignment), ignoring case and
-/// the difference of '-' and '_'. Empty if none is near enough to be meant.
-std::string closest(std::string_view word,
-                    std::span<const std::string> candidates);
 
 /// "; did you mean `x`?", or nothing if `closest` finds nothing.
 std::string suggestion(std::string_view word,

@@ -1,4 +1,4 @@
-#include "actors/remote/sampling_proxy.hpp"
+#include "actors/remote/proxies/sampling_proxy.hpp"
 
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"

@@ -1,0 +1,102 @@
+#include "actors/commands/options/usage_text.hpp"
+
+#include "pipelines/definition/yaml/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+/// The innermost command that was chosen, and the words that led to it, as in
+/// "import csv".
+struct chosen_command {
+  const CLI::App* app;
+  std::string words; ///< Empty: none was.
+};
+
+chosen_command chosen_in(const CLI::App& app) {
+  chosen_command out{&app, {}};
+  for (auto deeper = app.get_subcommands(); !deeper.empty();
+       deeper = out.app->get_subcommands()) {
+    out.app = deeper.back();
+    out.words += (out.words.empty() ? "" : " ") + out.app->get_name();
+  }
+  return out;
+}
+
+bool is_option(std::string_view word) {
+  return word.size() > 1 && word.front() == '-';
+}
+
+/// A word that nothing took; empty if all were taken. Of several, the first
+/// where a command could have stood, for the others were meant for that; else
+/// an option rather than what may be its value.
+std::string untaken_word(const CLI::App& app, const CLI::App& command) {
+  auto words = app.remaining(true);
+  std::erase(words, "--");
+  if (words.empty())
+    return {};
+  const auto option = std::ranges::find_if(words, is_option);
+  const auto& word =
+    option == words.end() || !command.get_subcommands({}).empty()
+      ? words.front()
+      : *option;
+  return is_option(word) ? word.substr(0, word.find('=')) : word;
+}
+
+/// "; did you mean ...": the one that begins so, or else the nearest.
+std::string meant(const std::string& word,
+                  const std::vector<std::string>& candidates) {
+  std::vector<std::string> longer;
+  std::ranges::copy_if(
+    candidates, std::back_inserter(longer),
+    [&word](const std::string& name) { return name.starts_with(word); });
+  return longer.size() == 1 ? suggestion(longer.front(), longer)
+                            : suggestion(word, candidates);
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> out;
+  for (const auto* option : command.get_options())
+    for (const auto& name : option->get_lnames())
+      out.push_back("--" + name);
+  return out;
+}
+
+std::vector<std::string> commands_of(const CLI::App& command) {
+  std::vector<std::string> out;
+  for (const auto* one : command.get_subcommands({}))
+    out.push_back(one->get_name());
+  return out;
+}
+
+} // namespace
+
+std::string usage_text(const CLI::App& app, const CLI::ParseError& wrong) {
+  const auto command = chosen_in(app);
+  const auto word = untaken_word(app, *command.app);
+  // Values that are wrong are named by CLI11; a word that nothing takes is
+  // often why something else is missing.
+  const auto code = static_cast<CLI::ExitCodes>(wrong.get_exit_code());
+  if (word.empty()
+      || (code != CLI::ExitCodes::ExtrasError
+          && code != CLI::ExitCodes::RequiredError))
+    return wrong.what();
+  const auto& name = command.words.empty() ? app.get_name() : command.words;
+  if (is_option(word))
+    return fmt::format("{} has no option {}{}", in_quotes(name),
+                       in_quotes(word), meant(word, options_of(*command.app)));
+  const auto commands = commands_of(*command.app);
+  if (!commands.empty())
+    return fmt::format("{} has no command {}{}", in_quotes(name),
+                       in_quotes(word), meant(word, commands));
+  return fmt::format("{} takes no {} here", in_quotes(name), in_quotes(word));
+}
+
+} // namespace graphmill

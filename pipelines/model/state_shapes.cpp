@@ -1,0 +1,73 @@
+#include "pipelines/model/state_shapes.hpp"
+
+#include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/kernels/optimizer.hpp"
+#include "pipelines/results/named_tensor.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace graphmill {
+
+namespace {
+
+/// In the order of `to_tensors`.
+void add_shapes(const model_layout& layout, std::string_view prefix,
+                std::vector<tensor_shape>& out) {
+  for (const auto& dense : layout.parameters)
+    out.push_back({std::string{prefix} + dense.name, dense.shape});
+  for (const auto& table : layout.tables)
+    out.push_back(
+      {std::string{prefix} + table.name, {table.rows, table.width}});
+}
+
+} // namespace
+
+result<std::vector<tensor_shape>> state_shapes(const definition& def,
+                                               const dataset_info& info) {
+  GRAPHMILL_TRY(const auto layout, make_layout(def, info));
+  const auto moments = optimizer::moments(def.optimizer);
+  std::vector<tensor_shape> out;
+  add_shapes(layout, {}, out);
+  if (moments > 0)
+    add_shapes(layout, state_names::first, out);
+  if (moments > 1)
+    add_shapes(layout, state_names::second, out);
+  add_shapes(layout, state_names::best, out);
+  return out;
+}
+
+result<void> check_state(const definition& def, const dataset_info& info,
+                         const std::vector<tensor_shape>& told) {
+  GRAPHMILL_TRY(const auto wanted, state_shapes(def, info));
+  const auto best = std::ranges::count_if(wanted, [](const tensor_shape& one) {
+    return one.name.starts_with(state_names::best);
+  });
+  const auto without_best = wanted.size() - static_cast<std::size_t>(best);
+  if (told.size() != wanted.size() && told.size() != without_best)
+    return fail(ec::invalid_data,
+                "a state of {} tensors is none of this model, which has {}, or "
+                "{} with its best weights",
+                told.size(), without_best, wanted.size());
+  for (std::size_t i = 0; i < told.size(); ++i)
+    if (told[i].name != wanted[i].name || told[i].shape != wanted[i].shape)
+      return fail(ec::invalid_data,
+                  "tensor {} of the state is not {} in the shape that the "
+                  "model has",
+                  i, wanted[i].name);
+  return ok();
+}
+
+std::uint64_t most_state_values(const definition& def,
+                                const dataset_info& info) {
+  const auto shapes = state_shapes(def, info);
+  if (!shapes)
+    return 0;
+  std::uint64_t out = 0;
+  for (const auto& one : shapes.value())
+    out += one.size();
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,138 @@
+#include "pipelines/results/event_log.hpp"
+
+#include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
+#include "pipelines/results/event_record.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// TensorBoard knows event files by the first words of their names.
+constexpr std::string_view event_file_begin = "events.out.tfevents.";
+constexpr std::string_view event_file_end = ".graphmill";
+
+/// Also what a process that was killed has left of one, for TensorBoard would
+/// read that, too.
+bool is_event_file(std::string_view name) {
+  if (name.starts_with('.') && name.ends_with(".tmp"))
+    return name.substr(1).starts_with(event_file_begin)
+           && name.find(event_file_end) != name.npos;
+  return name.starts_with(event_file_begin) && name.ends_with(event_file_end);
+}
+
+std::chrono::nanoseconds since_1970() {
+  return std::chrono::system_clock::now().time_since_epoch();
+}
+
+/// Who reads a folder while it is written goes from file to file in the order
+/// of names, so that a later one has a later name.
+std::string event_file_name() {
+  constexpr auto second = std::nano::den;
+  const auto now = since_1970().count();
+  return fmt::format("{}{:010}.{:09}{}", event_file_begin, now / second,
+                     now % second, event_file_end);
+}
+
+/// NaN where there is none: JSON has no other word for a loss that is not
+/// finite.
+double number_in(const nlohmann::json& line, const char* name) {
+  const auto value = line.value(name, nlohmann::json{});
+  return value.is_number() ? value.get<double>()
+                           : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// The record of a line of metrics.jsonl.
+/// @param steps Of training until then; those of the line are added.
+/// @param now For a line that does not say when its phase ended.
+std::string record_of(const nlohmann::json& line, std::int64_t& steps,
+                      double now) {
+  const auto phase = line.value("phase", "");
+  const auto loss = phase + "/loss";
+  const auto accuracy = phase + "/accuracy";
+  std::vector<event_record::scalar> curves;
+  const auto add = [&curves](std::string_view tag, double value) {
+    curves.push_back({tag, static_cast<float>(value)});
+  };
+  add(loss, number_in(line, "loss"));
+  add(accuracy, number_in(line, "accuracy"));
+  if (phase == "train") {
+    const auto done = integer_of(line.value("steps", nlohmann::json{}));
+    steps += std::max<std::int64_t>(done.value_or(0), 0);
+    add("learning_rate", number_in(line, "learning_rate"));
+    if (const auto seconds = number_in(line, "seconds"); seconds > 0)
+      add("seeds_per_second", number_in(line, "seeds") / seconds);
+  }
+  const auto ended = line.value("ended", nlohmann::json{});
+  return event_record::values(ended.is_number() ? ended.get<double>() : now,
+                              steps, curves);
+}
+
+} // namespace
+
+result<void> event_log::tell(const nlohmann::json& lines) {
+  if (file_.empty())
+    return write_all_of(lines);
+  const auto now = std::chrono::duration<double>(since_1970()).count();
+  auto told = append(record_of(lines.back(), steps_, now));
+  if (!told)
+    file_.clear(); // It may end in half a record.
+  return told;
+}
+
+result<void> event_log::write_all_of(const nlohmann::json& lines) {
+  const auto now = std::chrono::duration<double>(since_1970()).count();
+  auto records = event_record::version(now) + event_record::start(now);
+  std::int64_t steps = 0;
+  for (const auto& line : lines)
+    records += record_of(line, steps, now);
+  const auto path = folder_ / event_file_name();
+  GRAPHMILL_TRYV(make_private_folder(folder_));
+  GRAPHMILL_TRYV(write_file(path, records));
+  file_ = path;
+  steps_ = steps;
+  return remove_files(path);
+}
+
+result<void> event_log::append(const std::string& records) {
+  GRAPHMILL_TRY(const auto file, open_file(file_, O_WRONLY | O_APPEND));
+  return write_all(file.get(), std::as_bytes(std::span{records}), file_);
+}
+
+result<void> event_log::forget() {
+  file_.clear();
+  return remove_files({});
+}
+
+result<void> event_log::remove_files(const fs::path& but) {
+  std::vector<fs::path> old;
+  std::error_code failed;
+  for (fs::directory_iterator entry{folder_, failed}, end;
+       !failed && entry != end; entry.increment(failed))
+    if (is_event_file(entry->path().filename().string())
+        && entry->path() != but)
+      old.push_back(entry->path());
+  if (failed && failed != std::errc::no_such_file_or_directory)
+    return fail_errno(failed.value(), "cannot list {}", folder_.string());
+  for (const auto& path : old)
+    if (fs::remove(path, failed); failed)
+      return fail_errno(failed.value(), "cannot remove {}", path.string());
+  return ok();
+}
+
+} // namespace graphmill

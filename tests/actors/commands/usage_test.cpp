@@ -1,0 +1,71 @@
+#include "tests/actors/commands/user.hpp"
+
+#include <string>
+#include <utility>
+
+namespace graphmill::test {
+
+CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
+                "[cluster_commands]") {
+  const user user{"nobody:1"};
+  const std::pair<const char*, const char*> lines[]{
+    {"import csv --edgs x --out y",
+     "`import csv` has no option `--edgs`; did you mean `--edges`?"},
+    {"import csw --out y",
+     "`import` has no command `csw`; did you mean `csv`?"},
+    {"foo", "`graphmill` has no command `foo`\n"},
+    {"statsu", "`graphmill` has no command `statsu`; did you mean `status`?"},
+    {"submit good.yaml --clus tcp://h:1",
+     "`submit` has no option `--clus`; did you mean `--cluster`?"},
+    {"partition x --parts 2 y", "`partition` takes no `y` here"},
+    {"partition x --parts 0", "--parts"},
+    {"runs --limit 0", "--limit"},
+    {"submit", "file is required"}};
+  for (const auto& [line, sentence] : lines) {
+    CATCH_INFO(line);
+    const auto got = user.runs(line);
+    CATCH_CHECK(got.code == 2);
+    CATCH_CHECK(got.output.empty());
+    CATCH_CHECK_THAT(got.errors, contains(sentence));
+    const auto asked = user.runs(std::string{line} + " --json");
+    CATCH_CHECK(asked.code == 2);
+    const auto json = nlohmann::json::parse(asked.output);
+    CATCH_CHECK(json["code"] == "invalid_argument");
+    CATCH_CHECK(asked.errors.starts_with(json["error"].get<std::string>()));
+  }
+  CATCH_CHECK(user.runs("status --help").code == 0);
+}
+
+CATCH_TEST_CASE("a single fault says which flags it needs",
+                "[cluster_commands]") {
+  const user user{"nobody:1"};
+  const std::pair<const char*, const char*> lines[]{
+    {"", "name the one by --kinds"},
+    {"--kinds stop", "--kinds stop needs --lasts"},
+    {"--kinds disk", "--kinds disk needs --lasts"},
+    {"--kinds delay --lasts 5", "--kinds delay needs --each"},
+    {"--kinds corrupt", "--kinds corrupt needs --messages"},
+    {"--kinds kill --at lunch", "--at lunch is no moment"}};
+  for (const auto& [line, sentence] : lines) {
+    const auto got = user.runs(std::string{"chaos --daemon b "} + line);
+    CATCH_INFO(line);
+    CATCH_CHECK(got.code == 1);
+    CATCH_CHECK_THAT(got.errors, contains(sentence));
+  }
+}
+
+CATCH_TEST_CASE("what is to be done with a key stands on lines of its own",
+                "[cluster_commands]") {
+  const user user{"nobody:1"};
+  const auto first = user.runs("keygen --coordinator first");
+  CATCH_CHECK(first.code == 0);
+  CATCH_CHECK_THAT(first.output, contains("may have it.\ngraphmill.members "));
+  CATCH_CHECK(first.output.ends_with("--client NAME.\n"));
+  const auto alice = user.runs("keygen --client alice");
+  CATCH_CHECK_THAT(alice.output, contains("graphmill.members.\nMove "));
+  CATCH_CHECK(alice.output.ends_with("GRAPHMILL_KEY.\n"));
+  const auto second = user.runs("keygen --daemon second");
+  CATCH_CHECK(second.output.ends_with("--join ...`.\n"));
+}
+
+} // namespace graphmill::test
