@@ -36,7 +36,7 @@ result<std::uint64_t> upload_one(cluster_client& client, const fs::path& path,
   return piece.size;
 }
 
-result<std::uint64_t> size_of(const fs::path& path) {
+result<std::uint64_t> bytes_in_file(const fs::path& path) {
   GRAPHMILL_TRY(const auto file, open_file(path, O_RDONLY));
   GRAPHMILL_TRY(const auto size, file_size(file.get(), path));
   return std::uint64_t{size};
@@ -49,7 +49,7 @@ result<void> upload_files(cluster_client& client,
                           const progress_callback& tell) {
   std::uint64_t total = 0;
   for (const auto& file : files) {
-    GRAPHMILL_TRY(const auto size, size_of(file));
+    GRAPHMILL_TRY(const auto size, bytes_in_file(file));
     total += size;
   }
   std::uint64_t sent = 0;

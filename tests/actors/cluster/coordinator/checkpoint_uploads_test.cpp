@@ -28,13 +28,13 @@ upload_request first_piece(const std::string& file, std::uint64_t size) {
   return out;
 }
 
-checkpoint_uploads::sender client(int number, const std::string& home = "h") {
+checkpoint_uploads::sender uploader(int number, const std::string& home = "h") {
   return {std::to_string(number), home};
 }
 
 ec code_of_take(checkpoint_uploads& uploads, int number,
                 const upload_request& piece, const std::string& home = "h") {
-  return error_of(uploads.take(client(number, home), piece, start_of_uploads))
+  return error_of(uploads.take(uploader(number, home), piece, start_of_uploads))
     .code;
 }
 
@@ -47,9 +47,9 @@ CATCH_TEST_CASE("an upload is one when all of it is there", "[cluster]") {
   auto tensors = first_piece("tensors.safetensors", upload_piece_bytes + 2);
   CATCH_CHECK(error_of(uploads.finish("1")).code == ec::not_found);
   const auto folder =
-    value_of(uploads.take(client(1), state, start_of_uploads));
+    value_of(uploads.take(uploader(1), state, start_of_uploads));
   CATCH_CHECK(error_of(uploads.finish("1")).code == ec::invalid_argument);
-  CATCH_CHECK(value_of(uploads.take(client(1), tensors, start_of_uploads))
+  CATCH_CHECK(value_of(uploads.take(uploader(1), tensors, start_of_uploads))
               == folder);
   CATCH_CHECK(error_of(uploads.finish("1")).code == ec::invalid_argument);
   // Nothing twice, nothing between.
@@ -64,7 +64,7 @@ CATCH_TEST_CASE("an upload is one when all of it is there", "[cluster]") {
   tensors.size = upload_piece_bytes + 2;
   // It is of one client.
   CATCH_CHECK(code_of_take(uploads, 2, tensors) == ec::not_found);
-  value_of(uploads.take(client(1), tensors, start_of_uploads));
+  value_of(uploads.take(uploader(1), tensors, start_of_uploads));
   CATCH_CHECK(error_of(uploads.finish("2")).code == ec::not_found);
   CATCH_CHECK(value_of(uploads.finish("1")) == folder);
   CATCH_CHECK(error_of(uploads.finish("1")).code == ec::not_found);
@@ -73,7 +73,7 @@ CATCH_TEST_CASE("an upload is one when all of it is there", "[cluster]") {
 CATCH_TEST_CASE("an end of a file may not be sent for ever", "[cluster]") {
   checkpoint_uploads uploads{"nowhere/1"};
   value_of(
-    uploads.take(client(1), first_piece("state.json", 5), start_of_uploads));
+    uploads.take(uploader(1), first_piece("state.json", 5), start_of_uploads));
   const upload_request nothing{"state.json", 5, 5, {}};
   CATCH_CHECK(code_of_take(uploads, 1, nothing) == ec::invalid_argument);
 }
@@ -91,37 +91,37 @@ CATCH_TEST_CASE("uploads are bounded by file, by client and in all",
     code_of_take(uploads, 1, first_piece(state, limits::upload_state_bytes + 1))
     == ec::invalid_argument);
   const auto large = error_of(uploads.take(
-    client(1), first_piece(tensors, limits::upload_tensor_bytes + 1),
+    uploader(1), first_piece(tensors, limits::upload_tensor_bytes + 1),
     start_of_uploads));
   CATCH_CHECK(large.code == ec::invalid_argument);
   CATCH_CHECK(large.message.find("takes no more than 8589934592")
               != std::string::npos);
   // What was refused holds no place: two clients fill all there is.
-  value_of(uploads.take(client(1),
+  value_of(uploads.take(uploader(1),
                         first_piece(tensors, limits::upload_tensor_bytes),
                         start_of_uploads));
   CATCH_CHECK(code_of_take(uploads, 1, first_piece(state, 1))
               == ec::invalid_argument);
-  value_of(uploads.take(client(2),
+  value_of(uploads.take(uploader(2),
                         first_piece(tensors, limits::upload_tensor_bytes),
                         start_of_uploads));
   CATCH_CHECK(code_of_take(uploads, 3, first_piece(state, 1))
               == ec::unavailable);
   CATCH_CHECK(uploads.give_up("1") != nullptr);
-  value_of(uploads.take(client(3), first_piece(state, 1), start_of_uploads));
+  value_of(uploads.take(uploader(3), first_piece(state, 1), start_of_uploads));
 }
 
 CATCH_TEST_CASE("uploads have few places, and fewer for a host", "[cluster]") {
   checkpoint_uploads uploads{"nowhere/1"};
   const auto state = first_piece("state.json", 1);
   for (int number = 1; number <= 3; ++number)
-    value_of(uploads.take(client(number), state, start_of_uploads));
+    value_of(uploads.take(uploader(number), state, start_of_uploads));
   CATCH_CHECK(code_of_take(uploads, 4, state) == ec::unavailable);
-  value_of(uploads.take(client(4, "other"), state, start_of_uploads));
+  value_of(uploads.take(uploader(4, "other"), state, start_of_uploads));
   CATCH_CHECK(code_of_take(uploads, 5, state, "third") == ec::unavailable);
   CATCH_CHECK(uploads.give_up("2") != nullptr);
   CATCH_CHECK(uploads.give_up("2") == nullptr);
-  value_of(uploads.take(client(5, "third"), state, start_of_uploads));
+  value_of(uploads.take(uploader(5, "third"), state, start_of_uploads));
 }
 
 CATCH_TEST_CASE("an upload without a piece for a minute is given up",
@@ -129,10 +129,11 @@ CATCH_TEST_CASE("an upload without a piece for a minute is given up",
   checkpoint_uploads uploads{"nowhere/1"};
   const auto state = first_piece("state.json", 1);
   const auto later = start_of_uploads + 59s;
-  const auto first = value_of(uploads.take(client(1), state, start_of_uploads));
-  value_of(uploads.take(client(2), state, start_of_uploads));
+  const auto first =
+    value_of(uploads.take(uploader(1), state, start_of_uploads));
+  value_of(uploads.take(uploader(2), state, start_of_uploads));
   value_of(
-    uploads.take(client(2), first_piece("tensors.safetensors", 1), later));
+    uploads.take(uploader(2), first_piece("tensors.safetensors", 1), later));
   CATCH_CHECK(uploads.overdue(later).empty());
   const auto late = uploads.overdue(start_of_uploads + 60s);
   CATCH_REQUIRE(late.size() == 1);
@@ -151,7 +152,7 @@ CATCH_TEST_CASE("what is uploaded lies in a private folder that goes",
   auto piece = first_piece("state.json", upload_piece_bytes + 1);
   {
     checkpoint_uploads uploads{own};
-    auto folder = value_of(uploads.take(client(1), piece, start_of_uploads));
+    auto folder = value_of(uploads.take(uploader(1), piece, start_of_uploads));
     value_of(folder->write(piece));
     piece.offset = upload_piece_bytes;
     piece.bytes.resize(1);
@@ -177,7 +178,7 @@ CATCH_TEST_CASE("what is uploaded lies in a private folder that goes",
     uploads.give_up("1");
     CATCH_CHECK(fs::is_empty(own));
     piece = first_piece("state.json", 1);
-    folder = value_of(uploads.take(client(2), piece, start_of_uploads));
+    folder = value_of(uploads.take(uploader(2), piece, start_of_uploads));
     value_of(folder->write(piece));
     folder.reset();
     CATCH_CHECK_FALSE(fs::is_empty(own));
