@@ -231,13 +231,17 @@ void coordinator::close() {
     failure
     && (failure->code == ec::unavailable || failure->code == ec::timeout);
   const auto recovers = lost && active_->recovery.is_wanted();
+  const auto can_be_resumed =
+    lost
+    || (failure
+        && (failure->code == ec::no_space || failure->code == ec::permission));
   // What an attempt has paused with has no other place.
   const auto leaves = recovers || active_->paused;
   thread_.post(
     [me = handle_of<interface>(self_), lock = config_.lock,
      file = active_->file, outcome = active_->outcome,
-     cancelled = active_->turn.cancelled(), seconds = active_->seconds, lost,
-     leaves, from = active_->from, def = active_->def,
+     cancelled = active_->turn.cancelled(), seconds = active_->seconds,
+     can_be_resumed, leaves, from = active_->from, def = active_->def,
      parts = config_.graph->part_count()]() mutable {
       if (auto held = lock->check(); !held) { // The folder is another one's.
         post(me, records_written{held.error()});
@@ -245,7 +249,7 @@ void coordinator::close() {
       }
       if (leaves && from && !outcome.parameters)
         file->leave(*from, def, parts);
-      if (lost)
+      if (can_be_resumed)
         outcome.failure->message += file->way_on();
       post(me, run_filed{file->close(outcome, cancelled, seconds)});
     },

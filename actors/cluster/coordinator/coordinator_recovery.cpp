@@ -167,7 +167,10 @@ void coordinator::on_rewound(const run_rewound& back) {
   if (!*back.from) {
     if (gives_way(back.from->error()))
       return;
-    go_on(active_->fail_run(back.from->error()));
+    auto reason = back.from->error();
+    if (reason.code == ec::no_space) // There may be room at the next attempt.
+      reason.code = ec::unavailable;
+    go_on(active_->fail_run(std::move(reason)));
     return;
   }
   active_->from = std::move(*back.from).value();

@@ -127,7 +127,9 @@ void bind(statement_handle to, int position, cursor& from) {
   }
 }
 
-void read_history_rows(std::string_view input) {
+/// Writes a history with rows of an input's bytes, up to five.
+void write_history(std::string_view input,
+                   void (*insert)(sqlite3*, int row, cursor&)) {
   static const auto sound = sound_file();
   clear_history();
   put_file(history_file(), sound);
@@ -137,19 +139,25 @@ void read_history_rows(std::string_view input) {
   sqlite3_exec(database, "PRAGMA synchronous = OFF; BEGIN", nullptr, nullptr,
                nullptr);
   cursor from{input};
-  for (int row = 0; row < 5 && !from.empty(); ++row) {
-    statement_handle insert = nullptr;
-    sqlite3_prepare_v2(
-      database,
-      "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
-      &insert, nullptr);
-    for (int column = 1; column <= 9; ++column)
-      bind(insert, column, from);
-    (void)sqlite3_step(insert); // Not null is refused, and so be it.
-    sqlite3_finalize(insert);
-  }
+  for (int row = 0; row < 5 && !from.empty(); ++row)
+    insert(database, row, from);
   sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr);
   sqlite3_close(database);
+}
+
+void insert_run(sqlite3* database, int /*row*/, cursor& from) {
+  statement_handle insert = nullptr;
+  sqlite3_prepare_v2(
+    database, "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    -1, &insert, nullptr);
+  for (int column = 1; column <= 9; ++column)
+    bind(insert, column, from);
+  (void)sqlite3_step(insert); // Not null is refused, and so be it.
+  sqlite3_finalize(insert);
+}
+
+void read_history_rows(std::string_view input) {
+  write_history(input, insert_run);
   auto history = run_history::open(history_file(), 2);
   if (history)
     use(history.value());
@@ -224,19 +232,7 @@ std::vector<open_run> open_runs_of(run_history& history) {
 }
 
 void read_open_runs(std::string_view input) {
-  static const auto sound = sound_file();
-  clear_history();
-  put_file(history_file(), sound);
-  sqlite3* database = nullptr;
-  require(sqlite3_open(history_file().c_str(), &database) == SQLITE_OK,
-          "the history does not open");
-  sqlite3_exec(database, "PRAGMA synchronous = OFF; BEGIN", nullptr, nullptr,
-               nullptr);
-  cursor from{input};
-  for (int row = 0; row < 5 && !from.empty(); ++row)
-    insert_open_run(database, row, from);
-  sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr);
-  sqlite3_close(database);
+  write_history(input, insert_open_run);
   std::vector<open_run> first;
   {
     auto history = run_history::open(history_file(), 100);

@@ -8,9 +8,8 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
-from clusters import Cluster
-from runs import SMALL, merged, partitioned, small_rmat
+from clusters import ClusterWorkplace
+from runs import SMALL, merged
 from support import program
 
 # 13 steps an epoch.
@@ -30,18 +29,7 @@ def as_texts(sizes):
             for size in sizes]
 
 
-class Elastic(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
-    def cluster(self, shares):
-        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
-                       shares)
-        self.addCleanup(made.__exit__)
-        return made
-
+class Elastic(ClusterWorkplace):
     def submit(self, cluster, definition, name):
         run = cluster.ask("submit", self.write(definition, self.parts,
                                                name))["run"]

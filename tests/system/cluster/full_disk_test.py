@@ -194,6 +194,7 @@ class FullDisk(runs.Workplace):
         self.assertEqual(record["state"], "failed")
         self.assertRegex(record["message"],
                          r"(steps|metrics)\.jsonl: No space left")
+        self.assertIn(f"`graphmill resume {run}`", record["message"])
         self.assertTrue(self.checkpoints(run))
         self.make_room()
         self.check_ends_well(run)
@@ -263,6 +264,7 @@ class FullDisk(runs.Workplace):
             self.set_read_only(False)
         self.assertEqual(record["state"], "failed", record)
         self.check_sentence(record["message"], "Read-only file system")
+        self.assertIn(f"`graphmill resume {run}`", record["message"])
         self.await_it(self.cluster.all_there, "daemons")
         self.check_finished(self.cluster.ask("resume", run)["run"])
 

@@ -10,9 +10,8 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import event_files
-import runs
-from clusters import Cluster
-from runs import SMALL, merged, partitioned, small_rmat
+from clusters import ClusterWorkplace
+from runs import SMALL, merged
 from support import program
 
 # 13 steps an epoch, of which the checkpoints tell how many are done.
@@ -25,18 +24,7 @@ TWO_TRAINERS = {"trainer": {"replicas": 2},
 SLOW = {"faults": {"trainer_delay_ms": 40}}
 
 
-class Recovery(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
-    def cluster(self, shares):
-        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
-                       shares)
-        self.addCleanup(made.__exit__)
-        return made
-
+class Recovery(ClusterWorkplace):
     def begin(self, cluster, definition, *options):
         """Submits a run; returns its id once it is within its second epoch."""
         run = cluster.ask("submit", self.write(merged(definition, SLOW),

@@ -2,7 +2,6 @@
 makes a run go wrong, hang or begin forever."""
 
 import json
-import os
 import pathlib
 import queue
 import subprocess
@@ -12,10 +11,10 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
 from clusters import Cluster
-from runs import PATIENCE_SECONDS, SMALL, merged, partitioned, small_rmat
-from support import graphmill, program
+from members import MembersWorkplace
+from runs import PATIENCE_SECONDS, SMALL, merged
+from support import program
 
 DEFINITION = merged(SMALL, {"train": {"epochs": 3},
                             "checkpoint": {"every_steps": 2},
@@ -62,30 +61,10 @@ class Liar:
         return self.said
 
 
-class Liars(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
+class Liars(MembersWorkplace):
     def setUp(self):
-        self.folder = self.top / self.id().split(".")[-1]
-        self.folder.mkdir()
-        self.members = self.folder / "members"
-        self.keygen("--coordinator", "d0")
-        self.keygen("--daemon", "d1")
+        super().setUp()
         self.keygen("--daemon", "liar")
-        os.environ["GRAPHMILL_KEY"] = str(self.keygen("--client", "alice"))
-        self.addCleanup(os.environ.pop, "GRAPHMILL_KEY")
-
-    def key(self, name):
-        return self.folder / f"{name}.key"
-
-    def keygen(self, role, name):
-        done = graphmill("keygen", role, name, "--members", self.members,
-                         self.key(name))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return self.key(name)
 
     def cluster(self, *shares):
         made = Cluster(self.folder, self.data, [])

@@ -8,9 +8,9 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
 from clusters import Cluster, Daemon
-from runs import SMALL, merged, partitioned, small_rmat
+from members import MembersWorkplace
+from runs import SMALL, merged
 from support import graphmill, program
 
 # Far below the two minutes for which a daemon looks for its coordinator.
@@ -20,34 +20,7 @@ SECONDS = 30
 EPOCHS = {"train": {"epochs": 200}}
 
 
-class Roles(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
-    def setUp(self):
-        self.folder = self.top / self.id().split(".")[-1]
-        self.folder.mkdir()
-        self.members = self.folder / "members"
-        self.keygen("--coordinator", "d0")
-        self.keygen("--daemon", "d1")
-        alice = self.keygen("--client", "alice")
-        # What `Cluster` asks is asked by her.
-        os.environ["GRAPHMILL_KEY"] = str(alice)
-        self.addCleanup(os.environ.pop, "GRAPHMILL_KEY")
-
-    def key(self, name):
-        return self.folder / f"{name}.key"
-
-    def keygen(self, role, name, *more, file=None):
-        """Makes a key; returns its file."""
-        file = file or self.key(name)
-        done = graphmill("keygen", role, name, *more, "--members",
-                         self.members, file)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return file
-
+class Roles(MembersWorkplace):
     def revoke(self, name):
         # A public key may begin with a hyphen.
         done = graphmill("keygen", f"--revoke={name}", "--members",

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 
+import runs
 import support
 
 # Bounds every wait: no test may hang.
@@ -148,3 +149,20 @@ class Cluster:
     def run(self, definition):
         """Submits a definition and waits for its end; returns the summary."""
         return self.ask("submit", definition, "--watch", "--quiet")
+
+
+class ClusterWorkplace(runs.Workplace):
+    """Has a small graph in two parts, and clusters of daemons that serve
+    shares of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.parts = runs.partitioned(runs.small_rmat(cls.top / "rmat"), 2,
+                                     "random")
+
+    def cluster(self, shares):
+        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
+                       shares)
+        self.addCleanup(made.__exit__)
+        return made
