@@ -15,7 +15,7 @@ using key_kind = top_key::kind;
 constexpr std::ptrdiff_t page_rows = 10;
 
 /// Where a key moves to in a table of so many rows.
-std::size_t moved(std::size_t from, std::size_t rows, key_kind key) {
+std::size_t row_after(std::size_t from, std::size_t rows, key_kind key) {
   if (rows == 0)
     return 0;
   const auto last = static_cast<std::ptrdiff_t>(rows) - 1;
@@ -50,12 +50,13 @@ void move_selection(top_view& view, key_kind key, const top_data& data) {
     const auto rows = top_daemons(data);
     if (!rows.empty())
       view.daemon =
-        rows[moved(selected_daemon(rows, view), rows.size(), key)].name;
+        rows[row_after(selected_daemon(rows, view), rows.size(), key)].name;
     return;
   }
   const auto rows = top_actors(data, view);
   if (!rows.empty())
-    view.actor = rows[moved(selected_actor(rows, view), rows.size(), key)].id;
+    view.actor =
+      rows[row_after(selected_actor(rows, view), rows.size(), key)].id;
 }
 
 /// The daemon that a key is about: the selected one, or that of the actor.
@@ -170,7 +171,7 @@ void press_letter(top_step& step, char letter, const top_data& data) {
 }
 
 /// Leaves what was entered last: an actor's figures, then the filter.
-void go_back(top_view& view) {
+void leave_last(top_view& view) {
   if (view.opened)
     view.opened = false;
   else
@@ -203,7 +204,7 @@ top_step press(top_view view, const top_key& key, const top_data& data) {
     break;
   case key_kind::escape:
   case key_kind::backspace:
-    go_back(out.view);
+    leave_last(out.view);
     break;
   case key_kind::tab:
     out.view.opened = false;

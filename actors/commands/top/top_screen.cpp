@@ -46,8 +46,8 @@ void write_title(top_writer& out, const top_data& data) {
 /// What is most urgent: that nobody answers, or what limits the run.
 void write_verdict(top_writer& out, const top_data& data, double silence) {
   if (!data.trouble.empty())
-    out.line_of(fmt::format("no answer for {:.0f} s, trying again: {}", silence,
-                            data.trouble),
+    out.line_of(fmt::format("nothing new for {:.0f} s, trying again: {}",
+                            silence, data.trouble),
                 top_style::bad);
   else if (data.health)
     out.line_of("verdict   " + data.health->verdict.sentence,

@@ -123,7 +123,7 @@ class Top(runs.Workplace):
 
             def said():
                 screen.resize(next(sizes), 80)
-                return screen.shows(b"no answer for")
+                return screen.shows(b"nothing new for")
             cluster.wait_until(said, "word of the loss")
             self.assertIsNone(screen.process.poll())
             screen.press(b"q")

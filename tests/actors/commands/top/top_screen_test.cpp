@@ -153,7 +153,7 @@ CATCH_TEST_CASE("a cluster that is gone is said, with what was told last",
   auto data = top_example();
   data.trouble = "nobody answers";
   const auto lines = texts_of(top_screen(data, {}, usual, 7.4));
-  CATCH_CHECK(lines[1] == "no answer for 7 s, trying again: nobody answers");
+  CATCH_CHECK(lines[1] == "nothing new for 7 s, trying again: nobody answers");
   CATCH_CHECK_THAT(lines[11], contains("sampler"));
 }
 
