@@ -111,6 +111,13 @@ class Top(runs.Workplace):
                 self.assert_restored(screen)
                 self.assertEqual(bool(GREEN.search(screen.output)), shown)
 
+    def closed(self, cluster, run):
+        """A terminal that is closed ends it, and no signal kills it."""
+        with Screen(cluster, run) as screen:
+            cluster.wait_until(lambda: screen.shows(b"d0", b"d1"), "screen")
+            screen.close()
+            self.assertGreaterEqual(screen.end(), 0)
+
     def lines(self, cluster, run):
         """Without a terminal, and on one that takes lines alone."""
         done = graphmill("top", run, "--cluster", cluster.coordinator)
@@ -140,6 +147,7 @@ class Top(runs.Workplace):
             run = cluster.ask("submit", self.write(LONG, self.parts))["run"]
             self.look(cluster, run)
             self.colours(cluster, run)
+            self.closed(cluster, run)
             self.lines(cluster, run)
             self.gone(cluster)
 
