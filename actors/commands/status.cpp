@@ -1,3 +1,5 @@
+#include "actors/commands/status.hpp"
+
 #include "actors/base/timeouts.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
@@ -184,14 +186,16 @@ int print_health(const run_health& run, bool json, bool again) {
   return health_code(run);
 }
 
-/// How a run is; with --watch, until it is over or a signal comes. One that is
-/// attempted again is queued in between.
-result<int> status_of_run(const status_options& options) {
+} // namespace
+
+/// A run that is attempted again is queued in between.
+result<int> show_run_status(const cluster_options& cluster,
+                            const std::string& id, bool watch) {
   signal_watch signals;
-  GRAPHMILL_TRY(auto client, connect(options.cluster, "status", &signals));
-  const auto json = options.cluster.json;
+  GRAPHMILL_TRY(auto client, connect(cluster, "status", &signals));
+  const auto json = cluster.json;
   for (bool again = false;; again = true) {
-    GRAPHMILL_TRY(const auto run, client.run(options.run));
+    GRAPHMILL_TRY(const auto run, client.run(id));
     int code = 0;
     if (run.state == run_state::running) {
       const auto now = client.health({run.id, {}});
@@ -205,15 +209,13 @@ result<int> status_of_run(const status_options& options) {
     } else {
       code = print_record(run, json, again);
     }
-    if (!options.watch || is_over(run.state))
+    if (!watch || is_over(run.state))
       return code;
     signals.wait(timeouts::health_report);
     if (signals.count() != 0)
       return code;
   }
 }
-
-} // namespace
 
 void add_status_command(command_line& cli) {
   auto options = std::make_shared<status_options>();
@@ -230,8 +232,10 @@ void add_status_command(command_line& cli) {
                   "wrong but it goes on, 4 if it has failed.");
   command->callback([&cli, options] {
     cli.run = [options] {
-      return options->run.empty() ? cluster_status(options->cluster)
-                                  : status_of_run(*options);
+      return options->run.empty()
+               ? cluster_status(options->cluster)
+               : show_run_status(options->cluster, options->run,
+                                 options->watch);
     };
   });
 }

@@ -15,6 +15,7 @@ PLACES = {
     r"std::c(out|err)\b|\b(fwrite|fprintf|fputs|puts|printf)\(":
         {"actors/process/say.hpp",
          "actors/commands/options/progress.cpp"},  # Moves the cursor.
+    r"\baddn?w?str\(|\baddch\(": {"actors/commands/top/top_terminal.cpp"},
     r"spdlog::pattern_formatter|set_pattern\(\"":
         {"actors/process/logger.cpp",
          "actors/cluster/daemon/daemon.cpp"},  # Of a sink that escapes.

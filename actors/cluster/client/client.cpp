@@ -119,8 +119,13 @@ result<payload> cluster_client::call_there(method method_id, payload body,
     if (std::chrono::steady_clock::now() >= patience)
       return fail(ec::internal, "the transport has not ended {}",
                   to_string(method_id));
+    if (with_.stop.stop_requested())
+      return fail(ec::cancelled, "interrupted");
     if (signals == nullptr) {
-      there.wait_until(patience);
+      if (with_.stop.stop_possible())
+        there.wait_for(signal_interval);
+      else
+        there.wait_until(patience);
       continue;
     }
     if (signals->count() > signals_seen_)

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ public:
     /// If given, a signal ends the call under way with `ec::cancelled`. Must
     /// outlive the client.
     signal_watch* signals = nullptr;
+    /// Ends the call under way with `ec::cancelled`, and all that follow: for
+    /// calls of a thread that another one has to end.
+    std::stop_token stop{};
     std::chrono::milliseconds deadline = std::chrono::seconds{15};
     std::chrono::milliseconds unreachable = std::chrono::seconds{4};
   };

@@ -47,6 +47,7 @@ void add_bench_command(command_line& cli);
 void add_submit_command(command_line& cli);
 void add_watch_command(command_line& cli);
 void add_status_command(command_line& cli);
+void add_top_command(command_line& cli);
 void add_runs_command(command_line& cli);
 void add_logs_command(command_line& cli);
 void add_cancel_command(command_line& cli);
@@ -62,8 +63,8 @@ void add_up_command(command_line& cli);
 /// and every ten seconds. Nothing when `quiet`.
 progress_callback show_progress(bool quiet);
 
-/// Clears the terminal that standard output is, if it is one, for text that is
-/// shown anew in the place of what it replaces.
+/// Clears the terminal that standard output is, if it is one that obeys, for
+/// text that is shown anew in the place of what it replaces.
 void clear_terminal();
 
 } // namespace graphmill

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <utility>
 
 namespace graphmill {
 
@@ -33,7 +34,7 @@ void add_cluster_options(CLI::App& command, cluster_options& options) {
 
 result<cluster_client> connect(const cluster_options& options,
                                const std::string& command,
-                               signal_watch* signals) {
+                               signal_watch* signals, std::stop_token stop) {
   cluster_client::settings with;
   with.command = command;
   with.address = options.address;
@@ -42,6 +43,7 @@ result<cluster_client> connect(const cluster_options& options,
   if (!options.insecure)
     forbid_core_dumps(); // The key would be in them.
   with.signals = signals;
+  with.stop = std::move(stop);
   return cluster_client::make(std::move(with));
 }
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <stop_token>
 #include <string>
 
 namespace graphmill {
@@ -20,9 +21,11 @@ void add_cluster_options(CLI::App& command, cluster_options& options);
 
 /// A client for a command of this name.
 /// @param signals Ends calls, if given; must outlive the client.
+/// @param stop Ends calls, too, if it can be asked for.
 result<cluster_client> connect(const cluster_options& options,
                                const std::string& command,
-                               signal_watch* signals = nullptr);
+                               signal_watch* signals = nullptr,
+                               std::stop_token stop = {});
 
 /// Local date and time of day; "-" for 0.
 std::string time_text(unix_time when);

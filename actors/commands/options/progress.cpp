@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace graphmill {
 
@@ -86,7 +88,9 @@ progress_callback show_progress(bool quiet) {
 }
 
 void clear_terminal() {
-  if (isatty(STDOUT_FILENO) == 1)
+  const auto* kind = std::getenv("TERM");
+  const auto obeys = kind != nullptr && std::string_view{kind} != "dumb";
+  if (obeys && isatty(STDOUT_FILENO) == 1)
     std::fputs("\033[H\033[2J", stdout);
 }
 

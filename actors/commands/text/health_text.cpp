@@ -49,47 +49,11 @@ struct json_writer {
   }
 };
 
-std::string seconds_text(double seconds) {
-  if (seconds < 0)
-    return "-";
-  if (seconds < 120)
-    return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200)
-    return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-std::string progress_text(const run_progress& now) {
-  auto out = fmt::format(
-    "progress  {}, epoch {} of {}, step {} of {}; {:.0f} seeds/s; "
-    "{} left\n",
-    to_string(now.phase), now.epoch + 1, now.epochs, now.step, now.steps,
-    now.seeds_per_second, seconds_text(now.seconds_left));
-  out += fmt::format(
-    "learning  rate {:.3g}, loss {}; last checkpoint {}\n", now.learning_rate,
-    std::isfinite(now.loss) ? fmt::format("{:.4f}", now.loss)
-                            : std::string{"-"},
-    now.checkpoint_age < 0 ? std::string{"-"}
-                           : seconds_text(now.checkpoint_age) + " ago");
-  return out;
-}
-
-std::string label_of(const actor_health& actor) {
-  std::string out{to_string(actor.kind)};
-  if (actor.part >= 0)
-    out += fmt::format(" {}", actor.part);
-  if (actor.rank >= 0)
-    out += fmt::format(" {}", actor.rank);
-  if (!actor.peer.empty())
-    out += fmt::format(" -> {}", actor.peer);
-  return out;
-}
-
 std::string row_of(const actor_health& actor, std::size_t width) {
   auto out = format_printable(
     "  {:<{}} {:>7} {:<10} {:>5.0f} {:>6.0f} {:>7.0f} {:>6.0f} {:>6} {:>9.1f} "
     "{:>8.1f} {:>8.1f} {:>8}",
-    label_of(actor), width, actor.workers, to_string(actor.state),
+    health_label(actor), width, actor.workers, to_string(actor.state),
     100 * actor.busy, 100 * actor.starved, 100 * actor.stalled,
     100 * actor.waiting, actor.queue, actor.items_per_second,
     1e3 * actor.median_latency, 1e3 * actor.p99_latency, actor.restarts);
@@ -120,7 +84,7 @@ std::string daemon_text(const daemon_health& daemon) {
                          double(actor.most_bytes) * 1e-6);
   std::size_t width = 16;
   for (const auto& actor : daemon.actors)
-    width = std::max(width, label_of(actor).size());
+    width = std::max(width, health_label(actor).size());
   out += fmt::format("  {:<{}} {:>7} {:<10} {:>5} {:>6} {:>7} {:>6} {:>6} "
                      "{:>9} {:>8} {:>8} {:>8}\n",
                      "actor", width, "workers", "state", "busy%", "input%",
@@ -143,13 +107,49 @@ std::string daemon_text(const daemon_health& daemon) {
 
 } // namespace
 
+std::string health_seconds(double seconds) {
+  if (seconds < 0)
+    return "-";
+  if (seconds < 120)
+    return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200)
+    return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string health_label(const actor_health& actor) {
+  std::string out{to_string(actor.kind)};
+  if (actor.part >= 0)
+    out += fmt::format(" {}", actor.part);
+  if (actor.rank >= 0)
+    out += fmt::format(" {}", actor.rank);
+  if (!actor.peer.empty())
+    out += fmt::format(" -> {}", actor.peer);
+  return out;
+}
+
+std::string health_progress(const run_progress& now) {
+  auto out = fmt::format(
+    "progress  {}, epoch {} of {}, step {} of {}; {:.0f} seeds/s; "
+    "{} left\n",
+    to_string(now.phase), now.epoch + 1, now.epochs, now.step, now.steps,
+    now.seeds_per_second, health_seconds(now.seconds_left));
+  out += fmt::format(
+    "learning  rate {:.3g}, loss {}; last checkpoint {}\n", now.learning_rate,
+    std::isfinite(now.loss) ? fmt::format("{:.4f}", now.loss)
+                            : std::string{"-"},
+    now.checkpoint_age < 0 ? std::string{"-"}
+                           : health_seconds(now.checkpoint_age) + " ago");
+  return out;
+}
+
 std::string health_text(const run_health& run) {
   auto out = format_printable("run       {}\nverdict   {}\n", run.run,
                               run.verdict.sentence);
   for (const auto& line : run.verdict.evidence)
     out += format_printable("          {}\n", line);
   if (run.progress)
-    out += progress_text(*run.progress);
+    out += health_progress(*run.progress);
   for (const auto& name : run.silent)
     out += format_printable("silent    daemon {}\n", name);
   for (const auto& daemon : run.daemons)

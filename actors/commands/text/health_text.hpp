@@ -12,6 +12,15 @@ namespace graphmill {
 inline constexpr int exit_troubled = 3; ///< It goes on, but something is wrong.
 inline constexpr int exit_failed = 4;   ///< It has failed.
 
+/// What an actor is called: "trainer 0", "feature proxy 1 -> d2".
+std::string health_label(const actor_health& actor);
+
+/// "20 s", "3 min", "2.1 h"; "-" for what is not known, which is negative.
+std::string health_seconds(double seconds);
+
+/// Two lines: where a run is, and what it learns.
+std::string health_progress(const run_progress& now);
+
 /// How a run is, on one screen: its verdict, how far it is, its actors by
 /// daemon.
 std::string health_text(const run_health& run);

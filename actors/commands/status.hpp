@@ -1,0 +1,17 @@
+#pragma once
+
+#include "actors/commands/options/cluster_options.hpp"
+#include "messages/base/error.hpp"
+
+#include <string>
+
+namespace graphmill {
+
+/// How a run is, as `status RUN` prints it; of the latest one if `run` is
+/// empty.
+/// @param watch Again every second, until the run is over or a signal comes.
+/// @returns the exit code.
+result<int> show_run_status(const cluster_options& cluster,
+                            const std::string& run, bool watch);
+
+} // namespace graphmill

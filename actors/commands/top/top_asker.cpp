@@ -1,0 +1,177 @@
+#include "actors/commands/top/top_asker.hpp"
+
+#include "actors/base/timeouts.hpp"
+#include "actors/commands/text/run_watcher.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Pages of a run's news that are read in one round: what there is beyond
+/// comes a second later.
+constexpr int most_news_pages = 16;
+
+} // namespace
+
+top_asker::top_asker(cluster_client client, std::string run,
+                     std::stop_source stop)
+  : client_(std::move(client)), run_(std::move(run)), stop_(std::move(stop)),
+    published_(std::make_shared<const state>()), thread_([this] { work(); }) {}
+
+top_asker::~top_asker() {
+  stop_.request_stop();
+}
+
+std::shared_ptr<const top_asker::state> top_asker::now() const {
+  const std::lock_guard lock{mutex_};
+  return published_;
+}
+
+bool top_asker::carry_out(const top_command& command) {
+  const std::lock_guard lock{mutex_};
+  if (waiting_)
+    return false;
+  waiting_ = command;
+  changed_.notify_all();
+  return true;
+}
+
+void top_asker::work() {
+  const auto stop = stop_.get_token();
+  while (!stop.stop_requested()) {
+    if (const auto command = next_command()) {
+      known_.outcome = outcome_of(*command);
+      ++known_.outcomes;
+    }
+    const auto asked = ask();
+    known_.data.address = client_.address();
+    known_.data.trouble = asked ? std::string{} : asked.error().message;
+    known_.failure.reset();
+    if (asked)
+      known_.answered = clock::now();
+    else
+      known_.failure = asked.error();
+    ++known_.rounds;
+    publish();
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, stop, timeouts::health_report,
+                      [this] { return waiting_.has_value(); });
+  }
+}
+
+std::optional<top_command> top_asker::next_command() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(waiting_, std::nullopt);
+}
+
+/// Who may not do it is told so by the coordinator, in its words.
+std::string top_asker::outcome_of(const top_command& command) {
+  const auto& name = command.name;
+  switch (command.what) {
+  case top_command::kind::drain: {
+    const auto done = client_.drain({name, false});
+    return done ? fmt::format("daemon {} takes no part in new runs", name)
+                : fmt::format("daemon {} is not drained: {}", name,
+                              done.error().message);
+  }
+  case top_command::kind::serve_again: {
+    const auto done = client_.drain({name, true});
+    return done ? fmt::format("daemon {} takes part in new runs again", name)
+                : fmt::format("daemon {} is not taken into service: {}", name,
+                              done.error().message);
+  }
+  default: {
+    const auto done = client_.cancel({name, false});
+    return done ? fmt::format("run {} leaves the queue, or ends after this "
+                              "step with the weights so far",
+                              name)
+                : fmt::format("run {} is not cancelled: {}", name,
+                              done.error().message);
+  }
+  }
+}
+
+result<void> top_asker::ask() {
+  auto& data = known_.data;
+  GRAPHMILL_TRY(data.cluster, client_.status());
+  auto run = ask_for_run();
+  if (!run && run.error().code == ec::not_found && run_.empty() && !data.run)
+    return ok(); // There has been none yet.
+  if (!run)
+    return std::move(run).error();
+  if (!data.run || data.run->id != run.value().id) {
+    data.rates.clear();
+    data.losses.clear();
+    data.accuracies.clear();
+    cursor_ = 0;
+    all_told_ = false;
+  }
+  data.run = std::move(run).value();
+  GRAPHMILL_TRYV(ask_for_health());
+  return ask_for_news();
+}
+
+/// Of the run that the user wants to see. Without a wish the one that was on
+/// last stays, until another one is.
+result<run_record> top_asker::ask_for_run() {
+  const auto& data = known_.data;
+  if (!run_.empty())
+    return client_.run(run_);
+  if (!data.cluster->running.empty())
+    return client_.run(data.cluster->running);
+  return client_.run(data.run ? data.run->id : std::string{});
+}
+
+result<void> top_asker::ask_for_health() {
+  auto& data = known_.data;
+  if (data.run->state != run_state::running) {
+    data.health.reset();
+    return ok();
+  }
+  auto health = client_.health({data.run->id, {}});
+  if (!health && health.error().code == ec::not_found) {
+    data.health.reset(); // It has just ended.
+    return ok();
+  }
+  if (!health)
+    return std::move(health).error();
+  data.health = std::move(health).value();
+  if (data.health->progress)
+    remember_value(data.rates, data.health->progress->seeds_per_second);
+  return ok();
+}
+
+/// Phases of the run that have ended since the last round.
+result<void> top_asker::ask_for_news() {
+  auto& data = known_.data;
+  for (int page = 0; page < most_news_pages && !all_told_; ++page) {
+    GRAPHMILL_TRY(const auto news, client_.watch({data.run->id, cursor_, {}}));
+    if (!news.events.empty() && news.next <= cursor_)
+      return fail(ec::invalid_data,
+                  "the coordinator sent news before {} once more", cursor_);
+    cursor_ = news.next;
+    for (const auto& event : news.events) {
+      if (event.metrics.empty())
+        continue;
+      GRAPHMILL_TRY(const auto done, read_metrics(event.metrics));
+      if (done.phase == phase::train)
+        remember_value(data.losses, done.metrics.loss());
+      else if (done.phase == phase::validation)
+        remember_value(data.accuracies, done.metrics.accuracy());
+    }
+    all_told_ = is_over(news.record.state) && news.events.empty();
+    if (news.events.empty())
+      break;
+  }
+  return ok();
+}
+
+void top_asker::publish() {
+  auto copy = std::make_shared<const state>(known_);
+  const std::lock_guard lock{mutex_};
+  published_ = std::move(copy);
+}
+
+} // namespace graphmill

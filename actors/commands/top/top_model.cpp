@@ -1,0 +1,126 @@
+#include "actors/commands/top/top_model.hpp"
+
+#include "actors/commands/text/health_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace graphmill {
+
+namespace {
+
+/// What sorts an actor by size; by name, nothing does.
+double figure_of(const actor_health& actor, top_sort by) {
+  switch (by) {
+  case top_sort::busy:
+    return actor.busy;
+  case top_sort::queue:
+    return double(actor.queue);
+  case top_sort::rate:
+    return actor.items_per_second;
+  case top_sort::latency:
+    return actor.p99_latency;
+  default:
+    return 0;
+  }
+}
+
+/// What is no number would have no place among others.
+double measure_of(const actor_health& actor, top_sort by) {
+  const auto figure = figure_of(actor, by);
+  return std::isnan(figure) ? 0 : figure;
+}
+
+bool is_let_through(const top_actor_id& id, const std::string& filter) {
+  return id.label.find(filter) != std::string::npos
+         || id.daemon.find(filter) != std::string::npos;
+}
+
+} // namespace
+
+void remember_value(std::vector<double>& history, double value) {
+  if (history.size() >= most_top_values)
+    history.erase(history.begin());
+  history.push_back(value);
+}
+
+std::string_view to_string(top_sort sort) {
+  switch (sort) {
+  case top_sort::actor:
+    return "actor";
+  case top_sort::busy:
+    return "busy%";
+  case top_sort::queue:
+    return "queue";
+  case top_sort::rate:
+    return "items/s";
+  case top_sort::latency:
+    return "p99 ms";
+  default:
+    return "daemon";
+  }
+}
+
+std::vector<top_daemon> top_daemons(const top_data& data) {
+  std::vector<top_daemon> out;
+  const auto row_named = [&out](const std::string& name) -> top_daemon& {
+    const auto found = std::ranges::find(out, name, &top_daemon::name);
+    if (found != out.end())
+      return *found;
+    return out.emplace_back(top_daemon{name});
+  };
+  if (data.cluster)
+    for (const auto& daemon : data.cluster->daemons)
+      row_named(daemon.name).status = &daemon;
+  if (data.health) {
+    for (const auto& daemon : data.health->daemons)
+      row_named(daemon.daemon).health = &daemon;
+    for (const auto& name : data.health->silent)
+      row_named(name).silent = true;
+  }
+  return out;
+}
+
+std::vector<top_actor> top_actors(const top_data& data, const top_view& view) {
+  std::vector<top_actor> out;
+  if (!data.health)
+    return out;
+  for (const auto& daemon : data.health->daemons) {
+    std::map<std::string, std::size_t> seen;
+    for (const auto& actor : daemon.actors) {
+      auto label = health_label(actor);
+      const auto nth = seen[label]++;
+      top_actor_id id{daemon.daemon, std::move(label), nth};
+      if (is_let_through(id, view.filter))
+        out.push_back({std::move(id), &actor});
+    }
+  }
+  const auto by = view.sort;
+  if (by == top_sort::actor)
+    std::ranges::stable_sort(out, [](const auto& a, const auto& b) {
+      return a.id.label < b.id.label;
+    });
+  else if (by != top_sort::daemon)
+    std::ranges::stable_sort(out, [by](const auto& a, const auto& b) {
+      return measure_of(*a.figures, by) > measure_of(*b.figures, by);
+    });
+  if (view.reversed)
+    std::ranges::reverse(out);
+  return out;
+}
+
+std::size_t selected_daemon(const std::vector<top_daemon>& in,
+                            const top_view& view) {
+  const auto found = std::ranges::find(in, view.daemon, &top_daemon::name);
+  return found == in.end() ? 0 : std::size_t(found - in.begin());
+}
+
+std::size_t selected_actor(const std::vector<top_actor>& in,
+                           const top_view& view) {
+  const auto found = std::ranges::find_if(
+    in, [&view](const top_actor& row) { return row.id == view.actor; });
+  return found == in.end() ? 0 : std::size_t(found - in.begin());
+}
+
+} // namespace graphmill

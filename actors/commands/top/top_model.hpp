@@ -1,0 +1,113 @@
+#pragma once
+
+#include "messages/wire/cluster.hpp"
+#include "messages/wire/health.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+// What `graphmill top` shows: what is known of a cluster, and how the user
+// looks at it. All of it are values, so that screens and keys can be tested
+// without a terminal.
+
+/// What the last answers of a coordinator have told.
+struct top_data {
+  std::string address; ///< Of the coordinator.
+  std::optional<status_reply> cluster;
+  std::optional<run_record> run;    ///< Nothing: there has been none yet.
+  std::optional<run_health> health; ///< Of a run that is on.
+  std::string trouble; ///< Why the last question failed; empty: it did not.
+  /// Of the run, the latest last: seeds in a second, once a second; the loss of
+  /// each training epoch; the accuracy of each validation.
+  std::vector<double> rates;
+  std::vector<double> losses;
+  std::vector<double> accuracies;
+};
+
+/// The most values that a curve is drawn from.
+inline constexpr std::size_t most_top_values = 512;
+/// Adds the latest value, and forgets the oldest one if there are too many.
+void remember_value(std::vector<double>& history, double value);
+
+/// What the rows of the table of actors are sorted by.
+enum class top_sort : std::uint8_t {
+  daemon, ///< By daemons, in the order in which each tells of its actors.
+  actor,
+  busy,
+  queue,
+  rate,
+  latency, ///< The last one.
+};
+std::string_view to_string(top_sort sort);
+
+/// Which table the keys move in.
+enum class top_pane : std::uint8_t { daemons, actors };
+
+/// Names an actor while answers come and go: the nth of a daemon's with this
+/// label.
+struct top_actor_id {
+  std::string daemon;
+  std::string label;
+  std::size_t nth = 0;
+
+  friend auto operator<=>(const top_actor_id&, const top_actor_id&) = default;
+};
+
+/// A row of the table of actors.
+struct top_actor {
+  top_actor_id id;
+  const actor_health* figures = nullptr; ///< In the `top_data` it comes from.
+};
+
+/// A row of the table of daemons. Pointers are into the `top_data`.
+struct top_daemon {
+  std::string name;
+  const daemon_status* status = nullptr; ///< Null: the cluster has none such.
+  const daemon_health* health = nullptr; ///< Null: no figures.
+  bool silent = false;
+};
+
+/// What a user has asked of a cluster.
+struct top_command {
+  enum class kind : std::uint8_t { drain, serve_again, cancel };
+  kind what = kind::drain;
+  std::string name; ///< Of the daemon or run.
+
+  friend bool operator==(const top_command&, const top_command&) = default;
+};
+
+/// How the user looks at it.
+struct top_view {
+  top_sort sort = top_sort::daemon;
+  bool reversed = false;
+  std::string filter;  ///< Part of an actor's label or daemon; empty: all.
+  bool typing = false; ///< The keys go to the filter.
+  top_pane pane = top_pane::actors;
+  std::string daemon;                ///< Selected; none such: the first.
+  std::optional<top_actor_id> actor; ///< Selected; none such: the first.
+  bool opened = false;               ///< All figures of the actor are shown.
+  std::optional<top_command> asked;  ///< Waits for y.
+  std::string message;               ///< What came of the last key.
+};
+
+/// The daemons of the cluster and of the run, in the cluster's order.
+std::vector<top_daemon> top_daemons(const top_data& data);
+
+/// The actors that the filter lets through, sorted: largest first, and names
+/// in their order, unless it is reversed.
+std::vector<top_actor> top_actors(const top_data& data, const top_view& view);
+
+/// Where the selected row is; 0 if it is not there.
+std::size_t selected_daemon(const std::vector<top_daemon>& in,
+                            const top_view& view);
+std::size_t selected_actor(const std::vector<top_actor>& in,
+                           const top_view& view);
+
+} // namespace graphmill

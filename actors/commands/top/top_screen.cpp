@@ -1,0 +1,279 @@
+#include "actors/commands/top/top_screen.hpp"
+
+#include "actors/commands/text/health_text.hpp"
+#include "actors/commands/top/top_tables.hpp"
+#include "actors/commands/top/top_writer.hpp"
+#include "messages/base/field_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+namespace graphmill {
+
+namespace {
+
+/// From here on a screen is high enough for the verdict's evidence, and for the
+/// lines at its foot.
+constexpr int rows_for_evidence = 30;
+constexpr int rows_for_foot = 6;
+constexpr std::size_t foot_rows = 2;
+constexpr std::size_t most_evidence = 2;
+/// Lines that a sentence about one actor may take.
+constexpr std::size_t most_sentence_lines = 4;
+
+constexpr std::array<std::string_view, 8> bars{"▁", "▂", "▃", "▄",
+                                               "▅", "▆", "▇", "█"};
+constexpr std::string_view plain_bars = "_.-:=+*#";
+
+void write_title(top_writer& out, const top_data& data) {
+  out.line();
+  out.add("graphmill top  ", top_style::title);
+  if (data.run)
+    out.add(fmt::format("{} {}", data.run->id, to_string(data.run->state)),
+            top_style::title);
+  else
+    out.add("no run yet", top_style::title);
+  out.add("  at " + data.address, top_style::title);
+  out.pad(out.columns(), top_style::title);
+}
+
+/// What is most urgent: that nobody answers, or what limits the run.
+void write_verdict(top_writer& out, const top_data& data, double silence) {
+  if (!data.trouble.empty())
+    out.line_of(fmt::format("nothing new for {:.0f} s, trying again: {}",
+                            silence, data.trouble),
+                top_style::bad);
+  else if (data.health)
+    out.line_of("verdict   " + data.health->verdict.sentence,
+                top_style::heading);
+  else if (data.run && !data.run->message.empty())
+    out.line_of(fmt::format("state     {}: {}", to_string(data.run->state),
+                            data.run->message));
+  else
+    out.line();
+}
+
+void write_progress(top_writer& out, const top_data& data) {
+  std::string text;
+  if (data.health && data.health->progress)
+    text = health_progress(*data.health->progress);
+  std::string_view rest = text;
+  for (int i = 0; i < 2; ++i) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    out.line_of(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+void write_curve(top_writer& out, const top_canvas& canvas,
+                 std::string_view title, const std::vector<double>& values,
+                 int decimals, std::size_t end) {
+  const auto latest = values.empty()
+                        ? std::string{"-"}
+                        : fmt::format("{:.{}f}", values.back(), decimals);
+  const auto begin = end - out.columns() / 3;
+  const auto words = title.size() + latest.size() + 3; // Three blanks.
+  const auto room = end - begin > words ? end - begin - words : 0;
+  out.add(title, top_style::faint);
+  out.add(" ");
+  const auto curve = top_curve(values, room, canvas.unicode);
+  out.add_cells(curve, top_style::good);
+  out.add(curve.empty() ? latest : " " + latest);
+  out.pad(end);
+}
+
+void write_curves(top_writer& out, const top_data& data,
+                  const top_canvas& canvas) {
+  const auto third = out.columns() / 3;
+  out.line();
+  write_curve(out, canvas, "seeds/s", data.rates, 0, third);
+  write_curve(out, canvas, "loss", data.losses, 4, 2 * third);
+  write_curve(out, canvas, "accuracy", data.accuracies, 4, 3 * third);
+}
+
+std::string question_about(const top_command& asked) {
+  switch (asked.what) {
+  case top_command::kind::drain:
+    return fmt::format("press y to drain daemon {}: no new runs for it; other "
+                       "keys: no",
+                       asked.name);
+  case top_command::kind::serve_again:
+    return fmt::format("press y to take daemon {} into service again; other "
+                       "keys: no",
+                       asked.name);
+  default:
+    return fmt::format("press y to cancel run {}: it ends after this step; "
+                       "other keys: no",
+                       asked.name);
+  }
+}
+
+/// What the line above the keys says when nobody has pressed one.
+std::string standing_message(const top_data& data, const top_view& view) {
+  if (view.pane == top_pane::daemons) {
+    const auto daemons = top_daemons(data);
+    const auto at = selected_daemon(daemons, view);
+    if (at < daemons.size() && daemons[at].status != nullptr
+        && !daemons[at].status->note.empty())
+      return fmt::format("{}: {}", daemons[at].name, daemons[at].status->note);
+  }
+  if (data.cluster && !data.cluster->note.empty())
+    return data.cluster->note;
+  auto out = fmt::format("sorted by {}{}", to_string(view.sort),
+                         view.reversed ? ", reversed" : "");
+  if (!view.filter.empty())
+    out += fmt::format("; only \"{}\"", view.filter);
+  if (data.health && data.health->left_out != 0)
+    out += fmt::format("; {} more daemons did not fit in the answer",
+                       data.health->left_out);
+  return out;
+}
+
+void write_foot(top_writer& out, const top_data& data, const top_view& view) {
+  if (view.asked)
+    out.line_of(question_about(*view.asked), top_style::warning);
+  else if (view.typing)
+    out.line_of(fmt::format("filter: {}_", view.filter), top_style::warning);
+  else if (!view.message.empty())
+    out.line_of(view.message, top_style::warning);
+  else
+    out.line_of(standing_message(data, view), top_style::faint);
+  out.line_of("q end  s sort  r reverse  / filter  tab table  enter open  "
+              "d drain  c cancel",
+              top_style::faint);
+}
+
+/// An actor's figures by the names of their fields, as pieces of text.
+struct figure_list {
+  std::vector<std::string>* out;
+
+  static std::string text_of(const std::string& from) {
+    return from.empty() ? "-" : from;
+  }
+  static std::string text_of(const std::optional<batch_place>& from) {
+    return from ? fmt::format("{} {}, step {}, rank {}", to_string(from->phase),
+                              from->epoch + 1, from->step, from->rank)
+                : "-";
+  }
+  template <class T>
+  static std::string text_of(const T& from) {
+    if constexpr (std::is_enum_v<T>)
+      return std::string{to_string(from)};
+    else if constexpr (std::is_floating_point_v<T>)
+      return fmt::format("{:.4g}", from);
+    else
+      return fmt::format("{}", from);
+  }
+
+  template <class T>
+  void operator()(const char* name, const T& from) const {
+    out->push_back(fmt::format("{:<16} {}", user_name(name), text_of(from)));
+  }
+};
+
+/// Down one column after the other, as many as it takes.
+void write_grid(top_writer& out, const std::vector<std::string>& pieces,
+                std::size_t rows) {
+  if (rows == 0 || pieces.empty())
+    return;
+  const auto columns = (pieces.size() + rows - 1) / rows;
+  const auto deep = (pieces.size() + columns - 1) / columns;
+  const auto width = out.columns() / columns;
+  for (std::size_t row = 0; row < deep; ++row) {
+    out.line();
+    for (std::size_t at = row, column = 0; at < pieces.size();
+         at += deep, ++column) {
+      out.pad(column * width);
+      const auto cells = out.cells_of(pieces[at]);
+      out.add_cells(first_cells(cells, width == 0 ? 0 : width - 1),
+                    top_style::plain);
+    }
+  }
+}
+
+void write_actor(top_writer& out, const top_data& data, const top_view& view,
+                 std::size_t end) {
+  const auto rows = top_actors(data, {});
+  const auto found = std::ranges::find_if(
+    rows, [&view](const top_actor& row) { return row.id == view.actor; });
+  if (found == rows.end()) {
+    out.line_of("this actor is not there any more: escape goes back",
+                top_style::warning);
+    return;
+  }
+  out.line_of(fmt::format("{} of daemon {}", found->id.label, found->id.daemon),
+              top_style::heading);
+  out.line_of("times in seconds, shares from 0 to 1, sizes in bytes; escape "
+              "goes back",
+              top_style::faint);
+  const auto& figures = *found->figures;
+  out.lines_of(figures.why, most_sentence_lines, top_style::plain);
+  out.lines_of(figures.last_error, most_sentence_lines, top_style::bad);
+  std::vector<std::string> pieces;
+  actor_health::fields(figures, figure_list{&pieces});
+  write_grid(out, pieces, end > out.used() ? end - out.used() : 0);
+}
+
+} // namespace
+
+std::string top_curve(const std::vector<double>& values, std::size_t width,
+                      bool unicode) {
+  const auto count = std::min(width, values.size());
+  const auto first = values.size() - count;
+  auto least = std::numeric_limits<double>::infinity();
+  auto most = -least;
+  for (auto i = first; i < values.size(); ++i)
+    if (std::isfinite(values[i])) {
+      least = std::min(least, values[i]);
+      most = std::max(most, values[i]);
+    }
+  std::string out;
+  for (auto i = first; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      out += ' ';
+      continue;
+    }
+    // Halves, for the whole of it may be more than a number can be.
+    const auto range = most / 2 - least / 2;
+    const auto share = range > 0 ? (values[i] / 2 - least / 2) / range : 0.5;
+    const auto level = std::min<std::size_t>(
+      static_cast<std::size_t>(share * double(bars.size())), bars.size() - 1);
+    if (unicode)
+      out += bars[level];
+    else
+      out += plain_bars[level];
+  }
+  return out;
+}
+
+std::vector<top_line> top_screen(const top_data& data, const top_view& view,
+                                 const top_canvas& canvas, double silence) {
+  top_writer out{canvas};
+  const auto rows = static_cast<std::size_t>(std::max(canvas.rows, 0));
+  const auto end = canvas.rows >= rows_for_foot ? rows - foot_rows : rows;
+  write_title(out, data);
+  write_verdict(out, data, silence);
+  if (data.health && canvas.rows >= rows_for_evidence)
+    for (std::size_t i = 0;
+         i < std::min(most_evidence, data.health->verdict.evidence.size()); ++i)
+      out.line_of("          " + data.health->verdict.evidence[i]);
+  write_progress(out, data);
+  write_curves(out, data, canvas);
+  out.line();
+  if (view.opened)
+    write_actor(out, data, view, end);
+  else
+    write_tables(out, data, view, end);
+  out.resize(end);
+  if (end < rows)
+    write_foot(out, data, view);
+  return out.take();
+}
+
+} // namespace graphmill

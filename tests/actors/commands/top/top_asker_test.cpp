@@ -1,0 +1,134 @@
+#include "actors/commands/top/top_asker.hpp"
+#include "tests/actors/cluster/client/fake_coordinator.hpp"
+#include "tests/actors/commands/top/top_fixture.hpp"
+#include "tests/support/catch.hpp"
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace graphmill::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// As long as a test may wait for an answer.
+constexpr auto asker_patience = 60s;
+
+/// A coordinator of the example, with one epoch that is over.
+void tell_example(fake_coordinator& coordinator) {
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
+    auto now = *top_example().cluster;
+    now.running = "good-1";
+    return encode(now);
+  });
+  coordinator.on(method::runs, [](const payload&) -> result<payload> {
+    return encode(runs_reply{{*top_example().run}, false});
+  });
+  coordinator.on(method::health, [](const payload&) -> result<payload> {
+    return encode(*top_example().health);
+  });
+  coordinator.on(method::watch, [](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto asked, decode_watch_request(body));
+    watch_reply news;
+    news.record = *top_example().run;
+    news.next = 2;
+    if (asked.cursor == 0)
+      news.events = {run_news{R"({"phase": "train", "epoch": 1, "seeds": 4,
+                          "loss": 0.5, "accuracy": 0.25})"},
+                     run_news{R"({"phase": "validation", "epoch": 1, "seeds": 4,
+                          "loss": 0.5, "accuracy": 0.75})"}};
+    return encode(news);
+  });
+}
+
+/// An asker of a coordinator, and its end.
+struct asked_coordinator {
+  fake_coordinator coordinator;
+  std::stop_source stop;
+
+  top_asker asker(const std::string& run) {
+    cluster_client::settings with;
+    with.command = "top";
+    with.address = coordinator.address();
+    with.key = coordinator.key_file();
+    with.stop = stop.get_token();
+    auto client = cluster_client::make(std::move(with));
+    CATCH_REQUIRE(client);
+    return top_asker{std::move(client).value(), run, stop};
+  }
+};
+
+/// What is known once it is as wanted, or at the end of all patience.
+std::shared_ptr<const top_asker::state>
+await_state(const top_asker& asker,
+            const std::function<bool(const top_asker::state&)>& wanted) {
+  const auto end = std::chrono::steady_clock::now() + asker_patience;
+  while (!wanted(*asker.now()) && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(5ms);
+  return asker.now();
+}
+
+} // namespace
+
+CATCH_TEST_CASE("the asker learns of a cluster, its run and its epochs",
+                "[top]") {
+  asked_coordinator with;
+  tell_example(with.coordinator);
+  const auto asker = with.asker({});
+  const auto now =
+    await_state(asker, [](const auto& known) { return known.rounds >= 2; });
+  CATCH_CHECK_FALSE(now->failure);
+  CATCH_CHECK(now->data.trouble.empty());
+  CATCH_REQUIRE(now->data.run);
+  CATCH_CHECK(now->data.run->id == "good-1");
+  CATCH_CHECK(now->data.cluster->daemons.size() == 2);
+  CATCH_REQUIRE(now->data.health);
+  CATCH_CHECK(now->data.health->daemons.size() == 1);
+  CATCH_CHECK(now->data.rates.size() >= 2);
+  CATCH_CHECK(now->data.losses == std::vector<double>{0.5});
+  CATCH_CHECK(now->data.accuracies == std::vector<double>{0.75});
+}
+
+CATCH_TEST_CASE("who may not change anything is told so", "[top]") {
+  asked_coordinator with;
+  tell_example(with.coordinator);
+  with.coordinator.on(method::drain, [](const payload&) -> result<payload> {
+    return fail(ec::permission, "the key is that of a reader");
+  });
+  with.coordinator.on(method::cancel, nothing);
+  auto asker = with.asker("good-1");
+  CATCH_CHECK(asker.carry_out({top_command::kind::drain, "a"}));
+  auto now =
+    await_state(asker, [](const auto& known) { return known.outcomes == 1; });
+  CATCH_CHECK(now->outcome
+              == "daemon a is not drained: the key is that of a reader");
+  CATCH_CHECK(asker.carry_out({top_command::kind::cancel, "good-1"}));
+  now =
+    await_state(asker, [](const auto& known) { return known.outcomes == 2; });
+  CATCH_CHECK(now->outcome
+              == "run good-1 leaves the queue, or ends after this step with "
+                 "the weights so far");
+  CATCH_CHECK(with.coordinator.count(method::cancel) == 1);
+}
+
+CATCH_TEST_CASE("what was told last stays when nobody answers", "[top]") {
+  asked_coordinator with;
+  tell_example(with.coordinator);
+  const auto asker = with.asker({});
+  await_state(asker, [](const auto& known) { return known.rounds != 0; });
+  with.coordinator.on(method::status, [](const payload&) -> result<payload> {
+    return fail(ec::unavailable, "gone for lunch");
+  });
+  const auto now = await_state(
+    asker, [](const auto& known) { return known.failure.has_value(); });
+  CATCH_CHECK_THAT(now->data.trouble, contains("gone for lunch"));
+  CATCH_CHECK(now->data.cluster);
+  CATCH_CHECK(now->data.health);
+}
+
+} // namespace graphmill::test
