@@ -242,7 +242,7 @@ private:
   void settle_checkpoint() {
     if (auto made = making_.take()) {
       if (std::exchange(pauses_, false)) {
-        paused_ = std::move(made);
+        outcome_.paused = std::move(made);
         carry_out(course_.paused());
       } else {
         config_.observer.on_checkpoint(std::move(*made));
@@ -361,12 +361,12 @@ private:
   void end_if_due() {
     if (making_.is_on() || !std::exchange(ending_, false))
       return;
-    run_outcome out;
+    auto& out = outcome_;
     out.failure = course_.failure();
     out.best_validation = course_.best_validation();
     out.train_steps = course_.train_steps();
-    if (!out.failure)
-      out.paused = std::exchange(paused_, std::nullopt);
+    if (out.failure)
+      out.paused.reset();
     search_.tell(out);
     config_.observer.on_end(std::move(out));
   }
@@ -385,7 +385,7 @@ private:
   checkpoint_times times_;
   checkpoint_maker making_;
   bool pauses_ = false; ///< What is being made is no checkpoint.
-  std::optional<training_state> paused_; ///< What was made then.
+  run_outcome outcome_; ///< Until the end, with what was made then alone.
   bool ending_ = false; ///< As soon as the last checkpoint is taken.
 };
 
