@@ -76,7 +76,7 @@ class FullDisk(CoordinatorTest):
         folder.mkdir()
         first = cluster.add("0", within=[
             "unshare", "-m", "--propagation", "private", "sh", "-c",
-            f"mount -t tmpfs -o size={size} none \"$0\" && exec \"$@\"",
+            f"mount -t tmpfs -o size={size},mode=700 none \"$0\" && exec \"$@\"",
             str(folder)])
         first.address()
         cluster.add("1")

@@ -21,6 +21,7 @@ DEFINITION = merged(SMALL, {
 })
 SLOW = {"faults": {"trainer_delay_ms": 40}}
 STEPS = 13
+ONE_SLOT = ("--slots", "1")
 
 
 def as_texts(sizes):
@@ -98,7 +99,7 @@ class Elastic(ClusterWorkplace):
 
     def test_fewer_and_more_and_again(self):
         definition = merged(DEFINITION, {"train": {"epochs": 16}})
-        cluster = self.cluster(["0", "1", "none"])
+        cluster = self.cluster(["0", "1", "none"], *ONE_SLOT)
         run = self.begin(cluster, definition)
         cluster.daemons[2].kill()
         self.await_attempt(cluster, run, 2)
@@ -137,7 +138,7 @@ class Elastic(ClusterWorkplace):
 
     def test_one_that_comes_back_in_time(self):
         """Nothing changes, unless it takes longer than it is waited for."""
-        cluster = self.cluster(["0", "1", "none"])
+        cluster = self.cluster(["0", "1", "none"], *ONE_SLOT)
         run = self.begin(cluster, DEFINITION)
         cluster.daemons[2].kill()
         cluster.add("none", name="d2")
@@ -167,7 +168,7 @@ class Elastic(ClusterWorkplace):
                          first["digest"])
 
     def test_sizes_that_find_no_place(self):
-        cluster = self.cluster(["0", "1"])
+        cluster = self.cluster(["0", "1"], *ONE_SLOT)
         definition = merged(DEFINITION, {"trainer": {
             "replicas": {"min": 2, "max": 2}}})
         said = cluster.refused("submit", self.write(definition, self.parts))

@@ -67,8 +67,9 @@ class FullDisk(runs.Workplace):
         cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
         cls.disk = cls.top / "cluster" / "runs"
         cls.disk.mkdir(parents=True)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}",
-                        "none", str(cls.disk)], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o",
+                        f"size={DISK_BYTES},mode=700", "none", str(cls.disk)],
+                       check=True)
         cls.addClassCleanup(subprocess.run, ["umount", "-l", str(cls.disk)])
         cls.cluster = Supervised(cls.disk.parent, cls.parts, LAYOUT)
         cls.addClassCleanup(cls.cluster.__exit__)

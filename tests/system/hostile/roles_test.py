@@ -78,11 +78,12 @@ class Roles(MembersWorkplace):
         cluster.ask("watch", run, "--quiet")
         checkpoint = max(
             (self.folder / "runs" / run / "checkpoints").glob("[0-9]*"))
-        for key, who in ((screen, 'read-only client "screen"'),
-                         (self.key("d1"), 'daemon "d1"')):
-            said = self.refused(cluster, key, "resume", "--from", checkpoint)
-            self.assertIn(who, said)
-            self.assertIn("`upload`", said)
+        said = self.refused(cluster, screen, "resume", "--from", checkpoint)
+        self.assertIn('read-only client "screen"', said)
+        self.assertIn("`upload`", said)
+        said = self.refused(cluster, self.key("d1"), "resume", "--from",
+                            checkpoint)
+        self.assertIn('daemon "d1"', said)
         self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
 
     def test_a_key_is_of_its_holder(self):

@@ -161,8 +161,8 @@ class ClusterWorkplace(runs.Workplace):
         cls.parts = runs.partitioned(runs.small_rmat(cls.top / "rmat"), 2,
                                      "random")
 
-    def cluster(self, shares):
+    def cluster(self, shares, *more):
         made = Cluster(self.top / self.id().split(".")[-1], self.parts,
-                       shares)
+                       shares, *more)
         self.addCleanup(made.__exit__)
         return made

@@ -41,8 +41,13 @@ submitted_run::holders_but(const std::string& own) const {
 }
 
 definition submitted_run::wanted() const {
-  const auto size = size_at(def, point());
-  return size ? sized(def, *size) : def;
+  auto out = def;
+  if (const auto size = size_at(def, point())) {
+    // Those of `placement.trainers` that are not there need not come.
+    out = sized(def, *size);
+    out.trainer.min_replicas = *size;
+  }
+  return out;
 }
 
 std::set<std::string> names_of(const placement& where) {
