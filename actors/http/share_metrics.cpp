@@ -68,7 +68,7 @@ constexpr metric_family actor_time_family{
   "Share of its workers' time in each state, in the last seconds."};
 constexpr metric_family actor_latency_family{
   "graphmill_actor_latency_seconds", metric_gauge,
-  "Upper bounds of quantiles of the time from request to answer, in the last "
+  "Upper bounds of percentiles of the time from request to answer, in the last "
   "seconds."};
 
 /// "part=2", but nothing for what an actor has none of.
@@ -98,11 +98,11 @@ void write_actors(metric_writer& to, const labelled<actor_health>& actors) {
   to.begin(actor_latency_family);
   for (const auto& [labels, actor] : actors)
     if (actor->answers != 0)
-      for (const auto& [quantile, latency] :
-           {std::pair{"0.5", actor->median_latency},
-            std::pair{"0.9", actor->p90_latency},
-            std::pair{"0.99", actor->p99_latency}})
-        to.add(labels + "," + metric_label("quantile", quantile), latency);
+      for (const auto& [percentile, latency] :
+           {std::pair{"50", actor->median_latency},
+            std::pair{"90", actor->p90_latency},
+            std::pair{"99", actor->p99_latency}})
+        to.add(labels + "," + metric_label("percentile", percentile), latency);
   write_figures<actor_health>(to, actor_figures, actors);
 }
 

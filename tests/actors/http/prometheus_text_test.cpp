@@ -263,7 +263,7 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
       R"(graphmill_peer_round_trip_seconds{daemon="a",peer="b"} 0.125)",
       R"(graphmill_actor_state{daemon="a",actor="sampler",state="starved"} 1)",
       R"(graphmill_actor_time_ratio{daemon="a",actor="trainer",rank="0",state="busy"} 0.25)",
-      R"(graphmill_actor_latency_seconds{daemon="a",actor="sampling proxy",part="1",peer="b",quantile="0.9"} 0.003)",
+      R"(graphmill_actor_latency_seconds{daemon="a",actor="sampling proxy",part="1",peer="b",percentile="90"} 0.003)",
       R"(graphmill_actor_items_total{daemon="a",actor="sampler"} 100)",
       R"(graphmill_actor_bytes_total{daemon="a",actor="sampler"} 9007199254740992)",
       R"(graphmill_actor_credit_limit_batches{daemon="a",actor="dispatcher"} 4)",
