@@ -112,17 +112,22 @@ def read_dgl(graph):
     return Found("a DGLGraph of several types", nodes, edges, edge_data)
 
 
-def add_labels(found, labels):
-    """Labels that stand beside a graph, for one type or by type."""
-    if not isinstance(labels, dict):
+def by_node_type(found, given, what):
+    """What stands beside a graph: for its one type, or a dictionary by type."""
+    if not isinstance(given, dict):
         if len(found.nodes) > 1:
-            raise Refused("labels of a graph of several types are a dictionary "
-                          "by node type")
-        labels = {next(iter(found.nodes)): labels}
-    for name, values in labels.items():
+            raise Refused(f"{what} of a graph of several types must be a "
+                          "dictionary by node type")
+        given = {next(iter(found.nodes)): given}
+    for name in given:
         if name not in found.nodes:
-            raise Refused(f"there are labels of {name!r}, which is no node "
+            raise Refused(f"{what} of {name!r} are given, which is no node "
                           "type")
+    return given
+
+
+def add_labels(found, labels):
+    for name, values in by_node_type(found, labels, "labels").items():
         if values is not None:
             found.nodes[name]["labels"] = values
 
@@ -134,17 +139,9 @@ def add_split(found, split):
         if which not in ("train", "val", "valid", "test"):
             raise Refused(f"split_idx has {which!r}; train, valid and test are "
                           "expected")
-        if not isinstance(ids, dict):
-            if len(found.nodes) > 1:
-                raise Refused("the split of a graph of several types is a "
-                              "dictionary by node type")
-            ids = {next(iter(found.nodes)): ids}
-        for name, part in ids.items():
-            if name not in found.nodes:
-                raise Refused(f"split_idx names {name!r}, which is no node "
-                              "type")
-            found.nodes[name][f"{'val' if which == 'valid' else which}_idx"] = (
-                part)
+        key = f"{'val' if which == 'valid' else which}_idx"
+        for name, part in by_node_type(found, ids, f"{which} ids").items():
+            found.nodes[name][key] = part
 
 
 def read_ogb(dataset, read):

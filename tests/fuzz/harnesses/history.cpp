@@ -163,22 +163,27 @@ void read_history_rows(std::string_view input) {
     use(history.value());
 }
 
+/// Bytes that `bind` takes for a text, and for a number.
+std::string text_cell(std::string_view content) {
+  return std::string{'\5', static_cast<char>(content.size())}
+         + std::string{content};
+}
+
+std::string number_cell(std::uint8_t value) {
+  std::string out{'\1'};
+  out.push_back(static_cast<char>(value));
+  return out + std::string(7, '\0');
+}
+
 std::vector<std::string> row_seeds() {
-  const auto text = [](std::string_view content) {
-    return std::string{'\5', static_cast<char>(content.size())}
-           + std::string{content};
-  };
-  const auto number = [](std::uint8_t value) {
-    std::string out{'\1'};
-    out.push_back(static_cast<char>(value));
-    return out + std::string(7, '\0');
-  };
-  const auto row = text("a") + text("cora") + text("finished") + number(1)
-                   + number(2) + number(3) + text("why") + text("{}")
-                   + text("dataset: d");
-  const auto odd = text("z") + std::string{'\3', '\1', '\0'} + text("on")
-                   + text("x") + std::string{'\2'} + std::string(8, '\x7f')
-                   + number(3) + text("") + text("") + text("");
+  const auto row = text_cell("a") + text_cell("cora") + text_cell("finished")
+                   + number_cell(1) + number_cell(2) + number_cell(3)
+                   + text_cell("why") + text_cell("{}")
+                   + text_cell("dataset: d");
+  const auto odd = text_cell("z") + std::string{'\3', '\1', '\0'}
+                   + text_cell("on") + text_cell("x") + std::string{'\2'}
+                   + std::string(8, '\x7f') + number_cell(3) + text_cell("")
+                   + text_cell("") + text_cell("");
   return {row, row + odd};
 }
 
@@ -252,20 +257,12 @@ void read_open_runs(std::string_view input) {
 }
 
 std::vector<std::string> open_run_seeds() {
-  const auto text = [](std::string_view content) {
-    return std::string{'\5', static_cast<char>(content.size())}
-           + std::string{content};
-  };
-  const auto number = [](std::uint8_t value) {
-    std::string out{'\1'};
-    out.push_back(static_cast<char>(value));
-    return out + std::string(7, '\0');
-  };
-  const auto row = [&](std::string_view state, std::uint8_t attempt) {
-    return std::string(1, '\0') + text("cora") + text(state) + number(2)
-           + text("why") + text("dataset: d") + number(3) + number(attempt)
-           + text("10.0.0.1") + text("r9") + text("e1-s2")
-           + text(R"(["a", "it's \"b\""])");
+  const auto row = [](std::string_view state, std::uint8_t attempt) {
+    return std::string(1, '\0') + text_cell("cora") + text_cell(state)
+           + number_cell(2) + text_cell("why") + text_cell("dataset: d")
+           + number_cell(3) + number_cell(attempt) + text_cell("10.0.0.1")
+           + text_cell("r9") + text_cell("e1-s2")
+           + text_cell(R"(["a", "it's \"b\""])");
   };
   return {row("queued", 1), row("running", 4) + row("queued", 1)};
 }
