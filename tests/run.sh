@@ -10,16 +10,31 @@ install_missing "${build_packages[@]}" catch2 python3 python3-numpy \
   wordnet-base iproute2
 
 passed=0 failed=0 skipped=0
+failures=$(mktemp)
+trap 'rm -f "$failures"' EXIT
 
-# Adds up the results of the tests that ran last in a build folder.
+# Adds up the results of the tests that ran last in a build folder, and keeps
+# what the failed ones printed last for the end, where it is looked for.
 count() {
   local p f s
-  read -r p f s < <(/usr/bin/python3 - "$1/meson-logs/testlog.json" <<'PY'
+  read -r p f s < <(/usr/bin/python3 - "$1" "$failures" <<'PY'
 import json, sys
-results = [json.loads(line)["result"] for line in open(sys.argv[1])]
+folder, failures = sys.argv[1:]
+with open(folder + "/meson-logs/testlog.json") as log:
+    tests = [json.loads(line) for line in log]
+results = [test["result"] for test in tests]
 good = sum(r in ("OK", "EXPECTEDFAIL") for r in results)
 skipped = sum(r == "SKIP" for r in results)
 print(good, len(results) - good - skipped, skipped)
+with open(failures, "a") as out:
+    for test in tests:
+        if test["result"] in ("OK", "EXPECTEDFAIL", "SKIP"):
+            continue
+        print(f"{folder}: {test['name']} {test['result']} after "
+              f"{test['duration']:.0f} s. It printed last:", file=out)
+        printed = test.get("stdout", "") + test.get("stderr", "")
+        for line in printed.splitlines()[-60:]:
+            print("  " + line[:300], file=out)
 PY
   )
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
@@ -48,5 +63,6 @@ export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 sanitize build-asan address,undefined sanitized-tests sanitized
 sanitize build-tsan thread threaded-tests threaded
 
+cat "$failures"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
