@@ -2,8 +2,11 @@
 others in at the edge of an epoch, and can be had again by its record."""
 
 import json
+import os
 import pathlib
+import signal
 import sys
+import time
 import unittest
 
 sys.path.insert(
@@ -21,6 +24,8 @@ DEFINITION = merged(SMALL, {
 })
 SLOW = {"faults": {"trainer_delay_ms": 40}}
 STEPS = 13
+# Less than a daemon may be silent before it counts as lost.
+HOLD_SECONDS = 4
 ONE_SLOT = ("--slots", "1")
 
 
@@ -64,12 +69,33 @@ class Elastic(ClusterWorkplace):
             summary["sizes"])
         return summary
 
-    def await_attempt(self, cluster, run, number):
+    def await_attempt(self, cluster, number):
         cluster.wait_until(
             lambda: f"attempt {number} goes on"
             in (self.folder / "log.txt").read_text()
-            or self.record(cluster, run)["state"] == "finished",
+            or (self.folder / "summary.json").exists(),
             f"attempt {number}")
+
+    def count_steps(self):
+        return (self.folder / "steps.jsonl").read_text().count("\n")
+
+    def await_member(self, cluster, name, trainer):
+        """Waits until a daemon has joined. Meanwhile a trainer is stopped most of
+        the time, so that the run is not over before, on a slow machine either."""
+        def is_there():
+            if held and time.monotonic() - held[0] > HOLD_SECONDS:
+                os.kill(trainer.process.pid, signal.SIGCONT)
+                held.clear()
+                time.sleep(0.3)  # It shows that it lives.
+            if not held:
+                os.kill(trainer.process.pid, signal.SIGSTOP)
+                held.append(time.monotonic())
+            return cluster.states().get(name) == "ready"
+        held = []
+        try:
+            cluster.wait_until(is_there, f"daemon {name}")
+        finally:
+            os.kill(trainer.process.pid, signal.SIGCONT)
 
     def check_steps(self, sizes, epochs):
         """Each rank that there was has told of each step once, and each seed
@@ -98,15 +124,18 @@ class Elastic(ClusterWorkplace):
             self.assertEqual(one[key], other[key], key)
 
     def test_fewer_and_more_and_again(self):
-        definition = merged(DEFINITION, {"train": {"epochs": 16}})
+        definition = merged(DEFINITION, {"train": {"epochs": 8}})
         cluster = self.cluster(["0", "1", "none"], *ONE_SLOT)
         run = self.begin(cluster, definition)
         cluster.daemons[2].kill()
-        self.await_attempt(cluster, run, 2)
-        so_far = self.record(cluster, run)["summary"]["sizes"]
+        self.await_attempt(cluster, 2)
+        before = self.count_steps()
+        cluster.wait_until(lambda: self.count_steps() > before, "step of it")
+        cluster.add("none", name="d3")
+        self.await_member(cluster, "d3", cluster.daemons[1])
+        so_far = self.record(cluster, run)["summary"]["sizes"][:2]
         self.assertEqual([size["replicas"] for size in so_far], [2, 1],
                          cluster.logs())
-        cluster.add("none", name="d3")
         summary = self.await_finished(cluster, run)
 
         sizes = summary["sizes"]
@@ -118,8 +147,8 @@ class Elastic(ClusterWorkplace):
         self.assertEqual(sizes[2]["step"], 0)
         self.assertGreater(sizes[2]["epoch"], sizes[1]["epoch"])
         self.assertEqual(summary["attempts"], 3)
-        self.assertEqual(summary["steps"], 16 * STEPS)
-        self.check_steps(sizes, 16)
+        self.assertEqual(summary["steps"], 8 * STEPS)
+        self.check_steps(sizes, 8)
         story = (self.folder / "log.txt").read_text()
         self.assertRegex(story, "attempt 1 has ended: .*d2")
         self.assertRegex(story, r"attempt 2 goes on from epoch \d+, step \d+; "
@@ -134,7 +163,7 @@ class Elastic(ClusterWorkplace):
         self.check_same(self.train(again, self.parts), summary)
         replayed = self.submit(cluster, again, "-again")
         self.check_same(self.await_finished(cluster, replayed), summary)
-        self.check_steps(sizes, 16)
+        self.check_steps(sizes, 8)
 
     def test_one_that_comes_back_in_time(self):
         """Nothing changes, unless it takes longer than it is waited for."""

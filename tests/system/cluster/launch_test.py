@@ -74,7 +74,7 @@ class Launch(runs.Workplace):
             os.kill(process, signal.SIGKILL)
 
     def check_nothing_left(self):
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while self.ours() and time.monotonic() < deadline:
             time.sleep(0.02)  # The kernel may still be at it.
         self.assertEqual(self.ours(), {})

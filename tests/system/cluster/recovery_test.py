@@ -21,7 +21,7 @@ DEFINITION = merged(SMALL, {
 })
 TWO_TRAINERS = {"trainer": {"replicas": 2},
                 "placement": {"trainers": ["d1", "d2"]}}
-SLOW = {"faults": {"trainer_delay_ms": 40}}
+SLOW = {"faults": {"trainer_delay_ms": 80}}
 
 
 class Recovery(ClusterWorkplace):
@@ -182,7 +182,9 @@ class Recovery(ClusterWorkplace):
         self.check_undisturbed(cluster, definition)
 
     def test_cancelled_while_it_waits(self):
-        definition = merged(DEFINITION, {"placement": {"trainers": ["d0"]}})
+        # So long that it is on still when another one has been submitted.
+        definition = merged(DEFINITION, {"train": {"epochs": 100000},
+                                         "placement": {"trainers": ["d0"]}})
         cluster = self.cluster(["0", "1"])
         run = self.begin(cluster, definition)
         # What comes behind it does not take its place.

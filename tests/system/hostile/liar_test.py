@@ -19,7 +19,7 @@ from support import program
 DEFINITION = merged(SMALL, {"train": {"epochs": 3},
                             "checkpoint": {"every_steps": 2},
                             "recovery": {"wait": 60, "attempts": 3}})
-SLOW = {"faults": {"trainer_delay_ms": 40}}
+SLOW = {"faults": {"trainer_delay_ms": 60}}
 
 
 class Liar:
@@ -118,7 +118,9 @@ class Liars(MembersWorkplace):
                       cluster.daemons[0].log.read_text())
 
     def test_who_had_no_trainers_is_not_asked_what_is_kept(self):
-        definition = merged(DEFINITION, {"placement": {"trainers": ["d0"]}})
+        # Of seconds, so that it is on still when it loses a daemon.
+        definition = merged(DEFINITION, {"train": {"epochs": 12},
+                                         "placement": {"trainers": ["d0"]}})
         cluster = self.cluster("0", "1")
         liar = self.liar(cluster, "-", 0, kept="far")
         run = self.submit(cluster, merged(definition, SLOW))

@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
-from clusters import Cluster, Daemon
+from clusters import PATIENCE_SECONDS, Cluster, Daemon
 from runs import SMALL, merged, partitioned, small_rmat, user_key
 from support import SKIPPED, graphmill, program
 
@@ -137,7 +137,7 @@ class OtherUser(runs.Workplace):
                 rogue = Daemon(self.home, "rogue", data, "1", *more,
                                join=cluster.coordinator, within=self.within)
                 self.addCleanup(rogue.end)
-                self.assertEqual(rogue.process.wait(30), 1)
+                self.assertEqual(rogue.process.wait(PATIENCE_SECONDS), 1)
                 said = rogue.log.read_text()
                 self.assertIn("key", said)
                 self.assertIn(cluster.coordinator, said)
@@ -156,7 +156,7 @@ class OtherUser(runs.Workplace):
         victim = Daemon(self.top, "victim", self.data, "0",
                         join=impostor.address())
         self.addCleanup(victim.end)
-        self.assertEqual(victim.process.wait(30), 1)
+        self.assertEqual(victim.process.wait(PATIENCE_SECONDS), 1)
         self.assertIn(str(self.key), victim.log.read_text())
 
     def test_does_not_have_a_coordinator_overwrite_a_file(self):
@@ -176,7 +176,7 @@ class OtherUser(runs.Workplace):
         def refused(*more):
             daemon = Daemon(shared, "d0", self.data, "0-1", *more)
             self.addCleanup(daemon.end)
-            self.assertEqual(daemon.process.wait(30), 1)
+            self.assertEqual(daemon.process.wait(PATIENCE_SECONDS), 1)
             self.assertEqual(victim.read_text(), "precious\n")
             said = daemon.log.read_text()
             daemon.log.unlink()

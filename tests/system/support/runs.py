@@ -20,7 +20,7 @@ sys.path.insert(
 from read_safetensors import read_safetensors  # noqa: E402
 
 # Bounds every wait for a process: no test may hang.
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 200
 
 # Runs for a moment, on what `small_rmat` makes: 33 divides neither the 102
 # seeds of an epoch nor by two trainers.

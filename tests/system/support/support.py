@@ -21,7 +21,7 @@ except ImportError:
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SHARED = pathlib.Path(
     os.environ.get("GRAPHMILL_DATA", ROOT.parent / "shared" / "data"))
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 200
 
 
 # Under nohup it is ignored, and would be by all that is started here.
