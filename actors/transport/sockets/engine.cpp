@@ -47,6 +47,21 @@ void engine::run() {
   }
 }
 
+/// Nobody listens at the door from now on. What libzmq 4.3.4 has to tell then
+/// holds up its thread until the context ends, with what was to be sent, and is
+/// never freed; so it is not to tell anything. It must not be in want of room
+/// when it is told so, for it has a lock meanwhile.
+engine::~engine() {
+  if (!port_ || !door_)
+    return;
+  quietly([this] {
+    zmq::message_t told;
+    while (door_->recv(told, zmq::recv_flags::dontwait))
+      continue;
+  });
+  zmq_socket_monitor(port_->handle(), nullptr, 0);
+}
+
 void engine::end_badly(const std::string& reason) {
   const auto how = fail(ec::internal, "the transport has failed: {}", reason);
   log(how.message);

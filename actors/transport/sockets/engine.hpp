@@ -43,6 +43,11 @@ public:
   make(transport_options options, std::shared_ptr<mailbox> box,
        std::shared_ptr<traffic> counters);
 
+  /// When nobody is within `run`.
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
   /// Until it is told to stop.
   void run();
 
