@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
-from clusters import Cluster, Daemon
+from clusters import PATIENCE_SECONDS, Cluster, Daemon
 from runs import SMALL as DEFINITION, merged, partitioned, small_rmat
 from slow_links import Link
 from support import graphmill, program
@@ -298,7 +298,7 @@ class Failures(ClusterTest):
     def test_same_name(self):
         cluster = self.cluster(self.parts[2], ["0", "1"])
         third = cluster.add("1", name="d1")
-        self.assertNotEqual(third.process.wait(60), 0)
+        self.assertNotEqual(third.process.wait(PATIENCE_SECONDS), 0)
         self.assertIn('has the name "d1"', third.log.read_text())
         self.check_serves(cluster)
 
@@ -309,12 +309,12 @@ class Failures(ClusterTest):
                           within=["env", "-u", "HOME", "-u",
                                   "XDG_CONFIG_HOME"])
         self.addCleanup(homeless.end)
-        self.assertNotEqual(homeless.process.wait(60), 0)
+        self.assertNotEqual(homeless.process.wait(PATIENCE_SECONDS), 0)
         self.assertIn("set HOME", homeless.log.read_text())
         # With it, another coordinator must not write to the same folder.
         rival = Daemon(cluster.folder, "rival", self.parts[2], "0")
         self.addCleanup(rival.end)
-        self.assertNotEqual(rival.process.wait(60), 0)
+        self.assertNotEqual(rival.process.wait(PATIENCE_SECONDS), 0)
         self.assertIn("runs", rival.log.read_text())
 
     def test_other_dataset(self):
@@ -326,7 +326,7 @@ class Failures(ClusterTest):
         parts = partitioned(other, 2, "random")
         cluster = self.cluster(self.parts[2], ["0-1"])
         alien = cluster.add("1", name="alien", data=parts)
-        self.assertNotEqual(alien.process.wait(60), 0)
+        self.assertNotEqual(alien.process.wait(PATIENCE_SECONDS), 0)
         self.assertIn("copy one partitioned dataset", alien.log.read_text())
         self.check_serves(cluster)
 
@@ -352,7 +352,7 @@ class Failures(ClusterTest):
         alien = Daemon(cluster.folder, "alien", self.parts[2], "1",
                        "--insecure", join=address)
         self.addCleanup(alien.end)
-        self.assertNotEqual(alien.process.wait(60), 0)
+        self.assertNotEqual(alien.process.wait(PATIENCE_SECONDS), 0)
         self.assertIn("same version of graphmill", alien.log.read_text())
         self.check_serves(cluster)
 
@@ -373,7 +373,7 @@ class Failures(ClusterTest):
         cluster = self.cluster(self.parts[2], ["0", "1"])
         cluster.ask("stop", "--all")
         for daemon in cluster.daemons:
-            self.assertEqual(daemon.process.wait(60), 0)
+            self.assertEqual(daemon.process.wait(PATIENCE_SECONDS), 0)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 
 #include <zmq.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -172,23 +173,38 @@ std::unique_ptr<zmq::socket_t> greeter(zmq::context_t& context,
   return out;
 }
 
+using flooder_clock = std::chrono::steady_clock;
+
+/// A greeter has had its answer by then, or never gets one; but for the first,
+/// which comes before all others.
+constexpr std::chrono::seconds until_answered{1};
+constexpr std::chrono::seconds until_first_answer{60};
+
+struct greeting {
+  std::unique_ptr<zmq::socket_t> from;
+  flooder_clock::time_point said;
+};
+
 int flood_greetings(const std::string& address, int count) {
   raise_limit_of_files();
   zmq::context_t context;
   context.set(zmq::ctxopt::max_sockets, 4096);
-  std::deque<std::unique_ptr<zmq::socket_t>> connected;
+  std::deque<greeting> connected;
   int answered = 0;
   const auto take_leave = [&connected, &answered] {
-    // It has had its answer, or never gets one: so greetings do arrive.
-    zmq::pollitem_t item{connected.front()->handle(), 0, ZMQ_POLLIN, 0};
-    zmq::poll(&item, 1, std::chrono::milliseconds{200});
+    const auto& first = connected.front();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      first.said + (answered == 0 ? until_first_answer : until_answered)
+      - flooder_clock::now());
+    zmq::pollitem_t item{first.from->handle(), 0, ZMQ_POLLIN, 0};
+    zmq::poll(&item, 1, std::max(left, std::chrono::milliseconds{0}));
     answered += (item.revents & ZMQ_POLLIN) != 0;
     connected.pop_front();
   };
   for (int i = 0; i < count; ++i) {
     if (connected.size() == most_connected)
       take_leave();
-    connected.push_back(greeter(context, address));
+    connected.push_back({greeter(context, address), flooder_clock::now()});
   }
   await_end();
   while (!connected.empty())

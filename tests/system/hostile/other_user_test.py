@@ -20,8 +20,8 @@ from support import SKIPPED, graphmill, program
 NOBODY = 65534
 
 LONG = merged(SMALL, {"train": {"epochs": 100}, "evaluate": {"every": 100}})
-# Makes it go on for half a minute, while it is attacked.
-SLOWLY = ["--set", "faults.trainer_delay_ms=75"]
+# Makes it go on for a while, in which it is attacked.
+SLOWLY = ["--set", "faults.trainer_delay_ms=40"]
 
 
 def as_nobody(home):
