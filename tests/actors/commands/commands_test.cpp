@@ -306,23 +306,6 @@ CATCH_TEST_CASE("long lists of runs come page by page", "[cluster_commands]") {
   CATCH_CHECK(user.runs("runs 9 --before 2").code == 2);
 }
 
-CATCH_TEST_CASE("every command says that nobody is there",
-                "[cluster_commands]") {
-  const user user{address_of_nobody()};
-  for (const auto* command : {"submit good.yaml -w", "status", "fetch", "runs",
-                              "logs", "cancel r", "drain d", "watch"}) {
-    const auto got = user.runs(std::string{command} + " --json");
-    CATCH_INFO(command);
-    CATCH_CHECK(got.code == 1);
-    CATCH_CHECK_THAT(got.errors,
-                     contains("graphmill: nobody answers at tcp://127.0.0.1:"));
-    const auto json = nlohmann::json::parse(got.output);
-    CATCH_CHECK(json["code"] == "unavailable");
-    CATCH_CHECK_THAT(json["error"].get<std::string>(),
-                     contains("nobody answers at tcp://127.0.0.1:"));
-  }
-}
-
 CATCH_TEST_CASE("what cannot be printed is a failure", "[cluster_commands]") {
   const user user{"nobody:1"};
   const auto got = user.runs(

@@ -1,5 +1,9 @@
+#include "tests/actors/cluster/client/fake_coordinator.hpp"
 #include "tests/actors/commands/user.hpp"
+#include "tests/support/catch.hpp"
 
+#include <future>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -66,6 +70,30 @@ CATCH_TEST_CASE("what is to be done with a key stands on lines of its own",
   CATCH_CHECK(alice.output.ends_with("GRAPHMILL_KEY.\n"));
   const auto second = user.runs("keygen --daemon second");
   CATCH_CHECK(second.output.ends_with("--join ...`.\n"));
+}
+
+CATCH_TEST_CASE("every command says that nobody is there",
+                "[cluster_commands]") {
+  // All at once, for each tries for seconds.
+  const auto nobody = address_of_nobody();
+  std::map<std::string, std::future<finished>> said;
+  for (const std::string command :
+       {"submit good.yaml -w", "status", "fetch", "runs", "logs", "cancel r",
+        "drain d", "watch"})
+    said[command] = std::async(std::launch::async, [nobody, command] {
+      return user{nobody}.runs(command + " --json");
+    });
+  for (auto& [command, end] : said) {
+    const auto got = end.get();
+    CATCH_INFO(command);
+    CATCH_CHECK(got.code == 1);
+    CATCH_CHECK_THAT(got.errors,
+                     contains("graphmill: nobody answers at tcp://127.0.0.1:"));
+    const auto json = nlohmann::json::parse(got.output);
+    CATCH_CHECK(json["code"] == "unavailable");
+    CATCH_CHECK_THAT(json["error"].get<std::string>(),
+                     contains("nobody answers at tcp://127.0.0.1:"));
+  }
 }
 
 } // namespace graphmill::test

@@ -3,9 +3,13 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 using namespace graphmill;
@@ -244,9 +248,20 @@ CATCH_TEST_CASE("a signal ends watching, not the run", "[cluster_commands]") {
     out.record = record(run_state::running);
     return encode(out);
   });
-  // Ctrl-C after three seconds.
+  // Ctrl-C when it watches.
+  std::atomic<bool> over{false};
+  std::thread presses{[&] {
+    while (!over && coordinator.count(method::watch) == 0)
+      std::this_thread::sleep_for(10ms);
+    pid_t watcher = 0;
+    if (!over && std::ifstream{user.folder() / "watcher"} >> watcher)
+      ::kill(watcher, SIGINT);
+  }};
   const auto got =
-    user.runs("submit good.yaml --watch", "timeout --preserve-status -s INT 3");
+    user.runs("submit good.yaml --watch",
+              "timeout 60 sh -c 'echo $$ > watcher && exec \"$0\" \"$@\"'");
+  over = true;
+  presses.join();
   CATCH_CHECK(got.code == 130);
   CATCH_CHECK_THAT(got.errors, contains("graphmill cancel good-1"));
   CATCH_CHECK(coordinator.count(method::cancel) == 0);

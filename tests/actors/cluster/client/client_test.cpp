@@ -14,7 +14,6 @@
 #include <csignal>
 #include <fstream>
 #include <future>
-#include <thread>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -23,19 +22,21 @@ using namespace std::chrono_literals;
 namespace {
 
 /// @param key Empty: it uses none.
+/// @param unreachable So long is tried where nobody is.
 cluster_client client_of(const std::string& address,
-                         const std::filesystem::path& key) {
+                         const std::filesystem::path& key,
+                         std::chrono::milliseconds unreachable = 1s) {
   cluster_client::settings with;
   with.command = "test";
   with.address = address;
   with.key = key;
   with.insecure = key.empty();
-  with.unreachable = 1s;
+  with.unreachable = unreachable;
   return value_of(cluster_client::make(std::move(with)));
 }
 
 cluster_client client_of(const fake_coordinator& coordinator) {
-  return client_of(coordinator.address(), coordinator.key_file());
+  return client_of(coordinator.address(), coordinator.key_file(), 60s);
 }
 
 std::vector<std::byte> bytes_of(std::string_view text) {
@@ -130,11 +131,14 @@ CATCH_TEST_CASE("a client needs the cluster's key", "[client]") {
 
 CATCH_TEST_CASE("a signal ends a call", "[client]") {
   fake_coordinator coordinator;
-  coordinator.on(method::status, [](const payload&) -> result<payload> {
-    ::kill(::getpid(), SIGINT); // To any thread that takes it.
-    std::this_thread::sleep_for(200ms);
-    return fail(ec::internal, "too late");
-  });
+  std::promise<void> over; // Ends before the coordinator, whatever fails.
+  coordinator.on(
+    method::status,
+    [heard = over.get_future().share()](const payload&) -> result<payload> {
+      ::kill(::getpid(), SIGINT); // To any thread that takes it.
+      heard.wait_for(60s);
+      return fail(ec::internal, "too late");
+    });
   signal_watch signals;
   cluster_client::settings with;
   with.command = "test";
@@ -143,6 +147,7 @@ CATCH_TEST_CASE("a signal ends a call", "[client]") {
   with.signals = &signals;
   auto client = value_of(cluster_client::make(std::move(with)));
   CATCH_CHECK(error_of(client.status()).code == ec::cancelled);
+  over.set_value();
   coordinator.on(method::stop, nothing);
   CATCH_CHECK(error_of(client.stop({})).code == ec::cancelled);
   client.forget_signals();
@@ -262,7 +267,7 @@ CATCH_TEST_CASE("a client finds the coordinator at one of several addresses",
   });
   coordinator.on(method::cancel, nothing);
   auto client = client_of(address_of_nobody() + "," + coordinator.address(),
-                          coordinator.key_file());
+                          coordinator.key_file(), 4s);
   // What must not be done twice, too: nobody has taken it at the first.
   value_of(client.cancel({"r1", true}));
   CATCH_CHECK(client.address() == coordinator.address());
@@ -300,7 +305,7 @@ CATCH_TEST_CASE("a client asks elsewhere if a coordinator does not answer",
   with.command = "test";
   with.address = frozen.address() + "," + other.address();
   with.key = frozen.key_file();
-  with.deadline = 2s;
+  with.deadline = 5s;
   auto client = value_of(cluster_client::make(std::move(with)));
   CATCH_CHECK(value_of(client.status()).coordinator == "frozen");
   // It may have taken the run.
@@ -320,8 +325,8 @@ CATCH_TEST_CASE("a client tells of the coordinator that does not answer",
   frozen.on(method::status, [](const payload&) -> result<payload> {
     return fail(ec::timeout, "not begun in time");
   });
-  auto client =
-    client_of(frozen.address() + "," + address_of_nobody(), frozen.key_file());
+  auto client = client_of(frozen.address() + "," + address_of_nobody(),
+                          frozen.key_file(), 4s);
   const auto got = error_of(client.status());
   CATCH_CHECK(got.code == ec::timeout);
   CATCH_CHECK(got.message == "not begun in time");
