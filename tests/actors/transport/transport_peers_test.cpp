@@ -97,7 +97,7 @@ CATCH_TEST_CASE("both ends tell when the other is there and gone",
     CATCH_CHECK(event.identity == identity);
   }
   asks = client("watcher");
-  asks.liveness.lost_after = 500ms;
+  asks.liveness.lost_after = 3s;
   asks.on_peer = [&](const peer_event& event) { seen_by_caller.put(event); };
   const auto watcher = start(std::move(asks));
   watcher->keep(server->self().address);

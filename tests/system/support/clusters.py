@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -14,12 +15,20 @@ import support
 # Bounds every wait: no test may hang.
 PATIENCE_SECONDS = 200
 
+# Below those that the system gives to whoever takes any port.
+FIXED_PORTS = range(20000, 32000)
+
 
 def free_port():
     """A port that nobody listens at, most likely for a while."""
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
+    while True:
+        port = random.choice(FIXED_PORTS)
+        with socket.socket() as it:
+            try:
+                it.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue  # Somebody has it; few ports are taken.
 
 
 class Daemon:
