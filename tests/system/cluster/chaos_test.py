@@ -120,14 +120,13 @@ class Refused(runs.Workplace):
     def test_a_cluster_that_does(self):
         """What is harmless enough for one process changes no digest."""
         data = chaos.make_data(self.top)
-        definition = self.write(
-            merged(SMALL, {"train": {"epochs": 30},
-                           # So that it is on still when a fault comes.
-                           "faults": {"trainer_delay_ms": 10}}), data)
+        definition = merged(SMALL, {"train": {"epochs": 30}})
+        # So that it is on still when a fault comes.
+        slow = merged(definition, {"faults": {"trainer_delay_ms": 50}})
         with Cluster(self.top / "cluster", data, ["0", "1"],
                      "--chaos-allowed") as cluster:
-            calm = cluster.run(definition)["digest"]
-            run = cluster.ask("submit", definition)["run"]
+            calm = cluster.run(self.write(definition, data))["digest"]
+            run = cluster.ask("submit", self.write(slow, data, "-slow"))["run"]
             done = cluster.ask("chaos", "--seed", "3", "--during", run,
                                "--kinds", "delay,cut,corrupt", "--every",
                                "0.3")

@@ -241,7 +241,7 @@ class Resumed(CoordinatorTest):
             "recovery": {"wait": 0}})
         whole = self.train(definition, self.parts)
         slow = self.write(merged(definition,
-                                 {"faults": {"trainer_delay_ms": 40}}),
+                                 {"faults": {"trainer_delay_ms": 200}}),
                           self.parts, "-slow")
         cluster = self.cluster(["0-1", "1"])
         run = self.submit(cluster, slow, "--set", "placement.trainers=[d1]")
