@@ -219,13 +219,16 @@ class Outsider(runs.Workplace):
         """While ranks join and train, nothing else listens."""
         file = self.write(DEFINITION, self.data)
         run = self.cluster.ask("submit", file, *SLOWLY)["run"]
-        seen, looks = [set(), set()], 0
-        while self.cluster.ask("runs", run)["runs"][0]["state"] not in (
-                "finished", "failed"):
-            looks += 1
+        summary = self.cluster.folder / "runs" / run / "summary.json"
+        seen, looks = [set(), set()], []
+
+        def is_over():
+            looks.append(summary.exists())
             for daemon, ports in zip(self.cluster.daemons, seen):
                 ports |= listening(daemon.process)
-        self.assertGreater(looks, 3)
+            return looks[-1]
+        self.cluster.wait_until(is_over, "end of the run")
+        self.assertGreater(len(looks), 3)
         self.assertEqual(seen, [{port} for port in self.ports])
 
 

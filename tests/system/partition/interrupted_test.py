@@ -83,7 +83,7 @@ class InterruptedPartition(Workplace):
 
     def check(self, *numbers):
         data = self.results / "rmat"
-        imported("rmat", "--scale", 16, "--edges", 1500000, "--features", 4,
+        imported("rmat", "--scale", 16, "--edges", 4000000, "--features", 4,
                  "--out", data)
         out = self.results / "parts"
         out.mkdir()
