@@ -267,7 +267,7 @@ CATCH_TEST_CASE("a client finds the coordinator at one of several addresses",
   });
   coordinator.on(method::cancel, nothing);
   auto client = client_of(address_of_nobody() + "," + coordinator.address(),
-                          coordinator.key_file(), 4s);
+                          coordinator.key_file(), 2s);
   // What must not be done twice, too: nobody has taken it at the first.
   value_of(client.cancel({"r1", true}));
   CATCH_CHECK(client.address() == coordinator.address());
@@ -305,7 +305,7 @@ CATCH_TEST_CASE("a client asks elsewhere if a coordinator does not answer",
   with.command = "test";
   with.address = frozen.address() + "," + other.address();
   with.key = frozen.key_file();
-  with.deadline = 5s;
+  with.deadline = 4s;
   auto client = value_of(cluster_client::make(std::move(with)));
   CATCH_CHECK(value_of(client.status()).coordinator == "frozen");
   // It may have taken the run.
@@ -326,7 +326,7 @@ CATCH_TEST_CASE("a client tells of the coordinator that does not answer",
     return fail(ec::timeout, "not begun in time");
   });
   auto client = client_of(frozen.address() + "," + address_of_nobody(),
-                          frozen.key_file(), 4s);
+                          frozen.key_file(), 2s);
   const auto got = error_of(client.status());
   CATCH_CHECK(got.code == ec::timeout);
   CATCH_CHECK(got.message == "not begun in time");
