@@ -13,7 +13,7 @@ from runs import SMALL, partitioned, small_rmat, user_key
 from support import graphmill, program
 
 # Far below the two minutes for which a daemon looks for its coordinator.
-SECONDS = 30
+SECONDS = 60
 
 
 class WrongKey(runs.Workplace):
