@@ -16,19 +16,21 @@ import support
 PATIENCE_SECONDS = 200
 
 # Below those that the system gives to whoever takes any port.
-FIXED_PORTS = range(20000, 32000)
+FIXED_PORTS = list(range(20000, 32000))
+random.shuffle(FIXED_PORTS)
 
 
 def free_port():
-    """A port that nobody listens at, most likely for a while."""
+    """A port that nobody listens at, most likely for a while; another one each
+    time."""
     while True:
-        port = random.choice(FIXED_PORTS)
+        port = FIXED_PORTS.pop()
         with socket.socket() as it:
             try:
                 it.bind(("127.0.0.1", port))
                 return port
             except OSError:
-                continue  # Somebody has it; few ports are taken.
+                continue  # Somebody has it.
 
 
 class Daemon:
