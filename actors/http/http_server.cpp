@@ -1,7 +1,8 @@
 #include "actors/http/http_server.hpp"
 
 #include "actors/http/http_gate.hpp"
-#include "actors/transport/sessions/address.hpp"
+#include "actors/http/http_place.hpp"
+#include "actors/http/http_streams.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -27,44 +28,6 @@ using boost::asio::ip::tcp;
 using http_failure = boost::beast::error_code;
 using http_clock = std::chrono::steady_clock;
 
-/// Where to listen, and under which name.
-struct http_place {
-  std::string host; ///< As its user named it.
-  tcp::endpoint at;
-};
-
-result<http_place> http_place_of(const std::string& listen, bool has_token) {
-  auto parsed = parse_endpoint(listen);
-  if (!parsed)
-    return fail(ec::invalid_argument,
-                "'{}' is no address for HTTP; write it as 127.0.0.1:7880",
-                listen);
-  const auto& named = parsed.value();
-  std::string numeric = "0.0.0.0";
-  if (!is_wildcard(named)) {
-    GRAPHMILL_TRY(numeric, resolve_host(named.host));
-  } else if (named.host == "::") {
-    numeric = named.host;
-  }
-  http_failure failed;
-  const auto address = asio::ip::make_address(numeric, failed);
-  if (failed)
-    return fail(ec::invalid_argument, "'{}' is no address for HTTP: {}", listen,
-                failed.message());
-  if (!address.is_loopback() && !has_token)
-    return fail(ec::permission,
-                "others can reach {}: name a file with a token for HTTP "
-                "(--http-token-file), or listen at 127.0.0.1",
-                listen);
-  return http_place{named.host, {address, named.port}};
-}
-
-std::string http_address_text(const tcp::endpoint& at) {
-  const auto host = at.address().to_string();
-  return at.address().is_v6() ? fmt::format("[{}]:{}", host, at.port())
-                              : fmt::format("{}:{}", host, at.port());
-}
-
 std::string http_text_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
@@ -86,14 +49,21 @@ const boost::system::error_category& parse_errors() {
   return http::make_error_code(http::error::bad_method).category();
 }
 
+/// A list of what somebody has. Etags are digests: none is part of another.
+bool has_etag(const std::optional<std::string>& header,
+              const std::string& etag) {
+  return header && !etag.empty()
+         && (*header == "*" || header->find(etag) != std::string::npos);
+}
+
+} // namespace
+
 http_answer http_sentence(unsigned status, const std::string& text) {
   http_answer out;
   out.status = status;
   out.body = std::make_shared<const std::string>(text + "\n");
   return out;
 }
-
-} // namespace
 
 /// The server's thread, and what it owns. After the constructor nobody else
 /// touches any of it but `context_`, which is told to stop.
@@ -103,7 +73,8 @@ public:
     : with_(std::move(with)),
       gate_(place.host,
             !with_.token.empty() && place.at.address().is_unspecified(),
-            with_.token) {}
+            with_.token),
+      streams_(context_, with_.most, with_.counts) {}
 
   ~engine() {
     context_.stop();
@@ -174,6 +145,7 @@ private:
   void recover() {
     while (!open_.empty())
       close(shared_connection{open_.back()});
+    streams_.close_all();
     if (!accepting_)
       accept();
   }
@@ -258,30 +230,76 @@ private:
       return answer(one, http_sentence(400, "this is no HTTP"), false);
     ++one->requests;
     const auto& parser = *one->parser;
-    answer(one, page(one),
-           parser.is_done() && parser.get().keep_alive()
-             && one->requests < with_.most.requests);
+    const auto keeps = parser.is_done() && parser.get().keep_alive()
+                       && one->requests < with_.most.requests;
+    if (const auto refusal = refused(*one))
+      return answer(one, http_sentence(refusal->status, refusal->sentence),
+                    keeps);
+    const auto asked = asked_by(parser.get());
+    if (const auto found = with_.streams.find(asked.path);
+        found != with_.streams.end())
+      return stream(one, found->second, asked, keeps);
+    answer(one, page(asked), keeps);
   }
 
-  http_answer page(const shared_connection& one) {
-    const auto& request = one->parser->get();
+  std::optional<http_refusal> refused(const connection& one) {
+    const auto& request = one.parser->get();
     http_head head;
     head.method = http_text_of(request.method_string());
-    const auto target = http_text_of(request.target());
-    head.path = target.substr(0, target.find('?'));
     head.host = http_field(request, http::field::host);
     head.authorization = http_field(request, http::field::authorization);
-    head.has_body = !one->parser->is_done();
-    if (auto refusal = gate_.refuses(head, one->from, http_clock::now()))
-      return http_sentence(refusal->status, refusal->sentence);
-    const auto found = with_.pages.find(head.path);
+    head.has_body = !one.parser->is_done();
+    return gate_.refuses(head, one.from, http_clock::now());
+  }
+
+  static http_request asked_by(const http::request_header<>& request) {
+    http_request out;
+    out.path = http_text_of(request.target());
+    if (const auto mark = out.path.find('?'); mark != std::string::npos) {
+      out.query = out.path.substr(mark + 1);
+      out.path.erase(mark);
+    }
+    if (const auto last = request.find("Last-Event-ID"); last != request.end())
+      out.last_event_id = http_text_of(last->value());
+    return out;
+  }
+
+  http_answer page(const http_request& asked) const {
+    auto found = with_.pages.find(asked.path);
+    if (const auto folder = asked.path.rfind('/');
+        found == with_.pages.end() && folder != 0
+        && folder != std::string::npos)
+      found = with_.pages.find(asked.path.substr(0, folder + 1));
     if (found == with_.pages.end())
       return http_sentence(404, "there is no such page");
-    return found->second();
+    return found->second(asked);
+  }
+
+  /// The connection is a stream's from here on.
+  void stream(const shared_connection& one, const http_stream& what,
+              const http_request& asked, bool keeps) {
+    if (one->parser->get().method() != http::verb::get)
+      return answer(one, http_sentence(405, "a stream has no length"), keeps);
+    if (!streams_.has_room())
+      return answer(
+        one, http_sentence(503, "many streams are open: ask again later"),
+        keeps);
+    auto source = what(asked);
+    std::erase(open_, one);
+    ++with_.counts->answered;
+    streams_.open(beast::tcp_stream{one->stream.release_socket()},
+                  std::move(source));
   }
 
   void answer(const shared_connection& one, http_answer what, bool keeps) {
-    ++(what.status == 200 ? with_.counts->answered : with_.counts->refused);
+    const auto known =
+      one->parser->is_header_done()
+        ? http_field(one->parser->get(), http::field::if_none_match)
+        : std::nullopt;
+    if (what.status == 200 && has_etag(known, what.etag))
+      what.status = 304;
+    const auto told = what.status == 200 || what.status == 304;
+    ++(told ? with_.counts->answered : with_.counts->refused);
     one->since = http_clock::now();
     one->body = std::move(what.body);
     auto& output = one->output;
@@ -289,16 +307,23 @@ private:
     output.version(11);
     output.result(what.status);
     output.set(http::field::content_type, what.type);
-    output.set(http::field::cache_control, "no-store");
-    output.set("X-Content-Type-Options", "nosniff");
+    if (what.etag.empty()) {
+      output.set(http::field::cache_control, "no-store");
+    } else {
+      output.set(http::field::cache_control, "no-cache");
+      output.set(http::field::etag, what.etag);
+    }
+    for (const auto& [name, value] : http_guards())
+      output.set(name, value);
     if (what.status == 401)
       output.set(http::field::www_authenticate, "Bearer");
     if (what.status == 405)
       output.set(http::field::allow, "GET, HEAD");
     output.keep_alive(keeps);
     output.content_length(one->body->size());
-    if (one->parser->is_header_done()
-        && one->parser->get().method() == http::verb::head)
+    if (what.status == 304
+        || (one->parser->is_header_done()
+            && one->parser->get().method() == http::verb::head))
       output.body() = {};
     else
       output.body() = {one->body->data(), one->body->size()};
@@ -325,6 +350,7 @@ private:
   asio::steady_timer pause_{context_};
   bool accepting_ = false; ///< Or about to: a handler will go on with it.
   std::vector<shared_connection> open_;
+  http_streams streams_;
   std::thread thread_;
 };
 

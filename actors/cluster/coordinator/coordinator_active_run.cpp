@@ -114,7 +114,7 @@ void coordinator::conduct() {
   lead.observer = observer_of(*active_, handle_of<interface>(self_));
   run_file::keep_checkpoints(active_->file, lead.observer, active_->def,
                              static_cast<rank_id>(where.daemon_of_rank.size()),
-                             config_.graph->part_count());
+                             config_.graph->part_count(), checkpoint_teller());
   const auto progress = std::make_shared<progress_gauge>(active_->def);
   progress_gauge::observe(progress, lead.observer);
   active_->began = clock::now();

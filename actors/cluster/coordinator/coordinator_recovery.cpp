@@ -63,6 +63,7 @@ bool coordinator::go_on_without(const std::string& daemon,
     fmt::format("went on without daemon \"{}\", whose parts others serve: {}",
                 daemon, reason.message));
   config_.log->warn("run {} {}", active_->id, active_->losses.back());
+  tell(event_kind::recovered, daemon, active_->losses.back(), active_->id);
   active_->record.message = fmt::format("{}", fmt::join(active_->losses, "; "));
   note(active_->record);
   go_on(active_->turn.do_without(daemon));
@@ -90,6 +91,7 @@ void coordinator::recover() {
   auto says =
     fmt::format("attempt {} has ended: {}", active_->attempt, reason.message);
   config_.log->warn("run {}: {}", active_->id, says);
+  tell(event_kind::warning, {}, says, active_->id);
   active_->file->note(says);
   search_kept([this](std::optional<training_state> found) {
     attempt_later(std::move(found));
@@ -188,6 +190,7 @@ void coordinator::on_rewound(const run_rewound& back) {
          ? fmt::format("; {}", pluralized(active_->trainers(), "trainer"))
          : std::string{});
   config_.log->info("run {}: {}", active_->id, says);
+  tell(event_kind::recovered, {}, says, active_->id);
   active_->file->note(says);
   active_->record.message = says;
   tell_sizes();
@@ -323,7 +326,8 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search) {
   const auto& from = search->offers.front();
   auto wanted = search->tensors.next(search->run);
   if (!wanted) {
-    if (auto given = check_given(from, search->tensors.weights_digest()); !given) {
+    if (auto given = check_given(from, search->tensors.weights_digest());
+        !given) {
       pass_over(search, given.error());
       return;
     }

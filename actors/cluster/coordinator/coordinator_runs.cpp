@@ -264,6 +264,7 @@ void coordinator::on_taken(const run_taken& taken) {
     return;
   }
   config_.log->info("run {} is queued", run.id);
+  tell_of(run.record);
   taken.reply.reply(encode_run_id(run.id));
   queue_.push_back(std::move(run));
   start_next();

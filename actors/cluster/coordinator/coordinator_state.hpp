@@ -47,7 +47,8 @@ struct disk_room {
 /// it takes and queues runs in coordinator_runs.cpp, how they leave the queue
 /// in coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, what goes from and to clients as files in
-/// coordinator_files.cpp, how it leads the one that is on in
+/// coordinator_files.cpp, what it leaves for HTTP in coordinator_figures.cpp,
+/// how it leads the one that is on in
 /// coordinator_active_run.cpp, what its daemons tell and whom it does not
 /// believe in coordinator_events.cpp, what it does when that has lost a daemon
 /// in coordinator_recovery.cpp, or when its number of trainers may change in
@@ -65,6 +66,7 @@ public:
     if (config_.watch)
       members_thread_.emplace();
     deaths_.install(self_);
+    recall_runs();
     look_again();
     if (const auto cleared = clear_uploads(config_.runs); !cleared)
       config_.log->warn("{}", cleared.error().message);
@@ -237,6 +239,13 @@ private:
   result<payload> take_health(const incoming_request& request);
   result<payload> tell_health(const payload& data) const;
   void leave_figures(clock::time_point now);
+  void recall_runs();
+  void tell_of(const run_record& run);
+  void tell(event_kind kind, const std::string& daemon, std::string text,
+            const std::string& run = {});
+  void tell_coming(event_kind kind, const std::string& daemon,
+                   const std::string& what);
+  std::function<void(const std::string&)> checkpoint_teller() const;
   std::string not_ready() const;
   void look_at_disk(clock::time_point now);
   void rendezvous(const incoming_request& request);

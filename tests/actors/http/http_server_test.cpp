@@ -102,7 +102,7 @@ private:
 http_server::options http_of_pages() {
   http_server::options out;
   out.listen = "127.0.0.1:0";
-  out.pages["/page"] = [] {
+  out.pages["/page"] = [](const http_request&) {
     http_answer page;
     page.body = std::make_shared<const std::string>("hello\n");
     return page;

@@ -259,14 +259,16 @@ result<void> run_file::begin(spdlog::sink_ptr console) {
   return ok();
 }
 
-void run_file::keep_checkpoints(const std::shared_ptr<run_file>& self,
-                                run_observer& observer, const definition& def,
-                                rank_id world, part_id parts) {
+void run_file::keep_checkpoints(
+  const std::shared_ptr<run_file>& self, run_observer& observer,
+  const definition& def, rank_id world, part_id parts,
+  std::function<void(const std::string&)> on_written) {
   self->writer_ = graphmill::keep_checkpoints(
     observer, def,
     {.folder = self->folder_.checkpoints(),
      .about = self->about(def, world, parts),
-     .log = self->log_},
+     .log = self->log_,
+     .on_written = std::move(on_written)},
     [self](std::int32_t epochs) { return self->reporter_.lines_of(epochs); });
 }
 

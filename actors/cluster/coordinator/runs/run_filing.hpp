@@ -107,9 +107,12 @@ public:
   /// Has the checkpoints of the run written into its folder. Called once for
   /// each attempt, after `begin`.
   /// @param self This. @param world, parts Of the run.
-  static void keep_checkpoints(const std::shared_ptr<run_file>& self,
-                               run_observer& observer, const definition& def,
-                               rank_id world, part_id parts);
+  /// @param on_written As in `checkpoint_writer::setting`.
+  static void
+  keep_checkpoints(const std::shared_ptr<run_file>& self,
+                   run_observer& observer, const definition& def, rank_id world,
+                   part_id parts,
+                   std::function<void(const std::string&)> on_written = {});
 
   /// Takes the folder away: the run was not taken.
   void discard();
