@@ -153,6 +153,8 @@ inline constexpr milliseconds health_silence{5000};
 /// coordinator looks at the disk with the runs.
 inline constexpr milliseconds figures{1000};
 inline constexpr milliseconds disk_look{10'000};
+/// The first checkpoint that is written in this time is an event.
+inline constexpr milliseconds checkpoints_told{10'000};
 /// One that has left none for longer counts as stuck.
 inline constexpr milliseconds figures_silence{10'000};
 /// Questions that wait at the coordinator.

@@ -107,11 +107,16 @@ void coordinator::tell_coming(event_kind kind, const std::string& daemon,
   tell(kind, daemon, text);
 }
 
-/// For the thread that writes checkpoints of the run that is on.
+/// For the thread that writes checkpoints of the run that is on. Short epochs
+/// do not push all else out of the events.
 std::function<void(const std::string&)> coordinator::checkpoint_teller() const {
   if (!config_.feed)
     return {};
-  return [feed = config_.feed, run = active_->id](const std::string& name) {
+  return [feed = config_.feed, run = active_->id,
+          quiet = clock::time_point{}](const std::string& name) mutable {
+    if (clock::now() < quiet)
+      return;
+    quiet = clock::now() + timeouts::checkpoints_told;
     feed->tell({.time = now_unix(),
                 .kind = event_kind::checkpoint,
                 .run = run,

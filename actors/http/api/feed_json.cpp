@@ -11,7 +11,7 @@ namespace graphmill {
 namespace {
 
 double json_time(unix_time time) {
-  return double(time.count()) * 1e-3;
+  return double(time.count()) / 1000;
 }
 
 /// Null if it is not known. As short as a float can be told: it has no more

@@ -33,13 +33,19 @@ std::size_t bytes_of_tick(const history_tick& tick) {
   return out;
 }
 
+bool is_outdated(const daemon_health& report) {
+  return report.age > health_history::oldest_report;
+}
+
 constexpr auto actor_kinds =
   static_cast<std::size_t>(actor_kind::conductor) + 1;
 
 std::vector<stage_sample> stages_of(const run_health& run) {
   std::array<stage_sample, actor_kinds> sums{};
   std::array<double, actor_kinds> workers{};
-  for (const auto& daemon : run.daemons)
+  for (const auto& daemon : run.daemons) {
+    if (is_outdated(daemon))
+      continue;
     for (const auto& actor : daemon.actors) {
       const auto kind = static_cast<std::size_t>(actor.kind);
       auto& sum = sums[kind];
@@ -50,6 +56,7 @@ std::vector<stage_sample> stages_of(const run_health& run) {
       sum.stalled += float(weight * actor.stalled);
       sum.waiting += float(weight * actor.waiting);
     }
+  }
   std::vector<stage_sample> out;
   out.reserve(static_cast<std::size_t>(
     std::ranges::count_if(workers, [](double many) { return many > 0; })));
@@ -69,7 +76,7 @@ std::vector<daemon_sample> samples_of(const cluster_figures& now) {
   std::map<std::string_view, const daemon_health*> told;
   if (now.run)
     for (const auto& report : now.run->health.daemons)
-      if (report.age <= health_history::oldest_report)
+      if (!is_outdated(report))
         told[report.daemon] = &report;
   std::vector<daemon_sample> out;
   out.reserve(now.status.daemons.size());
