@@ -1,9 +1,14 @@
 #include "actors/http/http_streams.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
 #include <fmt/format.h>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <utility>
@@ -30,6 +35,10 @@ void http_streams::open(boost::beast::tcp_stream socket,
                         http_stream_source source) {
   auto made = std::make_shared<stream>(
     stream{std::move(socket), std::move(source), nullptr});
+  // A reader whose machine is gone acknowledges nothing.
+  const auto patience = static_cast<unsigned>(most_.patience.count());
+  ::setsockopt(made->socket.socket().native_handle(), IPPROTO_TCP,
+               TCP_USER_TIMEOUT, &patience, sizeof patience);
   open_.push_back(made);
   ++counts_->streams;
   std::string head = "HTTP/1.1 200 OK\r\n"
@@ -73,7 +82,8 @@ void http_streams::send(const shared_stream& one,
     one->socket, boost::asio::buffer(*one->text),
     [this, one](const boost::system::error_code& failed, std::size_t) {
       one->text.reset();
-      if (failed == boost::beast::error::timeout)
+      if (failed == boost::beast::error::timeout
+          || failed == boost::asio::error::timed_out)
         ++counts_->slow_streams;
       if (failed)
         close(one);

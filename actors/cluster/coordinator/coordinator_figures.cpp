@@ -1,7 +1,6 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 
-#include <ranges>
 #include <utility>
 
 // What a coordinator leaves for whoever asks over HTTP.
@@ -77,8 +76,7 @@ void coordinator::recall_runs() {
     config_.log->warn("{}", known.error().message);
     return;
   }
-  for (const auto& run : std::views::reverse(known.value().runs))
-    config_.feed->recall(run);
+  config_.feed->recall({known.value().runs, known.value().more});
 }
 
 void coordinator::tell_of(const run_record& run) {

@@ -1,7 +1,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
-#include "partition/files/json_text.hpp"
+#include "actors/http/api/status_json.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -14,21 +14,10 @@ namespace {
 /// Bytes of the runs of one answer, which must fit in a frame.
 constexpr std::size_t most_listed_bytes = max_frame_bytes / 2;
 
-/// A summary without what grows with stages and daemons, for lists.
-std::string brief(const std::string& summary) {
-  auto parsed = parse_json(summary, "a summary");
-  if (!parsed || !parsed.value().is_object())
-    return {};
-  auto& json = parsed.value();
-  json.erase("stages");
-  json.erase("daemons");
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 /// A record that fits in an answer, whatever the run was on.
 run_record fitting(run_record run) {
   if (run.summary.size() > most_listed_bytes)
-    run.summary = brief(run.summary);
+    run.summary = brief_summary(run.summary);
   return run;
 }
 
@@ -38,7 +27,7 @@ runs_reply fitting(run_history::page page) {
   out.more = page.more;
   std::size_t bytes = 0;
   for (auto& run : page.runs) {
-    run.summary = brief(run.summary);
+    run.summary = brief_summary(run.summary);
     bytes += run.summary.size() + run.message.size() + run.id.size()
              + run.name.size() + sizeof run;
     if (bytes > most_listed_bytes && !out.runs.empty()) {

@@ -29,7 +29,7 @@ http_answer api_answer(const nlohmann::json& value) {
   return out;
 }
 
-std::optional<std::uint64_t> whole_number(std::string_view text) {
+std::optional<std::uint64_t> decimal_in(std::string_view text) {
   std::uint64_t out = 0;
   const auto* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, out);
@@ -56,7 +56,7 @@ template <class Make>
 http_page page_since(Make make) {
   return [make = std::move(make)](const http_request& asked) {
     const auto said = since_in(asked.query);
-    const auto since = said ? whole_number(*said) : std::uint64_t{0};
+    const auto since = said ? decimal_in(*said) : std::uint64_t{0};
     if (!since)
       return http_sentence(400, "since= is no whole number");
     return api_answer(make(*since));
@@ -93,8 +93,8 @@ std::optional<stream_position> stream_position_in(std::string_view id) {
   const auto middle = id.find('-');
   if (middle == std::string_view::npos)
     return std::nullopt;
-  const auto history = whole_number(id.substr(0, middle));
-  const auto events = whole_number(id.substr(middle + 1));
+  const auto history = decimal_in(id.substr(0, middle));
+  const auto events = decimal_in(id.substr(middle + 1));
   if (!history || !events)
     return std::nullopt;
   return stream_position{*history, *events};
@@ -159,6 +159,9 @@ void add_api(http_server::options& to, const board_ptr& board,
              const feed_ptr& feed) {
   to.pages["/api/status"] = [board](const http_request&) {
     return status_page(*board);
+  };
+  to.pages["/api/runs"] = [feed](const http_request&) {
+    return api_answer(run_list_json(feed->runs(most_listed_runs)));
   };
   to.pages[runs_path] = [board, feed](const http_request& asked) {
     return run_page(*board, *feed, asked.path.substr(runs_path.size()));

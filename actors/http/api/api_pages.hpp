@@ -13,6 +13,8 @@ namespace graphmill {
 
 /// Rows of an answer with history, and of a tick of a stream.
 inline constexpr std::size_t most_history_rows = 20'000;
+/// Of a list: as `graphmill runs` has it.
+inline constexpr std::size_t most_listed_runs = 20;
 
 /// Adds what a coordinator tells as JSON below /api/, live and of its last
 /// hour: actors/monitoring.md describes it. Pages and streams belong to one

@@ -20,8 +20,10 @@ namespace graphmill {
 /// hour of ticks, or 2,000 events. Thread-safe.
 class cluster_feed {
 public:
-  /// Runs that it knows, of which a hundred may wait.
+  /// Runs that it knows, of which a hundred may wait, and the longest summary
+  /// of each.
   static constexpr std::size_t most_runs = 256;
+  static constexpr std::size_t most_summary_bytes = 16 * 1024;
 
   /// Numbers begin here: above all that a coordinator before has given. Before
   /// anything else.
@@ -35,8 +37,8 @@ public:
 
   /// A run stands like this: an event, if its state has changed.
   void note(const run_record& run, unix_time now);
-  /// A run of former times: no event.
-  void recall(const run_record& run);
+  /// Runs of former times, the latest first: these are no events.
+  void recall(const runs_reply& known);
 
   health_history::page history(std::uint64_t since,
                                std::size_t most_rows) const;
@@ -51,17 +53,22 @@ public:
   };
   position now() const;
 
-  /// What has become of a run, without its summary; nothing if it is not known.
+  /// What has become of a run; nothing if it is not known. Its summary is
+  /// brief.
   std::optional<run_record> run(const std::string& id) const;
+
+  /// The latest runs, the last one first, and whether there were others.
+  runs_reply runs(std::size_t most) const;
 
 private:
   /// @returns its state before, if it was known.
-  std::optional<run_state> put(const run_record& run);
+  std::optional<run_state> put(run_record run);
 
   mutable std::mutex mutex_;
   health_history history_;
   event_ring events_;
   std::deque<run_record> runs_; ///< The oldest first.
+  bool more_ = false;           ///< There were older ones.
 };
 
 } // namespace graphmill

@@ -14,21 +14,21 @@ namespace {
 /// allocator and its counts of owners add.
 constexpr std::size_t tick_bytes = sizeof(history_tick) + 128;
 
-std::size_t text_bytes(const std::string& text) {
+std::size_t kept_text_bytes(const std::string& text) {
   return sizeof text + (text.capacity() > 15 ? text.capacity() + 17 : 0);
 }
 
 std::size_t bytes_of_names(const std::vector<std::string>& names) {
   std::size_t out = 64;
   for (const auto& name : names)
-    out += text_bytes(name);
+    out += kept_text_bytes(name);
   return out;
 }
 
 std::size_t bytes_of_tick(const history_tick& tick) {
   auto out = tick_bytes + tick.rows.capacity() * sizeof(daemon_sample);
   if (tick.run)
-    out += text_bytes(tick.run->run)
+    out += kept_text_bytes(tick.run->run)
            + tick.run->stages.capacity() * sizeof(stage_sample);
   return out;
 }
@@ -40,7 +40,7 @@ bool is_outdated(const daemon_health& report) {
 constexpr auto actor_kinds =
   static_cast<std::size_t>(actor_kind::conductor) + 1;
 
-std::vector<stage_sample> stages_of(const run_health& run) {
+std::vector<stage_sample> stage_samples_of(const run_health& run) {
   std::array<stage_sample, actor_kinds> sums{};
   std::array<double, actor_kinds> workers{};
   for (const auto& daemon : run.daemons) {
@@ -72,7 +72,7 @@ std::vector<stage_sample> stages_of(const run_health& run) {
   return out;
 }
 
-std::vector<daemon_sample> samples_of(const cluster_figures& now) {
+std::vector<daemon_sample> daemon_samples_of(const cluster_figures& now) {
   std::map<std::string_view, const daemon_health*> told;
   if (now.run)
     for (const auto& report : now.run->health.daemons)
@@ -95,7 +95,7 @@ std::vector<daemon_sample> samples_of(const cluster_figures& now) {
   return out;
 }
 
-std::size_t rows_in(const history_tick& tick) {
+std::size_t rows_of_tick(const history_tick& tick) {
   return 1 + tick.rows.size() + (tick.run ? tick.run->stages.size() : 0);
 }
 
@@ -110,10 +110,10 @@ void health_history::take(const cluster_figures& now) {
   auto made = std::make_shared<history_tick>();
   made->seq = next_++;
   made->time = now.taken;
-  made->rows = samples_of(now);
+  made->rows = daemon_samples_of(now);
   if (now.run)
     made->run.emplace(run_sample{now.run->health.run, now.run->health.progress,
-                                 stages_of(now.run->health)});
+                                 stage_samples_of(now.run->health)});
   place added;
   const auto& daemons = now.status.daemons;
   if (!ticks_.empty()
@@ -164,7 +164,7 @@ health_history::page health_history::since(std::uint64_t seq,
   std::size_t rows = 0;
   for (; at < ticks_.size(); ++at) {
     const auto& tick = ticks_[at].what;
-    rows += rows_in(*tick);
+    rows += rows_of_tick(*tick);
     if (rows > most_rows && !out.ticks.empty()) {
       out.next = tick->seq;
       out.more = true;

@@ -1,6 +1,7 @@
 #include "actors/http/api/status_json.hpp"
 
 #include "messages/base/field_name.hpp"
+#include "partition/files/json_text.hpp"
 
 #include <optional>
 #include <type_traits>
@@ -63,6 +64,22 @@ nlohmann::json listed_owners_json(const status_reply& now) {
   return out;
 }
 
+nlohmann::json listed_time_json(unix_time when) {
+  return when.count() <= 0 ? nlohmann::json()
+                           : nlohmann::json(double(when.count()) * 1e-3);
+}
+
+nlohmann::json listed_run_json(const run_record& run) {
+  return {{"run", run.id},
+          {"name", run.name},
+          {"state", to_string(run.state)},
+          {"submitted", listed_time_json(run.submitted)},
+          {"started", listed_time_json(run.started)},
+          {"ended", listed_time_json(run.ended)},
+          {"message", run.message},
+          {"summary", summary_json(run)}};
+}
+
 } // namespace
 
 std::map<part_id, std::vector<std::string>> owners_in(const status_reply& now) {
@@ -102,6 +119,29 @@ nlohmann::json run_status_json(const run_health& run) {
 nlohmann::json run_status_json(const run_record& run) {
   return {
     {"run", run.id}, {"state", to_string(run.state)}, {"message", run.message}};
+}
+
+nlohmann::json run_list_json(const runs_reply& runs) {
+  auto list = nlohmann::json::array();
+  for (const auto& run : runs.runs)
+    list.push_back(listed_run_json(run));
+  return {{"runs", std::move(list)}, {"more", runs.more}};
+}
+
+nlohmann::json summary_json(const run_record& run) {
+  auto out = parse_json(run.summary, "a summary");
+  return out && out.value().is_object() ? std::move(out).value()
+                                        : nlohmann::json();
+}
+
+std::string brief_summary(const std::string& summary) {
+  auto parsed = parse_json(summary, "a summary");
+  if (!parsed || !parsed.value().is_object())
+    return {};
+  auto& json = parsed.value();
+  json.erase("stages");
+  json.erase("daemons");
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 } // namespace graphmill

@@ -154,6 +154,7 @@ class Api(runs.Workplace):
                         .startswith("cancelled"))
         self.assertEqual(self.read(at, f"/api/runs/{run}"),
                          cluster.ask("status", run))
+        self.assertEqual(self.read(at, "/api/runs"), cluster.ask("runs"))
 
 
 if __name__ == "__main__":

@@ -133,6 +133,11 @@ CATCH_TEST_CASE("the API tells of a run, whatever its state", "[api]") {
   CATCH_CHECK(run["progress"]["loss"].is_null());
   CATCH_CHECK(run["daemons"][0]["actors"][0]["kind"] == "sampler");
   CATCH_CHECK(run == json::parse(run_status_json(figures.run->health).dump()));
+  const auto runs = api.read("/api/runs");
+  CATCH_CHECK(runs["more"] == false);
+  CATCH_CHECK(runs["runs"][0]["run"] == "r");
+  CATCH_CHECK(runs["runs"][0]["state"] == "running");
+  CATCH_CHECK(runs["runs"][0]["summary"].is_null());
   // Its end is known before the figures know it.
   api.feed->note(run_in(run_state::failed, "no disk"), unix_time{3});
   CATCH_CHECK(api.read("/api/runs/r")["state"] == "failed");

@@ -23,7 +23,7 @@ run_record record_of(std::string id, run_state state,
   out.id = std::move(id);
   out.state = state;
   out.message = std::move(message);
-  out.summary = "{}";
+  out.summary = R"({"daemons": {"a": 1}, "stages": [], "steps": 3})";
   return out;
 }
 
@@ -69,7 +69,9 @@ CATCH_TEST_CASE("a ring of events has a bound", "[cluster_feed]") {
 CATCH_TEST_CASE("what becomes of a run are events", "[cluster_feed]") {
   cluster_feed feed;
   feed.begin(7);
-  feed.recall(record_of("old", run_state::finished));
+  feed.recall({{record_of("old", run_state::finished),
+                record_of("older", run_state::failed)},
+               false});
   CATCH_CHECK(feed.events(0).events.empty());
   feed.note(record_of("r", run_state::queued), unix_time{1});
   feed.note(record_of("r", run_state::queued, "waits: no daemon"),
@@ -89,16 +91,26 @@ CATCH_TEST_CASE("what becomes of a run are events", "[cluster_feed]") {
   CATCH_CHECK(page.events[2].run == "r");
   CATCH_REQUIRE(feed.run("r").has_value());
   CATCH_CHECK(feed.run("r")->message == "no disk");
-  CATCH_CHECK(feed.run("r")->summary.empty());
+  CATCH_CHECK(feed.run("r")->summary == R"({"steps":3})");
   CATCH_CHECK(feed.run("old")->state == run_state::finished);
   CATCH_CHECK(!feed.run("other").has_value());
+  const auto runs = feed.runs(2);
+  CATCH_CHECK(runs.more);
+  CATCH_REQUIRE(runs.runs.size() == 2);
+  CATCH_CHECK(runs.runs[0].id == "r");
+  CATCH_CHECK(runs.runs[1].id == "old");
+  CATCH_CHECK(!feed.runs(3).more);
 }
 
 CATCH_TEST_CASE("runs that are over make room", "[cluster_feed]") {
   cluster_feed feed;
-  feed.recall(record_of("waits", run_state::queued));
-  for (std::size_t r = 0; r < cluster_feed::most_runs; ++r)
-    feed.recall(record_of(std::to_string(r), run_state::finished));
+  feed.note(record_of("waits", run_state::queued), unix_time{1});
+  for (std::size_t r = 0; r < cluster_feed::most_runs; ++r) {
+    CATCH_CHECK(!feed.runs(1000).more);
+    feed.note(record_of(std::to_string(r), run_state::finished), unix_time{2});
+  }
+  CATCH_CHECK(feed.runs(1000).more);
+  CATCH_CHECK(feed.runs(1000).runs.size() == cluster_feed::most_runs);
   CATCH_CHECK(feed.run("waits").has_value());
   CATCH_CHECK(!feed.run("0").has_value());
   CATCH_CHECK(feed.run("1").has_value());
