@@ -4,6 +4,7 @@ the same as commands tell, what it was like before, and what has happened."""
 import http.client
 import json
 import pathlib
+import re
 import sys
 import time
 import unittest
@@ -14,8 +15,9 @@ import runs
 from clusters import PATIENCE_SECONDS, Cluster
 from over_http import get, told_at
 from runs import SMALL, merged, partitioned, small_rmat
-from support import program
+from support import ROOT, program
 
+PAGE = ROOT / "actors" / "http" / "page"
 # Slow, so that it does not write a checkpoint all the time.
 ENDLESS = merged(SMALL, {"train": {"epochs": 100000},
                          "faults": {"reply_delay_ms": 40}})
@@ -107,9 +109,13 @@ class Api(runs.Workplace):
         self.assertEqual(get(at, "/api/runs/none")[0], 404)
         self.assertEqual(get(at, "/api/stream", "POST")[0], 405)
         self.assertEqual(get(at, "/api/none")[0], 404)
-        status, page = get(at, "/")
-        self.assertEqual(status, 200)
-        self.assertEqual(get(at, "/page/index.html"), (200, page))
+        index = (PAGE / "index.html").read_text()
+        self.assertEqual(get(at, "/"), (200, index))
+        wanted = set(re.findall(r'"/page/([^"]+)"', index))
+        self.assertTrue(wanted)
+        for name in wanted | {"index.html"}:
+            self.assertEqual(get(at, f"/page/{name}"),
+                             (200, (PAGE / name).read_text()))
         cluster.daemons[1].kill()
         cluster.wait_until(
             lambda: {event["who"] for event in self.events(at, "lost")}
