@@ -127,6 +127,8 @@ std::string standing_message(const top_data& data, const top_view& view) {
     return data.cluster->note;
   auto out = fmt::format("sorted by {}{}", to_string(view.sort),
                          view.reversed ? ", reversed" : "");
+  if (!view.only.empty())
+    out += fmt::format("; of daemon {}", view.only);
   if (!view.filter.empty())
     out += fmt::format("; only \"{}\"", view.filter);
   if (data.health && data.health->left_out != 0)

@@ -114,9 +114,32 @@ CATCH_TEST_CASE("enter opens an actor, or the actors of a daemon", "[top]") {
   CATCH_CHECK(view.actor == top_actor_id{"a", "sampler", 0});
   CATCH_CHECK_FALSE(after(view, kind::escape).opened);
   view = after(after({}, kind::tab), kind::enter);
-  CATCH_CHECK(view.filter == "a");
+  CATCH_CHECK(view.only == "a");
   CATCH_CHECK(view.pane == top_pane::actors);
   CATCH_CHECK_FALSE(after({}, kind::enter, top_data{}).opened);
+}
+
+CATCH_TEST_CASE("the actors of a daemon are those of no other one", "[top]") {
+  auto data = top_example();
+  // Others whose name begins like it, or whose actors have to do with it.
+  auto other = data.health->daemons[0];
+  other.daemon = "b1";
+  data.health->daemons.push_back(other);
+  other.daemon = "b";
+  other.actors.resize(1);
+  data.health->daemons.push_back(other);
+  auto view = after(after({}, kind::tab, data), kind::down, data);
+  CATCH_CHECK(view.daemon == "b");
+  view = after(view, kind::enter, data);
+  auto rows = top_actors(data, view);
+  CATCH_REQUIRE(rows.size() == 1);
+  CATCH_CHECK(rows[0].id == top_actor_id{"b", "sampler", 0});
+  view.filter = "trainer";
+  CATCH_CHECK(top_actors(data, view).empty());
+  view = after(view, kind::escape, data);
+  CATCH_CHECK(view.only == "b");
+  CATCH_CHECK(top_actors(data, view).size() == 1);
+  CATCH_CHECK(top_actors(data, after(view, kind::escape, data)).size() == 7);
 }
 
 CATCH_TEST_CASE("what changes something is done after y alone", "[top]") {

@@ -208,6 +208,9 @@ CATCH_TEST_CASE("the line above the keys says what matters", "[top]") {
   view.reversed = true;
   view.filter = "tr";
   CATCH_CHECK(foot_of(data, view) == "sorted by busy%, reversed; only \"tr\"");
+  view.only = "a";
+  CATCH_CHECK(foot_of(data, view)
+              == "sorted by busy%, reversed; of daemon a; only \"tr\"");
   data.cluster->note = "the disk is full";
   CATCH_CHECK(foot_of(data, view) == "the disk is full");
   view.pane = top_pane::daemons;
