@@ -97,20 +97,28 @@ result<void> top_asker::ask() {
   auto& data = known_.data;
   GRAPHMILL_TRY(data.cluster, client_.status());
   auto run = ask_for_run();
-  if (!run && run.error().code == ec::not_found && run_.empty() && !data.run)
-    return ok(); // There has been none yet.
+  if (!run && run.error().code == ec::not_found && run_.empty()) {
+    forget_run(); // There has been none yet, or it is not remembered any more.
+    return ok();
+  }
   if (!run)
     return std::move(run).error();
-  if (!data.run || data.run->id != run.value().id) {
-    data.rates.clear();
-    data.losses.clear();
-    data.accuracies.clear();
-    cursor_ = 0;
-    all_told_ = false;
-  }
+  if (!data.run || data.run->id != run.value().id)
+    forget_run();
   data.run = std::move(run).value();
   GRAPHMILL_TRYV(ask_for_health());
   return ask_for_news();
+}
+
+void top_asker::forget_run() {
+  auto& data = known_.data;
+  data.run.reset();
+  data.health.reset();
+  data.rates.clear();
+  data.losses.clear();
+  data.accuracies.clear();
+  cursor_ = 0;
+  all_told_ = false;
 }
 
 /// Of the run that the user wants to see. Without a wish the one that was on
