@@ -10,7 +10,9 @@
 #include <boost/beast/http.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -238,6 +240,8 @@ private:
     one->since = http_clock::now();
     one->parser.emplace();
     one->parser->header_limit(with_.most.head_bytes);
+    // It is for the gate to refuse them; nobody reads them here.
+    one->parser->body_limit(std::numeric_limits<std::uint64_t>::max());
     one->input.max_size(with_.most.head_bytes + std::size_t{1024});
     one->stream.expires_after(with_.most.patience);
     http::async_read_header(

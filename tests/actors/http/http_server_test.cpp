@@ -163,6 +163,12 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
      405},
     {"GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
      413},
+    {"GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999999"
+     "\r\n\r\nx",
+     413},
+    {"GET /page HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked"
+     "\r\n\r\n1\r\nx\r\n",
+     413},
     {"GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
     {huge + std::string(8192, 'x'), 431},
   };
