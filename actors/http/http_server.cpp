@@ -197,7 +197,10 @@ private:
 
   void accept_later() {
     pause_.expires_after(breath);
-    pause_.async_wait([this](http_failure) { accept(); });
+    pause_.async_wait([this](http_failure) {
+      accepting_ = false; // Should this throw, it begins anew.
+      accept();
+    });
     accepting_ = true;
   }
 
