@@ -2,6 +2,7 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/commands/text/run_watcher.hpp"
+#include "messages/base/caught.hpp"
 
 #include <utility>
 
@@ -41,24 +42,31 @@ bool top_asker::carry_out(const top_command& command) {
 void top_asker::work() {
   const auto stop = stop_.get_token();
   while (!stop.stop_requested()) {
-    if (const auto command = next_command()) {
-      known_.outcome = outcome_of(*command);
-      ++known_.outcomes;
+    try {
+      if (const auto command = next_command()) {
+        known_.outcome = outcome_of(*command);
+        ++known_.outcomes;
+      }
+      conclude_round(ask());
+    } catch (...) { // Memory has run out, most likely: the screen must stay.
+      quietly([this] { conclude_round(caught("ask the coordinator")); });
     }
-    const auto asked = ask();
-    known_.data.address = client_.address();
-    known_.data.trouble = asked ? std::string{} : asked.error().message;
-    known_.failure.reset();
-    if (asked)
-      known_.answered = clock::now();
-    else
-      known_.failure = asked.error();
-    ++known_.rounds;
-    publish();
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, stop, timeouts::health_report,
                       [this] { return waiting_.has_value(); });
   }
+}
+
+void top_asker::conclude_round(const result<void>& asked) {
+  known_.data.address = client_.address();
+  known_.data.trouble = asked ? std::string{} : asked.error().message;
+  known_.failure.reset();
+  if (asked)
+    known_.answered = clock::now();
+  else
+    known_.failure = asked.error();
+  ++known_.rounds;
+  publish();
 }
 
 std::optional<top_command> top_asker::next_command() {

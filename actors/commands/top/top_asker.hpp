@@ -49,6 +49,7 @@ public:
 
 private:
   void work();
+  void conclude_round(const result<void>& asked);
   std::optional<top_command> next_command();
   std::string outcome_of(const top_command& command);
   result<void> ask();
