@@ -38,26 +38,24 @@ const std::string proxy = "feature proxy 1 -> b";
 } // namespace
 
 CATCH_TEST_CASE("s sorts by each column in turn, r reverses", "[top]") {
+  struct column {
+    top_sort sort;
+    texts rows;
+  };
+  const column columns[]{{top_sort::daemon, {"sampler", "trainer 0", proxy}},
+                         {top_sort::actor, {proxy, "sampler", "trainer 0"}},
+                         {top_sort::busy, {"sampler", "trainer 0", proxy}},
+                         {top_sort::queue, {"trainer 0", "sampler", proxy}},
+                         {top_sort::rate, {proxy, "sampler", "trainer 0"}},
+                         {top_sort::latency, {"trainer 0", "sampler", proxy}}};
   top_view view;
-  CATCH_CHECK(labels(view) == texts{"sampler", "trainer 0", proxy});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::actor);
-  CATCH_CHECK(labels(view) == texts{proxy, "sampler", "trainer 0"});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::busy);
-  CATCH_CHECK(labels(view) == texts{"sampler", "trainer 0", proxy});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::queue);
-  CATCH_CHECK(labels(view) == texts{"trainer 0", "sampler", proxy});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::rate);
-  CATCH_CHECK(labels(view) == texts{proxy, "sampler", "trainer 0"});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::latency);
-  CATCH_CHECK(labels(view) == texts{"trainer 0", "sampler", proxy});
-  view = after(view, "r");
-  CATCH_CHECK(labels(view) == texts{proxy, "sampler", "trainer 0"});
-  view = after(view, "s");
+  for (const auto& [sort, rows] : columns) {
+    CATCH_INFO(to_string(sort));
+    CATCH_CHECK(view.sort == sort);
+    CATCH_CHECK(labels(view) == rows);
+    CATCH_CHECK(labels(after(view, "r")) == texts(rows.rbegin(), rows.rend()));
+    view = after(view, "s");
+  }
   CATCH_CHECK(view.sort == top_sort::daemon);
 }
 
