@@ -69,6 +69,7 @@ nlohmann::json status_json(const std::string& address,
      now.running.empty() ? nlohmann::json() : nlohmann::json(now.running)},
     {"queued", now.queued},
     {"note", now.note},
+    {"stand_ins", now.stand_ins},
   };
 }
 
@@ -130,6 +131,8 @@ void print_status(const std::string& address, const status_reply& now) {
   say("running      {}\n", now.running.empty() ? "nothing" : now.running);
   if (!now.queued.empty())
     say("queued       {}\n", fmt::format("{}", fmt::join(now.queued, ", ")));
+  if (!now.stand_ins.empty())
+    say("stand-ins    {}\n", fmt::format("{}", fmt::join(now.stand_ins, ", ")));
   if (!now.note.empty())
     say("trouble      {}\n", now.note);
   print_daemons(now.daemons);

@@ -10,7 +10,9 @@
 #include <boost/beast/http.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -137,9 +139,9 @@ public:
   }
 
 private:
-  /// One connection. It is at one thing at a time: waits for a request, or for
-  /// its answer to be taken. Kept by the handler of what it is at, and by the
-  /// engine, which alone closes it.
+  /// One connection. It is at one thing at a time: waits for a request, for its
+  /// answer to be taken, or for its other end to close it. Kept by the handler
+  /// of what it is at, and by the engine, which alone closes it.
   struct connection {
     explicit connection(tcp::socket socket, std::string host)
       : stream(std::move(socket)), from(std::move(host)) {}
@@ -195,7 +197,10 @@ private:
 
   void accept_later() {
     pause_.expires_after(breath);
-    pause_.async_wait([this](http_failure) { accept(); });
+    pause_.async_wait([this](http_failure) {
+      accepting_ = false; // Should this throw, it begins anew.
+      accept();
+    });
     accepting_ = true;
   }
 
@@ -238,6 +243,8 @@ private:
     one->since = http_clock::now();
     one->parser.emplace();
     one->parser->header_limit(with_.most.head_bytes);
+    // It is for the gate to refuse them; nobody reads them here.
+    one->parser->body_limit(std::numeric_limits<std::uint64_t>::max());
     one->input.max_size(with_.most.head_bytes + std::size_t{1024});
     one->stream.expires_after(with_.most.patience);
     http::async_read_header(
@@ -308,11 +315,41 @@ private:
                         if (!is_open(one))
                           return;
                         one->body.reset();
-                        if (failed || !keeps)
+                        if (failed)
                           close(one);
-                        else
+                        else if (keeps)
                           read(one);
+                        else
+                          part(one);
                       });
+  }
+
+  /// Ends a connection in order. With bytes of the other end unread, as those
+  /// of a body, closing it would reset it, and might cost the other end the
+  /// answer: they are read and forgotten, for so long as a request may take.
+  void part(const shared_connection& one) {
+    http_failure ignored;
+    one->since = http_clock::now();
+    one->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    one->stream.expires_after(with_.most.patience);
+    forget_input(one);
+  }
+
+  /// Looks at the clock itself: the stream counts a read that finds something
+  /// as in time.
+  void forget_input(const shared_connection& one) {
+    one->input.clear();
+    one->stream.async_read_some(one->input.prepare(with_.most.head_bytes),
+                                [this, one](http_failure failed, std::size_t) {
+                                  if (!is_open(one))
+                                    return;
+                                  const auto took =
+                                    http_clock::now() - one->since;
+                                  if (failed || took >= with_.most.patience)
+                                    close(one);
+                                  else
+                                    forget_input(one);
+                                });
   }
 
   /// Until it is tried again what failed for want of memory or descriptors.
