@@ -51,8 +51,8 @@ inline constexpr milliseconds credit_report = std::chrono::seconds{30};
 /// over a slow network. If the owner is gone, that is known long before.
 inline constexpr milliseconds data_request = std::chrono::minutes{20};
 /// An owner of a part may be out of reach that long before another one is asked
-/// instead. A process that was killed is found out in that time, and a
-/// connection that was cut is made again.
+/// instead: a connection that was cut is made again in that time. That a
+/// process was killed is known at once (`call_options::fails_if_refused`).
 inline constexpr milliseconds owner_unreachable{500};
 /// For a batch that another daemon samples: longer, for it may itself wait for
 /// data of others.

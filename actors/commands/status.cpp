@@ -80,6 +80,8 @@ void print_status(const std::string& address, const status_reply& now) {
   say("running      {}\n", now.running.empty() ? "nothing" : now.running);
   if (!now.queued.empty())
     say("queued       {}\n", fmt::format("{}", fmt::join(now.queued, ", ")));
+  if (!now.stand_ins.empty())
+    say("stand-ins    {}\n", fmt::format("{}", fmt::join(now.stand_ins, ", ")));
   if (!now.note.empty())
     say("trouble      {}\n", now.note);
   print_daemons(now.daemons);

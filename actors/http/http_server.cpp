@@ -2,6 +2,7 @@
 
 #include "actors/http/http_gate.hpp"
 #include "actors/http/http_place.hpp"
+#include "actors/http/http_requests.hpp"
 #include "actors/http/http_streams.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -11,7 +12,9 @@
 #include <boost/beast/http.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -28,32 +31,9 @@ using boost::asio::ip::tcp;
 using http_failure = boost::beast::error_code;
 using http_clock = std::chrono::steady_clock;
 
-std::string http_text_of(beast::string_view text) {
-  return {text.data(), text.size()};
-}
-
-/// The value of a header; nothing if there is none. One that comes twice may
-/// mean two things: it counts as empty.
-std::optional<std::string> http_field(const http::fields& in,
-                                      http::field name) {
-  const auto found = in.equal_range(name);
-  if (found.first == found.second)
-    return std::nullopt;
-  if (std::next(found.first) != found.second)
-    return std::string{};
-  return http_text_of(found.first->value());
-}
-
 /// The kind of errors that say what is wrong with a request.
 const boost::system::error_category& parse_errors() {
   return http::make_error_code(http::error::bad_method).category();
-}
-
-/// A list of what somebody has. Etags are digests: none is part of another.
-bool has_etag(const std::optional<std::string>& header,
-              const std::string& etag) {
-  return header && !etag.empty()
-         && (*header == "*" || header->find(etag) != std::string::npos);
 }
 
 } // namespace
@@ -108,9 +88,9 @@ public:
   }
 
 private:
-  /// One connection. It is at one thing at a time: waits for a request, or for
-  /// its answer to be taken. Kept by the handler of what it is at, and by the
-  /// engine, which alone closes it.
+  /// One connection. It is at one thing at a time: waits for a request, for its
+  /// answer to be taken, or for its other end to close it. Kept by the handler
+  /// of what it is at, and by the engine, which alone closes it.
   struct connection {
     explicit connection(tcp::socket socket, std::string host)
       : stream(std::move(socket)), from(std::move(host)) {}
@@ -167,7 +147,10 @@ private:
 
   void accept_later() {
     pause_.expires_after(breath);
-    pause_.async_wait([this](http_failure) { accept(); });
+    pause_.async_wait([this](http_failure) {
+      accepting_ = false; // Should this throw, it begins anew.
+      accept();
+    });
     accepting_ = true;
   }
 
@@ -210,6 +193,8 @@ private:
     one->since = http_clock::now();
     one->parser.emplace();
     one->parser->header_limit(with_.most.head_bytes);
+    // It is for the gate to refuse them; nobody reads them here.
+    one->parser->body_limit(std::numeric_limits<std::uint64_t>::max());
     one->input.max_size(with_.most.head_bytes + std::size_t{1024});
     one->stream.expires_after(with_.most.patience);
     http::async_read_header(
@@ -232,36 +217,16 @@ private:
     const auto& parser = *one->parser;
     const auto keeps = parser.is_done() && parser.get().keep_alive()
                        && one->requests < with_.most.requests;
-    if (const auto refusal = refused(*one))
+    if (const auto refusal =
+          gate_.refuses(http_head_in(parser.get(), !parser.is_done()),
+                        one->from, http_clock::now()))
       return answer(one, http_sentence(refusal->status, refusal->sentence),
                     keeps);
-    const auto asked = asked_by(parser.get());
+    const auto asked = http_request_in(parser.get());
     if (const auto found = with_.streams.find(asked.path);
         found != with_.streams.end())
       return stream(one, found->second, asked, keeps);
     answer(one, page(asked), keeps);
-  }
-
-  std::optional<http_refusal> refused(const connection& one) {
-    const auto& request = one.parser->get();
-    http_head head;
-    head.method = http_text_of(request.method_string());
-    head.host = http_field(request, http::field::host);
-    head.authorization = http_field(request, http::field::authorization);
-    head.has_body = !one.parser->is_done();
-    return gate_.refuses(head, one.from, http_clock::now());
-  }
-
-  static http_request asked_by(const http::request_header<>& request) {
-    http_request out;
-    out.path = http_text_of(request.target());
-    if (const auto mark = out.path.find('?'); mark != std::string::npos) {
-      out.query = out.path.substr(mark + 1);
-      out.path.erase(mark);
-    }
-    if (const auto last = request.find("Last-Event-ID"); last != request.end())
-      out.last_event_id = http_text_of(last->value());
-    return out;
   }
 
   http_answer page(const http_request& asked) const {
@@ -292,11 +257,7 @@ private:
   }
 
   void answer(const shared_connection& one, http_answer what, bool keeps) {
-    const auto known =
-      one->parser->is_header_done()
-        ? http_field(one->parser->get(), http::field::if_none_match)
-        : std::nullopt;
-    if (what.status == 200 && has_etag(known, what.etag))
+    if (what.status == 200 && has_etag(one->parser->get(), what.etag))
       what.status = 304;
     const auto told = what.status == 200 || what.status == 304;
     ++(told ? with_.counts->answered : with_.counts->refused);
@@ -333,11 +294,41 @@ private:
                         if (!is_open(one))
                           return;
                         one->body.reset();
-                        if (failed || !keeps)
+                        if (failed)
                           close(one);
-                        else
+                        else if (keeps)
                           read(one);
+                        else
+                          part(one);
                       });
+  }
+
+  /// Ends a connection in order. With bytes of the other end unread, as those
+  /// of a body, closing it would reset it, and might cost the other end the
+  /// answer: they are read and forgotten, for so long as a request may take.
+  void part(const shared_connection& one) {
+    http_failure ignored;
+    one->since = http_clock::now();
+    one->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    one->stream.expires_after(with_.most.patience);
+    forget_input(one);
+  }
+
+  /// Looks at the clock itself: the stream counts a read that finds something
+  /// as in time.
+  void forget_input(const shared_connection& one) {
+    one->input.clear();
+    one->stream.async_read_some(one->input.prepare(with_.most.head_bytes),
+                                [this, one](http_failure failed, std::size_t) {
+                                  if (!is_open(one))
+                                    return;
+                                  const auto took =
+                                    http_clock::now() - one->since;
+                                  if (failed || took >= with_.most.patience)
+                                    close(one);
+                                  else
+                                    forget_input(one);
+                                });
   }
 
   /// Until it is tried again what failed for want of memory or descriptors.

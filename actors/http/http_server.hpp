@@ -62,8 +62,9 @@ public:
     /// One more, and the one that has been at the same for longest is closed.
     std::size_t connections = 64;
     std::uint32_t head_bytes = 8192; ///< Of a request.
-    /// For a request to come, from its first byte or the answer before it, and
-    /// again for the answer to be taken.
+    /// For a request to come, from its first byte or the answer before it,
+    /// again for the answer to be taken, and after the last one for the other
+    /// end to close the connection.
     std::chrono::milliseconds patience = std::chrono::seconds{10};
     std::size_t requests = 1000; ///< Of one connection; then it is closed.
     std::size_t streams = 20;    ///< That are open, beside the connections.

@@ -153,11 +153,13 @@ void coordinator::rewind() {
     [tell, lock = config_.lock, file = active_->file, from = active_->from,
      def = active_->def, attempt = active_->attempt,
      spent = std::exchange(active_->spent, 0), trainers = active_->trainers(),
-     console = config_.log->sinks().front()] {
+     console = config_.log->sinks().front(),
+     resumed = !active_->from_run.empty()] {
       if (auto held = lock->check(); !held) // The folder is another one's.
         tell(held.error());
       else
-        tell(file->go_back(from, def, {attempt, spent, trainers, console}));
+        tell(file->go_back(from, def,
+                           {attempt, spent, trainers, console, resumed}));
     },
     [tell](const error& reason) { tell(reason); });
 }

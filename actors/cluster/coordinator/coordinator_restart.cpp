@@ -1,5 +1,6 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/history/stand_ins.hpp"
 #include "messages/base/enumerated.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
@@ -127,17 +128,23 @@ bool coordinator::gives_way(const error& reason) {
   return true;
 }
 
+/// Also who waits for the lock, while it looks there.
 /// @param busy There are runs.
 void coordinator::look_at_lock(bool busy) {
   if (history_thread_.waiting() != 0)
     return;
   history_thread_.post(
     [me = handle_of<interface>(self_), history = config_.history,
-     lock = config_.lock, busy] {
-      if (auto held = lock->check(); !held)
+     lock = config_.lock, runs = config_.runs, stand_ins = stand_ins_, busy] {
+      if (auto held = lock->check(); !held) {
         post(me, records_written{held.error()});
-      else if (busy)
+        return;
+      }
+      if (busy)
         history->touch();
+      auto waiting = stand_ins_at(runs);
+      const std::lock_guard guard{stand_ins->mutex};
+      stand_ins->all.swap(waiting);
     },
     [](const error&) {}); // It looks again soon.
 }

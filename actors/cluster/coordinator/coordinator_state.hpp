@@ -24,6 +24,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,6 +41,13 @@ struct disk_room {
   std::atomic<std::uint64_t> free{0};
   std::atomic<std::uint64_t> size{0};
   std::atomic<bool> is_looked_at{false}; ///< A look is under way.
+};
+
+/// Names of those who wait to follow the COORDINATOR. Its thread for the
+/// history writes them, and it reads them.
+struct stand_in_names {
+  std::mutex mutex; ///< Held while they are copied or replaced.
+  std::vector<std::string> all;
 };
 
 /// The state of the COORDINATOR. Who is in the cluster stands in
@@ -328,6 +336,8 @@ private:
   health_keeper health_;                ///< Of the run that is on.
   std::array<std::uint64_t, 3> over_{}; ///< Runs, as in `cluster_figures`.
   std::shared_ptr<disk_room> disk_ = std::make_shared<disk_room>();
+  std::shared_ptr<stand_in_names> stand_ins_ =
+    std::make_shared<stand_in_names>();
   clock::time_point leave_figures_{};
   clock::time_point look_at_disk_{};
   run_records records_;

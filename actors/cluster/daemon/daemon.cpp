@@ -59,8 +59,9 @@ std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
   return std::make_shared<spdlog::logger>(name, std::move(sink));
 }
 
-state_folder_options state_options(const daemon_options& options) {
-  return {options.keep_runs, options.take_up, options.standby};
+state_folder_options state_options(const daemon_options& options,
+                                   const std::string& name) {
+  return {options.keep_runs, options.take_up, options.standby, name};
 }
 
 unsigned processors_of(const daemon_options& options) {
@@ -307,9 +308,9 @@ result<void> run_daemon(const daemon_options& given) {
   std::shared_ptr<audit_log> audit;
   if (leads) {
     // Before it listens: until then clients and daemons go to another one.
-    GRAPHMILL_TRY(
-      auto taken,
-      take_state_folder(options.runs, state_options(options), signals, *log));
+    GRAPHMILL_TRY(auto taken,
+                  take_state_folder(options.runs, state_options(options, name),
+                                    signals, *log));
     if (!taken)
       return ok(); // Told to end before its turn, or all were.
     state = std::move(*taken);

@@ -107,6 +107,7 @@ nlohmann::json status_json(const std::string& address,
      now.running.empty() ? nlohmann::json() : nlohmann::json(now.running)},
     {"queued", now.queued},
     {"note", now.note},
+    {"stand_ins", now.stand_ins},
   };
 }
 

@@ -77,6 +77,12 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
      405},
     {"GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
      413},
+    {"GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999999"
+     "\r\n\r\nx",
+     413},
+    {"GET /page HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked"
+     "\r\n\r\n1\r\nx\r\n",
+     413},
     {"GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
     {huge + std::string(8192, 'x'), 431},
   };
@@ -87,6 +93,48 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
   }
   raw_client client{*server};
   CATCH_CHECK(client.ask(get_page).status == 200);
+}
+
+CATCH_TEST_CASE("who sends a long body hears why it is refused",
+                "[http_server]") {
+  auto options = http_of_pages();
+  options.most.patience = std::chrono::minutes{10};
+  const auto server = started(std::move(options));
+  const std::string body(4 << 20, 'x'); // More than sockets hold.
+  raw_client client{*server};
+  CATCH_CHECK(client.say("GET /page HTTP/1.1\r\nHost: localhost\r\n"
+                         "Content-Length: 4194304\r\n\r\n"
+                         + body));
+  const auto got = client.hear();
+  CATCH_CHECK(got.status == 413);
+  CATCH_CHECK_THAT(got.head, contains("Connection: close"));
+  client.finish();
+  CATCH_CHECK(client.is_ended_in_order());
+}
+
+CATCH_TEST_CASE("who goes on with a body is left in the end", "[http_server]") {
+  auto options = http_of_pages();
+  options.most.patience = std::chrono::milliseconds{50};
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  client.say("GET /page HTTP/1.1\r\nHost: localhost\r\n"
+             "Content-Length: 99999999999\r\n\r\n");
+  const std::string more(1 << 16, 'x');
+  // More than the server can read in that time; it reads at its own pace.
+  int said = 0;
+  constexpr int most = 1 << 18;
+  while (said < most && client.say(more))
+    ++said;
+  CATCH_CHECK(said < most);
+}
+
+CATCH_TEST_CASE("who has said all may close its half", "[http_server]") {
+  const auto server = started(http_of_pages());
+  raw_client client{*server};
+  client.say(get_page);
+  client.finish();
+  CATCH_CHECK(client.hear().body == "hello\n");
+  CATCH_CHECK(client.is_ended_in_order());
 }
 
 CATCH_TEST_CASE("a request that does not come in time ends its connection",

@@ -39,15 +39,20 @@ public:
   }
 
   /// What the server has closed takes no more: that is no failure.
-  void say(const std::string& text) {
+  /// @returns whether all was taken.
+  bool say(const std::string& text) {
     for (std::size_t sent = 0; sent < text.size();) {
       const auto more = ::send(socket_.get(), text.data() + sent,
                                text.size() - sent, MSG_NOSIGNAL);
       if (more <= 0)
-        return;
+        return false;
       sent += static_cast<std::size_t>(more);
     }
+    return true;
   }
+
+  /// Says nothing more.
+  void finish() { ::shutdown(socket_.get(), SHUT_WR); }
 
   struct answer {
     unsigned status = 0; ///< 0: the connection has ended instead.
@@ -99,6 +104,9 @@ public:
     return std::exchange(heard_, {});
   }
 
+  /// Whether the server ends the connection in order, and resets nothing.
+  bool is_ended_in_order() { return is_ended() && errno_ == 0; }
+
   /// Whether the server ends the connection, having said nothing more.
   bool is_ended() { return heard_.empty() && !receive() && heard_.empty(); }
 
@@ -106,13 +114,15 @@ private:
   bool receive() {
     std::string more(1 << 16, '\0');
     const auto got = ::recv(socket_.get(), more.data(), more.size(), 0);
-    CATCH_REQUIRE((got >= 0 || errno == ECONNRESET || errno == EPIPE));
+    errno_ = got < 0 ? errno : 0;
+    CATCH_REQUIRE((got >= 0 || errno_ == ECONNRESET || errno_ == EPIPE));
     heard_.append(more, 0, got > 0 ? static_cast<std::size_t>(got) : 0);
     return got > 0;
   }
 
   unique_fd socket_;
   std::string heard_;
+  int errno_ = 0; ///< Of the last attempt to receive.
 };
 
 } // namespace graphmill::test

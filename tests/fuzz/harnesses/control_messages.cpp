@@ -126,7 +126,7 @@ run_record some_record() {
 }
 
 std::vector<std::string> cluster_messages() {
-  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full"};
+  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full", {"s"}};
   state.daemons.push_back(
     {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5});
   const watch_reply news{

@@ -126,6 +126,12 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
       sizes_ = sizes_until(found->content);
     kept = std::move(found->content.state);
   }
+  if (!kept && next.is_resumed)
+    return fail(ec::invalid_data,
+                "no checkpoint in {} is whole, and without one the run would "
+                "not end with its weights: it did not begin as its definition "
+                "says, but went on with another one",
+                folder_.checkpoints().string());
   reporter_.go_on_after(metrics);
   const auto at = kept ? kept->at : course_position{};
   GRAPHMILL_TRYV(

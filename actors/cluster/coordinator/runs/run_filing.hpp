@@ -67,6 +67,9 @@ public:
     std::uint32_t trainers = 1; ///< Unless `trainer.sizes` says otherwise.
     /// As that of `begin`, for a run that another process began.
     spdlog::sink_ptr console;
+    /// Its beginning is not that of its definition: it went on with another
+    /// run, perhaps by another definition, or began with weights of one.
+    bool is_resumed = false;
   };
 
   /// Goes back to where the next attempt of the run begins: there each step
@@ -75,7 +78,7 @@ public:
   /// @param kept What daemons have kept of the run, if anything.
   /// @returns `kept`, or what the newest whole checkpoint holds, if that is
   /// further or some steps before `kept` were never told; nothing: from the
-  /// beginning.
+  /// beginning, which fails for a run that is resumed.
   result<std::optional<training_state>>
   go_back(std::optional<training_state> kept, const definition& def,
           const next_attempt& next);
