@@ -155,6 +155,9 @@ class Writer:
     def write_plain(self, owner, name, value, count):
         self.expect_rows(owner, name, value, count)
         rows = Rows(value)
+        if rows.dtype.kind not in "iuf":
+            raise Refused(f"{owner}.{name} holds {rows.dtype}, and numbers are "
+                          "expected: the more, the later")
         self.write_blocks(self.path(owner, f"{name}.npy"), rows, rows.dtype)
 
     def write_features(self, owner, name, value, count):
@@ -243,7 +246,7 @@ class Writer:
             if at is None or not 0 <= at < shape[1]:
                 raise Refused(f"{owner}.{name} has {shape[1]} splits; say "
                               f"which (--split-index 0 to {shape[1] - 1})")
-            mask = mask[:, at]
+            mask = Rows(mask).value[:, at]
         path = self.path(owner, f"{which}_mask.npy")
         with NpyFile(path, np.bool_, (count,)) as file:
             for first, block in Rows(mask).blocks(self.step):
@@ -253,14 +256,12 @@ class Writer:
                 file.write(first, block.astype(bool))
 
     def write_ids(self, owner, which, name, ids):
-        ids = np.asarray(ids) if isinstance(ids, (list, tuple)) else ids
-        shape = shape_of(ids)
-        if len(shape) == 2 and shape[1] == 1:
-            ids = ids.reshape(-1)
-        elif len(shape) != 1:
-            raise Refused(f"{owner}.{name} has the shape {list(shape)}, and a "
-                          "list of nodes is expected")
         rows = Rows(ids)
+        if len(rows.shape) == 2 and rows.shape[1] == 1:
+            rows = Rows(rows.value.reshape(-1))
+        elif len(rows.shape) != 1:
+            raise Refused(f"{owner}.{name} has the shape {list(rows.shape)}, "
+                          "and a list of nodes is expected")
         if rows.dtype.kind not in "iu":
             raise Refused(f"{owner}.{name} holds {rows.dtype}, and ids of "
                           "nodes are integers")

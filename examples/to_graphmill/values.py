@@ -49,9 +49,11 @@ class Rows:
     there is never a second copy of all."""
 
     def __init__(self, value):
-        self.value = value
         self.shape = shape_of(value)
-        self.dtype = to_numpy(value[:1]).dtype
+        # What a list holds cannot be told from its first row.
+        self.value = (np.asarray(value) if isinstance(value, (list, tuple))
+                      else value)
+        self.dtype = to_numpy(self.value[:1]).dtype
 
     def blocks(self, step):
         for first in range(0, self.shape[0], step):
