@@ -23,6 +23,14 @@ class Found:
     undirected: bool = False  # Each pair is there once, and is meant both ways.
 
 
+def add_attribute(data, name, value):
+    """Adds an attribute of nodes, which takes the place of no other one."""
+    if data.get(str(name)) is not None:
+        raise Refused(f"nodes would have {name} twice: remove one, or call it "
+                      "something else")
+    data[str(name)] = value
+
+
 def clean(name, notes):
     """A name that a type may have; says so if it is another one."""
     text = re.sub(r"[^A-Za-z0-9_.-]", "-", str(name))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from .graph import Found
+from .graph import Found, add_attribute
 from .tensor_graphs import ONE_EDGE
 from .values import CompressedEdges, PairEdges, Refused, is_missing, to_numpy
 
@@ -39,13 +39,10 @@ def read_networkx(graph):
     keys = dict.fromkeys(key for _, values in graph.nodes(data=True)
                          for key in values)
     for key in keys:
-        data[str(key)] = [values.get(key)
-                          for _, values in graph.nodes(data=True)]
+        add_attribute(data, key, [values.get(key)
+                                  for _, values in graph.nodes(data=True)])
     if names != list(range(len(names))):
-        if "node_names" in data:
-            raise Refused("nodes have an attribute node_names, and names of "
-                          "their own")
-        data["node_names"] = names
+        add_attribute(data, "node_names", names)
     position = {name: place for place, name in enumerate(names)}
     edge_data = {str(key): None for *_, values in graph.edges(data=True)
                  for key in values}
@@ -95,6 +92,9 @@ class Table:
             self.rows = table.metadata.num_rows
         else:
             self.names, self.rows = list(table.column_names), table.num_rows
+        if len(set(map(str, self.names))) < len(self.names):
+            raise Refused("two columns have the same name; there are "
+                          + ", ".join(map(str, self.names)))
 
     def batches(self, columns, step):
         """Parts of these columns, as functions from a name to an array."""
@@ -218,11 +218,12 @@ def node_columns(nodes, features, id_column, step):
             raise Refused(f"the table of nodes has no column {name}")
     ids = nodes.column(id_column, step)
     check_ids(ids, id_column)
-    data = {str(name): nodes.column(name, step) for name in nodes.names
-            if name != id_column and name not in features}
-    data["num_nodes"] = nodes.rows
+    data = {"num_nodes": nodes.rows}
+    for name in nodes.names:
+        if name != id_column and name not in features:
+            add_attribute(data, name, nodes.column(name, step))
     if features:
-        data["x"] = Columns(nodes, list(features))
+        add_attribute(data, "x", Columns(nodes, list(features)))
     return ids, data
 
 
@@ -248,9 +249,7 @@ def read_tables(edges, nodes=None, *, ends=None, features=(), id_column=None,
         twice = known[1:][known[1:] == known[:-1]][0]
         raise Refused(f"two nodes have the id {twice!r}")
     if ids.dtype.kind not in "iu" or (ids != np.arange(len(ids))).any():
-        if "node_names" in data:
-            raise Refused("the table of nodes has a column node_names and ids")
-        data["node_names"] = ids
+        add_attribute(data, "node_names", ids)
     left = {str(name): "a column" for name in edges.names if name not in ends}
     return Found("tables", {"node": data},
                  {ONE_EDGE: TableEdges(edges, ends, known, order)},

@@ -12,7 +12,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from conversions import Conversion, write
-from graph_objects import ArrowTable, Matrix, ParquetFile
+from graph_objects import ArrowTable, Matrix, ParquetFile, Store
 from support import Dataset, np
 
 COMMAND = support.ROOT / "examples" / "to_graphmill.py"
@@ -138,6 +138,8 @@ class MatricesAndTables(Conversion):
             [[1, ord(name)] for name in names], np.float32), labels=[
                 {"a": 0, "b": 1, "c": 1, "d": -1}[name] for name in names])
         self.refused_elsewhere(nx.MultiGraph([(0, 1), (0, 1)]), "MultiGraph")
+        graph.nodes["a"]["num_nodes"] = 3
+        self.refused(graph, "num_nodes twice")
 
     def refused_elsewhere(self, graph, *fragments):
         self.out = self.top / "elsewhere" / "set"
@@ -190,6 +192,24 @@ class MatricesAndTables(Conversion):
             np.testing.assert_array_equal(
                 np.load(path),
                 np.load(first.folder / path.relative_to(self.out)))
+
+    def test_names_that_are_there_twice(self):
+        edges = ArrowTable(self.EDGES)
+        for change, name in (({"x": self.NODES["f"]}, "x"),
+                             ({"num_nodes": self.NODES["f"]}, "num_nodes"),
+                             ({"node_names": self.NODES["id"]}, "node_names"),
+                             ({7: [0, 1, 2], "7": [2, 1, 0]}, "same name")):
+            with self.subTest(name=name):
+                self.refused(edges, name, ignore=["w"], features=["f", "g"],
+                             nodes=ArrowTable({**self.NODES, **change}))
+        good = Store(self.good, labels=None)
+        del good["y"]
+        labels = self.good["y"]
+        self.refused(Store(good, labels=labels), "labels twice", labels=labels)
+        split = {"train": np.arange(3)}
+        self.refused(Store(good, train_idx=np.arange(4)), "train_idx twice",
+                     split_idx=split)
+        self.check_40(self.written(good, labels=labels))
 
     @unittest.skipUnless(library("pandas"), "pandas is not installed")
     def test_pandas(self):
