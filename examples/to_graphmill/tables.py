@@ -185,9 +185,15 @@ def with_ids(ids, values, column):
 
 
 def expect_same_kind(values, ids, column):
-    if (values.dtype.kind in "iu") != (ids.dtype.kind in "iu"):
+    kinds = values.dtype.kind in "iu", ids.dtype.kind in "iu"
+    if kinds[0] != kinds[1]:
         raise Refused(f"of the column {column} and the other ids of nodes, one "
                       "holds integers and one texts")
+    # NumPy would compare them as floats, where many ids are the same.
+    if all(kinds) and np.promote_types(values.dtype, ids.dtype).kind == "f":
+        raise Refused(f"of the column {column} and the other ids of nodes, one "
+                      "holds integers of 64 bits with a sign and one without: "
+                      "convert one of them")
 
 
 def end_columns(table, ends):

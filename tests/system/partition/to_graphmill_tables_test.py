@@ -211,6 +211,21 @@ class MatricesAndTables(Conversion):
                      split_idx=split)
         self.check_40(self.written(good, labels=labels))
 
+    def test_integers_of_64_bits(self):
+        """Two that are the same as floats are two ids."""
+        ids = np.array([2**60, 2**60 + 1])
+        nodes = ArrowTable({"id": ids})
+        ends = {"source": ids, "target": ids[::-1]}
+        for column in ends:
+            self.refused(ArrowTable({**ends, column: ids.astype(np.uint64)}),
+                         column, "sign", nodes=nodes)
+        self.refused(ArrowTable({**ends, "source": ids.astype(np.uint64)}),
+                     "target", "sign")
+        got = self.written(ArrowTable(ends), nodes=nodes)
+        self.check_edges(got, "node__to__node", np.array([[0, 1], [1, 0]]),
+                         (2, 2))
+        self.assertEqual(self.names(), ids.tolist())
+
     @unittest.skipUnless(library("pandas"), "pandas is not installed")
     def test_pandas(self):
         frame = library("pandas").DataFrame
