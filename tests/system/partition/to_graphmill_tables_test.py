@@ -55,6 +55,22 @@ class MatricesAndTables(Conversion):
         got = self.written(matrix, ignore=["data"])
         self.check_edges(got, "node__to__node", edges, (40, 40))
 
+    def test_damaged_matrix(self):
+        edges, matrix = self.matrix(1.0)
+        good = matrix.indptr
+        for place, value in ((0, 1), (40, edges.shape[1] - 1),
+                             (20, good[22] + 1)):
+            matrix.indptr = good.copy()
+            matrix.indptr[place] = value
+            self.refused(matrix, "one after the other")
+        matrix.indptr = good[:0]
+        self.refused(matrix, "one after the other")
+        pairs = Matrix("coo", (40, 40), row=edges[0], col=edges[1][:-1],
+                       data=np.ones(edges.shape[1]))
+        self.refused(pairs, "the same length")
+        pairs.col = edges[1]
+        self.check_edges(self.written(pairs), "node__to__node", edges, (40, 40))
+
     def command(self, *arguments):
         return subprocess.run([sys.executable, COMMAND, *map(str, arguments)],
                               text=True, capture_output=True,
