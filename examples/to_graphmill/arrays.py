@@ -313,7 +313,7 @@ def spellings(which):
 def stacked(values, where):
     """A column of lists as a matrix."""
     try:
-        return np.stack([np.asarray(value, np.float32) for value in values])
+        return np.stack([np.asarray(value) for value in values])
     except (TypeError, ValueError) as error:
         raise Refused(f"{where}: its rows are no lists of as many numbers "
                       "each") from error

@@ -243,6 +243,21 @@ class MatricesAndTables(Conversion):
         self.assertEqual(self.names(), ids.tolist())
 
     @unittest.skipUnless(library("pandas"), "pandas is not installed")
+    def test_columns_of_lists(self):
+        frame = library("pandas").DataFrame
+        ids = {"id": ["a", "b", "c"]}
+        edges = frame({name: self.EDGES[name] for name in ("source", "target")})
+        for rows, text in (([[1, 2], [3], [4, 5]], "as many numbers"),
+                           ([[1, 2], None, [4, 5]], "as many numbers"),
+                           ([["1"], ["2"], ["3"]], "features are numbers"),
+                           ([[1], [2], [2**24 + 1]], "2^24")):
+            with self.subTest(rows=rows):
+                self.refused(edges, text, nodes=frame({**ids, "x": rows}))
+        rows = [[1, 0.5], [2, 0.25], [3, 4]]
+        got = self.written(edges, nodes=frame({**ids, "x": rows}))
+        self.check_nodes(got, "node", features=np.array(rows, np.float32))
+
+    @unittest.skipUnless(library("pandas"), "pandas is not installed")
     def test_pandas(self):
         frame = library("pandas").DataFrame
         self.check_tables(frame(self.EDGES), frame(self.NODES))
