@@ -96,12 +96,21 @@ class MatricesAndTables(Conversion):
                          done.stderr.strip().removeprefix("to_graphmill: "))
         self.assertEqual(self.command(path).returncode, 2)
         self.assertEqual(self.command("--help").returncode, 0)
-        for name, text in (("no.npz", "no file"), ("a.xyz", "kinds"),
-                           ("bad.npz", "cannot read")):
+
+    def test_command_with_bad_files(self):
+        path = self.top / "adj.npz"
+        np.savez(path, format="csr", shape=(2, 2), indptr=[0, 1, 1],
+                 data=[1.0])
+        there = path.read_bytes()
+        for name, content, text in (
+                ("no.npz", None, "no file"), ("a.xyz", b"garbage", "kinds"),
+                ("bad.npz", b"garbage", "cannot read"),
+                ("cut.npz", there[:-30], "cannot read"),
+                ("indices.npz", there, "it has no indices")):
             with self.subTest(name=name):
                 bad = self.top / name
-                if name != "no.npz":
-                    bad.write_bytes(b"garbage")
+                if content is not None:
+                    bad.write_bytes(content)
                 done = self.command(bad, self.top / "never")
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(text, done.stderr)
