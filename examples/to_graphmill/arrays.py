@@ -219,6 +219,9 @@ class Writer:
         if missing:
             self.note(f"{where}: {missing} of {count} nodes have no label")
         if place:
+            if self.num_classes not in (None, len(place)):
+                raise Refused(f"{where}: its texts make {len(place)} classes, "
+                              f"and {self.num_classes} were announced")
             return {"num_classes": len(place), "class_names": list(place)}
         return ({"num_classes": int(self.num_classes)}
                 if self.num_classes else {})

@@ -83,6 +83,11 @@ def import_csv(options, flags):
         raise Refused("--rename is not for tables of text: say what columns "
                       "are by the flags of graphmill import csv, such as -- "
                       "--label class")
+    for flag, value in (("--num-nodes", options.num_nodes),
+                        ("--split-index", options.split_index is not None),
+                        ("--keep-arrays", options.keep_arrays)):
+        if value:
+            raise Refused(f"{flag} is not for tables of text")
     command = ["import", "csv", "--edges", options.graph,
                *(["--nodes", options.nodes] if options.nodes else []),
                *(["--source", options.source] if options.source else []),

@@ -48,8 +48,8 @@ def read(graph, step, **options):
                       "be written: PyG's Data and HeteroData, a DGLGraph, a "
                       "dataset of OGB, a graph of networkx, a sparse matrix of "
                       "SciPy, a table of pandas or pyarrow")
-    if any(value for value in options.values()):
-        raise Refused("options for tables were given, and it is "
+    if options:
+        raise Refused(f"{', '.join(options)}: options for tables, and it is "
                       + found.kind)
     return found
 
@@ -205,14 +205,10 @@ def write_arrays(arrays, found, chunk_bytes, **options):
 
 def by_type(num_nodes, found):
     """Counts of nodes that were given, as {type: count}."""
-    counts = (dict(num_nodes) if isinstance(num_nodes, dict)
-              else {next(iter(found.nodes)): num_nodes}
-              if num_nodes is not None else {})
-    strange = set(counts) - set(found.nodes)
-    if strange:
-        raise Refused(f"the number of nodes of {strange.pop()!r} was given, "
-                      "which is no node type")
-    return counts
+    if num_nodes is None:
+        return {}
+    return tensor_graphs.by_node_type(
+        found, num_nodes, "numbers of nodes (--num-nodes TYPE=N)")
 
 
 def add_beside(found, labels, split_idx):

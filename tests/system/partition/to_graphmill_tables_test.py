@@ -52,6 +52,8 @@ class MatricesAndTables(Conversion):
         matrix.format, matrix.shape = "csr", (40, 41)
         self.refused(matrix, "40 rows and 41 columns")
         matrix.shape = (40, 40)
+        self.refused(matrix, "nodes: options for tables",
+                     nodes=ArrowTable(self.NODES))
         got = self.written(matrix, ignore=["data"])
         self.check_edges(got, "node__to__node", edges, (40, 40))
 
@@ -124,6 +126,11 @@ class MatricesAndTables(Conversion):
                             "--header")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(Dataset(self.out).info["edge_types"][0]["count"], 3)
+        for flags in (["--num-nodes", "4"], ["--split-index", "0"],
+                      ["--keep-arrays"]):
+            done = self.command(path, self.top / "never", *flags)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{flags[0]} is not for tables", done.stderr)
 
     @unittest.skipUnless(library("torch"), "torch is not installed")
     def test_torch(self):

@@ -94,6 +94,7 @@ class OneType(Conversion):
 
     def test_labels_that_are_texts(self):
         texts = np.array(["sea", "air", "land"])[self.good["y"]]
+        self.refused(Store(self.good, y=texts), "3 classes", num_classes=4)
         got = self.written(Store(self.good, y=list(texts)))
         self.assertEqual(got.node_type("node")["class_names"],
                          ["air", "land", "sea"])
@@ -258,6 +259,15 @@ class SeveralTypes(Conversion):
         time = "_author/s__writes__it__paper.time"
         self.refused(data, time, "made")
         self.refused(data, "paper", "year", ignore=[time, "made"])
+        data.parts["_author/s"].clear()
+        self.refused(data, "TYPE=N", ignore=[time, "made", "paper.year"],
+                     num_nodes=12)
+        self.check_types(self.written(
+            data, ignore=[time, "made", "paper.year"],
+            num_nodes={"author-s": 12}), "author-s", "writes_it")
+        self.out = self.top / "named" / "set"
+        self.results = self.out.parent
+        data.parts["_author/s"]["num_nodes"] = 12
         got = self.written(data, ignore=[time, "made", "paper.year"])
         self.check_types(got, "author-s", "writes_it")
         self.assertIn("the type '_author/s' is called author-s",
