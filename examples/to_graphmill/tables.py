@@ -109,12 +109,20 @@ class Table:
             parts = (batch for first in range(0, self.rows, step)
                      for batch in self.table.slice(first, step).to_batches())
         for part in parts:
-            yield lambda name: part.column(part.schema.names.index(
-                name)).to_numpy(zero_copy_only=False)
+            yield lambda name: of_arrow(part.column(part.schema.names.index(
+                name)))
 
     def column(self, name, step):
         parts = [get(name) for get in self.batches([name], step)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def of_arrow(column):
+    """An array of Arrow as one of NumPy. Those of indices into a dictionary are
+    decoded first: pyarrow gives missing values the last of the dictionary
+    (https://github.com/apache/arrow/pull/10101)."""
+    decode = getattr(column, "dictionary_decode", None)
+    return (decode() if decode else column).to_numpy(zero_copy_only=False)
 
 
 class Columns:

@@ -12,7 +12,8 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from conversions import Conversion, write
-from graph_objects import ArrowTable, Matrix, ParquetFile, Store
+from graph_objects import (ArrowTable, Categories, Matrix, ParquetFile,
+                           Store)
 from support import Dataset, np
 
 COMMAND = support.ROOT / "examples" / "to_graphmill.py"
@@ -224,6 +225,18 @@ class MatricesAndTables(Conversion):
             np.testing.assert_array_equal(
                 np.load(path),
                 np.load(first.folder / path.relative_to(self.out)))
+
+    def test_categories(self):
+        """What is missing is none of them."""
+        edges = ArrowTable({**self.EDGES, "source": Categories("abc")})
+        nodes = ArrowTable({**self.NODES, "y": Categories(["sea", None,
+                                                           "air"])})
+        got = self.written(edges, nodes=nodes, features=["f", "g"],
+                           ignore=["w"])
+        self.check_edges(got, "node__to__node",
+                         np.array([[2, 1, 0], [1, 0, 2]]), (3, 3))
+        self.check_nodes(got, "node", labels=[1, -1, 0])
+        self.assertEqual(got.node_type("node")["class_names"], ["air", "sea"])
 
     def test_names_that_are_there_twice(self):
         edges = ArrowTable(self.EDGES)

@@ -128,7 +128,9 @@ class ArrowBatch:
         self.schema = Store(names=list(columns))
 
     def column(self, at):
-        return ArrowColumn(list(self.columns_of.values())[at])
+        values = list(self.columns_of.values())[at]
+        return (ArrowDictionary if isinstance(values, Categories)
+                else ArrowColumn)(values)
 
 
 class ArrowColumn:
@@ -143,6 +145,30 @@ class ArrowColumn:
             return np.array(self.values, object)
         return np.array([np.nan if value is None else value
                          for value in self.values])
+
+
+class Categories(list):
+    """Texts of a column that pyarrow has as a dictionary and indices."""
+
+    def __getitem__(self, at):
+        part = super().__getitem__(at)
+        return Categories(part) if isinstance(at, slice) else part
+
+
+class ArrowDictionary:
+    """As pyarrow, whose to_numpy takes missing values for the last one."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def dictionary_decode(self):
+        return ArrowColumn(self.values)
+
+    def to_numpy(self, zero_copy_only=True):
+        assert not zero_copy_only
+        known = sorted(set(self.values) - {None})
+        return np.take(known, [-1 if value is None else known.index(value)
+                               for value in self.values])
 
 
 class ParquetFile:
