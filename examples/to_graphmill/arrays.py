@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 
-from .graph import typed_name
+from .graph import CHOSEN_FEATURES, typed_name
 from .values import (Refused, Rows, is_array, is_missing, shape_of,
                      sparse_rows, to_numpy)
 
-FEATURES = ("x", "feat", "feature", "features", "node_feat")
+FEATURES = ("x", "feat", "feature", "features", "node_feat", CHOSEN_FEATURES)
 LABELS = ("y", "label", "labels", "node_label")
 NAMES = ("node_names", "node_name", "_ID", "n_id")
 # Temporary arrays that a value of 8 bytes may have beside it while it is

@@ -16,17 +16,18 @@ from .values import Refused
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def read(graph, step, **options):
+def read(graph, step, ignored=Ignored(()), **options):
     """What is found in an object, by the attributes that it has.
 
-    `options` are for tables: nodes, ends, features, id_column."""
+    `options` are for tables: nodes, ends, features, id_column. Of what is
+    ignored, columns of nodes are left out here, for each is read whole."""
     def has(*names):
         return all(hasattr(graph, name) for name in names)
 
     found = None
     if (has("columns", "iloc") or has("column_names", "slice")
             or has("iter_batches", "schema_arrow")):
-        return tables.read_tables(graph, step=step, **options)
+        return tables.read_tables(graph, step=step, ignored=ignored, **options)
     if isinstance(graph, tuple) and len(graph) == 2:
         found = read(graph[0], step)
         tensor_graphs.add_labels(found, graph[1])
@@ -158,9 +159,10 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
             raise Refused(f"{path} is there already; remove it, or choose "
                           "another place")
     program = find_program(program) if run_import else None
-    found = read(graph, max(1, chunk_bytes // (8 * COPIES)), **table_options)
-    add_beside(found, labels, split_idx)
     ignored = Ignored(ignore)
+    found = read(graph, max(1, chunk_bytes // (8 * COPIES)), ignored,
+                 **table_options)
+    add_beside(found, labels, split_idx)
     without_ignored(found, ignored)
     ignored.expect_all_used()
     renamed(found, dict(rename))

@@ -6,6 +6,8 @@ import re
 from .values import Refused
 
 LONGEST_NAME = 80
+# Columns that were chosen as features; no column of a table is called so.
+CHOSEN_FEATURES = "--feature"
 
 
 @dataclasses.dataclass

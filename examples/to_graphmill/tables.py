@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from .graph import Found, add_attribute
+from .graph import CHOSEN_FEATURES, Found, add_attribute
 from .tensor_graphs import ONE_EDGE
 from .values import CompressedEdges, PairEdges, Refused, is_missing, to_numpy
 
@@ -219,7 +219,7 @@ def end_columns(table, ends):
     return known[0]
 
 
-def node_columns(nodes, features, id_column, step):
+def node_columns(nodes, features, id_column, step, ignored):
     """The attributes of nodes that a table has, and their ids."""
     if id_column is None:
         named = [name for name in IDS if name in nodes.names]
@@ -234,15 +234,16 @@ def node_columns(nodes, features, id_column, step):
     check_ids(ids, id_column)
     data = {"num_nodes": nodes.rows}
     for name in nodes.names:
-        if name != id_column and name not in features:
+        if (name != id_column and name not in features
+                and not ignored.drops("", str(name))):
             add_attribute(data, name, nodes.column(name, step))
     if features:
-        add_attribute(data, "x", Columns(nodes, list(features)))
+        add_attribute(data, CHOSEN_FEATURES, Columns(nodes, list(features)))
     return ids, data
 
 
 def read_tables(edges, nodes=None, *, ends=None, features=(), id_column=None,
-                step):
+                step, ignored):
     """A table of edges, and one of nodes or none; without one, the nodes are
     those that edges have."""
     edges = Table(edges)
@@ -256,7 +257,8 @@ def read_tables(edges, nodes=None, *, ends=None, features=(), id_column=None,
                 ids = with_ids(ids, values, name)
         data = {"num_nodes": len(ids)}
     else:
-        ids, data = node_columns(Table(nodes), features, id_column, step)
+        ids, data = node_columns(Table(nodes), features, id_column, step,
+                                 ignored)
     order = np.argsort(ids, kind="stable")
     known = ids[order]
     if len(known) and (known[1:] == known[:-1]).any():

@@ -218,9 +218,11 @@ class MatricesAndTables(Conversion):
         """As pyarrow has it, in stand-ins, and two rows at a time."""
         self.check_tables(ArrowTable(self.EDGES), ArrowTable(self.NODES))
         first, self.out = Dataset(self.out), self.top / "file" / "set"
+        nodes = ParquetFile({**self.NODES, "abstract": ["long"] * 3})
         write(ParquetFile(self.EDGES), self.out, program=support.program(),
-              nodes=ParquetFile(self.NODES), features=["f", "g"], ignore=["w"],
+              nodes=nodes, features=["f", "g"], ignore=["w", "abstract"],
               chunk_bytes=2 * 96)
+        self.assertEqual(nodes.columns_read, set(self.NODES))
         for path in self.out.rglob("*.npy"):
             np.testing.assert_array_equal(
                 np.load(path),
@@ -240,13 +242,20 @@ class MatricesAndTables(Conversion):
 
     def test_names_that_are_there_twice(self):
         edges = ArrowTable(self.EDGES)
-        for change, name in (({"x": self.NODES["f"]}, "x"),
+        for change, name in (({"x": self.NODES["f"]}, "x and --feature"),
                              ({"num_nodes": self.NODES["f"]}, "num_nodes"),
                              ({"node_names": self.NODES["id"]}, "node_names"),
                              ({7: [0, 1, 2], "7": [2, 1, 0]}, "same name")):
             with self.subTest(name=name):
                 self.refused(edges, name, ignore=["w"], features=["f", "g"],
                              nodes=ArrowTable({**self.NODES, **change}))
+        got = self.written(edges, ignore=["w", "x"], features=["f", "g"],
+                           nodes=ArrowTable({**self.NODES, "x": [7, 8, 9]}))
+        self.check_nodes(got, "node", features=np.array(
+            [[1, 4], [2, 5], [3, 6]], np.float32))
+        self.out = self.top / "beside" / "set"
+        self.results = self.out.parent
+        self.results.mkdir()
         good = Store(self.good, labels=None)
         del good["y"]
         labels = self.good["y"]

@@ -175,11 +175,13 @@ class ParquetFile:
     """pyarrow's, which is read in batches, each time from its beginning."""
 
     def __init__(self, columns):
+        self.columns_read = set()
         self.table = ArrowTable(columns)
         self.schema_arrow = Store(names=list(columns))
         self.metadata = Store(num_rows=self.table.num_rows)
 
     def iter_batches(self, batch_size, columns):
+        self.columns_read.update(columns)
         for first in range(0, self.table.num_rows, batch_size):
             part = self.table.slice(first, batch_size).columns_of
             yield ArrowBatch({name: part[name] for name in columns})
