@@ -21,71 +21,74 @@ constexpr auto encode_plain = [](const auto& value) { return encode(value); };
 
 /// A decoder whose struct `encode` takes.
 template <auto Decode>
-void plain(const payload& from) {
-  there_and_back(from, Decode, encode_plain);
+bool plain(const payload& from) {
+  return there_and_back(from, Decode, encode_plain);
 }
 
-void pieces_of_weights(const payload& from) {
+bool pieces_of_weights(const payload& from) {
   std::vector<float> out(64);
   if (const auto read = decode_weights(from, out); !read)
-    return;
+    return false;
   std::size_t bytes = 0;
   for (const auto& part : from.bulk)
     bytes += part.size();
   require(bytes == out.size() * sizeof(float),
           "weights of another size than was asked");
+  return true;
 }
 
-void file_pieces(const payload& from) {
+bool file_pieces(const payload& from) {
   const auto got = decode_file_reply(from);
   if (!got)
-    return;
+    return false;
   const auto again = decode_file_reply(encode(got.value()));
   require(again && again.value().bytes == got.value().bytes
             && again.value().files == got.value().files,
           "a piece of a file is not the same after it was sent on");
+  return true;
 }
 
-void upload_pieces(const payload& from) {
+bool upload_pieces(const payload& from) {
   const auto got = decode_upload_request(from);
   if (!got)
-    return;
+    return false;
   const auto again = decode_upload_request(encode(got.value()));
   require(again && again.value().bytes == got.value().bytes
             && again.value().file == got.value().file
             && again.value().size == got.value().size
             && again.value().offset == got.value().offset,
           "a piece of an upload is not the same after it was sent on");
+  return true;
 }
 
-void definitions(const payload& from) {
+bool definitions(const payload& from) {
   const auto got = decode_definition_body(from);
   if (!got)
-    return;
+    return false;
   const auto again =
     decode_definition_body(encode_definition_body(got.value()));
   require(again.has_value(), "a definition that was sent on does not decode");
   // Not a number is not equal to itself.
   require(again.value() == got.value() || !(got.value() == got.value()),
           "a definition is not the same after it was sent on");
+  return true;
 }
 
-void resumptions(const payload& from) {
+bool resumptions(const payload& from) {
   static const definition any;
-  there_and_back(from, decode_resumption, [](const resume_request& of) {
+  return there_and_back(from, decode_resumption, [](const resume_request& of) {
     require(!of.uploaded || (of.run.empty() && of.checkpoint.empty()),
             "a run that goes on with two things");
     return encode_resumption(any, of);
   });
 }
 
-using body_reader = void (*)(const payload&);
-constexpr std::array<body_reader, 29> body_readers{
+constexpr std::array<message_reader, 29> body_readers{
   plain<decode_join_request>,
   plain<decode_status_reply>,
   definitions,
   [](const payload& from) {
-    there_and_back(from, decode_run_id, encode_run_id);
+    return there_and_back(from, decode_run_id, encode_run_id);
   },
   plain<decode_plan_reply>,
   plain<decode_runs_request>,
@@ -104,7 +107,8 @@ constexpr std::array<body_reader, 29> body_readers{
   plain<decode_run_events>,
   plain<decode_rendezvous_request>,
   [](const payload& from) {
-    there_and_back(from, decode_rendezvous_value, encode_rendezvous_value);
+    return there_and_back(from, decode_rendezvous_value,
+                          encode_rendezvous_value);
   },
   plain<decode_join_reply>,
   plain<decode_members_update>,
@@ -278,6 +282,7 @@ std::vector<std::string> control_messages() {
   auto out = cluster_messages();
   for (const auto& more : {run_messages(), health_messages()})
     out.insert(out.end(), more.begin(), more.end());
+  require_sound(out, body_readers);
   return out;
 }
 
