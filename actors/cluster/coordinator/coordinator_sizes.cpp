@@ -76,8 +76,8 @@ void coordinator::grow() {
 void coordinator::pause(training_state state) {
   active_->from = std::move(state);
   active_->paused = true;
-  go_on(active_->turn.paused(
-    fail(ec::unavailable, "it goes on with another number of trainers")));
+  go_on(active_->turn.paused(fail(
+    ec::unavailable, "it pauses to go on with another number of trainers")));
 }
 
 /// Its shares have ended, too.
@@ -88,8 +88,8 @@ void coordinator::go_on_paused() {
     pluralized(at.epoch, "epoch"), pluralized(at.step, "step"));
   config_.log->info("run {}: {}", active_->id, says);
   active_->file->note(says);
-  if (active_->recovery.is_wanted()) // So nothing begins in its place.
-    active_->recovery.left(*active_->turn.failure(), clock::now());
+  // Nothing begins in its place meanwhile.
+  active_->recovery.paused(*active_->turn.failure(), clock::now());
   attempt_later(std::nullopt);
 }
 
