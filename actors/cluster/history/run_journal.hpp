@@ -33,6 +33,15 @@ struct open_run {
   run_record record;
   std::string definition; ///< YAML.
   run_standing standing;
+
+  /// Whether it had left the queue.
+  bool was_on() const { return record.state == run_state::running; }
+
+  /// The number of the next attempt at it. If it was on, the last one may have
+  /// been deployed already, or not: daemons that know it know its number.
+  std::uint32_t next_attempt() const {
+    return standing.attempt + (was_on() ? 1 : 0);
+  }
 };
 
 /// The tables of a run history that outlive a coordinator for the next one.
