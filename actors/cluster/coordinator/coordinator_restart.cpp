@@ -24,6 +24,7 @@ void coordinator::restore() {
     const auto was_on = left.was_on();
     submitted_run run;
     run.attempt = left.next_attempt();
+    run.last_begun = std::max(1U, run.attempt - 1);
     run.id = left.record.id;
     run.record = std::move(left.record);
     run.home = std::move(left.standing.home);
