@@ -23,6 +23,7 @@ struct run_standing {
   std::string checkpoint;    ///< Of that run.
   /// Names of the daemons that it was on, and of those that may have kept its
   /// state, but for the coordinator's own. Of a run that has not begun: none.
+  /// The first 1024 are kept, as many as a cluster has.
   std::vector<std::string> daemons;
 
   friend bool operator==(const run_standing&, const run_standing&) = default;
