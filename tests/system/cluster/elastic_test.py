@@ -99,14 +99,15 @@ class Elastic(ClusterWorkplace):
 
     def test_fewer_and_more_and_again(self):
         definition = merged(DEFINITION, {"train": {"epochs": 16}})
-        cluster = self.cluster(["0", "1", "none"], *ONE_SLOT)
+        cluster = self.cluster(["0", "1", "none", "none"], *ONE_SLOT)
+        cluster.ask("drain", "d3")  # Comes later, and need not start then.
         run = self.begin(cluster, definition)
         cluster.daemons[2].kill()
         self.await_attempt(cluster, run, 2)
         so_far = self.record(cluster, run)["summary"]["sizes"]
         self.assertEqual([size["replicas"] for size in so_far], [2, 1],
                          cluster.logs())
-        cluster.add("none", name="d3")
+        cluster.ask("drain", "d3", "--back")
         summary = self.await_finished(cluster, run)
 
         sizes = summary["sizes"]
