@@ -28,8 +28,12 @@ std::optional<kept_offer> offer_in(const daemon_status& daemon,
   if (!told || !told.value().kept || told.value().trainers.empty())
     return std::nullopt;
   auto& reply = told.value();
-  return kept_offer{daemon.name, daemon.address, *reply.kept,
-                    reply.trainers.front().digest, std::move(reply.tensors)};
+  return kept_offer{daemon.name,
+                    daemon.address,
+                    *reply.kept,
+                    reply.trainers.front().digest,
+                    std::move(reply.tensors),
+                    reply.kept_attempt};
 }
 
 } // namespace
@@ -142,6 +146,7 @@ void coordinator::attempt_again() {
 }
 
 void coordinator::rewind() {
+  active_->last_begun = active_->attempt; // Its folder notes its trainers.
   const auto tell = [me = handle_of<interface>(self_), id = active_->id,
                      attempt =
                        active_->attempt](result<run_rewound::state> how) {
@@ -292,7 +297,8 @@ void coordinator::take_offer(kept_search& search, kept_offer offer) const {
   course.steps_per_epoch = (seeds + batch - 1) / batch;
   course.max_steps = def.train.max_steps;
   course.is_resumed = !active_->from_run.empty();
-  auto fits = check_position(offer.at, course);
+  course.only_attempt = def.trainer.is_open() ? active_->last_begun : 0;
+  auto fits = check_offer(offer, course);
   if (fits)
     fits = check_state(def, config_.graph->info(), offer.tensors);
   if (fits)

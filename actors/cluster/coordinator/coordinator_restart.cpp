@@ -22,14 +22,15 @@ void coordinator::restore() {
     next_place_ = std::max(next_place_, left.standing.place + 1);
   }
   for (auto& left : open) {
-    const auto was_on = left.record.state == run_state::running;
+    const auto was_on = left.was_on();
     submitted_run run;
+    run.attempt = left.next_attempt();
+    run.last_begun = std::max(1U, run.attempt - 1);
     run.id = left.record.id;
     run.record = std::move(left.record);
     run.home = std::move(left.standing.home);
     run.from_run = std::move(left.standing.from_run);
     run.from_checkpoint = std::move(left.standing.checkpoint);
-    run.attempt = left.standing.attempt + (was_on ? 1 : 0);
     run.place = was_on ? --front : left.standing.place;
     if (run.attempt > 1) {
       run.holders.insert(left.standing.daemons.begin(),

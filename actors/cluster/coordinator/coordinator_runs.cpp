@@ -344,7 +344,9 @@ void coordinator::cancel(const payload& data, const responder& reply) {
   } else if (queued != queue_.end()) {
     auto record = queued->record;
     record.state = run_state::cancelled;
-    record.message = "cancelled before it began";
+    record.message =
+      fmt::format("cancelled before {}",
+                  queued->attempt > 1 ? "its next attempt" : "it began");
     record.ended = now_unix();
     queue_.erase(queued);
     note(record);

@@ -99,14 +99,15 @@ class Elastic(ClusterWorkplace):
 
     def test_fewer_and_more_and_again(self):
         definition = merged(DEFINITION, {"train": {"epochs": 16}})
-        cluster = self.cluster(["0", "1", "none"], *ONE_SLOT)
+        cluster = self.cluster(["0", "1", "none", "none"], *ONE_SLOT)
+        cluster.ask("drain", "d3")  # Comes later, and need not start then.
         run = self.begin(cluster, definition)
         cluster.daemons[2].kill()
         self.await_attempt(cluster, run, 2)
         so_far = self.record(cluster, run)["summary"]["sizes"]
         self.assertEqual([size["replicas"] for size in so_far], [2, 1],
                          cluster.logs())
-        cluster.add("none", name="d3")
+        cluster.ask("drain", "d3", "--back")
         summary = self.await_finished(cluster, run)
 
         sizes = summary["sizes"]
@@ -149,6 +150,45 @@ class Elastic(ClusterWorkplace):
         again = merged(DEFINITION, {
             "trainer": {"sizes": as_texts(summary["sizes"])}})
         self.check_same(self.train(again, self.parts), summary)
+
+    def test_what_it_has_paused_with_is_not_lost(self):
+        """No daemon has a place for the next size."""
+        definition = merged(DEFINITION, {
+            "trainer": {"sizes": ["0/0:1", "0/5:2"]},
+            "checkpoint": {"every_steps": 0}})
+        cluster = self.cluster(["0", "1", "none"], *ONE_SLOT)
+        cluster.ask("drain", "d2")  # It may be had again, so runs are taken.
+        for wait, state, says in (
+                (0, "failed",
+                 "it pauses to go on with another number of trainers; it could "
+                 "not go on within 5 seconds: the run needs what is draining: "
+                 "d2; .*; `graphmill resume .*` with --cluster goes on from "
+                 "its last checkpoint, 0000000-0000000005$"),
+                (300, "cancelled", "^cancelled before its next attempt$")):
+            run = self.submit(
+                cluster, merged(definition, {"recovery": {"wait": wait}}),
+                f"-{state}")
+            if state == "cancelled":
+                cluster.wait_until(
+                    lambda run=run: "what is draining: d2"
+                    in self.record(cluster, run)["message"],
+                    "run that waits for a place")
+                cluster.ask("cancel", run)
+            cluster.wait_until(
+                lambda run=run: self.record(cluster, run)["state"] == state,
+                f"run that is {state}")
+            self.assertRegex(self.record(cluster, run)["message"], says)
+            self.assertEqual(
+                [path.name for path in
+                 (self.folder / "checkpoints").glob("0*")],
+                ["0000000-0000000005"], cluster.logs())
+            summary = json.loads((self.folder / "summary.json").read_text())
+            self.assertEqual(summary["steps"], 5)
+        cluster.ask("drain", "d2", "--back")
+        again = cluster.ask("resume", run)["run"]
+        self.folder = cluster.folder / "runs" / again
+        self.check_same(self.await_finished(cluster, again),
+                        self.train(definition, self.parts))
 
     def test_sizes_in_one_process(self):
         plain = merged(DEFINITION, {"trainer": {"replicas": 2}})

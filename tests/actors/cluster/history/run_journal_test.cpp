@@ -84,6 +84,24 @@ CATCH_TEST_CASE("a run may be on as many daemons as there can be",
   CATCH_CHECK((open[0].standing == *entry.standing));
 }
 
+CATCH_TEST_CASE("a run that had more daemons than there can be is gone on with",
+                "[run_journal]") {
+  temp_folder folder;
+  const auto file = folder / "runs.sqlite";
+  auto entry = open_entry("a", 1, run_state::running);
+  entry.standing->daemons.assign(1024, "d");
+  const auto most = *entry.standing;
+  entry.standing->daemons.push_back("e"); // Of an attempt after many others.
+  {
+    auto history = value_of(open_history(file));
+    put_all(history, {entry});
+  }
+  auto history = value_of(open_history(file));
+  const auto open = history.take_open_runs();
+  CATCH_REQUIRE(open.size() == 1);
+  CATCH_CHECK((open[0].standing == most));
+}
+
 CATCH_TEST_CASE("the run that was on comes first, then the queue in its order",
                 "[run_journal]") {
   temp_folder folder;
