@@ -12,7 +12,6 @@ const BAND = 46; // Above it the curve and the marks, below it the times.
 const EDGE = 13;
 const KEYS = { ArrowLeft: -5, ArrowDown: -5, ArrowRight: 5, ArrowUp: 5, PageDown: -60,
   PageUp: 60 };
-const MOST_MARKS = 300;
 
 export class Brush {
   constructor(view) {
@@ -73,7 +72,7 @@ export class Brush {
     const y = (value) => BAND - 4 - (value / Math.max(found?.high ?? 1, 1e-9)) * (BAND - 24);
     keyed(this.layers.curve, curves, ({ key }) => key, () => svg("path", { class: "curve" }),
       (line, curve) => attribute(line, "d", path(curve, begin, now, x, y) || null));
-    const seen = events.filter(({ time }) => time >= begin && time <= now).slice(-MOST_MARKS);
+    const seen = events.filter(({ time }) => time >= begin && time <= now);
     keyed(this.layers.marks, seen, ({ seq }) => seq, (event) => {
       const { tone, shape: form } = eventKind(event);
       return svg("g", { class: `tone-${tone}` }, svg("title", {}, event.text), shape(form));

@@ -5,7 +5,7 @@ import { hourAndMinute, timeOfDay } from "./format.js";
 import { extent, path, steps, timeSteps } from "./scale.js";
 
 const HEIGHT = 168;
-const LEFT = 54;
+const LEFT = 62;
 const RIGHT = 8;
 const TOP = 8;
 const BOTTOM = 22;
@@ -41,8 +41,8 @@ export function brushable(area, view, timeAt, showPicked) {
 }
 
 export class Chart {
-  /** @param spec {title, format: (figure) => text, zero: whether the axis begins there,
-   *   curves: () => [{key, name, series, style, label}], most: of the axis at least} */
+  /** @param spec {title, format: (figure) => text, axis: the same for the axis,
+   *   zero: whether the axis begins there, curves: () => [{key, name, series, style, label}], most: of the axis at least} */
   constructor(spec, view) {
     this.spec = spec;
     this.view = view;
@@ -107,7 +107,7 @@ export class Chart {
       ...ticks.flatMap((value) => [
         svg("path", { class: "grid", d: `M${LEFT} ${y(value).toFixed(1)}H${end}` }),
         svg("text", { x: LEFT - 7, y: (y(value) + 4).toFixed(1), "text-anchor": "end" },
-          this.spec.format(value))]),
+          (this.spec.axis ?? this.spec.format)(value))]),
       ...times.filter((time) => x(time) < end - 18 && x(time) > LEFT + 14).map((time) =>
         svg("text", { x: x(time).toFixed(1), y: HEIGHT - 5, "text-anchor": "middle" },
           timeText(time))));

@@ -9,6 +9,7 @@ import { View } from "./view.js";
 
 const MOST_CURVES = 6; // As there are styles of lines.
 const TABLE_ROWS = 12;
+const MOST_MARKS = 300; // Events on the axis of time.
 
 /** Curves of a figure for the names of a map that have told anything in a
  * window, the first ones if there are many. */
@@ -28,7 +29,7 @@ function runCurves(store, name, from) {
 
 function specs(store) {
   return [
-    { title: "Loss of training epochs", format: decimal,
+    { title: "Loss of training epochs", format: decimal, axis: number,
       curves: (from) => runCurves(store, "loss", from) },
     { title: "Seeds in a second", format: number, zero: true,
       curves: (from) => runCurves(store, "seeds_per_second", from) },
@@ -79,7 +80,7 @@ export class Curves {
     });
     byId("figures-table").addEventListener("toggle", () => this.schedule());
     this.rows = this.makeTable();
-    new ResizeObserver(() => this.schedule()).observe(byId("charts"));
+    new ResizeObserver(() => this.schedule()).observe(byId("curves"));
   }
 
   /** Once before the browser draws next, whatever happens till then. */
@@ -103,7 +104,11 @@ export class Curves {
 
   draw() {
     const { store, view } = this;
-    const events = store.events.map((event) => ({ ...event, tone: eventKind(event).tone }));
+    const told = [...store.daemons.values(), ...store.runs.values()].some((one) => one.told);
+    byId("charts").hidden = !told;
+    byId("curves-none").hidden = told;
+    const events = store.events.slice(-MOST_MARKS)
+      .map((event) => ({ ...event, tone: eventKind(event).tone }));
     for (const chart of this.charts) chart.show(events);
     this.brush.show(events, runCurves(store, "seeds_per_second", view.begin));
     for (const button of this.buttons) {

@@ -13,8 +13,10 @@ const STAGES = [
 export const KINDS = STAGES.flatMap(({ main, beside }) => [...main, ...beside]);
 
 const BOX = 84;
+const LOW_BOX = 62; // Of those that are wide.
 const GAP = 16;
-const NARROW = 640; // Below that, stages stand below each other.
+const LOW_GAP = 10;
+export const NARROW = 640; // Below that, stages stand below each other.
 const INDENT = 26;
 const MARGIN = 3; // For the outline of the focus.
 
@@ -32,7 +34,7 @@ function stagesOf(kinds) {
 }
 
 function across(stages, width) {
-  const gap = width > 1000 ? 44 : 22;
+  const gap = width > 1000 ? 44 : 14;
   const w = Math.floor((width - 2 * MARGIN - gap * (stages.length - 1)) / stages.length);
   const nodes = [];
   const wires = [];
@@ -64,20 +66,20 @@ function below(stages, width) {
   let end = null; // Of the stage before.
   for (const { main, beside } of stages) {
     if (main) {
-      nodes.push({ kind: main, x: MARGIN, y, w: width - 2 * MARGIN, h: BOX, side: false });
+      nodes.push({ kind: main, x: MARGIN, y, w: width - 2 * MARGIN, h: LOW_BOX, side: false });
       if (end !== null)
         wires.push({ from: [MARGIN + INDENT / 2, end], to: [MARGIN + INDENT / 2, y] });
-      y += BOX;
+      y += LOW_BOX;
       end = y;
-      y += GAP;
+      y += LOW_GAP;
     }
     for (const kind of beside) {
-      nodes.push({ kind, x: MARGIN + INDENT, y, w: width - 2 * MARGIN - INDENT, h: BOX,
+      nodes.push({ kind, x: MARGIN + INDENT, y, w: width - 2 * MARGIN - INDENT, h: LOW_BOX,
         side: true });
-      y += BOX + GAP;
+      y += LOW_BOX + LOW_GAP;
     }
   }
-  return { nodes, wires, height: y - GAP + MARGIN };
+  return { nodes, wires, height: y - LOW_GAP + MARGIN };
 }
 
 /** @param kinds Of the actors that there are.

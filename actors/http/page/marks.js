@@ -56,7 +56,7 @@ export function mark(name) {
   return svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, shape(name));
 }
 
-/** Shape and word of a state, in its colour. `lasting` follows the word. */
+/** Shape and word of a state, in its colour. */
 export function word(state) {
   const { tone, shape: form } = stateOf(state);
   return el("span", { class: `word tone-${tone}` }, mark(form), el("span", {}, state));

@@ -46,7 +46,7 @@ function progressFigures({ run, progress: at }) {
     ["step", `${exact(at.step)} of ${exact(at.steps)}`],
     ["seeds in a second", number(at.seeds_per_second)],
     ["loss of the last epoch", decimal(at.loss)],
-    ["learning rate", at.learning_rate.toPrecision(3)],
+    ["learning rate", Number(at.learning_rate.toPrecision(3))],
     ["time left", seconds(at.seconds_left)],
     ["last checkpoint", at.checkpoint_age < 0 ? "none yet" : `${seconds(at.checkpoint_age)} ago`],
   ];

@@ -3,11 +3,12 @@
 import { attribute, byId, el, keyed, svg, text } from "./dom.js";
 import { bytes, count, number, percent, seconds } from "./format.js";
 import { groupsOf, isNamed, SHARES, toneOf } from "./groups.js";
-import { KINDS, place } from "./layout.js";
-import { shape, stateOf } from "./marks.js";
+import { KINDS, NARROW, place } from "./layout.js";
+import { shape, stateOf, word } from "./marks.js";
 
 const OPEN_AT_FIRST = 4; // Daemons whose drawing is not folded.
-const PAD = 11;
+const PAD = 9;
+const BAR = 9; // Pixels that the bar of shares is high.
 
 /** The fill of a share of time; patterns are in each drawing's own <defs>. */
 const FILLS = {
@@ -39,10 +40,15 @@ function part(share) {
   return svg("rect", { ...fill, class: share === "busy" ? "part busy-fill" : "part" });
 }
 
-/** What is short enough for some pixels, in letters of about 6.4 of them. */
-function fit(value, pixels) {
-  const most = Math.max(3, Math.floor(pixels / 6.4));
-  return value.length > most ? `${value.slice(0, most - 1)}\u2026` : value;
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** As much of a text as some pixels have room for. */
+function fit(value, pixels, weight = 400) {
+  ruler.font = `${weight} 12.5px ${getComputedStyle(document.body).fontFamily}`;
+  if (ruler.measureText(value).width <= pixels) return value;
+  let end = Math.min(value.length, 200);
+  while (end > 1 && ruler.measureText(`${value.slice(0, end)}\u2026`).width > pixels) --end;
+  return `${value.slice(0, end)}\u2026`;
 }
 
 function makeNode(node, open) {
@@ -54,14 +60,15 @@ function makeNode(node, open) {
     title: svg("text", { class: "title" }),
     mark: svg("g"),
     state: svg("text", { class: "tone" }),
-    back: svg("rect", { class: "bar-back", rx: 2, height: 9 }),
+    limit: svg("text", { class: "limit", "text-anchor": "end" }, "limits"),
+    back: svg("rect", { class: "bar-back", rx: 2, height: BAR }),
     figures: svg("text", { class: "small" }),
     shares: SHARES.map(part),
     hint: svg("title"),
   };
-  const { hint, box, stripe, title, mark, state, back, shares, figures } = made.parts;
-  for (const one of shares) attribute(one, "height", 9);
-  made.append(hint, box, stripe, title, mark, state, back, ...shares, figures);
+  const { hint, box, stripe, title, mark, state, limit, back, shares, figures } = made.parts;
+  for (const one of shares) attribute(one, "height", BAR);
+  made.append(hint, box, stripe, title, mark, state, limit, back, ...shares, figures);
   made.addEventListener("click", open);
   made.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
@@ -76,19 +83,34 @@ function put(of, x, y) {
   attribute(of, "y", y);
 }
 
-function placeNode(made, { x, y, w, h }) {
-  const { box, stripe, title, mark, state, back, figures } = made.parts;
+/** Lines of text, and the bar, from the top of a node: in a low one the state
+ * stands at the end of the first line. */
+function linesOf({ x, y, w, h }) {
+  const left = x + PAD + 3;
+  return h < 70
+    ? { left, title: y + 18, state: [x + 0.52 * w, y + 18], bar: y + 26, figures: y + 51,
+      limit: y + 51 }
+    : { left, title: y + 20, state: [left, y + 38.5], bar: y + 47, figures: y + 73,
+      limit: y + 38.5 };
+}
+
+function placeNode(made, node) {
+  const { x, y, w, h } = node;
+  const { box, stripe, title, mark, state, limit, back, figures } = made.parts;
+  const lines = linesOf(node);
   put(box, x, y);
   attribute(box, "width", w);
   attribute(box, "height", h);
   put(stripe, x + 3, y + 9);
   attribute(stripe, "height", h - 18);
-  put(title, x + PAD + 3, y + 20);
-  attribute(mark, "transform", `translate(${x + PAD + 2} ${y + 27}) scale(0.86)`);
-  put(state, x + PAD + 20, y + 38.5);
-  put(back, x + PAD + 3, y + 47);
+  put(title, lines.left, lines.title);
+  const [left, base] = lines.state;
+  attribute(mark, "transform", `translate(${left - 1} ${base - 11.5}) scale(0.86)`);
+  put(state, left + 17, base);
+  put(limit, x + w - PAD, lines.limit);
+  put(back, lines.left, lines.bar);
   attribute(back, "width", w - 2 * PAD - 3);
-  put(figures, x + PAD + 3, y + 73);
+  put(figures, lines.left, lines.figures);
 }
 
 /** Queue and rate; of who gives credit, how much of it is in use. */
@@ -115,15 +137,17 @@ function showNode(made, node, group, named) {
   const state = stateOf(group.state);
   const tone = toneOf(group, state.tone);
   const inner = node.w - 2 * PAD - 3;
+  const { left, bar, state: [stateLeft] } = linesOf(node);
   attribute(made, "data-tone", tone);
   attribute(made, "data-state", group.state);
   attribute(made, "data-named", named ? "yes" : null);
   const says = describe(group, named);
   attribute(made, "aria-label", says);
-  const { hint, title, mark, state: words, shares, figures } = made.parts;
+  const { hint, title, mark, state: words, limit, shares, figures } = made.parts;
   text(hint, says);
   const several = group.actors.length;
-  text(title, fit(several > 1 ? `${several} \u00d7 ${group.kind}` : group.kind, inner));
+  text(title, fit(group.kind, stateLeft > left ? stateLeft - left - 6 : inner + PAD - 3, 650));
+  attribute(limit, "visibility", named ? null : "hidden");
   if (mark.graphmillShape !== state.shape) {
     mark.replaceChildren(shape(state.shape));
     mark.graphmillShape = state.shape;
@@ -132,13 +156,13 @@ function showNode(made, node, group, named) {
     attribute(one, "class", `${one === words ? "tone " : ""}tone-${tone}`);
   const often = several > 1 ? ` ${group.alike}/${several}` : "";
   text(words, fit(`${group.state}${often}`
-    + (group.recent > 0 && group.state !== "restarting" ? ", restarted" : ""), inner - 18));
-  let x = node.x + PAD + 3;
+    + (group.recent > 0 && group.state !== "restarting" ? ", restarted" : ""), left + inner - stateLeft - 18, 600));
+  let x = left;
   SHARES.forEach((share, i) => {
     const wide = Math.min(group.shares[share], 1) * inner;
-    put(shares[i], x.toFixed(1), node.y + 47);
-    attribute(shares[i], "width", Math.min(wide, node.x + PAD + 3 + inner - x).toFixed(1));
-    x = Math.min(x + wide, node.x + PAD + 3 + inner);
+    put(shares[i], x.toFixed(1), bar);
+    attribute(shares[i], "width", Math.min(wide, left + inner - x).toFixed(1));
+    x = Math.min(x + wide, left + inner);
   });
   const all = `${percent(group.shares.busy)} busy \u00b7 ${figuresOf(group)}`;
   text(figures, fit(all, inner) === all ? all : fit(figuresOf(group), inner));
@@ -197,7 +221,7 @@ class Graph {
 
 function told(daemon, groups) {
   const credit = groups.get("dispatcher")?.credit;
-  const late = daemon.age > 3 ? `last heard of ${seconds(daemon.age)} ago` : "";
+  const late = daemon.age > 3 ? `last heard ${seconds(daemon.age)} ago` : "";
   return [
     `${number(daemon.cores)} processors`, bytes(daemon.memory_bytes),
     credit ? `in flight: ${credit.credit_batches} of ${credit.most_batches} batches, `
@@ -228,10 +252,12 @@ export class Pipeline {
   makeLane(daemon) {
     const graph = new Graph(daemon.daemon, (kind) => this.openDetails(daemon.daemon, kind));
     const lane = el("details", { class: "lane" });
-    lane.open = this.opened++ < OPEN_AT_FIRST;
-    lane.parts = { graph, told: el("span", { class: "told" }),
+    const narrow = this.lanes.getBoundingClientRect().width < NARROW;
+    lane.open = this.opened++ < (narrow ? 1 : OPEN_AT_FIRST);
+    lane.parts = { graph, told: el("span", { class: "told" }), quiet: word("silent"),
       work: el("ul", { class: "long-work" }) };
-    lane.append(el("summary", {}, el("h3", {}, daemon.daemon), lane.parts.told),
+    lane.append(
+      el("summary", {}, el("h3", {}, daemon.daemon), lane.parts.quiet, lane.parts.told),
       lane.parts.work, graph.drawing);
     lane.addEventListener("toggle", () => this.last && this.show(...this.last));
     return lane;
@@ -242,14 +268,17 @@ export class Pipeline {
     const none = byId("pipeline-none");
     const daemons = run?.daemons ?? [];
     none.hidden = daemons.length > 0;
+    byId("share-key").hidden = daemons.length === 0;
     text(none, run ? "No daemon has told of its actors yet." : "No run is on.");
     if (daemons.length === 0) this.opened = 0;
     keyed(this.lanes, daemons, ({ daemon }) => daemon, (daemon) => this.makeLane(daemon));
     daemons.forEach((daemon, i) => {
       const lane = this.lanes.children[i];
       const groups = groupsOf(daemon);
-      const quiet = silent.includes(daemon.daemon) ? "tells nothing any more \u00b7 " : "";
-      text(lane.parts.told, quiet + told(daemon, groups));
+      const quiet = silent.includes(daemon.daemon);
+      lane.parts.quiet.hidden = !quiet;
+      attribute(lane, "data-quiet", quiet ? "yes" : null);
+      text(lane.parts.told, told(daemon, groups));
       keyed(lane.parts.work, daemon.long_work ?? [], (one) => one,
         (one) => el("li", {}, one));
       if (lane.open) lane.parts.graph.show(groups, run.verdict);

@@ -10,6 +10,7 @@ export class Series {
   constructor(names) {
     this.names = names;
     this.length = 0;
+    this.told = false; // Whether any figure has ever been known.
     this.room = 64;
     this.times = new Float64Array(this.room);
     this.columns = names.map(() => new Float32Array(this.room));
@@ -25,7 +26,9 @@ export class Series {
     if (this.length === this.room) this.makeRoom();
     this.times[this.length] = time;
     this.columns.forEach((column, i) => {
-      column[this.length] = typeof values[i] === "number" ? values[i] : NaN;
+      const known = typeof values[i] === "number";
+      column[this.length] = known ? values[i] : NaN;
+      this.told ||= known;
     });
     ++this.length;
   }
@@ -64,11 +67,13 @@ export class Series {
     return low;
   }
 
-  /** The figure at a time: that of the last sample up to it, if it is no older
-   * than some seconds. */
+  /** The figure at a time: the last one that is known up to it, if that is no
+   * older than some seconds. */
   at(name, time) {
-    const i = this.from(time + 1e-6) - 1;
-    return i >= 0 && time - this.times[i] < 5 ? this.column(name)[i] : NaN;
+    const column = this.column(name);
+    let i = this.from(time + 1e-6) - 1;
+    while (i >= 0 && time - this.times[i] < 5 && Number.isNaN(column[i])) --i;
+    return i >= 0 && time - this.times[i] < 5 ? column[i] : NaN;
   }
 }
 

@@ -23,7 +23,8 @@ class Table {
   makeRow() {
     return el("tr", { role: "row" }, ...this.columns.map(({ name, kind }) =>
       (kind === "head" ? el("th", { scope: "row", role: "rowheader" })
-        : el("td", { role: "cell", class: kind || null, "data-name": name }))));
+        : el("td", { role: "cell", "data-name": name,
+          class: kind === "number" || kind === "wide" ? kind : null }))));
   }
 
   show(rows, keyOf) {
@@ -64,9 +65,9 @@ export class DaemonTable {
       { name: "slots", kind: "number", of: ({ slots }) => exact(slots) },
       { name: "processors", kind: "number", of: figure(({ cores }) => number(cores)) },
       { name: "memory", kind: "number", of: figure((one) => bytes(one.memory_bytes)) },
-      { name: "in", kind: "number",
+      { name: "receives", kind: "number",
         of: figure((one) => bytesPerSecond(one.received_per_second)) },
-      { name: "out", kind: "number", of: figure((one) => bytesPerSecond(one.sent_per_second)) },
+      { name: "sends", kind: "number", of: figure((one) => bytesPerSecond(one.sent_per_second)) },
       { name: "there and back", kind: "wide", of: ({ health }) => links(health) },
       { name: "note", kind: "wide", of: ({ note, chaos }) =>
         [note, chaos ? "clients may do it harm (--chaos-allowed)" : ""].filter(Boolean)
