@@ -2,7 +2,7 @@
 
 import { Brush } from "./brush.js";
 import { Chart } from "./chart.js";
-import { byId, el, keyed, text } from "./dom.js";
+import { byId, el, keyed, sight, text } from "./dom.js";
 import { bytes, bytesPerSecond, decimal, number, percent, timeOfDay } from "./format.js";
 import { eventKind } from "./marks.js";
 import { View } from "./view.js";
@@ -81,11 +81,14 @@ export class Curves {
     byId("figures-table").addEventListener("toggle", () => this.schedule());
     this.rows = this.makeTable();
     new ResizeObserver(() => this.schedule()).observe(byId("curves"));
+    this.sight = sight(() => this.schedule());
+    this.sight.watch(byId("curves"));
   }
 
   /** Once before the browser draws next, whatever happens till then. */
   schedule() {
-    if (this.scheduled || Number.isNaN(this.store.now)) return;
+    if (this.scheduled || Number.isNaN(this.store.now)
+        || !this.sight.sees(byId("curves"))) return;
     this.scheduled = true;
     requestAnimationFrame(() => {
       this.scheduled = false;

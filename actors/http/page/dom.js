@@ -38,6 +38,20 @@ export function text(of, value) {
   if (of.textContent !== wanted) of.textContent = wanted;
 }
 
+/** Tells when elements come into sight and leave it, so that what nobody sees is
+ * not drawn: the page may be open where a run computes.
+ * @param onCome Called when any comes. @return {watch(element), sees(element)} */
+export function sight(onCome) {
+  const seen = new WeakSet();
+  const observer = new IntersectionObserver((changes) => {
+    for (const { target, isIntersecting } of changes)
+      if (isIntersecting) seen.add(target);
+      else seen.delete(target);
+    if (changes.some(({ isIntersecting }) => isIntersecting)) onCome();
+  }, { rootMargin: "200px" });
+  return { watch: (element) => observer.observe(element), sees: (element) => seen.has(element) };
+}
+
 /** Makes the children of an element those of a list, in its order. Who stays
  * is kept, with the focus: children are known by their keys.
  * @param make (item) => element  @param update (element, item) */

@@ -20,6 +20,8 @@ const events = new EventList(store);
 const daemons = new DaemonTable();
 const runs = new RunTable();
 
+let announced = "";
+
 function showWhere({ coordinator, dataset, parts, daemons: all }) {
   text(byId("where"), `coordinator ${coordinator} \u00b7 dataset ${dataset} in `
     + `${count(parts, "part")} \u00b7 ${count(all.length, "daemon")}`);
@@ -36,6 +38,14 @@ function showHeadline() {
   text(byId("verdict-sentence"), sentence);
   keyed(byId("evidence"), evidence.slice(0, 8), (line) => line, (line) => el("li", {}, line));
   document.title = `${state} \u2013 Graphmill`;
+  announce(`${state}. ${sentence}`);
+}
+
+/** To screen readers, unless only numbers are others. */
+function announce(said) {
+  const gist = said.replace(/[\d.,]+/g, "");
+  if (gist !== announced) text(byId("announcement"), said);
+  announced = gist;
 }
 
 function progressFigures({ run, progress: at }) {

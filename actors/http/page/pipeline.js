@@ -1,6 +1,6 @@
 // The pipeline of the run that is on, drawn for each of its daemons.
 
-import { attribute, byId, el, keyed, svg, text } from "./dom.js";
+import { attribute, byId, el, keyed, sight, svg, text } from "./dom.js";
 import { bytes, count, number, percent, seconds } from "./format.js";
 import { groupsOf, isNamed, SHARES, toneOf } from "./groups.js";
 import { KINDS, NARROW, place } from "./layout.js";
@@ -246,7 +246,9 @@ export class Pipeline {
         svg("rect", { class: "bar-back", width: 26, height: 10, rx: 2 }), bar),
       SHARE_WORDS[share]);
     }));
-    new ResizeObserver(() => this.last && this.show(...this.last)).observe(this.lanes);
+    const again = () => this.last && this.show(...this.last);
+    new ResizeObserver(again).observe(this.lanes);
+    this.sight = sight(again);
   }
 
   makeLane(daemon) {
@@ -259,6 +261,7 @@ export class Pipeline {
     lane.append(
       el("summary", {}, el("h3", {}, daemon.daemon), lane.parts.quiet, lane.parts.told),
       lane.parts.work, graph.drawing);
+    this.sight.watch(lane);
     lane.addEventListener("toggle", () => this.last && this.show(...this.last));
     return lane;
   }
@@ -281,7 +284,7 @@ export class Pipeline {
       text(lane.parts.told, told(daemon, groups));
       keyed(lane.parts.work, daemon.long_work ?? [], (one) => one,
         (one) => el("li", {}, one));
-      if (lane.open) lane.parts.graph.show(groups, run.verdict);
+      if (lane.open && this.sight.sees(lane)) lane.parts.graph.show(groups, run.verdict);
     });
   }
 }

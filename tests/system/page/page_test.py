@@ -44,10 +44,11 @@ def quoted(text):
 
 class Page(unittest.TestCase):
     def show(self, scene, **look):
-        """Opens the page before a coordinator with these documents."""
+        """Opens the page before a coordinator with these documents, in a window
+        that has room for all of it: what nobody sees is not drawn."""
         self.coordinator = MockCoordinator(scene)
         self.addCleanup(self.coordinator.close)
-        browser.look(**look)
+        browser.look(height=8000, **look)
         browser.open(self.coordinator.url)
         browser.wait_for(f"document.readyState === 'complete' && {UP}", "yes")
         browser.wait_for(
