@@ -39,6 +39,7 @@ function across(stages, width) {
   const nodes = [];
   const wires = [];
   let before = null;
+  const above = stages.some(({ main }) => main) ? 1 : 0; // Rows of stages.
   stages.forEach(({ main, beside }, column) => {
     const x = MARGIN + column * (w + gap);
     if (main) {
@@ -50,9 +51,9 @@ function across(stages, width) {
       before = node;
     }
     beside.forEach((kind, row) => {
-      const y = MARGIN + (row + 1) * (BOX + GAP);
+      const y = MARGIN + (row + above) * (BOX + GAP);
       nodes.push({ kind, x, y, w, h: BOX, side: true });
-      if (row > 0 || main)
+      if (main)
         wires.push({ from: [x + w / 2, y - GAP], to: [x + w / 2, y], ask: true });
     });
   });

@@ -96,7 +96,12 @@ export class Link {
         () => this.lost(stop, new Error("nothing has come for 10 s")), PATIENCE);
     };
     watch();
-    source.onerror = () => this.lost(stop, new Error("the connection has ended"));
+    let opened = false;
+    source.onopen = () => {
+      opened = true;
+    };
+    source.onerror = () => this.lost(stop, new Error(opened ? "the connection has ended"
+      : "the coordinator has no place for one more open page now"));
     source.addEventListener("tick", (tick) => {
       watch();
       this.pause = FIRST_PAUSE;

@@ -23,7 +23,7 @@ export const STATES = {
   starting: { tone: "calm", shape: "ring", says: "starts" },
   running: { tone: "good", shape: "disc", says: "works" },
   starved: { tone: "calm", shape: "down", says: "waits for input" },
-  stalled: { tone: "warn", shape: "square", says: "waits for credit" },
+  stalled: { tone: "calm", shape: "square", says: "waits for credit" },
   waiting: { tone: "calm", shape: "diamond", says: "waits for the answers of others" },
   restarting: { tone: "bad", shape: "again", says: "is restarted" },
   failed: { tone: "bad", shape: "cross", says: "has failed" },

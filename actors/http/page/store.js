@@ -46,7 +46,7 @@ export class Store {
     this.status = status;
     for (const id of (status.queued ?? []).slice(0, MOST_RUNS / 2)) this.note(id);
     if (status.running) this.note(status.running);
-    else this.run = null;
+    if (this.run?.run !== status.running) this.run = null;
   }
 
   takeHistory(history) {

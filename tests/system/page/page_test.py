@@ -197,6 +197,26 @@ class Live(Page):
         self.assertTrue(any(path.startswith("/api/history?since=")
                             for path in asked), asked)
 
+    def test_a_page_out_of_sight_asks_for_nothing(self):
+        self.show(documents.training())
+        self.listen()
+
+        def hide(hidden):
+            browser.evaluate(
+                "Object.defineProperty(document, 'hidden', {configurable: true, "
+                f"get: () => {str(hidden).lower()}}});"
+                "document.dispatchEvent(new Event('visibilitychange'))")
+        hide(True)
+        browser.wait_for(UP, "no")
+        self.assertIn("paused", self.texts("#link-text")[0])
+        asked = len(self.coordinator.asked)
+        self.coordinator.scene = documents.failed()
+        self.assertEqual(browser.evaluate(STATE), "Training")
+        self.assertEqual(len(self.coordinator.asked), asked)
+        hide(False)
+        browser.wait_for(UP, "yes")
+        browser.wait_for(STATE, "Run failed")
+
     def test_an_hour_and_more_takes_no_more_memory(self):
         """Series and events of three hours, without the network."""
         kept = browser_module(self, """
