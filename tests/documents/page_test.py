@@ -117,7 +117,7 @@ class Files(unittest.TestCase):
         there = {path.name for path in PAGE.iterdir()}
         named = set()
         for path in files(".html", ".js"):
-            named |= set(re.findall(r'(?:src|href)="page/([^"]+)"|from "\./([^"]+)"',
+            named |= set(re.findall(r'(?:src|href)="/page/([^"]+)"|from "\./([^"]+)"',
                                     path.read_text()))
         self.assertGreater(len(named), 10)
         for of_html, of_module in named:

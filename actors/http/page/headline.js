@@ -94,9 +94,8 @@ function whileRunning(status, run, events) {
 
 /** A sentence on a run that is over. */
 export function outcome(record) {
-  const accuracy = record.summary?.test_accuracy;
-  if (record.state === "finished" && typeof accuracy === "number")
-    return `${record.run}: accuracy ${decimal(accuracy)} on test nodes`;
+  if (record.state === "finished" && typeof record.accuracy === "number")
+    return `${record.run}: accuracy ${decimal(record.accuracy)} on test nodes`;
   return record.message ? `${record.run}: ${record.message}` : record.run;
 }
 

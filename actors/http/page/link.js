@@ -122,15 +122,19 @@ export class Link {
     }
   }
 
-  /** One after the other, and none while earlier questions have no answer.
+  /** How the run that is on is, and what has become of others if that may have
+   * changed; nothing while earlier questions have no answer.
    * @return whether anything was asked. */
   async askRuns(signal) {
+    const { store } = this;
     if (this.asking) return false;
     this.asking = true;
     try {
-      const ids = this.store.toAsk();
-      for (const id of ids) await this.askRun(id, signal);
-      return ids.length > 0;
+      const id = store.status?.running;
+      if (id) await this.askRun(id, signal);
+      const old = store.recordsAreOld;
+      if (old) store.takeRecords(await ask("/api/runs", signal));
+      return Boolean(id) || old;
     } finally {
       this.asking = false;
     }
@@ -139,9 +143,8 @@ export class Link {
   async askRun(id, signal) {
     try {
       this.store.takeRun(await ask(`/api/runs/${encodeURIComponent(id)}`, signal));
-    } catch (reason) {
-      if (reason.status === 404) this.store.dropRun(id);
-      else if (reason.status !== 503) throw reason; // 503: it just begins.
+    } catch (reason) { // It is over, or just begins.
+      if (reason.status !== 404 && reason.status !== 503) throw reason;
     }
   }
 

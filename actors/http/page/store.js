@@ -34,7 +34,8 @@ export class Store {
     this.runs = new Map();
     this.stages = new Map(); // Of the run that is on, by kind of actor.
     this.stagesOf = "";
-    this.records = new Map(); // What has become of runs, by id, the oldest first.
+    this.records = new Map(); // What has become of runs, by id, the latest first.
+    this.recordsAreOld = true;
     this.events = []; // The oldest first.
     this.now = NaN; // By the coordinator's clock.
     this.historyNext = null;
@@ -43,9 +44,9 @@ export class Store {
 
   takeStatus(status) {
     if (!status) return;
+    const turns = (of) => JSON.stringify([of?.running, of?.queued]);
+    if (turns(this.status) !== turns(status)) this.recordsAreOld = true;
     this.status = status;
-    for (const id of (status.queued ?? []).slice(0, MOST_RUNS / 2)) this.note(id);
-    if (status.running) this.note(status.running);
     if (this.run?.run !== status.running) this.run = null;
   }
 
@@ -55,8 +56,9 @@ export class Store {
     if (typeof history.now === "number") this.now = history.now;
     for (const [name, rows] of Object.entries(history.daemons ?? {}))
       addRows(seriesOf(this.daemons, name, DAEMON_FIGURES, MOST_DAEMONS), rows);
-    for (const [id, rows] of Object.entries(history.runs ?? {})) {
-      this.note(id);
+    const began = ([, { fields, rows }]) => rows[0]?.[fields.indexOf("time")] ?? 0;
+    const inTurn = Object.entries(history.runs ?? {}).sort((a, b) => began(a) - began(b));
+    for (const [id, rows] of inTurn) {
       addRows(seriesOf(this.runs, id, RUN_FIGURES, MOST_RUNS), rows);
       this.takeStages(id, rows.stages ?? {});
     }
@@ -81,44 +83,23 @@ export class Store {
       const last = this.events.at(-1);
       if (last && event.seq <= last.seq) continue; // It has come before.
       this.events.push(event);
-      if (event.run) this.note(event.run);
-      if (event.run && event.kind === "ended") this.outdated(event.run);
+      if (event.run && event.kind !== "checkpoint") this.recordsAreOld = true;
     }
     this.events.splice(0, this.events.length - MOST_EVENTS);
   }
 
-  /** Of the run that is on, how it is; of others, what has become of them. */
+  /** How the run that is on is; it may have ended meanwhile. */
   takeRun(document) {
-    this.note(document.run);
-    if (document.state === "running") this.run = document;
-    this.records.set(document.run, document);
+    if (document.state === "running" && document.run === this.status?.running)
+      this.run = document;
   }
 
-  /** There is such a run. */
-  note(id) {
-    if (this.records.has(id)) return;
-    this.records.set(id, null);
-    if (this.records.size > MOST_RUNS) this.records.delete(this.records.keys().next().value);
-  }
-
-  outdated(id) {
-    if (this.records.has(id)) this.records.set(id, null);
-  }
-
-  /** The ids of runs to ask for: the one that is on, and those of which the
-   * last that is known may not be the last that there is. */
-  toAsk() {
-    const running = this.status?.running;
-    const open = [...this.records].filter(([id, record]) => id !== running
-      && (!record || record.state === "running"
-          || (record.state === "queued") !== (this.status?.queued ?? []).includes(id)));
-    const ids = open.map(([id]) => id).slice(-4);
-    return running ? [running, ...ids] : ids;
-  }
-
-  /** There is no such run any more. */
-  dropRun(id) {
-    this.records.delete(id);
+  /** The latest runs, as `graphmill runs --json`. Summaries are long. */
+  takeRecords({ runs }) {
+    this.records = new Map(runs.slice(0, MOST_RUNS).map(({ summary, ...record }) =>
+      [record.run, { ...record, accuracy: summary?.test_accuracy ?? null }]));
+    this.recordsAreOld = runs.some(({ run, state }) =>
+      state === "running" && run !== this.status?.running);
   }
 
   forget() {

@@ -88,29 +88,25 @@ function howFar({ progress }) {
 }
 
 function runRows(store) {
-  const { status, run } = store;
-  return [...store.records].reverse().map(([id, record]) => {
-    const series = store.runs.get(id);
-    const now = id === status?.running ? run : null;
-    const state = now ? "running" : record?.state
-      ?? ((status?.queued ?? []).includes(id) ? "queued" : "");
-    const began = record?.started ?? (series ? series.times[0] : NaN);
-    const ended = record?.ended ?? (now ? store.now : series?.last);
+  return [...store.records.values()].map((record) => {
+    const now = record.run === store.status?.running ? store.run : null;
+    const series = store.runs.get(record.run);
     let loss = NaN;
     for (let i = (series?.length ?? 0) - 1; i >= 0 && Number.isNaN(loss); --i)
       loss = series.column("loss")[i];
-    return { id, state, began, loss, took: ended - began,
-      accuracy: record?.summary?.test_accuracy ?? NaN,
-      text: now ? howFar(now) : record?.message ?? "" };
+    const { started } = record;
+    const ended = record.ended ?? (now ? store.now : NaN);
+    return { ...record, loss, took: typeof started === "number" ? ended - started : NaN,
+      text: now ? howFar(now) : record.message };
   });
 }
 
 export class RunTable {
   constructor() {
     this.table = new Table(byId("run-table"), "Runs, the latest first", [
-      { name: "run", kind: "head", of: ({ id }) => id },
+      { name: "run", kind: "head", of: ({ run }) => run },
       { name: "state", kind: "state", of: ({ state }) => state },
-      { name: "seen since", of: ({ began }) => fullTime(began) },
+      { name: "submitted", of: ({ submitted }) => fullTime(submitted) },
       { name: "time", kind: "number", of: ({ took }) => seconds(took) },
       { name: "last loss", kind: "number", of: ({ loss }) => decimal(loss) },
       { name: "accuracy", kind: "number", of: ({ accuracy }) => decimal(accuracy) },
@@ -121,6 +117,6 @@ export class RunTable {
   show(store) {
     const rows = runRows(store);
     byId("runs-none").hidden = rows.length > 0;
-    this.table.show(rows, ({ id }) => id);
+    this.table.show(rows, ({ run }) => run);
   }
 }

@@ -6,6 +6,7 @@ import math
 
 NOW = 1_763_882_400.0
 RUN = "20251123-073955-cora"
+WAITING = "20251123-075101-cora-wide"
 SHARES = ("busy", "starved", "stalled", "waiting", "down")
 
 
@@ -172,9 +173,17 @@ def history(seconds=1500, ended=0, cut=None):
     return out
 
 
-def scene(now, past, events, runs=()):
+def record(name, state, accuracy=None, message="", ended=None):
+    summary = {"test_accuracy": accuracy} if accuracy is not None else None
+    return {"run": name, "name": "cora", "state": state, "submitted": NOW - 1502,
+            "started": None if state == "queued" else NOW - 1500,
+            "ended": ended, "message": message, "summary": summary}
+
+
+def scene(now, past, events, records=(), running=None):
     return {"status": now, "history": past, "events": events,
-            "runs": {one["run"]: one for one in runs}}
+            "records": list(records),
+            "runs": {running["run"]: running} if running else {}}
 
 
 def idle():
@@ -191,9 +200,8 @@ def idle():
 def training():
     events = usual_events().add(900, "checkpoint", f"run {RUN}: a checkpoint of "
                                 "epoch 2 is written", run=RUN)
-    return scene(status(RUN, ["20251123-075101-cora-wide"]), history(), events,
-                 [run(), {"run": "20251123-075101-cora-wide", "state": "queued",
-                          "message": ""}])
+    return scene(status(RUN, [WAITING]), history(), events,
+                 [record(WAITING, "queued"), record(RUN, "running")], run())
 
 
 def starved():
@@ -227,6 +235,7 @@ def starved():
 
 def lost():
     out = training()
+    out["records"] = [record(RUN, "running")]
     out["status"] = status(RUN, daemons=[
         listed("a", 0), listed("b", 1),
         listed("c", 2, "lost", "no heartbeat for 4 s")])
@@ -244,7 +253,8 @@ def recovering():
     out = lost()
     out["history"] = history(cut=(1496, 1501))
     out["status"] = status(None, [RUN], out["status"]["daemons"])
-    out["runs"] = {RUN: {"run": RUN, "state": "queued", "message": ""}}
+    out["runs"] = {}
+    out["records"] = [record(RUN, "queued")]
     out["events"].add(3, "warning", f"attempt 1 of run {RUN} has failed: daemon "
                       "c is lost", run=RUN, who="c")\
                  .add(2, "queued", f"run {RUN} waits for its next attempt: part 2 "
@@ -252,17 +262,15 @@ def recovering():
     return out
 
 
-def over(state, message, text, summary=None):
+def over(state, message, text, accuracy=None):
     events = training()["events"].add(200, "ended", text, run=RUN)
-    record = {"run": RUN, "state": state, "message": message}
-    if summary:
-        record["summary"] = summary
-    return scene(status(), history(ended=200), events, [record])
+    return scene(status(), history(ended=200), events,
+                 [record(RUN, state, accuracy, message, NOW - 200)])
 
 
 def finished():
     return over("finished", "", f"finished: run {RUN}, accuracy 0.7812",
-                {"test_accuracy": 0.7812})
+                0.7812)
 
 
 def failed():

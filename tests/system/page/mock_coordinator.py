@@ -109,6 +109,8 @@ class MockCoordinator:
                 **scene["history"], "daemons": {}, "runs": {}}
         elif kind == "events":
             found = scene["events"].after(since)
+        elif kind == "runs":
+            found = {"runs": scene["records"], "more": False}
         elif kind.startswith("runs/"):
             found = scene["runs"].get(
                 urllib.parse.unquote(kind.removeprefix("runs/")))
