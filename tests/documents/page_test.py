@@ -123,6 +123,13 @@ class Files(unittest.TestCase):
         for of_html, of_module in named:
             self.assertIn(of_html or of_module, there)
 
+    def test_all_become_a_part_of_the_program(self):
+        build = (PAGE / "meson.build").read_text()
+        listed = re.search(r"page_listed = files\((.*?)\)", build, re.DOTALL)
+        self.assertEqual(re.findall(r"'([^']+)'", listed.group(1)),
+                         [path.name for path in
+                          files(".html", ".css", ".js", ".svg")])
+
 
 if __name__ == "__main__":
     unittest.main()
