@@ -110,7 +110,7 @@ export class RunTable {
       { name: "time", kind: "number", of: ({ took }) => seconds(took) },
       { name: "last loss", kind: "number", of: ({ loss }) => decimal(loss) },
       { name: "accuracy", kind: "number", of: ({ accuracy }) => decimal(accuracy) },
-      { name: "", kind: "wide", of: ({ text: said }) => said },
+      { name: "note", kind: "wide", of: ({ text: said }) => said },
     ]);
   }
 
