@@ -20,6 +20,7 @@ class MockCoordinator:
         self.scene = scene
         self.serves = True
         self.streams = []
+        self.has_stream = threading.Event()
         self.asked = []  # Paths, with their queries.
         mock = self
 
@@ -123,6 +124,7 @@ class MockCoordinator:
     def stream(self, to):
         told = queue.Queue()
         self.streams.append(told)
+        self.has_stream.set()
         try:
             to.send_response(200)
             to.send_header("Content-Type", "text/event-stream")

@@ -11,7 +11,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import documents
-from browser import Browser, chromium
+from browser import PATIENCE_SECONDS, Browser, chromium
 from mock_coordinator import MockCoordinator
 
 SKIPPED = 77  # What Meson counts as skipped.
@@ -76,8 +76,7 @@ class Page(unittest.TestCase):
 
     def listen(self):
         """Until the page takes ticks."""
-        while not self.coordinator.streams:
-            browser.evaluate("0")
+        self.assertTrue(self.coordinator.has_stream.wait(PATIENCE_SECONDS))
 
 
 class States(Page):
