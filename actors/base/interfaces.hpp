@@ -14,6 +14,7 @@
 #include "pipelines/model/replica.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,13 +31,23 @@ namespace graphmill {
 
 // -- jobs of the worker pools
 
+using job_clock = std::chrono::steady_clock;
+
+/// The answer to a job after its `until`.
+inline error asked_in_vain() {
+  return fail(ec::timeout, "it was not done: whoever asked has given up");
+}
+
 /// `crash` tells any job to end its worker by an exception, for tests and for
 /// the `faults` section of a definition; `crash_midway`, where a job has it, in
-/// the middle of a handler that does not wait.
+/// the middle of a handler that does not wait. `until` is when whoever asked
+/// from another daemon gives up: nobody begins the job, or a hop of it, after
+/// that.
 struct neighbour_job {
   neighbour_request request;
   std::shared_ptr<const void> owner; ///< Keeps the request's spans alive.
   bool crash = false;
+  job_clock::time_point until = job_clock::time_point::max();
 };
 struct neighbour_answer {
   std::shared_ptr<neighbour_reply> reply;
@@ -58,6 +69,7 @@ struct gather_job {
   /// are checked depends on that (`fetch.verify`).
   std::uint64_t batch = 0;
   bool crash_midway = false;
+  job_clock::time_point until = job_clock::time_point::max();
 };
 struct gather_answer {
   std::uint64_t bytes = 0;
@@ -70,6 +82,7 @@ struct sample_job {
   std::shared_ptr<const std::vector<node_id>> seeds;
   std::shared_ptr<const sampling_scheme> scheme;
   bool crash = false;
+  job_clock::time_point until = job_clock::time_point::max();
 };
 struct sample_answer {
   std::shared_ptr<sampled_subgraph> graph;

@@ -51,8 +51,8 @@ inline constexpr milliseconds credit_report = std::chrono::seconds{30};
 /// over a slow network. If the owner is gone, that is known long before.
 inline constexpr milliseconds data_request = std::chrono::minutes{20};
 /// An owner of a part may be out of reach that long before another one is asked
-/// instead. A process that was killed is found out in that time, and a
-/// connection that was cut is made again.
+/// instead: a connection that was cut is made again in that time. That a
+/// process was killed is known at once (`call_options::fails_if_refused`).
 inline constexpr milliseconds owner_unreachable{500};
 /// For a batch that another daemon samples: longer, for it may itself wait for
 /// data of others.
@@ -153,6 +153,8 @@ inline constexpr milliseconds health_silence{5000};
 /// coordinator looks at the disk with the runs.
 inline constexpr milliseconds figures{1000};
 inline constexpr milliseconds disk_look{10'000};
+/// The first checkpoint that is written in this time is an event.
+inline constexpr milliseconds checkpoints_told{10'000};
 /// One that has left none for longer counts as stuck.
 inline constexpr milliseconds figures_silence{10'000};
 /// Questions that wait at the coordinator.

@@ -64,7 +64,8 @@ inline constexpr const char* crash_text =
 /// arrival. A worker that dies is replaced with exponential back-off, and its
 /// job given to another; a job that costs `attempts` workers fails with an
 /// error that names the stage and the cause. Errors that workers answer are
-/// passed on.
+/// passed on. A job that says until when it is wanted (`until`) is not begun
+/// afterwards.
 template <class Job, class Answer>
 class worker_pool {
 public:
@@ -153,10 +154,23 @@ private:
   }
 
   void assign() {
-    for (std::size_t i = 0; i < slots_.size() && !queue_.empty(); ++i)
-      if (slots_[i].handle && slots_[i].running == 0 && !slots_[i].doomed)
+    for (std::size_t i = 0; i < slots_.size() && !queue_.empty(); ++i) {
+      if (!slots_[i].handle || slots_[i].running != 0 || slots_[i].doomed)
+        continue;
+      drop_late();
+      if (!queue_.empty())
         give(i);
+    }
     config_.gauge->queued(queue_.size());
+  }
+
+  /// Until the next job is one that somebody waits for.
+  void drop_late() {
+    if constexpr (requires(Job job) { job.until; })
+      while (!queue_.empty() && queue_.front().job.until < clock::now()) {
+        queue_.front().promise.deliver(to_caf(asked_in_vain()));
+        queue_.pop_front();
+      }
   }
 
   void give(std::size_t i) {

@@ -1,8 +1,8 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/http/api/status_json.hpp"
 #include "actors/process/say.hpp"
-#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -20,31 +20,8 @@ struct runs_options {
   std::string before;
 };
 
-nlohmann::json time_json(unix_time when) {
-  return when.count() <= 0 ? nlohmann::json()
-                           : nlohmann::json(double(when.count()) * 1e-3);
-}
-
-nlohmann::json summary_of(const run_record& run) {
-  auto out = parse_json(run.summary, "a summary");
-  return out && out.value().is_object() ? std::move(out).value()
-                                        : nlohmann::json();
-}
-
-/// Times are in seconds since 1970.
-nlohmann::json run_json(const run_record& run) {
-  return {{"run", run.id},
-          {"name", run.name},
-          {"state", to_string(run.state)},
-          {"submitted", time_json(run.submitted)},
-          {"started", time_json(run.started)},
-          {"ended", time_json(run.ended)},
-          {"message", run.message},
-          {"summary", summary_of(run)}};
-}
-
 std::string accuracy_text(const run_record& run) {
-  const auto summary = summary_of(run);
+  const auto summary = summary_json(run);
   if (!summary.is_object())
     return "-";
   const auto found = summary.find("test_accuracy");
@@ -105,10 +82,7 @@ result<int> runs(const runs_options& options) {
     found.runs.push_back(std::move(record));
   }
   if (options.cluster.json) {
-    auto list = nlohmann::json::array();
-    for (const auto& run : found.runs)
-      list.push_back(run_json(run));
-    say("{}\n", one_line({{"runs", std::move(list)}, {"more", found.more}}));
+    say("{}\n", one_line(run_list_json(found)));
   } else if (found.runs.empty()) {
     say("no {}runs yet; `graphmill submit` gives the cluster one\n",
         options.before.empty() ? "" : "older ");

@@ -5,17 +5,15 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/text/health_text.hpp"
+#include "actors/http/api/status_json.hpp"
 #include "actors/launch/part_list.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,54 +21,6 @@
 namespace graphmill {
 
 namespace {
-
-nlohmann::json daemon_json(const daemon_status& daemon) {
-  return {{"name", daemon.name},
-          {"address", daemon.address},
-          {"host", daemon.host},
-          {"state", to_string(daemon.state)},
-          {"parts", daemon.parts},
-          {"slots", daemon.slots},
-          {"cuda_devices", daemon.cuda_devices},
-          {"chaos", daemon.chaos},
-          {"note", daemon.note}};
-}
-
-/// The daemons in service that have a part, for each part that one has.
-std::map<part_id, std::vector<std::string>> owners_in(const status_reply& now) {
-  std::map<part_id, std::vector<std::string>> out;
-  for (const auto& daemon : now.daemons)
-    if (daemon.state == daemon_state::ready)
-      for (const auto part : daemon.parts)
-        out[part].push_back(daemon.name);
-  return out;
-}
-
-nlohmann::json owners_json(const status_reply& now) {
-  auto out = nlohmann::json::array();
-  for (const auto& [part, daemons] : owners_in(now))
-    out.push_back({{"part", part}, {"daemons", daemons}});
-  return out;
-}
-
-nlohmann::json status_json(const std::string& address,
-                           const status_reply& now) {
-  auto daemons = nlohmann::json::array();
-  for (const auto& daemon : now.daemons)
-    daemons.push_back(daemon_json(daemon));
-  return {
-    {"cluster", address},
-    {"coordinator", now.coordinator},
-    {"dataset", now.dataset},
-    {"parts", now.parts},
-    {"daemons", std::move(daemons)},
-    {"owners", owners_json(now)},
-    {"running",
-     now.running.empty() ? nlohmann::json() : nlohmann::json(now.running)},
-    {"queued", now.queued},
-    {"note", now.note},
-  };
-}
 
 /// The parts that nobody in service has: no run can start without them.
 std::vector<part_id> missing_parts(const status_reply& now) {
@@ -130,6 +80,8 @@ void print_status(const std::string& address, const status_reply& now) {
   say("running      {}\n", now.running.empty() ? "nothing" : now.running);
   if (!now.queued.empty())
     say("queued       {}\n", fmt::format("{}", fmt::join(now.queued, ", ")));
+  if (!now.stand_ins.empty())
+    say("stand-ins    {}\n", fmt::format("{}", fmt::join(now.stand_ins, ", ")));
   if (!now.note.empty())
     say("trouble      {}\n", now.note);
   print_daemons(now.daemons);
@@ -159,9 +111,7 @@ struct status_options {
 /// Of a run that is not on: what has become of it.
 int print_record(const run_record& run, bool json, bool again) {
   if (json)
-    say("{}\n", one_line({{"run", run.id},
-                          {"state", to_string(run.state)},
-                          {"message", run.message}}));
+    say("{}\n", one_line(run_status_json(run)));
   else {
     if (again)
       clear_terminal();
@@ -173,11 +123,9 @@ int print_record(const run_record& run, bool json, bool again) {
 }
 
 int print_health(const run_health& run, bool json, bool again) {
-  if (json) {
-    auto whole = health_json(run);
-    whole["state"] = to_string(run_state::running);
-    say("{}\n", one_line(whole));
-  } else {
+  if (json)
+    say("{}\n", one_line(run_status_json(run)));
+  else {
     if (again)
       clear_terminal();
     say_lines(health_text(run));

@@ -1,3 +1,4 @@
+#include "actors/cluster/client/submit_run.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
@@ -51,10 +52,12 @@ result<int> submit(const submit_options& options) {
   GRAPHMILL_TRY(const auto source,
                 load_definition(options.file, options.overrides));
   signal_watch signals;
-  GRAPHMILL_TRY(auto client, connect(options.cluster, "submit",
-                                     options.watch ? &signals : nullptr));
+  const auto waits = options.watch || !source.value.model.weights.empty();
+  GRAPHMILL_TRY(auto client,
+                connect(options.cluster, "submit", waits ? &signals : nullptr));
   GRAPHMILL_TRY(const auto run,
-                client.submit(source.value, options.tensorboard));
+                submit_run(client, source.value, options.tensorboard,
+                           show_progress(options.quiet)));
   const auto json = options.cluster.json;
   if (!options.quiet)
     say(json || options.watch ? stderr : stdout, "run {} submitted to {}\n",

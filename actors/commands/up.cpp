@@ -1,3 +1,4 @@
+#include "actors/cluster/client/submit_run.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/run_options.hpp"
@@ -113,7 +114,8 @@ result<launched_cluster> start_remote(const up_options& options,
 result<run_record> run_on(launched_cluster& cluster, const definition& def,
                           const up_options& options) {
   auto& client = cluster.client();
-  GRAPHMILL_TRY(const auto run, client.submit(def, options.tensorboard));
+  GRAPHMILL_TRY(const auto run, submit_run(client, def, options.tensorboard,
+                                           show_progress(options.quiet)));
   run_watcher::settings with;
   with.run = run;
   with.table = options.quiet ? nullptr : options.json ? stderr : stdout;

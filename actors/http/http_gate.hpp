@@ -13,10 +13,9 @@
 
 namespace graphmill {
 
-/// What a request over HTTP says of itself, without its path's query.
+/// What a request over HTTP says of itself, but for what it wants.
 struct http_head {
   std::string method;
-  std::string path;
   std::optional<std::string> host;          ///< As the header has it.
   std::optional<std::string> authorization; ///< The same.
   bool has_body = false;

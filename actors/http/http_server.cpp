@@ -1,7 +1,9 @@
 #include "actors/http/http_server.hpp"
 
 #include "actors/http/http_gate.hpp"
-#include "actors/transport/sessions/address.hpp"
+#include "actors/http/http_place.hpp"
+#include "actors/http/http_requests.hpp"
+#include "actors/http/http_streams.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -10,7 +12,9 @@
 #include <boost/beast/http.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -27,64 +31,12 @@ using boost::asio::ip::tcp;
 using http_failure = boost::beast::error_code;
 using http_clock = std::chrono::steady_clock;
 
-/// Where to listen, and under which name.
-struct http_place {
-  std::string host; ///< As its user named it.
-  tcp::endpoint at;
-};
-
-result<http_place> http_place_of(const std::string& listen, bool has_token) {
-  auto parsed = parse_endpoint(listen);
-  if (!parsed)
-    return fail(ec::invalid_argument,
-                "'{}' is no address for HTTP; write it as 127.0.0.1:7880",
-                listen);
-  const auto& named = parsed.value();
-  std::string numeric = "0.0.0.0";
-  if (!is_wildcard(named)) {
-    GRAPHMILL_TRY(numeric, resolve_host(named.host));
-  } else if (named.host == "::") {
-    numeric = named.host;
-  }
-  http_failure failed;
-  const auto address = asio::ip::make_address(numeric, failed);
-  if (failed)
-    return fail(ec::invalid_argument, "'{}' is no address for HTTP: {}", listen,
-                failed.message());
-  if (!address.is_loopback() && !has_token)
-    return fail(ec::permission,
-                "others can reach {}: name a file with a token for HTTP "
-                "(--http-token-file), or listen at 127.0.0.1",
-                listen);
-  return http_place{named.host, {address, named.port}};
-}
-
-std::string http_address_text(const tcp::endpoint& at) {
-  const auto host = at.address().to_string();
-  return at.address().is_v6() ? fmt::format("[{}]:{}", host, at.port())
-                              : fmt::format("{}:{}", host, at.port());
-}
-
-std::string http_text_of(beast::string_view text) {
-  return {text.data(), text.size()};
-}
-
-/// The value of a header; nothing if there is none. One that comes twice may
-/// mean two things: it counts as empty.
-std::optional<std::string> http_field(const http::fields& in,
-                                      http::field name) {
-  const auto found = in.equal_range(name);
-  if (found.first == found.second)
-    return std::nullopt;
-  if (std::next(found.first) != found.second)
-    return std::string{};
-  return http_text_of(found.first->value());
-}
-
 /// The kind of errors that say what is wrong with a request.
 const boost::system::error_category& parse_errors() {
   return http::make_error_code(http::error::bad_method).category();
 }
+
+} // namespace
 
 http_answer http_sentence(unsigned status, const std::string& text) {
   http_answer out;
@@ -92,8 +44,6 @@ http_answer http_sentence(unsigned status, const std::string& text) {
   out.body = std::make_shared<const std::string>(text + "\n");
   return out;
 }
-
-} // namespace
 
 /// The server's thread, and what it owns. After the constructor nobody else
 /// touches any of it but `context_`, which is told to stop.
@@ -103,7 +53,8 @@ public:
     : with_(std::move(with)),
       gate_(place.host,
             !with_.token.empty() && place.at.address().is_unspecified(),
-            with_.token) {}
+            with_.token),
+      streams_(context_, with_.most, with_.counts) {}
 
   ~engine() {
     context_.stop();
@@ -137,9 +88,9 @@ public:
   }
 
 private:
-  /// One connection. It is at one thing at a time: waits for a request, or for
-  /// its answer to be taken. Kept by the handler of what it is at, and by the
-  /// engine, which alone closes it.
+  /// One connection. It is at one thing at a time: waits for a request, for its
+  /// answer to be taken, or for its other end to close it. Kept by the handler
+  /// of what it is at, and by the engine, which alone closes it.
   struct connection {
     explicit connection(tcp::socket socket, std::string host)
       : stream(std::move(socket)), from(std::move(host)) {}
@@ -174,6 +125,7 @@ private:
   void recover() {
     while (!open_.empty())
       close(shared_connection{open_.back()});
+    streams_.close_all();
     if (!accepting_)
       accept();
   }
@@ -195,7 +147,10 @@ private:
 
   void accept_later() {
     pause_.expires_after(breath);
-    pause_.async_wait([this](http_failure) { accept(); });
+    pause_.async_wait([this](http_failure) {
+      accepting_ = false; // Should this throw, it begins anew.
+      accept();
+    });
     accepting_ = true;
   }
 
@@ -238,6 +193,8 @@ private:
     one->since = http_clock::now();
     one->parser.emplace();
     one->parser->header_limit(with_.most.head_bytes);
+    // It is for the gate to refuse them; nobody reads them here.
+    one->parser->body_limit(std::numeric_limits<std::uint64_t>::max());
     one->input.max_size(with_.most.head_bytes + std::size_t{1024});
     one->stream.expires_after(with_.most.patience);
     http::async_read_header(
@@ -258,30 +215,52 @@ private:
       return answer(one, http_sentence(400, "this is no HTTP"), false);
     ++one->requests;
     const auto& parser = *one->parser;
-    answer(one, page(one),
-           parser.is_done() && parser.get().keep_alive()
-             && one->requests < with_.most.requests);
+    const auto keeps = parser.is_done() && parser.get().keep_alive()
+                       && one->requests < with_.most.requests;
+    if (const auto refusal =
+          gate_.refuses(http_head_in(parser.get(), !parser.is_done()),
+                        one->from, http_clock::now()))
+      return answer(one, http_sentence(refusal->status, refusal->sentence),
+                    keeps);
+    const auto asked = http_request_in(parser.get());
+    if (const auto found = with_.streams.find(asked.path);
+        found != with_.streams.end())
+      return stream(one, found->second, asked, keeps);
+    answer(one, page(asked), keeps);
   }
 
-  http_answer page(const shared_connection& one) {
-    const auto& request = one->parser->get();
-    http_head head;
-    head.method = http_text_of(request.method_string());
-    const auto target = http_text_of(request.target());
-    head.path = target.substr(0, target.find('?'));
-    head.host = http_field(request, http::field::host);
-    head.authorization = http_field(request, http::field::authorization);
-    head.has_body = !one->parser->is_done();
-    if (auto refusal = gate_.refuses(head, one->from, http_clock::now()))
-      return http_sentence(refusal->status, refusal->sentence);
-    const auto found = with_.pages.find(head.path);
+  http_answer page(const http_request& asked) const {
+    auto found = with_.pages.find(asked.path);
+    if (const auto folder = asked.path.rfind('/');
+        found == with_.pages.end() && folder != 0
+        && folder != std::string::npos)
+      found = with_.pages.find(asked.path.substr(0, folder + 1));
     if (found == with_.pages.end())
       return http_sentence(404, "there is no such page");
-    return found->second();
+    return found->second(asked);
+  }
+
+  /// The connection is a stream's from here on.
+  void stream(const shared_connection& one, const http_stream& what,
+              const http_request& asked, bool keeps) {
+    if (one->parser->get().method() != http::verb::get)
+      return answer(one, http_sentence(405, "a stream has no length"), keeps);
+    if (!streams_.has_room())
+      return answer(
+        one, http_sentence(503, "many streams are open: ask again later"),
+        keeps);
+    auto source = what(asked);
+    std::erase(open_, one);
+    ++with_.counts->answered;
+    streams_.open(beast::tcp_stream{one->stream.release_socket()},
+                  std::move(source));
   }
 
   void answer(const shared_connection& one, http_answer what, bool keeps) {
-    ++(what.status == 200 ? with_.counts->answered : with_.counts->refused);
+    if (what.status == 200 && has_etag(one->parser->get(), what.etag))
+      what.status = 304;
+    const auto told = what.status == 200 || what.status == 304;
+    ++(told ? with_.counts->answered : with_.counts->refused);
     one->since = http_clock::now();
     one->body = std::move(what.body);
     auto& output = one->output;
@@ -289,16 +268,23 @@ private:
     output.version(11);
     output.result(what.status);
     output.set(http::field::content_type, what.type);
-    output.set(http::field::cache_control, "no-store");
-    output.set("X-Content-Type-Options", "nosniff");
+    if (what.etag.empty()) {
+      output.set(http::field::cache_control, "no-store");
+    } else {
+      output.set(http::field::cache_control, "no-cache");
+      output.set(http::field::etag, what.etag);
+    }
+    for (const auto& [name, value] : http_guards())
+      output.set(name, value);
     if (what.status == 401)
       output.set(http::field::www_authenticate, "Bearer");
     if (what.status == 405)
       output.set(http::field::allow, "GET, HEAD");
     output.keep_alive(keeps);
     output.content_length(one->body->size());
-    if (one->parser->is_header_done()
-        && one->parser->get().method() == http::verb::head)
+    if (what.status == 304
+        || (one->parser->is_header_done()
+            && one->parser->get().method() == http::verb::head))
       output.body() = {};
     else
       output.body() = {one->body->data(), one->body->size()};
@@ -308,11 +294,41 @@ private:
                         if (!is_open(one))
                           return;
                         one->body.reset();
-                        if (failed || !keeps)
+                        if (failed)
                           close(one);
-                        else
+                        else if (keeps)
                           read(one);
+                        else
+                          part(one);
                       });
+  }
+
+  /// Ends a connection in order. With bytes of the other end unread, as those
+  /// of a body, closing it would reset it, and might cost the other end the
+  /// answer: they are read and forgotten, for so long as a request may take.
+  void part(const shared_connection& one) {
+    http_failure ignored;
+    one->since = http_clock::now();
+    one->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    one->stream.expires_after(with_.most.patience);
+    forget_input(one);
+  }
+
+  /// Looks at the clock itself: the stream counts a read that finds something
+  /// as in time.
+  void forget_input(const shared_connection& one) {
+    one->input.clear();
+    one->stream.async_read_some(one->input.prepare(with_.most.head_bytes),
+                                [this, one](http_failure failed, std::size_t) {
+                                  if (!is_open(one))
+                                    return;
+                                  const auto took =
+                                    http_clock::now() - one->since;
+                                  if (failed || took >= with_.most.patience)
+                                    close(one);
+                                  else
+                                    forget_input(one);
+                                });
   }
 
   /// Until it is tried again what failed for want of memory or descriptors.
@@ -325,6 +341,7 @@ private:
   asio::steady_timer pause_{context_};
   bool accepting_ = false; ///< Or about to: a handler will go on with it.
   std::vector<shared_connection> open_;
+  http_streams streams_;
   std::thread thread_;
 };
 

@@ -13,24 +13,43 @@
 
 namespace graphmill {
 
+/// What is asked for, once it is known that it may be.
+struct http_request {
+  std::string path;
+  std::string query;         ///< Behind the question mark; empty: none.
+  std::string last_event_id; ///< Of a browser that a stream has lost.
+};
+
 /// What a page is at one moment. Connections share the body.
 struct http_answer {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::shared_ptr<const std::string> body;
+  /// With its quotes: who has the same one already gets 304. Empty: nobody may
+  /// keep the page.
+  std::string etag{};
 };
+/// A line of text.
+http_answer http_sentence(unsigned status, const std::string& text);
 
 /// Makes a page. Called on the server's thread for each request: it waits for
 /// nothing, and touches nothing that actors change.
-using http_page = std::function<http_answer()>;
+using http_page = std::function<http_answer(const http_request&)>;
+
+/// What a stream of events says next; null: nothing now. Called on the server's
+/// thread, each time after the reader has taken what it said before.
+using http_stream_source = std::function<std::shared_ptr<const std::string>()>;
+using http_stream = std::function<http_stream_source(const http_request&)>;
 
 /// What a server has done so far. Its thread counts, any may read.
 struct http_counts {
-  counter connections; ///< That were taken.
-  counter closed;      ///< Of these, those that have ended.
-  counter crowded_out; ///< Of these, those that made room for others.
-  counter answered;    ///< Requests that got their page.
-  counter refused;     ///< Requests that got anything else.
+  counter connections;  ///< That were taken.
+  counter closed;       ///< Of these, those that have ended.
+  counter crowded_out;  ///< Of these, those that made room for others.
+  counter streams;      ///< Of these, those that have become streams.
+  counter slow_streams; ///< Of these, those that were not read.
+  counter answered;     ///< Requests that got their page.
+  counter refused;      ///< Requests that got anything else.
 };
 
 /// Answers GET and HEAD over HTTP/1.1, in the clear, on a thread of its own. To
@@ -43,16 +62,23 @@ public:
     /// One more, and the one that has been at the same for longest is closed.
     std::size_t connections = 64;
     std::uint32_t head_bytes = 8192; ///< Of a request.
-    /// For a request to come, from its first byte or the answer before it, and
-    /// again for the answer to be taken.
+    /// For a request to come, from its first byte or the answer before it,
+    /// again for the answer to be taken, and after the last one for the other
+    /// end to close the connection.
     std::chrono::milliseconds patience = std::chrono::seconds{10};
     std::size_t requests = 1000; ///< Of one connection; then it is closed.
+    std::size_t streams = 20;    ///< That are open, beside the connections.
+    std::chrono::milliseconds stream_pace = std::chrono::seconds{1};
   };
 
   struct options {
     std::string listen; ///< host:port; port 0: one that is free.
     std::string token;  ///< Empty: none, for addresses of loopback only.
-    std::map<std::string, http_page> pages; ///< By path.
+    /// By path. One that ends with '/' is that of all paths below it that have
+    /// none of their own, and is no folder of files: what a path means is the
+    /// page's business.
+    std::map<std::string, http_page> pages;
+    std::map<std::string, http_stream> streams{}; ///< By path; GET alone.
     std::shared_ptr<http_counts> counts = std::make_shared<http_counts>();
     limits most{};
     /// Told once, on the server's thread, if memory or descriptors run out:

@@ -30,6 +30,7 @@ struct cluster_figures {
   /// Why the coordinator takes no runs, a sentence without paths; empty: it
   /// does.
   std::string unready;
+  std::string address; ///< Of the coordinator.
   status_reply status;
   /// Runs that are over since this coordinator began, by state from `finished`.
   std::array<std::uint64_t, 3> over{};

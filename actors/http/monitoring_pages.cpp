@@ -9,13 +9,6 @@ namespace graphmill {
 
 namespace {
 
-http_answer page_of_text(unsigned status, std::string text) {
-  http_answer out;
-  out.status = status;
-  out.body = std::make_shared<const std::string>(std::move(text));
-  return out;
-}
-
 /// The page of metrics. It is made once of what was left on the board, however
 /// many ask for it. Used by the server's thread alone.
 class metrics_page {
@@ -29,7 +22,7 @@ public:
     auto cluster = of_cluster_ ? board_->of_cluster() : nullptr;
     auto own = board_->of_daemon();
     if (!cluster && !own)
-      return page_of_text(503, "nothing is known yet\n");
+      return http_sentence(503, "nothing is known yet");
     if (cluster != cluster_ || own != own_ || !text_) {
       text_ = std::make_shared<const std::string>(
         prometheus_text(cluster.get(), own.get(), *counts_));
@@ -83,16 +76,16 @@ monitoring_pages(std::shared_ptr<const metrics_board> board, bool of_cluster,
                  std::shared_ptr<const http_counts> counts) {
   std::map<std::string, http_page> out;
   out["/metrics"] = [page = std::make_shared<metrics_page>(board, of_cluster,
-                                                           std::move(counts))] {
-    return page->make();
+                                                           std::move(counts))](
+                      const http_request&) { return page->make(); };
+  out["/healthz"] = [](const http_request&) {
+    return http_sentence(200, "serving");
   };
-  out["/healthz"] = [] { return page_of_text(200, "serving\n"); };
-  out["/readyz"] = [board = std::move(board), of_cluster] {
+  out["/readyz"] = [board = std::move(board), of_cluster](const http_request&) {
     const auto now = figures_time();
     const auto why = of_cluster ? unready(board->of_cluster().get(), now)
                                 : unready(board->of_daemon().get(), now);
-    return why.empty() ? page_of_text(200, "ready\n")
-                       : page_of_text(503, why + "\n");
+    return why.empty() ? http_sentence(200, "ready") : http_sentence(503, why);
   };
   return out;
 }

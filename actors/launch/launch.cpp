@@ -42,7 +42,7 @@ result<void> set_option(launch_host& host, std::string_view key,
                         std::string_view value) {
   if (key == "serve") {
     host.serve = value;
-    GRAPHMILL_TRYV(parse_parts(value));
+    GRAPHMILL_TRYV(parse_served_parts(value));
     return ok();
   }
   if (key == "data") {

@@ -56,7 +56,7 @@ struct launch_host {
   std::string login;   ///< As ssh takes it: host, user@host, or an alias.
   std::string address; ///< Under which the other daemons reach it.
   std::uint16_t port = 7800;
-  std::string serve;       ///< As for `graphmill node`; empty: all parts.
+  std::string serve;       ///< As for `graphmill node`; empty: any.
   std::string data;        ///< Empty: as in `remote_launch`.
   std::uint32_t slots = 0; ///< 0: as in `remote_launch`.
 };

@@ -1,13 +1,11 @@
 #include "actors/launch/launched_cluster.hpp"
 
+#include "actors/process/temporary_folder.hpp"
 #include "actors/transport/sockets/connections/keys.hpp"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -31,31 +29,6 @@ constexpr std::size_t most_deaths = 3;
 constexpr auto deaths_within = 60s;
 
 } // namespace
-
-/// A folder that is gone when this is.
-class launched_cluster::temporary_folder {
-public:
-  temporary_folder() = default;
-  ~temporary_folder() {
-    std::error_code ignored;
-    if (!path_.empty())
-      fs::remove_all(path_, ignored);
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-
-  result<fs::path> make() {
-    std::error_code failed;
-    const auto parent = fs::temp_directory_path(failed);
-    auto pattern = (parent / "graphmill-up-XXXXXX").string();
-    if (failed || ::mkdtemp(pattern.data()) == nullptr)
-      return fail_errno(errno, "cannot make a temporary folder {}", pattern);
-    return path_ = pattern;
-  }
-
-private:
-  fs::path path_;
-};
 
 result<launched_cluster> launched_cluster::start(local_launch launch,
                                                  settings with) {

@@ -16,6 +16,8 @@
 
 namespace graphmill {
 
+class temporary_folder;
+
 /// A cluster that lives as long as this object: all of its daemons end with it,
 /// and with this process. To be used by one thread.
 class launched_cluster {
@@ -70,7 +72,6 @@ private:
   result<void> pause();
 
   using times = std::vector<std::chrono::steady_clock::time_point>;
-  class temporary_folder;
   /// A daemon that was started again, until it has joined.
   struct beginning {
     std::filesystem::path ready_file;

@@ -10,6 +10,7 @@ namespace graphmill {
 namespace {
 
 constexpr std::string_view no_parts = "none";
+constexpr std::string_view any_part = "any";
 
 result<part_id> parse_part(std::string_view text, std::string_view whole) {
   part_id value = 0;
@@ -52,6 +53,15 @@ result<std::vector<part_id>> parse_parts(std::string_view text) {
   }
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+result<std::optional<std::vector<part_id>>>
+parse_served_parts(std::string_view text) {
+  std::optional<std::vector<part_id>> out;
+  if (text != any_part) {
+    GRAPHMILL_TRY(out, parse_parts(text));
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,11 @@ namespace graphmill {
 /// Reads numbers of parts and ranges of them, as in "0,2-4", or "none".
 /// @returns them ascending, each once.
 result<std::vector<part_id>> parse_parts(std::string_view text);
+
+/// Reads what a daemon is to serve: the same, or "any", for all parts that the
+/// dataset has; then nothing is returned.
+result<std::optional<std::vector<part_id>>>
+parse_served_parts(std::string_view text);
 
 /// The shortest form that `parse_parts` reads.
 /// @param parts Ascending.

@@ -64,9 +64,10 @@ public:
       [this](const member_lost& lost) { on_lost(lost); },
       [this](const pause_run&) { pause_.at_next_edge(); },
       [this](const cancel_run& cancel) {
+        const auto next = cancel.now ? course_.cancel_now() : course_.cancel();
         if (cancel.now)
-          miss_checkpoint({});
-        carry_out(cancel.now ? course_.cancel_now() : course_.cancel());
+          miss_checkpoint({}); // Nor is another one asked for by now.
+        carry_out(next);
       },
     };
   }
@@ -361,14 +362,13 @@ private:
   void end_if_due() {
     if (making_.is_on() || !std::exchange(ending_, false))
       return;
-    auto& out = outcome_;
-    out.failure = course_.failure();
-    out.best_validation = course_.best_validation();
-    out.train_steps = course_.train_steps();
-    if (out.failure)
-      out.paused.reset();
-    search_.tell(out);
-    config_.observer.on_end(std::move(out));
+    outcome_.failure = course_.failure();
+    outcome_.best_validation = course_.best_validation();
+    outcome_.train_steps = course_.train_steps();
+    if (outcome_.failure)
+      outcome_.paused.reset();
+    search_.tell(outcome_);
+    config_.observer.on_end(std::move(outcome_));
   }
 
   interface::pointer self_;

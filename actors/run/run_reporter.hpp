@@ -69,7 +69,9 @@ private:
   std::shared_ptr<spdlog::logger> log_;  ///< Null: none.
   std::optional<phase_result> training_; ///< A row that waits for validation.
   std::array<std::optional<batch_metrics>, 3> last_;
-  nlohmann::json lines_ = nlohmann::json::array(); ///< Of metrics.jsonl.
+  /// Of metrics.jsonl. Grows by a KiB a line while the run is on, and a
+  /// checkpoint has copies of all of them while it is written.
+  nlohmann::json lines_ = nlohmann::json::array();
   std::int32_t epochs_ = 0;
   std::optional<std::int32_t> best_epoch_;
   double best_accuracy_ = 0; ///< Of `best_epoch_`.

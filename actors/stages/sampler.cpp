@@ -18,7 +18,7 @@ constexpr std::size_t least_sampling_chunk = 4096;
 struct sampling {
   sampling(const partitioned_graph& graph, const sample_job& job,
            std::shared_ptr<buffer_pool> pool)
-    : seeds(job.seeds), scheme(job.scheme),
+    : seeds(job.seeds), scheme(job.scheme), until(job.until),
       blocks(graph, *scheme, job.stream, std::move(pool)) {}
 
   /// The answers to the pieces of one request.
@@ -29,6 +29,7 @@ struct sampling {
 
   std::shared_ptr<const std::vector<node_id>> seeds;
   std::shared_ptr<const sampling_scheme> scheme;
+  job_clock::time_point until; ///< Then nobody wants it any more.
   batch_sampler blocks;
   caf::typed_response_promise<sample_answer> promise;
   std::vector<slot> slots;
@@ -84,6 +85,10 @@ private:
         finish(batch);
         return;
       }
+      if (batch->until < job_clock::now()) {
+        give_up(batch, asked_in_vain());
+        return;
+      }
       auto requests = batch->blocks.requests();
       if (!requests.empty()) {
         ask_all(batch, requests);
@@ -111,7 +116,7 @@ private:
     slot.pieces.resize(pieces);
     slot.missing = pieces;
     for (std::size_t p = 0; p < pieces; ++p) {
-      neighbour_job job{wanted.request, batch, false};
+      neighbour_job job{wanted.request, batch, false, batch->until};
       const auto from = total.size() * p / pieces;
       const auto to = total.size() * (p + 1) / pieces;
       job.request.destinations = total.subspan(from, to - from);

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 
-from .graph import typed_name
+from .graph import CHOSEN_FEATURES, typed_name
 from .values import (Refused, Rows, is_array, is_missing, shape_of,
                      sparse_rows, to_numpy)
 
-FEATURES = ("x", "feat", "feature", "features", "node_feat")
+FEATURES = ("x", "feat", "feature", "features", "node_feat", CHOSEN_FEATURES)
 LABELS = ("y", "label", "labels", "node_label")
 NAMES = ("node_names", "node_name", "_ID", "n_id")
 # Temporary arrays that a value of 8 bytes may have beside it while it is
@@ -155,6 +155,9 @@ class Writer:
     def write_plain(self, owner, name, value, count):
         self.expect_rows(owner, name, value, count)
         rows = Rows(value)
+        if rows.dtype.kind not in "iuf":
+            raise Refused(f"{owner}.{name} holds {rows.dtype}, and numbers are "
+                          "expected: the more, the later")
         self.write_blocks(self.path(owner, f"{name}.npy"), rows, rows.dtype)
 
     def write_features(self, owner, name, value, count):
@@ -216,6 +219,9 @@ class Writer:
         if missing:
             self.note(f"{where}: {missing} of {count} nodes have no label")
         if place:
+            if self.num_classes not in (None, len(place)):
+                raise Refused(f"{where}: its texts make {len(place)} classes, "
+                              f"and {self.num_classes} were announced")
             return {"num_classes": len(place), "class_names": list(place)}
         return ({"num_classes": int(self.num_classes)}
                 if self.num_classes else {})
@@ -243,7 +249,7 @@ class Writer:
             if at is None or not 0 <= at < shape[1]:
                 raise Refused(f"{owner}.{name} has {shape[1]} splits; say "
                               f"which (--split-index 0 to {shape[1] - 1})")
-            mask = mask[:, at]
+            mask = Rows(mask).value[:, at]
         path = self.path(owner, f"{which}_mask.npy")
         with NpyFile(path, np.bool_, (count,)) as file:
             for first, block in Rows(mask).blocks(self.step):
@@ -253,14 +259,12 @@ class Writer:
                 file.write(first, block.astype(bool))
 
     def write_ids(self, owner, which, name, ids):
-        ids = np.asarray(ids) if isinstance(ids, (list, tuple)) else ids
-        shape = shape_of(ids)
-        if len(shape) == 2 and shape[1] == 1:
-            ids = ids.reshape(-1)
-        elif len(shape) != 1:
-            raise Refused(f"{owner}.{name} has the shape {list(shape)}, and a "
-                          "list of nodes is expected")
         rows = Rows(ids)
+        if len(rows.shape) == 2 and rows.shape[1] == 1:
+            rows = Rows(rows.value.reshape(-1))
+        elif len(rows.shape) != 1:
+            raise Refused(f"{owner}.{name} has the shape {list(rows.shape)}, "
+                          "and a list of nodes is expected")
         if rows.dtype.kind not in "iu":
             raise Refused(f"{owner}.{name} holds {rows.dtype}, and ids of "
                           "nodes are integers")
@@ -312,7 +316,7 @@ def spellings(which):
 def stacked(values, where):
     """A column of lists as a matrix."""
     try:
-        return np.stack([np.asarray(value, np.float32) for value in values])
+        return np.stack([np.asarray(value) for value in values])
     except (TypeError, ValueError) as error:
         raise Refused(f"{where}: its rows are no lists of as many numbers "
                       "each") from error

@@ -17,19 +17,25 @@ KINDS = ".pt, .pth (torch), .parquet, .npz (a matrix of SciPy), .csv"
 class SavedMatrix:
     """What `scipy.sparse.save_npz` has saved, read by NumPy alone."""
 
+    ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"),
+              "coo": ("row", "col")}
+
     def __init__(self, path):
         with np.load(path) as file:
             there = {name: file[name] for name in file.files}
-        if "format" not in there or "shape" not in there:
-            raise Refused(f"{path} is no matrix that scipy.sparse.save_npz has "
-                          "saved")
-        self.format = there["format"].item()
+
+        def array(name):
+            if name not in there:
+                raise Refused(f"{path} is no matrix that scipy.sparse.save_npz "
+                              f"has saved: it has no {name}")
+            return there[name]
+
+        self.format = array("format").item()
         if isinstance(self.format, bytes):
             self.format = self.format.decode()
-        self.shape = tuple(there["shape"].tolist())
-        for name in ("indptr", "indices", "row", "col", "data"):
-            if name in there:
-                setattr(self, name, there[name])
+        self.shape = tuple(array("shape").tolist())
+        for name in (*self.ARRAYS.get(self.format, ()), "data"):
+            setattr(self, name, array(name))
         self.nnz = len(self.data)
 
 
@@ -54,7 +60,9 @@ def load(path):
             return imported("pyarrow.parquet", path).ParquetFile(path)
         if path.suffix == ".npz":
             return SavedMatrix(path)
-    except (OSError, ValueError, EOFError) as error:
+    except Refused:
+        raise
+    except Exception as error:  # Whatever readers make of a damaged file.
         raise Refused(f"cannot read {path}: {error}") from error
     raise Refused(f"{path}: files of these kinds are read: {KINDS}")
 
@@ -63,12 +71,9 @@ def load_torch(torch, path):
     """An object that torch saved: reading it runs what it says, like every
     pickle, so that only own files should be read."""
     try:
-        try:
-            return torch.load(path, map_location="cpu", weights_only=False)
-        except TypeError:  # Before torch 1.13.
-            return torch.load(path, map_location="cpu")
-    except Exception as error:  # Whatever the pickle raises.
-        raise Refused(f"cannot read {path}: {error}") from error
+        return torch.load(path, map_location="cpu", weights_only=False)
+    except TypeError:  # Before torch 1.13.
+        return torch.load(path, map_location="cpu")
 
 
 def import_csv(options, flags):
@@ -78,6 +83,11 @@ def import_csv(options, flags):
         raise Refused("--rename is not for tables of text: say what columns "
                       "are by the flags of graphmill import csv, such as -- "
                       "--label class")
+    for flag, value in (("--num-nodes", options.num_nodes),
+                        ("--split-index", options.split_index is not None),
+                        ("--keep-arrays", options.keep_arrays)):
+        if value:
+            raise Refused(f"{flag} is not for tables of text")
     command = ["import", "csv", "--edges", options.graph,
                *(["--nodes", options.nodes] if options.nodes else []),
                *(["--source", options.source] if options.source else []),

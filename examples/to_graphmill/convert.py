@@ -16,17 +16,18 @@ from .values import Refused
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def read(graph, step, **options):
+def read(graph, step, ignored=Ignored(()), **options):
     """What is found in an object, by the attributes that it has.
 
-    `options` are for tables: nodes, ends, features, id_column."""
+    `options` are for tables: nodes, ends, features, id_column. Of what is
+    ignored, columns of nodes are left out here, for each is read whole."""
     def has(*names):
         return all(hasattr(graph, name) for name in names)
 
     found = None
     if (has("columns", "iloc") or has("column_names", "slice")
             or has("iter_batches", "schema_arrow")):
-        return tables.read_tables(graph, step=step, **options)
+        return tables.read_tables(graph, step=step, ignored=ignored, **options)
     if isinstance(graph, tuple) and len(graph) == 2:
         found = read(graph[0], step)
         tensor_graphs.add_labels(found, graph[1])
@@ -48,8 +49,8 @@ def read(graph, step, **options):
                       "be written: PyG's Data and HeteroData, a DGLGraph, a "
                       "dataset of OGB, a graph of networkx, a sparse matrix of "
                       "SciPy, a table of pandas or pyarrow")
-    if any(value for value in options.values()):
-        raise Refused("options for tables were given, and it is "
+    if options:
+        raise Refused(f"{', '.join(options)}: options for tables, and it is "
                       + found.kind)
     return found
 
@@ -158,9 +159,10 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
             raise Refused(f"{path} is there already; remove it, or choose "
                           "another place")
     program = find_program(program) if run_import else None
-    found = read(graph, max(1, chunk_bytes // (8 * COPIES)), **table_options)
-    add_beside(found, labels, split_idx)
     ignored = Ignored(ignore)
+    found = read(graph, max(1, chunk_bytes // (8 * COPIES)), ignored,
+                 **table_options)
+    add_beside(found, labels, split_idx)
     without_ignored(found, ignored)
     ignored.expect_all_used()
     renamed(found, dict(rename))
@@ -205,14 +207,10 @@ def write_arrays(arrays, found, chunk_bytes, **options):
 
 def by_type(num_nodes, found):
     """Counts of nodes that were given, as {type: count}."""
-    counts = (dict(num_nodes) if isinstance(num_nodes, dict)
-              else {next(iter(found.nodes)): num_nodes}
-              if num_nodes is not None else {})
-    strange = set(counts) - set(found.nodes)
-    if strange:
-        raise Refused(f"the number of nodes of {strange.pop()!r} was given, "
-                      "which is no node type")
-    return counts
+    if num_nodes is None:
+        return {}
+    return tensor_graphs.by_node_type(
+        found, num_nodes, "numbers of nodes (--num-nodes TYPE=N)")
 
 
 def add_beside(found, labels, split_idx):

@@ -6,6 +6,8 @@ import re
 from .values import Refused
 
 LONGEST_NAME = 80
+# Columns that were chosen as features; no column of a table is called so.
+CHOSEN_FEATURES = "--feature"
 
 
 @dataclasses.dataclass
@@ -21,6 +23,14 @@ class Found:
     notes: list = dataclasses.field(default_factory=list)
     typed: bool = True  # False: one node type, one edge type, no names.
     undirected: bool = False  # Each pair is there once, and is meant both ways.
+
+
+def add_attribute(data, name, value):
+    """Adds an attribute of nodes, which takes the place of no other one."""
+    if data.get(str(name)) is not None:
+        raise Refused(f"nodes would have {name} twice: remove one, or call it "
+                      "something else")
+    data[str(name)] = value
 
 
 def clean(name, notes):

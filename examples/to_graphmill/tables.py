@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from .graph import Found
+from .graph import CHOSEN_FEATURES, Found, add_attribute
 from .tensor_graphs import ONE_EDGE
 from .values import CompressedEdges, PairEdges, Refused, is_missing, to_numpy
 
@@ -39,13 +39,10 @@ def read_networkx(graph):
     keys = dict.fromkeys(key for _, values in graph.nodes(data=True)
                          for key in values)
     for key in keys:
-        data[str(key)] = [values.get(key)
-                          for _, values in graph.nodes(data=True)]
+        add_attribute(data, key, [values.get(key)
+                                  for _, values in graph.nodes(data=True)])
     if names != list(range(len(names))):
-        if "node_names" in data:
-            raise Refused("nodes have an attribute node_names, and names of "
-                          "their own")
-        data["node_names"] = names
+        add_attribute(data, "node_names", names)
     position = {name: place for place, name in enumerate(names)}
     edge_data = {str(key): None for *_, values in graph.edges(data=True)
                  for key in values}
@@ -95,6 +92,9 @@ class Table:
             self.rows = table.metadata.num_rows
         else:
             self.names, self.rows = list(table.column_names), table.num_rows
+        if len(set(map(str, self.names))) < len(self.names):
+            raise Refused("two columns have the same name; there are "
+                          + ", ".join(map(str, self.names)))
 
     def batches(self, columns, step):
         """Parts of these columns, as functions from a name to an array."""
@@ -109,12 +109,20 @@ class Table:
             parts = (batch for first in range(0, self.rows, step)
                      for batch in self.table.slice(first, step).to_batches())
         for part in parts:
-            yield lambda name: part.column(part.schema.names.index(
-                name)).to_numpy(zero_copy_only=False)
+            yield lambda name: of_arrow(part.column(part.schema.names.index(
+                name)))
 
     def column(self, name, step):
         parts = [get(name) for get in self.batches([name], step)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def of_arrow(column):
+    """An array of Arrow as one of NumPy. Those of indices into a dictionary are
+    decoded first: pyarrow gives missing values the last of the dictionary
+    (https://github.com/apache/arrow/pull/10101)."""
+    decode = getattr(column, "dictionary_decode", None)
+    return (decode() if decode else column).to_numpy(zero_copy_only=False)
 
 
 class Columns:
@@ -185,9 +193,15 @@ def with_ids(ids, values, column):
 
 
 def expect_same_kind(values, ids, column):
-    if (values.dtype.kind in "iu") != (ids.dtype.kind in "iu"):
+    kinds = values.dtype.kind in "iu", ids.dtype.kind in "iu"
+    if kinds[0] != kinds[1]:
         raise Refused(f"of the column {column} and the other ids of nodes, one "
                       "holds integers and one texts")
+    # NumPy would compare them as floats, where many ids are the same.
+    if all(kinds) and np.promote_types(values.dtype, ids.dtype).kind == "f":
+        raise Refused(f"of the column {column} and the other ids of nodes, one "
+                      "holds integers of 64 bits with a sign and one without: "
+                      "convert one of them")
 
 
 def end_columns(table, ends):
@@ -205,7 +219,7 @@ def end_columns(table, ends):
     return known[0]
 
 
-def node_columns(nodes, features, id_column, step):
+def node_columns(nodes, features, id_column, step, ignored):
     """The attributes of nodes that a table has, and their ids."""
     if id_column is None:
         named = [name for name in IDS if name in nodes.names]
@@ -218,16 +232,18 @@ def node_columns(nodes, features, id_column, step):
             raise Refused(f"the table of nodes has no column {name}")
     ids = nodes.column(id_column, step)
     check_ids(ids, id_column)
-    data = {str(name): nodes.column(name, step) for name in nodes.names
-            if name != id_column and name not in features}
-    data["num_nodes"] = nodes.rows
+    data = {"num_nodes": nodes.rows}
+    for name in nodes.names:
+        if (name != id_column and name not in features
+                and not ignored.drops("", str(name))):
+            add_attribute(data, name, nodes.column(name, step))
     if features:
-        data["x"] = Columns(nodes, list(features))
+        add_attribute(data, CHOSEN_FEATURES, Columns(nodes, list(features)))
     return ids, data
 
 
 def read_tables(edges, nodes=None, *, ends=None, features=(), id_column=None,
-                step):
+                step, ignored):
     """A table of edges, and one of nodes or none; without one, the nodes are
     those that edges have."""
     edges = Table(edges)
@@ -241,16 +257,15 @@ def read_tables(edges, nodes=None, *, ends=None, features=(), id_column=None,
                 ids = with_ids(ids, values, name)
         data = {"num_nodes": len(ids)}
     else:
-        ids, data = node_columns(Table(nodes), features, id_column, step)
+        ids, data = node_columns(Table(nodes), features, id_column, step,
+                                 ignored)
     order = np.argsort(ids, kind="stable")
     known = ids[order]
     if len(known) and (known[1:] == known[:-1]).any():
         twice = known[1:][known[1:] == known[:-1]][0]
         raise Refused(f"two nodes have the id {twice!r}")
     if ids.dtype.kind not in "iu" or (ids != np.arange(len(ids))).any():
-        if "node_names" in data:
-            raise Refused("the table of nodes has a column node_names and ids")
-        data["node_names"] = ids
+        add_attribute(data, "node_names", ids)
     left = {str(name): "a column" for name in edges.names if name not in ends}
     return Found("tables", {"node": data},
                  {ONE_EDGE: TableEdges(edges, ends, known, order)},

@@ -1,6 +1,6 @@
 """Graphs of PyG, DGL and OGB, by the attributes that they have."""
 
-from .graph import Found
+from .graph import Found, add_attribute
 from .values import CompressedEdges, PairEdges, Refused, edge_index
 
 ONE_EDGE = ("node", "to", "node")
@@ -129,7 +129,7 @@ def by_node_type(found, given, what):
 def add_labels(found, labels):
     for name, values in by_node_type(found, labels, "labels").items():
         if values is not None:
-            found.nodes[name]["labels"] = values
+            add_attribute(found.nodes[name], "labels", values)
 
 
 def add_split(found, split):
@@ -141,7 +141,7 @@ def add_split(found, split):
                           "expected")
         key = f"{'val' if which == 'valid' else which}_idx"
         for name, part in by_node_type(found, ids, f"{which} ids").items():
-            found.nodes[name][key] = part
+            add_attribute(found.nodes[name], key, part)
 
 
 def read_ogb(dataset, read):

@@ -49,9 +49,11 @@ class Rows:
     there is never a second copy of all."""
 
     def __init__(self, value):
-        self.value = value
         self.shape = shape_of(value)
-        self.dtype = to_numpy(value[:1]).dtype
+        # What a list holds cannot be told from its first row.
+        self.value = (np.asarray(value) if isinstance(value, (list, tuple))
+                      else value)
+        self.dtype = to_numpy(self.value[:1]).dtype
 
     def blocks(self, step):
         for first in range(0, self.shape[0], step):
@@ -89,7 +91,12 @@ class PairEdges:
 
     def __init__(self, sources, destinations):
         self.sources, self.destinations = sources, destinations
-        self.count = shape_of(sources)[0]
+        shapes = shape_of(sources), shape_of(destinations)
+        if shapes[0] != shapes[1] or len(shapes[0]) != 1:
+            raise Refused(f"sources of edges have the shape {list(shapes[0])} "
+                          f"and destinations {list(shapes[1])}, and two lists "
+                          "of the same length are expected")
+        self.count = shapes[0][0]
 
     def blocks(self, step):
         for first in range(0, self.count, step):
@@ -107,9 +114,10 @@ class CompressedEdges:
         self.by_source = by_source
         self.count = shape_of(indices)[0]
         ends = self.indptr[:1].tolist() + self.indptr[-1:].tolist()
-        if ends != [0, self.count]:
-            raise Refused(f"the lists of edges go from {ends[0]} to "
-                          f"{ends[-1]}, and there are {self.count} edges")
+        if (ends != [0, self.count]
+                or (self.indptr[1:] < self.indptr[:-1]).any()):
+            raise Refused("the lists of edges do not lie one after the other "
+                          f"from 0 to {self.count}, the number of edges")
 
     def blocks(self, step):
         for first in range(0, self.count, step):

@@ -154,7 +154,7 @@ struct Model {
     $help("Normalise each node's values between layers");
 
   weights @6 :Text
-    $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For runs in one process alone")
+    $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For a run on a cluster it lies where that is submitted")
     $length(max = 4096);
 
   residual @7 :Bool = false

@@ -137,6 +137,8 @@ struct definition {
 
     /// Whether their number may change in a run.
     bool is_elastic() const { return min_replicas != 0 || !sizes.empty(); }
+    /// Whether it follows from who is there then.
+    bool is_open() const { return min_replicas != 0 && sizes.empty(); }
 
     static void fields(auto& of, auto visit) {
       visit("replicas", of.replicas);

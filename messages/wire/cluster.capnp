@@ -94,6 +94,10 @@ struct StatusReply {
 
   note @6 :Text;
   # What is wrong with the coordinator itself; empty: nothing.
+
+  standIns @7 :List(Text);
+  # Names of those who wait to follow the coordinator, as far as its folder of
+  # runs tells.
 }
 
 struct DaemonStatus {

@@ -130,6 +130,7 @@ struct status_reply {
   std::string running;
   std::vector<std::string> queued;
   std::string note;
+  std::vector<std::string> stand_ins{};
 
   static void fields(auto& of, auto visit) {
     visit("coordinator", of.coordinator);
@@ -139,6 +140,7 @@ struct status_reply {
     visit("running", of.running);
     visit("note", of.note);
     visit("queued", of.queued);
+    visit("standIns", of.stand_ins);
   }
 };
 payload encode(const status_reply& reply);

@@ -222,6 +222,10 @@ struct MemberReply {
   kept @14 :Position;
   # Of `kept`: what state `tensors` are, whose trainer `trainers` names. Null:
   # nothing is kept of the run.
+
+  keptAttempt @15 :UInt32;
+  # The attempt whose trainers had it. The number of these may have been another one
+  # in the next attempt, and then so are its weights after the same step.
 }
 
 struct TrainerState {

@@ -233,6 +233,7 @@ struct member_reply {
   std::string failure;
   std::vector<std::string> distrusted;
   std::optional<run_position> kept = {};
+  std::uint32_t kept_attempt = 0;
 
   static void fields(auto& of, auto visit) {
     visit("trainers", of.trainers);
@@ -241,6 +242,7 @@ struct member_reply {
     visit("failure", of.failure);
     visit("distrusted", of.distrusted);
     visit("kept", of.kept);
+    visit("keptAttempt", of.kept_attempt);
   }
 };
 payload encode(const member_reply& reply);

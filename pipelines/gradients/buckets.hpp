@@ -41,12 +41,22 @@ inline std::vector<bucket> cut_buckets(std::int64_t size,
   return out;
 }
 
-/// The chunk of a bucket that `rank` adds up. Chunks of all ranks follow each
-/// other and differ by one float at most; they may be empty.
+/// The chunk of a bucket that `rank` adds up, and whose sum it then sends to
+/// all others. Chunks of all ranks follow each other and differ by one float at
+/// most; they may be empty. Of two ranks each adds up the whole bucket, and no
+/// sum is sent: as many bytes go either way, but once there and not there and
+/// back.
 inline bucket chunk_of(const bucket& whole, rank_id rank, rank_id ranks) {
+  if (ranks == 2)
+    return whole;
   const auto begin = whole.size * rank / ranks;
   const auto end = whole.size * (rank + 1) / ranks;
   return {whole.offset + begin, end - begin};
+}
+
+/// Whether a rank has the sums of other ranks' chunks from these.
+inline bool sums_travel(rank_id ranks) {
+  return ranks > 2;
 }
 
 } // namespace graphmill

@@ -27,7 +27,7 @@ public:
     /// expects those of the others, unless `listen` does so already.
     words,
     parts,  ///< Sends the chunks of a bucket to the ranks that add them up.
-    sums,   ///< Sends the sum of each chunk to all.
+    sums,   ///< Sends the sum of each chunk to all, if `sums_travel`.
     tables, ///< Sends the rows of tables that a rank has touched to all.
   };
   /// An operation of a step.

@@ -23,7 +23,7 @@ struct step_word {
 /// One step of one rank: adds up gradients over ranks in rank order, bit by bit
 /// like `add` would. A bucket's chunks go to the ranks that add them up, and
 /// their sums to all: as many bytes as a ring all-reduce moves, but in an order
-/// that does not depend on the ring.
+/// that does not depend on the ring. Of two ranks, each adds up all.
 ///
 /// It is a state machine in which nothing blocks. It starts the operations of
 /// the schedule one after the other, as soon as the next one is ready: parts of

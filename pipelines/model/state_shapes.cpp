@@ -2,7 +2,8 @@
 
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
-#include "pipelines/results/named_tensor.hpp"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -57,6 +58,36 @@ result<void> check_state(const definition& def, const dataset_info& info,
                   "model has",
                   i, wanted[i].name);
   return ok();
+}
+
+result<std::vector<named_tensor>>
+begin_state(const definition& def, const dataset_info& info,
+            const std::vector<named_tensor>& weights) {
+  GRAPHMILL_TRY(const auto shapes, state_shapes(def, info));
+  std::vector<named_tensor> out;
+  for (const auto& wanted : shapes) {
+    if (wanted.name.starts_with(state_names::best))
+      continue;
+    auto& made = out.emplace_back(named_tensor{wanted.name, wanted.shape, {}});
+    if (!is_weight(wanted.name)) {
+      made.values.resize(wanted.size());
+      continue;
+    }
+    const auto found =
+      std::ranges::find(weights, wanted.name, &named_tensor::name);
+    if (found == weights.end())
+      return fail(ec::invalid_data,
+                  "the weights hold no tensor {}; they are of another model",
+                  wanted.name);
+    if (found->shape != wanted.shape || found->values.size() != wanted.size())
+      return fail(ec::invalid_data,
+                  "tensor {} of the weights has shape [{}], the model needs "
+                  "[{}]; they are of another model or dataset",
+                  wanted.name, fmt::join(found->shape, ", "),
+                  fmt::join(wanted.shape, ", "));
+    made.values = found->values;
+  }
+  return out;
 }
 
 std::uint64_t most_state_values(const definition& def,

@@ -4,6 +4,7 @@
 #include "messages/definition/definition.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "pipelines/results/named_tensor.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -21,6 +22,14 @@ result<std::vector<tensor_shape>> state_shapes(const definition& def,
 /// that nobody makes room for the tensors of another one.
 result<void> check_state(const definition& def, const dataset_info& info,
                          const std::vector<tensor_shape>& told);
+
+/// Such a state of a replica that has begun with these weights and has taken no
+/// step: moments are 0, and nothing is the best. Other tensors beside the
+/// weights are passed over. Fails with `invalid_data`, and names a weight that
+/// is missing or has another shape.
+result<std::vector<named_tensor>>
+begin_state(const definition& def, const dataset_info& info,
+            const std::vector<named_tensor>& weights);
 
 /// The most values that such a state has; 0 if there is no such model.
 std::uint64_t most_state_values(const definition& def,

@@ -27,6 +27,10 @@ namespace {
 constexpr std::string_view event_file_begin = "events.out.tfevents.";
 constexpr std::string_view event_file_end = ".graphmill";
 
+/// Of one phase, as in checkpoints. Lines may have come with a checkpoint of
+/// somebody else's; their sum must stay a number.
+constexpr std::int64_t most_phase_steps = 9'999'999'999;
+
 /// Also what a process that was killed has left of one, for TensorBoard would
 /// read that, too.
 bool is_event_file(std::string_view name) {
@@ -73,7 +77,7 @@ std::string record_of(const nlohmann::json& line, std::int64_t& steps,
   add(accuracy, number_in(line, "accuracy"));
   if (phase == "train") {
     const auto done = integer_of(line.value("steps", nlohmann::json{}));
-    steps += std::max<std::int64_t>(done.value_or(0), 0);
+    steps += std::clamp<std::int64_t>(done.value_or(0), 0, most_phase_steps);
     add("learning_rate", number_in(line, "learning_rate"));
     if (const auto seconds = number_in(line, "seconds"); seconds > 0)
       add("seeds_per_second", number_in(line, "seeds") / seconds);

@@ -49,6 +49,23 @@ class Monitoring(unittest.TestCase):
                                      text):
                 self.assertEqual(known[metric], "counter", name)
 
+    def test_alerts_do_not_wait_for_what_may_never_be_told(self):
+        """A run has no step before its first one: `and` with what there is
+        not is nothing, so that who never begins would be told of by nobody."""
+        text = (EXAMPLES / "alerts.yaml").read_text()
+        changing = re.findall(r"(\w+) on \(job, instance\) changes\(", text)
+        self.assertEqual(changing, ["unless"] * 3)
+
+    def test_sums_are_of_one_page(self):
+        """The coordinator's page and a daemon's own one tell of the same
+        actors."""
+        for name in "alerts.yaml", "dashboard.json":
+            labels = re.findall(r"\bsum by \(([^)]*)\)",
+                                (EXAMPLES / name).read_text())
+            self.assertTrue(labels, name)
+            for of in labels:
+                self.assertIn("instance", of.split(", "), name)
+
     def test_the_dashboard_is_whole(self):
         dashboard = json.loads((EXAMPLES / "dashboard.json").read_text())
         panels = dashboard["panels"]

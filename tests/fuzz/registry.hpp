@@ -27,6 +27,7 @@ extern const harness npy_import_harness;
 extern const harness wordnet_harness;
 extern const harness safetensors_harness;
 extern const harness run_folder_harness;
+extern const harness checkpoint_harness;
 extern const harness summaries_harness;
 extern const harness history_harness;
 extern const harness history_rows_harness;

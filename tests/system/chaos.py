@@ -14,7 +14,9 @@ for its turn then, as the next stand-in. A plan passes if the run finishes withi
 seed exactly once in each epoch. If the moment did not come, nobody was killed:
 such a plan is "not reached", and has not passed; it has failed if its run has not
 ended well. Each cell of the table has passed/plans, of those whose moment came, and
-the longest time, in seconds, from the kill to the next training step; then how
+the longest time, in seconds, from the kill to the next training step, in which the
+witness still stands still for up to 0.6 s, and what is left of start-up or
+evaluation is done; then how
 many were not reached; "-" where no plan was made. Ends with 1 if a plan failed, or
 if more than a fifth was not reached.
 """

@@ -1,6 +1,7 @@
 #include "actors/cluster/client/upload_files.hpp"
 
 #include "partition/files/file_io.hpp"
+#include "pipelines/results/checkpoint.hpp"
 
 #include <fcntl.h>
 
@@ -58,6 +59,14 @@ result<void> upload_files(cluster_client& client,
     sent += size;
   }
   return ok();
+}
+
+result<void> upload_checkpoint(cluster_client& client, const fs::path& folder,
+                               const progress_callback& tell) {
+  // The small one first: so it is known soon if nothing is taken.
+  return upload_files(
+    client, {folder / checkpoint_state_file, folder / checkpoint_tensors_file},
+    tell);
 }
 
 } // namespace graphmill

@@ -16,4 +16,9 @@ result<void> upload_files(cluster_client& client,
                           const std::vector<std::filesystem::path>& files,
                           const progress_callback& tell);
 
+/// The same of the folder of a checkpoint.
+result<void> upload_checkpoint(cluster_client& client,
+                               const std::filesystem::path& folder,
+                               const progress_callback& tell);
+
 } // namespace graphmill

@@ -122,6 +122,8 @@ status_reply coordinator::status() const {
   if (const auto& reason = records_.failure())
     out.note = fmt::format("what becomes of runs is kept in memory alone: {}",
                            reason->message);
+  const std::lock_guard guard{stand_ins_->mutex};
+  out.stand_ins = stand_ins_->all;
   return out;
 }
 

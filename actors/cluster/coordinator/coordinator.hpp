@@ -5,6 +5,7 @@
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/cluster/history/state_lock.hpp"
+#include "actors/http/api/cluster_feed.hpp"
 #include "actors/http/metrics_board.hpp"
 #include "actors/transport/sockets/connections/members.hpp"
 
@@ -38,6 +39,8 @@ struct coordinator_config {
   std::shared_ptr<chaos_tool> chaos;
   /// Where it leaves the figures of the cluster; null: nobody looks at them.
   std::shared_ptr<metrics_board> figures{};
+  /// Where it leaves what becomes of them, and what happens; null as well.
+  std::shared_ptr<cluster_feed> feed{};
   /// Called once when the whole cluster is stopped, or another coordinator
   /// leads it by now, which is an error.
   std::function<void(std::optional<error>)> on_stop;

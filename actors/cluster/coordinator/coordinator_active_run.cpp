@@ -85,10 +85,7 @@ void coordinator::conduct() {
   run_setup setup;
   setup.def = sized(active_->def, active_->trainers());
   setup.pause_at = next_change(active_->def, active_->point());
-  if (active_->recovery.is_wanted()) // It may be needed once more.
-    setup.from = active_->from;
-  else
-    setup.from = std::exchange(active_->from, std::nullopt);
+  setup.from = active_->from; // Which may be needed once more.
   const auto& where = active_->where;
   auto lead = conductor_of(setup, *config_.graph,
                            static_cast<rank_id>(where.daemon_of_rank.size()));
@@ -114,7 +111,7 @@ void coordinator::conduct() {
   lead.observer = observer_of(*active_, handle_of<interface>(self_));
   run_file::keep_checkpoints(active_->file, lead.observer, active_->def,
                              static_cast<rank_id>(where.daemon_of_rank.size()),
-                             config_.graph->part_count());
+                             config_.graph->part_count(), checkpoint_teller());
   const auto progress = std::make_shared<progress_gauge>(active_->def);
   progress_gauge::observe(progress, lead.observer);
   active_->began = clock::now();
@@ -227,16 +224,12 @@ void coordinator::close() {
   active_->file->tell(health_.whole());
   // Of a run that could have been attempted again, if somebody had come.
   const auto& failure = active_->turn.failure();
-  const auto lost =
-    failure
-    && (failure->code == ec::unavailable || failure->code == ec::timeout);
-  const auto recovers = lost && active_->recovery.is_wanted();
   const auto can_be_resumed =
-    lost
-    || (failure
-        && (failure->code == ec::no_space || failure->code == ec::permission));
-  // What an attempt has paused with has no other place.
-  const auto leaves = recovers || active_->paused;
+    failure
+    && (failure->code == ec::unavailable || failure->code == ec::timeout
+        || failure->code == ec::no_space || failure->code == ec::permission);
+  // What an attempt has left for the next one has no other place.
+  const auto leaves = active_->paused || active_->attempt > 1;
   thread_.post(
     [me = handle_of<interface>(self_), lock = config_.lock,
      file = active_->file, outcome = active_->outcome,

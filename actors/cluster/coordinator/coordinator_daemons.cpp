@@ -165,8 +165,7 @@ void coordinator::let_go(const std::string& daemon,
   const auto known = registry_.find(daemon);
   if (!registry_.leave(daemon, incarnation))
     return; // Another one has the name by now.
-  comings_.add("left " + daemon, fmt::format("daemon {} has left", daemon),
-               clock::now());
+  tell_coming(event_kind::left, daemon, "has left");
   forget(known.value().status.address);
   start_next(); // Runs may wait for something else now.
 }
@@ -220,11 +219,9 @@ void coordinator::take_in(const peer_identity& identity,
   untold_.erase(identity.name);
   returning_.erase(identity.name);
   calls_.net().keep(identity.address);
-  comings_.add("joined " + identity.name,
-               fmt::format("daemon {} at {} has joined with {}", identity.name,
-                           identity.address,
-                           pluralized(request.parts.size(), "part")),
-               clock::now());
+  tell_coming(event_kind::joined, identity.name,
+              fmt::format("at {} has joined with {}", identity.address,
+                          pluralized(request.parts.size(), "part")));
   reply.reply(encode(join_reply{calls_.net().self().name, daemon_keys()}));
   start_next();
 }
@@ -241,7 +238,7 @@ void coordinator::on_peer(const peer_event& event) {
   case peer_event::kind::up:
     on_met(event.identity);
     if (auto daemon = registry_.back(address, event.identity.incarnation)) {
-      config_.log->info("daemon {} is back", daemon->status.name);
+      tell_coming(event_kind::back, daemon->status.name, "is back");
       tell_members(daemon->status.name);
       start_next();
     }
@@ -265,8 +262,10 @@ void coordinator::on_lost(const std::optional<daemon_registry::entry>& daemon) {
   if (!daemon)
     return;
   const auto& status = daemon->status;
-  config_.log->warn("daemon {} at {} is lost: {}", status.name, status.address,
-                    status.note);
+  const auto says = fmt::format("daemon {} at {} is lost: {}", status.name,
+                                status.address, status.note);
+  config_.log->warn("{}", says);
+  tell(event_kind::lost, status.name, says);
   lose_if_used(status.name,
                fail(ec::unavailable, "daemon \"{}\" at {} is lost: {}",
                     status.name, status.address, status.note));
@@ -276,10 +275,9 @@ void coordinator::on_lost(const std::optional<daemon_registry::entry>& daemon) {
 result<payload> coordinator::drain(const payload& data) {
   GRAPHMILL_TRY(const auto request, decode_daemon_request(data));
   GRAPHMILL_TRYV(registry_.drain(request.name, !request.back));
-  const auto* now_is = request.back ? "in service again" : "draining";
-  comings_.add(fmt::format("{} {}", now_is, request.name),
-               fmt::format("daemon {} is {}", request.name, now_is),
-               clock::now());
+  tell_coming(request.back ? event_kind::in_service : event_kind::draining,
+              request.name,
+              request.back ? "is in service again" : "is draining");
   start_next(); // Runs may have waited for it.
   return payload{};
 }

@@ -66,6 +66,7 @@ void coordinator::distrust(const std::vector<std::string>& daemons,
       "its files and at who can change its program, and start it again",
       active_->id, by);
     config_.log->warn("daemon {} is not used any more: {}", name, why);
+    tell(event_kind::warning, name, why, active_->id);
     registry_.distrust(name, std::move(why));
   }
 }

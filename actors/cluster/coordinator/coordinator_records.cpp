@@ -1,7 +1,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
-#include "partition/files/json_text.hpp"
+#include "actors/http/api/status_json.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -14,21 +14,10 @@ namespace {
 /// Bytes of the runs of one answer, which must fit in a frame.
 constexpr std::size_t most_listed_bytes = max_frame_bytes / 2;
 
-/// A summary without what grows with stages and daemons, for lists.
-std::string brief(const std::string& summary) {
-  auto parsed = parse_json(summary, "a summary");
-  if (!parsed || !parsed.value().is_object())
-    return {};
-  auto& json = parsed.value();
-  json.erase("stages");
-  json.erase("daemons");
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 /// A record that fits in an answer, whatever the run was on.
 run_record fitting(run_record run) {
   if (run.summary.size() > most_listed_bytes)
-    run.summary = brief(run.summary);
+    run.summary = brief_summary(run.summary);
   return run;
 }
 
@@ -38,7 +27,7 @@ runs_reply fitting(run_history::page page) {
   out.more = page.more;
   std::size_t bytes = 0;
   for (auto& run : page.runs) {
-    run.summary = brief(run.summary);
+    run.summary = brief_summary(run.summary);
     bytes += run.summary.size() + run.message.size() + run.id.size()
              + run.name.size() + sizeof run;
     if (bytes > most_listed_bytes && !out.runs.empty()) {
@@ -117,6 +106,7 @@ void coordinator::note(const run_record& record) {
     ++over_[static_cast<std::size_t>(record.state)
             - static_cast<std::size_t>(run_state::finished)];
   records_.set(record);
+  tell_of(record);
   answer_watchers(clock::now());
   write_records();
 }
@@ -125,6 +115,7 @@ void coordinator::note(const run_record& record) {
 void coordinator::note_standing(const submitted_run& run,
                                 std::vector<std::string> daemons) {
   records_.set(run.record, standing_of(run, std::move(daemons)));
+  tell_of(run.record);
   answer_watchers(clock::now());
   write_records();
 }
@@ -159,6 +150,8 @@ void coordinator::on_written(const records_written& done) {
       config_.log->error("{}; what becomes of runs is kept in memory until it "
                          "can be written",
                          done.failure->message);
+    if (news)
+      tell(event_kind::warning, {}, done.failure->message);
   } else {
     if (news)
       config_.log->info("the run history is written again");
@@ -249,57 +242,6 @@ result<payload> coordinator::tell_health(const payload& data) const {
     return fail(ec::not_found, "{} is not on",
                 wanted.run.empty() ? "a run" : "run " + wanted.run);
   return encode(health_.tell(wanted, clock::now()));
-}
-
-// -- for whoever asks over HTTP
-
-/// Without paths, which may be in what the log says.
-std::string coordinator::not_ready() const {
-  if (superseded_)
-    return "another coordinator leads the cluster";
-  if (ending_)
-    return "the coordinator is ending";
-  if (records_.failure())
-    return "what becomes of runs cannot be written to disk";
-  return {};
-}
-
-void coordinator::leave_figures(clock::time_point now) {
-  if (!config_.figures || now < leave_figures_)
-    return;
-  leave_figures_ = now + timeouts::figures;
-  look_at_disk(now);
-  cluster_figures out;
-  out.taken = figures_time();
-  out.unready = not_ready();
-  out.status = status();
-  out.over = over_;
-  out.disk_free = disk_->free;
-  out.disk_size = disk_->size;
-  if (active_) {
-    auto& run = out.run.emplace();
-    run.name = active_->record.name;
-    run.attempt = active_->attempt;
-    run.started = active_->record.started;
-    run.health = health_.tell({}, now);
-  }
-  config_.figures->leave(std::move(out));
-}
-
-/// On the thread for files: a disk far away may not answer.
-void coordinator::look_at_disk(clock::time_point now) {
-  if (now < look_at_disk_ || disk_->is_looked_at.exchange(true))
-    return;
-  look_at_disk_ = now + timeouts::disk_look;
-  thread_.post(
-    [disk = disk_, folder = config_.runs] {
-      std::error_code failed;
-      const auto space = std::filesystem::space(folder, failed);
-      disk->free = failed ? 0 : space.available;
-      disk->size = failed ? 0 : space.capacity;
-      disk->is_looked_at = false;
-    },
-    [disk = disk_](const error&) { disk->is_looked_at = false; });
 }
 
 } // namespace graphmill

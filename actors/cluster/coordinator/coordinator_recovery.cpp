@@ -28,8 +28,12 @@ std::optional<kept_offer> offer_in(const daemon_status& daemon,
   if (!told || !told.value().kept || told.value().trainers.empty())
     return std::nullopt;
   auto& reply = told.value();
-  return kept_offer{daemon.name, daemon.address, *reply.kept,
-                    reply.trainers.front().digest, std::move(reply.tensors)};
+  return kept_offer{daemon.name,
+                    daemon.address,
+                    *reply.kept,
+                    reply.trainers.front().digest,
+                    std::move(reply.tensors),
+                    reply.kept_attempt};
 }
 
 } // namespace
@@ -63,6 +67,7 @@ bool coordinator::go_on_without(const std::string& daemon,
     fmt::format("went on without daemon \"{}\", whose parts others serve: {}",
                 daemon, reason.message));
   config_.log->warn("run {} {}", active_->id, active_->losses.back());
+  tell(event_kind::recovered, daemon, active_->losses.back(), active_->id);
   active_->record.message = fmt::format("{}", fmt::join(active_->losses, "; "));
   note(active_->record);
   go_on(active_->turn.do_without(daemon));
@@ -90,6 +95,7 @@ void coordinator::recover() {
   auto says =
     fmt::format("attempt {} has ended: {}", active_->attempt, reason.message);
   config_.log->warn("run {}: {}", active_->id, says);
+  tell(event_kind::warning, {}, says, active_->id);
   active_->file->note(says);
   search_kept([this](std::optional<training_state> found) {
     attempt_later(std::move(found));
@@ -140,6 +146,7 @@ void coordinator::attempt_again() {
 }
 
 void coordinator::rewind() {
+  active_->last_begun = active_->attempt; // Its folder notes its trainers.
   const auto tell = [me = handle_of<interface>(self_), id = active_->id,
                      attempt =
                        active_->attempt](result<run_rewound::state> how) {
@@ -151,11 +158,13 @@ void coordinator::rewind() {
     [tell, lock = config_.lock, file = active_->file, from = active_->from,
      def = active_->def, attempt = active_->attempt,
      spent = std::exchange(active_->spent, 0), trainers = active_->trainers(),
-     console = config_.log->sinks().front()] {
+     console = config_.log->sinks().front(),
+     resumed = !active_->from_run.empty()] {
       if (auto held = lock->check(); !held) // The folder is another one's.
         tell(held.error());
       else
-        tell(file->go_back(from, def, {attempt, spent, trainers, console}));
+        tell(file->go_back(from, def,
+                           {attempt, spent, trainers, console, resumed}));
     },
     [tell](const error& reason) { tell(reason); });
 }
@@ -188,6 +197,7 @@ void coordinator::on_rewound(const run_rewound& back) {
          ? fmt::format("; {}", pluralized(active_->trainers(), "trainer"))
          : std::string{});
   config_.log->info("run {}: {}", active_->id, says);
+  tell(event_kind::recovered, {}, says, active_->id);
   active_->file->note(says);
   active_->record.message = says;
   tell_sizes();
@@ -287,7 +297,8 @@ void coordinator::take_offer(kept_search& search, kept_offer offer) const {
   course.steps_per_epoch = (seeds + batch - 1) / batch;
   course.max_steps = def.train.max_steps;
   course.is_resumed = !active_->from_run.empty();
-  auto fits = check_position(offer.at, course);
+  course.only_attempt = def.trainer.is_open() ? active_->last_begun : 0;
+  auto fits = check_offer(offer, course);
   if (fits)
     fits = check_state(def, config_.graph->info(), offer.tensors);
   if (fits)
@@ -323,7 +334,8 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search) {
   const auto& from = search->offers.front();
   auto wanted = search->tensors.next(search->run);
   if (!wanted) {
-    if (auto given = check_given(from, search->tensors.weights_digest()); !given) {
+    if (auto given = check_given(from, search->tensors.weights_digest());
+        !given) {
       pass_over(search, given.error());
       return;
     }

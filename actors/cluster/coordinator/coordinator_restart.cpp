@@ -1,5 +1,6 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/history/stand_ins.hpp"
 #include "messages/base/enumerated.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
@@ -21,14 +22,15 @@ void coordinator::restore() {
     next_place_ = std::max(next_place_, left.standing.place + 1);
   }
   for (auto& left : open) {
-    const auto was_on = left.record.state == run_state::running;
+    const auto was_on = left.was_on();
     submitted_run run;
+    run.attempt = left.next_attempt();
+    run.last_begun = std::max(1U, run.attempt - 1);
     run.id = left.record.id;
     run.record = std::move(left.record);
     run.home = std::move(left.standing.home);
     run.from_run = std::move(left.standing.from_run);
     run.from_checkpoint = std::move(left.standing.checkpoint);
-    run.attempt = left.standing.attempt + (was_on ? 1 : 0);
     run.place = was_on ? --front : left.standing.place;
     if (run.attempt > 1) {
       run.holders.insert(left.standing.daemons.begin(),
@@ -127,17 +129,23 @@ bool coordinator::gives_way(const error& reason) {
   return true;
 }
 
+/// Also who waits for the lock, while it looks there.
 /// @param busy There are runs.
 void coordinator::look_at_lock(bool busy) {
   if (history_thread_.waiting() != 0)
     return;
   history_thread_.post(
     [me = handle_of<interface>(self_), history = config_.history,
-     lock = config_.lock, busy] {
-      if (auto held = lock->check(); !held)
+     lock = config_.lock, runs = config_.runs, stand_ins = stand_ins_, busy] {
+      if (auto held = lock->check(); !held) {
         post(me, records_written{held.error()});
-      else if (busy)
+        return;
+      }
+      if (busy)
         history->touch();
+      auto waiting = stand_ins_at(runs);
+      const std::lock_guard guard{stand_ins->mutex};
+      stand_ins->all.swap(waiting);
     },
     [](const error&) {}); // It looks again soon.
 }

@@ -7,6 +7,7 @@
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/model/state_shapes.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -36,6 +37,29 @@ result<checkpoint> read_upload(const upload_folder& from, const definition& def,
   return from.read(4 * static_cast<std::uint64_t>(layout.parameter_count()));
 }
 
+/// Whether a client has uploaded what a run is to begin with (`submit_run`),
+/// and not where one stood.
+bool is_beginning(const checkpoint& sent) {
+  return sent.dataset_digest.empty() && sent.state.at == course_position{};
+}
+
+/// A run that begins with weights goes on with a checkpoint from before its
+/// first step.
+result<checkpoint> begin_with(const std::vector<named_tensor>& weights,
+                              const coordinator_config& config,
+                              const definition& def) {
+  GRAPHMILL_TRY(auto state, begin_state(def, config.graph->info(), weights));
+  checkpoint out;
+  out.state.tensors =
+    std::make_shared<const std::vector<named_tensor>>(std::move(state));
+  out.definition = definition_yaml(def);
+  out.dataset_digest = config.offer.dataset_digest;
+  out.data = config.data;
+  out.world = static_cast<rank_id>(def.trainer.replicas);
+  out.parts = config.graph->part_count();
+  return out;
+}
+
 } // namespace
 
 unix_time now_unix() {
@@ -52,8 +76,8 @@ result<void> coordinator::check(const definition& def) const {
   // A client would have daemons read any file of theirs.
   if (!def.model.weights.empty())
     return fail(ec::invalid_argument,
-                "a cluster takes no `model.weights`: train in one process, or "
-                "leave it out");
+                "a coordinator reads no files of clients: `graphmill submit` "
+                "and `graphmill up` send what `model.weights` names");
   // No daemon knows the labels of all parts.
   if (def.train.balance_classes)
     return fail(ec::invalid_argument,
@@ -185,6 +209,10 @@ coordinator::checkpoint_before(const coordinator_config& config,
                 from.uploaded
                   ? read_upload(*from.uploaded, def, config.graph->info())
                   : checkpoint_of(config.runs, from.wanted));
+  if (from.uploaded && is_beginning(before)) {
+    GRAPHMILL_TRY(before, begin_with(*before.state.tensors, config, def));
+    return std::optional{std::move(before)};
+  }
   GRAPHMILL_TRYV(check_dataset(config, before.dataset_digest));
   GRAPHMILL_TRYV(check_resumption(before, def, from.wanted.with_changes));
   return std::optional{std::move(before)};
@@ -264,6 +292,7 @@ void coordinator::on_taken(const run_taken& taken) {
     return;
   }
   config_.log->info("run {} is queued", run.id);
+  tell_of(run.record);
   taken.reply.reply(encode_run_id(run.id));
   queue_.push_back(std::move(run));
   start_next();
@@ -315,7 +344,9 @@ void coordinator::cancel(const payload& data, const responder& reply) {
   } else if (queued != queue_.end()) {
     auto record = queued->record;
     record.state = run_state::cancelled;
-    record.message = "cancelled before it began";
+    record.message =
+      fmt::format("cancelled before {}",
+                  queued->attempt > 1 ? "its next attempt" : "it began");
     record.ended = now_unix();
     queue_.erase(queued);
     note(record);

@@ -12,15 +12,6 @@
 
 namespace graphmill {
 
-namespace {
-
-/// Whether the number follows from who is there.
-bool is_open(const definition& def) {
-  return def.trainer.min_replicas != 0 && def.trainer.sizes.empty();
-}
-
-} // namespace
-
 // -- fewer
 
 /// The last attempt of a run has lost a daemon, or has paused: says how long
@@ -28,7 +19,7 @@ bool is_open(const definition& def) {
 void coordinator::wait_for_trainers(submitted_run& run) {
   run.trainers_before = 0;
   shrink_at_ = {};
-  if (active_->paused || !is_open(run.def))
+  if (active_->paused || !run.def.trainer.is_open())
     return;
   run.trainers_before = active_->trainers();
   // It is not to give up before.
@@ -57,7 +48,7 @@ bool coordinator::awaits_trainers(submitted_run& run, const placement& where) {
 void coordinator::grow() {
   if (!active_ || ending_ || active_->grows || !active_->conductor
       || active_->turn.now() != run_turn::state::conducting
-      || active_->turn.cancelled() || !is_open(active_->def))
+      || active_->turn.cancelled() || !active_->def.trainer.is_open())
     return;
   const auto where = place_among(active_->def, daemon_state::ready);
   if (!where || where.value().daemon_of_rank.size() <= active_->trainers())
@@ -76,8 +67,8 @@ void coordinator::grow() {
 void coordinator::pause(training_state state) {
   active_->from = std::move(state);
   active_->paused = true;
-  go_on(active_->turn.paused(
-    fail(ec::unavailable, "it goes on with another number of trainers")));
+  go_on(active_->turn.paused(fail(
+    ec::unavailable, "it pauses to go on with another number of trainers")));
 }
 
 /// Its shares have ended, too.
@@ -88,8 +79,8 @@ void coordinator::go_on_paused() {
     pluralized(at.epoch, "epoch"), pluralized(at.step, "step"));
   config_.log->info("run {}: {}", active_->id, says);
   active_->file->note(says);
-  if (active_->recovery.is_wanted()) // So nothing begins in its place.
-    active_->recovery.left(*active_->turn.failure(), clock::now());
+  // Nothing begins in its place meanwhile.
+  active_->recovery.paused(*active_->turn.failure(), clock::now());
   attempt_later(std::nullopt);
 }
 

@@ -24,6 +24,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,12 +43,20 @@ struct disk_room {
   std::atomic<bool> is_looked_at{false}; ///< A look is under way.
 };
 
+/// Names of those who wait to follow the COORDINATOR. Its thread for the
+/// history writes them, and it reads them.
+struct stand_in_names {
+  std::mutex mutex; ///< Held while they are copied or replaced.
+  std::vector<std::string> all;
+};
+
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
 /// it takes and queues runs in coordinator_runs.cpp, how they leave the queue
 /// in coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, what goes from and to clients as files in
-/// coordinator_files.cpp, how it leads the one that is on in
+/// coordinator_files.cpp, what it leaves for HTTP in coordinator_figures.cpp,
+/// how it leads the one that is on in
 /// coordinator_active_run.cpp, what its daemons tell and whom it does not
 /// believe in coordinator_events.cpp, what it does when that has lost a daemon
 /// in coordinator_recovery.cpp, or when its number of trainers may change in
@@ -65,6 +74,7 @@ public:
     if (config_.watch)
       members_thread_.emplace();
     deaths_.install(self_);
+    recall_runs();
     look_again();
     if (const auto cleared = clear_uploads(config_.runs); !cleared)
       config_.log->warn("{}", cleared.error().message);
@@ -237,6 +247,13 @@ private:
   result<payload> take_health(const incoming_request& request);
   result<payload> tell_health(const payload& data) const;
   void leave_figures(clock::time_point now);
+  void recall_runs();
+  void tell_of(const run_record& run);
+  void tell(event_kind kind, const std::string& daemon, std::string text,
+            const std::string& run = {});
+  void tell_coming(event_kind kind, const std::string& daemon,
+                   const std::string& what);
+  std::function<void(const std::string&)> checkpoint_teller() const;
   std::string not_ready() const;
   void look_at_disk(clock::time_point now);
   void rendezvous(const incoming_request& request);
@@ -319,6 +336,8 @@ private:
   health_keeper health_;                ///< Of the run that is on.
   std::array<std::uint64_t, 3> over_{}; ///< Runs, as in `cluster_figures`.
   std::shared_ptr<disk_room> disk_ = std::make_shared<disk_room>();
+  std::shared_ptr<stand_in_names> stand_ins_ =
+    std::make_shared<stand_in_names>();
   clock::time_point leave_figures_{};
   clock::time_point look_at_disk_{};
   run_records records_;

@@ -59,8 +59,9 @@ std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
   return std::make_shared<spdlog::logger>(name, std::move(sink));
 }
 
-state_folder_options state_options(const daemon_options& options) {
-  return {options.keep_runs, options.take_up, options.standby};
+state_folder_options state_options(const daemon_options& options,
+                                   const std::string& name) {
+  return {options.keep_runs, options.take_up, options.standby, name};
 }
 
 unsigned processors_of(const daemon_options& options) {
@@ -140,7 +141,7 @@ public:
             const std::shared_ptr<transport>& net, const admission& admitted,
             const std::shared_ptr<rank_inboxes>& inboxes,
             const std::shared_ptr<orphan_threads>& orphans,
-            const std::shared_ptr<metrics_board>& board, end_note& end,
+            const monitoring& watched, end_note& end,
             const std::shared_ptr<spdlog::logger>& log) {
     const auto on_stop = [&end](std::optional<error> reason) {
       end.write(std::move(reason));
@@ -165,7 +166,8 @@ public:
       lead.members = admitted.members;
       lead.watch = admitted.watch;
       lead.chaos = chaos_;
-      lead.figures = board;
+      lead.figures = watched.board();
+      lead.feed = watched.feed();
       lead.on_stop = on_stop;
       lead.log = log;
       coordinator_ = spawn_coordinator(system, std::move(lead));
@@ -196,7 +198,7 @@ public:
         end.write(written.error());
     };
     own.on_stop = on_stop;
-    own.figures = board;
+    own.figures = watched.board();
     own.log = log;
     agent_ = spawn_agent(system, std::move(own));
     watch(data_, "the data server", end);
@@ -306,9 +308,9 @@ result<void> run_daemon(const daemon_options& given) {
   std::shared_ptr<audit_log> audit;
   if (leads) {
     // Before it listens: until then clients and daemons go to another one.
-    GRAPHMILL_TRY(
-      auto taken,
-      take_state_folder(options.runs, state_options(options), signals, *log));
+    GRAPHMILL_TRY(auto taken,
+                  take_state_folder(options.runs, state_options(options, name),
+                                    signals, *log));
     if (!taken)
       return ok(); // Told to end before its turn, or all were.
     state = std::move(*taken);
@@ -340,9 +342,9 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system,       options, offer,           graph, guard,
-                     coordinators, state,   audit,           net,   admitted,
-                     inboxes,      orphans, watched.board(), end,   log};
+    household actors{system,       options, offer,   graph, guard,
+                     coordinators, state,   audit,   net,   admitted,
+                     inboxes,      orphans, watched, end,   log};
     actors.connect(*router);
     for (heap_trimmer heap; signals.count() == 0 && !end.written();
          heap.tick()) {

@@ -1,5 +1,6 @@
 #include "actors/cluster/daemon/monitoring.hpp"
 
+#include "actors/http/api/api_pages.hpp"
 #include "actors/http/http_gate.hpp"
 #include "actors/http/monitoring_pages.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
@@ -12,8 +13,10 @@ namespace graphmill {
 result<monitoring> monitoring::prepare(const monitoring_options& options,
                                        bool leads) {
   monitoring out;
-  if (leads && options.http != "none")
+  if (leads && options.http != "none") {
     out.places_.push_back({options.http, true});
+    out.feed_ = std::make_shared<cluster_feed>();
+  }
   if (!options.metrics.empty())
     out.places_.push_back({options.metrics, false});
   if (!options.token_file.empty()) {
@@ -34,15 +37,25 @@ void monitoring::start(const std::shared_ptr<spdlog::logger>& log) {
     // Of the descriptors that the transport leaves to others.
     with.most.connections = static_cast<std::size_t>(
       std::clamp<std::uint64_t>(descriptor_limit() / 32, 8, 64));
+    with.most.streams =
+      std::clamp<std::size_t>(with.most.connections / 3, 2, 20);
     with.pages = monitoring_pages(board_, place.of_cluster, with.counts);
+    if (place.of_cluster) {
+      add_api(with, board_, feed_);
+      add_web_page(with);
+    }
     with.on_trouble = [log](const std::string& why) {
       log->warn("HTTP: all connections are closed: {}", why);
     };
     auto server = http_server::start(std::move(with));
     if (server) {
-      log->info("tells of {} at http://{}/metrics",
-                place.of_cluster ? "the cluster" : "itself",
-                server.value()->address());
+      const auto& at = server.value()->address();
+      if (place.of_cluster)
+        log->info("tells of the cluster at http://{0}/metrics, and shows it at "
+                  "http://{0}/",
+                  at);
+      else
+        log->info("tells of itself at http://{}/metrics", at);
       servers_.push_back(std::move(server).value());
       continue;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/http/api/cluster_feed.hpp"
 #include "actors/http/http_server.hpp"
 #include "actors/http/metrics_board.hpp"
 #include "messages/base/error.hpp"
@@ -37,6 +38,9 @@ public:
   /// Where actors leave their figures; null if nobody could see them.
   const std::shared_ptr<metrics_board>& board() const { return board_; }
 
+  /// Where a coordinator leaves what becomes of them; null as well.
+  const std::shared_ptr<cluster_feed>& feed() const { return feed_; }
+
   /// Starts the servers, and says where they are. One that cannot be started is
   /// a line of the log: a cluster works without.
   void start(const std::shared_ptr<spdlog::logger>& log);
@@ -51,6 +55,7 @@ private:
   std::string token_;
   std::vector<place> places_;
   std::shared_ptr<metrics_board> board_;
+  std::shared_ptr<cluster_feed> feed_;
   std::vector<std::unique_ptr<http_server>> servers_;
 };
 

@@ -170,6 +170,7 @@ void share_host::keep(const hosted_share& run, const member_state& state) {
                     run.assignment.run, at.epoch + 1, at.step);
   const auto wait = std::chrono::seconds{run.assignment.def.recovery.wait};
   kept_.keep({run.assignment.run,
+              run.assignment.attempt(),
               furthest->rank,
               furthest->digest,
               {at, furthest->so_far, furthest->parameters}},

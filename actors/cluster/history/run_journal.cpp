@@ -21,7 +21,10 @@ constexpr std::size_t most_names = 1024;
 constexpr std::size_t longest_name = max_hello_text;
 constexpr std::size_t longest_names = most_names * (6 * longest_name + 4);
 
-std::string text_of(const std::vector<std::string>& names) {
+/// No more than are read: a run may have had trainers on ever new daemons.
+std::string text_of(std::vector<std::string> names) {
+  if (names.size() > most_names)
+    names.resize(most_names);
   return nlohmann::json(names).dump(-1, ' ', false,
                                     nlohmann::json::error_handler_t::replace);
 }

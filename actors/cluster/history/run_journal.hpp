@@ -23,6 +23,7 @@ struct run_standing {
   std::string checkpoint;    ///< Of that run.
   /// Names of the daemons that it was on, and of those that may have kept its
   /// state, but for the coordinator's own. Of a run that has not begun: none.
+  /// The first 1024 are kept, as many as a cluster has.
   std::vector<std::string> daemons;
 
   friend bool operator==(const run_standing&, const run_standing&) = default;
@@ -33,6 +34,15 @@ struct open_run {
   run_record record;
   std::string definition; ///< YAML.
   run_standing standing;
+
+  /// Whether it had left the queue.
+  bool was_on() const { return record.state == run_state::running; }
+
+  /// The number of the next attempt at it. If it was on, the last one may have
+  /// been deployed already, or not: daemons that know it know its number.
+  std::uint32_t next_attempt() const {
+    return standing.attempt + (was_on() ? 1 : 0);
+  }
 };
 
 /// The tables of a run history that outlive a coordinator for the next one.

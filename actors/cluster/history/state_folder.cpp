@@ -1,6 +1,7 @@
 #include "actors/cluster/history/state_folder.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/history/stand_ins.hpp"
 
 #include <string>
 #include <utility>
@@ -14,8 +15,11 @@ namespace {
 /// Waits for the lock of a folder. Says for whose end it waits, once for each.
 /// Nothing after a signal, or if that one has ended its whole cluster. Whoever
 /// gets the lock at once was not there then: it was started to begin anew.
-result<std::optional<state_lock>>
-await_lock(const fs::path& runs, signal_watch& signals, spdlog::logger& log) {
+result<std::optional<state_lock>> await_lock(const fs::path& runs,
+                                             const std::string& name,
+                                             signal_watch& signals,
+                                             spdlog::logger& log) {
+  std::optional<stand_in_sign> sign;
   for (std::string told; signals.count() == 0;) {
     auto tried = state_lock::try_take(runs, !told.empty());
     if (!tried && tried.error().code == ec::cancelled) {
@@ -25,6 +29,14 @@ await_lock(const fs::path& runs, signal_watch& signals, spdlog::logger& log) {
     GRAPHMILL_TRY(auto taken, std::move(tried));
     if (taken)
       return taken;
+    if (told.empty()) {
+      auto made = stand_in_sign::put_up(runs, name);
+      if (made)
+        sign.emplace(std::move(made).value());
+      else
+        log.warn("`graphmill status` will not tell that this one stands by: {}",
+                 made.error().message);
+    }
     if (auto holder = state_lock::holder(runs); holder != told) {
       log.info("stands by: {} is led by {}", runs.string(), holder);
       told = std::move(holder);
@@ -56,7 +68,7 @@ take_state_folder(const fs::path& runs, const state_folder_options& options,
                   signal_watch& signals, spdlog::logger& log) {
   std::optional<state_lock> lock;
   if (options.standby) {
-    GRAPHMILL_TRY(lock, await_lock(runs, signals, log));
+    GRAPHMILL_TRY(lock, await_lock(runs, options.name, signals, log));
     if (!lock)
       return std::optional<state_folder>{};
     log.info("takes over {}", runs.string());

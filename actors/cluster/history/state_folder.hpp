@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace graphmill {
 
@@ -24,6 +25,7 @@ struct state_folder_options {
   std::uint32_t keep = 10'000; ///< Runs that are over, in the history.
   bool take_up = true; ///< What another one has left there; else it has failed.
   bool standby = false; ///< Wait for the lock if somebody else has it.
+  std::string name{};   ///< What others are told who it is that waits.
 };
 
 /// Takes a folder, which is made if need be. Nothing if a signal comes while it

@@ -128,6 +128,7 @@ result<void> state_lock::sign() {
 }
 
 result<void> state_lock::mark_ended() const {
+  GRAPHMILL_TRYV(check());
   return write_note(true);
 }
 

@@ -44,8 +44,9 @@ public:
   /// From any thread.
   result<void> check() const;
 
-  /// Notes that the whole cluster ends, for those who wait for the lock. Not
-  /// from several threads at once.
+  /// Notes that the whole cluster ends, for those who wait for the lock. Fails
+  /// as `check` does, and leaves what is another one's as it is. Not from
+  /// several threads at once.
   result<void> mark_ended() const;
 
 private:

@@ -61,6 +61,15 @@ result<void> check_position(const run_position& at, const known_course& of) {
   return at.train_steps == steps ? ok() : result<void>{refused};
 }
 
+result<void> check_offer(const kept_offer& offer, const known_course& of) {
+  if (of.only_attempt != 0 && offer.attempt != of.only_attempt)
+    return fail(ec::invalid_data,
+                "it is of attempt {}, and attempt {} may have had another "
+                "number of trainers",
+                offer.attempt, of.only_attempt);
+  return check_position(offer.at, of);
+}
+
 result<void> check_given(const kept_offer& offer, const std::string& digest) {
   if (digest != offer.digest)
     return fail(

@@ -16,6 +16,7 @@ struct kept_offer {
   run_position at;
   std::string digest;
   std::vector<tensor_shape> tensors;
+  std::uint32_t attempt = 0; ///< Whose trainers had it.
 };
 
 /// What the coordinator knows itself of the course of a run.
@@ -26,10 +27,17 @@ struct known_course {
   std::int64_t max_steps = 0;       ///< Over all epochs; 0: no limit.
   /// It goes on with another run, whose definition may have counted otherwise.
   bool is_resumed = false;
+  /// The last attempt that has begun, of a run whose number of trainers follows
+  /// from who is there: what an earlier one had is no state of it as its sizes
+  /// are noted. 0: of another run, which has one course, whatever happens.
+  std::uint32_t only_attempt = 0;
 };
 
 /// Whether a run can stand there. Fails with `invalid_data` if it cannot.
 result<void> check_position(const run_position& at, const known_course& of);
+
+/// The same of what a daemon offers; also checks whose it is.
+result<void> check_offer(const kept_offer& offer, const known_course& of);
 
 /// Checks what a daemon has given of what it offered.
 /// @param digest Of the weights that have come.

@@ -23,6 +23,7 @@ member_reply kept_state::of(const std::string& run) const {
     return out;
   const auto& [at, so_far, tensors] = kept_->state;
   out.kept = wire_form(at, so_far);
+  out.kept_attempt = kept_->attempt;
   out.trainers.push_back({kept_->rank, kept_->digest, at.train_steps});
   for (const auto& tensor : *tensors)
     out.tensors.push_back({tensor.name, tensor.shape});

@@ -5,6 +5,7 @@
 #include "pipelines/results/checkpoint.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -20,8 +21,9 @@ public:
 
   struct content {
     std::string run;
-    rank_id rank = 0;   ///< Whose state it was.
-    std::string digest; ///< Of the weights.
+    std::uint32_t attempt = 0; ///< Of that run.
+    rank_id rank = 0;          ///< Whose state it was.
+    std::string digest;        ///< Of the weights.
     training_state state;
   };
 

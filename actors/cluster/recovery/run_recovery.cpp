@@ -14,7 +14,6 @@ std::optional<error>
 run_recovery::broken(const error& reason,
                      const std::optional<trained_until>& reached,
                      clock::time_point now) {
-  lost_ = reason;
   if (reached > furthest_) { // Nothing is less than any place.
     furthest_ = reached;
     fruitless_ = 0;
@@ -28,8 +27,15 @@ run_recovery::broken(const error& reason,
       "allows no more",
       reason.message, pluralized(fruitless_, "attempt"),
       fruitless_ == 1 ? "has" : "have");
-  until_ = now + std::chrono::seconds{how_.wait};
+  wait(reason, std::chrono::seconds{how_.wait}, now);
   return std::nullopt;
+}
+
+void run_recovery::wait(error reason, std::chrono::seconds time,
+                        clock::time_point now) {
+  lost_ = std::move(reason);
+  time_ = time;
+  until_ = now + time;
 }
 
 std::chrono::milliseconds run_recovery::pause() const {
@@ -44,8 +50,16 @@ std::chrono::milliseconds run_recovery::pause() const {
 }
 
 void run_recovery::left(error reason, clock::time_point now) {
-  lost_ = std::move(reason);
-  until_ = now + std::chrono::seconds{how_.wait};
+  wait(std::move(reason), std::chrono::seconds{how_.wait}, now);
+}
+
+/// Long enough to be placed, on daemons that are there.
+void run_recovery::paused(error reason, clock::time_point now) {
+  wait(std::move(reason),
+       std::max(
+         std::chrono::seconds{how_.wait},
+         std::chrono::ceil<std::chrono::seconds>(timeouts::trainer_returns)),
+       now);
 }
 
 std::string
@@ -62,9 +76,10 @@ run_recovery::says(const error& missing, clock::time_point now,
 }
 
 error run_recovery::gave_up(const error& missing) const {
-  return fail(lost_.code,
-              "{}; nobody has taken its place within {} (`recovery.wait`): {}",
-              lost_.message, pluralized(how_.wait, "second"), missing.message);
+  return fail(lost_.code, "{}; it could not go on within {}{}: {}",
+              lost_.message, pluralized(time_.count(), "second"),
+              time_.count() == how_.wait ? " (`recovery.wait`)" : "",
+              missing.message);
 }
 
 } // namespace graphmill

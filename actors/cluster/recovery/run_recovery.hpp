@@ -20,7 +20,7 @@ struct trained_until {
 };
 
 /// Whether a run that has lost a daemon is attempted again, and for how long it
-/// waits until it can be:
+/// waits until it can be, after a loss or a pause:
 ///
 ///     on ---> waiting ---> on ...
 ///      |         |
@@ -52,6 +52,11 @@ public:
   /// attempt. @pre it is wanted
   void left(error reason, clock::time_point now);
 
+  /// An attempt has ended in order, for another number of trainers: the run
+  /// waits for the next one as after a loss, or for some seconds if it recovers
+  /// from none.
+  void paused(error reason, clock::time_point now);
+
   /// The next attempt begins.
   void begin() { until_.reset(); }
 
@@ -75,8 +80,11 @@ public:
   error gave_up(const error& missing) const;
 
 private:
+  void wait(error reason, std::chrono::seconds time, clock::time_point now);
+
   definition::recovery_section how_;
   std::optional<clock::time_point> until_;
+  std::chrono::seconds time_{0};          ///< That it waits.
   std::optional<trained_until> furthest_; ///< Of all attempts.
   std::uint32_t fruitless_ = 0; ///< Attempts in a row that got no further.
   error lost_;                  ///< What ended the last attempt.

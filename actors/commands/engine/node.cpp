@@ -53,8 +53,7 @@ result<void> fill_in(node_options& options) {
 result<int> node(node_options& options) {
   GRAPHMILL_TRYV(fill_in(options));
   if (!options.parts.empty()) {
-    GRAPHMILL_TRY(auto parts, parse_parts(options.parts));
-    options.daemon.parts = std::move(parts);
+    GRAPHMILL_TRY(options.daemon.parts, parse_served_parts(options.parts));
   }
   options.daemon.verify = !options.no_verify;
   options.daemon.take_up = !options.leave_open_runs;
@@ -186,7 +185,8 @@ void add_node_command(command_line& cli) {
                  "here need to be there")
     ->required();
   command->add_option("--serve", options->parts,
-                      "Parts to serve, as in 0,2-4, or none; default: all");
+                      "Parts to serve, as in 0,2-4, or none, or any: all of "
+                      "them, which is the default without a launcher");
   add_network_options(*command, daemon);
   command->add_option("--name", daemon.name,
                       "Name in the cluster; default: that of its key, or "

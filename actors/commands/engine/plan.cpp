@@ -193,8 +193,8 @@ result<int> plan(const plan_command_options& options) {
 /// Where a cluster would carry it out.
 result<int> plan_on(const definition_options& options,
                     const cluster_options& cluster) {
-  GRAPHMILL_TRY(const auto source,
-                load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
+  source.value.model.weights.clear(); // They change nobody's place.
   GRAPHMILL_TRY(auto client, connect(cluster, "plan"));
   GRAPHMILL_TRY(const auto placed, client.plan(source.value));
   if (options.json) {

@@ -165,10 +165,8 @@ result<std::string> resume_uploaded(cluster_client& client,
                                        "definition.yaml", options.overrides);
   if (!source.problems.empty())
     return to_error(source.problems);
-  // The small one first: so it is known soon if nothing is taken.
-  GRAPHMILL_TRYV(upload_files(
-    client, {folder / checkpoint_state_file, folder / checkpoint_tensors_file},
-    show_progress(options.how.quiet)));
+  GRAPHMILL_TRYV(
+    upload_checkpoint(client, folder, show_progress(options.how.quiet)));
   return client.resume(source.value, {.with_changes = options.with_changes,
                                       .tensorboard = options.tensorboard,
                                       .uploaded = true});

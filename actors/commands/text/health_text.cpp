@@ -1,53 +1,15 @@
 #include "actors/commands/text/health_text.hpp"
 
-#include "messages/base/field_name.hpp"
 #include "messages/base/printable.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <type_traits>
-#include <vector>
 
 namespace graphmill {
 
 namespace {
-
-/// Figures by the names of their fields.
-struct json_writer {
-  nlohmann::json* out;
-
-  template <class T>
-  static nlohmann::json json_of(const T& from) {
-    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
-      return from;
-    else if constexpr (std::is_enum_v<T>)
-      return std::string{to_string(from)};
-    else {
-      auto inner = nlohmann::json::object();
-      T::fields(from, json_writer{&inner});
-      return inner;
-    }
-  }
-  template <class T>
-  static nlohmann::json json_of(const std::vector<T>& from) {
-    auto list = nlohmann::json::array();
-    for (const auto& one : from)
-      list.push_back(json_of(one));
-    return list;
-  }
-  template <class T>
-  static nlohmann::json json_of(const std::optional<T>& from) {
-    return from ? json_of(*from) : nlohmann::json{};
-  }
-
-  template <class T>
-  void operator()(const char* name, const T& from) const {
-    (*out)[user_name(name)] = json_of(from);
-  }
-};
 
 std::string row_of(const actor_health& actor, std::size_t width) {
   auto out = format_printable(
@@ -158,10 +120,6 @@ std::string health_text(const run_health& run) {
     out += fmt::format("\n{} more daemons did not fit in the answer\n",
                        run.left_out);
   return out;
-}
-
-nlohmann::json health_json(const run_health& run) {
-  return json_writer::json_of(run);
 }
 
 int health_code(const run_health& run) {

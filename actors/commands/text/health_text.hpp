@@ -2,8 +2,6 @@
 
 #include "messages/wire/health.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <string>
 
 namespace graphmill {
@@ -24,9 +22,6 @@ std::string health_progress(const run_progress& now);
 /// How a run is, on one screen: its verdict, how far it is, its actors by
 /// daemon.
 std::string health_text(const run_health& run);
-
-/// The whole of it, by the names of the model in snake_case.
-nlohmann::json health_json(const run_health& run);
 
 /// `exit_troubled` if a daemon is silent, or an actor has failed or was
 /// replaced lately; else 0.

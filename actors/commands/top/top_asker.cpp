@@ -2,6 +2,7 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/commands/text/run_watcher.hpp"
+#include "messages/base/caught.hpp"
 
 #include <utility>
 
@@ -41,24 +42,31 @@ bool top_asker::carry_out(const top_command& command) {
 void top_asker::work() {
   const auto stop = stop_.get_token();
   while (!stop.stop_requested()) {
-    if (const auto command = next_command()) {
-      known_.outcome = outcome_of(*command);
-      ++known_.outcomes;
+    try {
+      if (const auto command = next_command()) {
+        known_.outcome = outcome_of(*command);
+        ++known_.outcomes;
+      }
+      conclude_round(ask());
+    } catch (...) { // Memory has run out, most likely: the screen must stay.
+      quietly([this] { conclude_round(caught("ask the coordinator")); });
     }
-    const auto asked = ask();
-    known_.data.address = client_.address();
-    known_.data.trouble = asked ? std::string{} : asked.error().message;
-    known_.failure.reset();
-    if (asked)
-      known_.answered = clock::now();
-    else
-      known_.failure = asked.error();
-    ++known_.rounds;
-    publish();
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, stop, timeouts::health_report,
                       [this] { return waiting_.has_value(); });
   }
+}
+
+void top_asker::conclude_round(const result<void>& asked) {
+  known_.data.address = client_.address();
+  known_.data.trouble = asked ? std::string{} : asked.error().message;
+  known_.failure.reset();
+  if (asked)
+    known_.answered = clock::now();
+  else
+    known_.failure = asked.error();
+  ++known_.rounds;
+  publish();
 }
 
 std::optional<top_command> top_asker::next_command() {
@@ -97,20 +105,28 @@ result<void> top_asker::ask() {
   auto& data = known_.data;
   GRAPHMILL_TRY(data.cluster, client_.status());
   auto run = ask_for_run();
-  if (!run && run.error().code == ec::not_found && run_.empty() && !data.run)
-    return ok(); // There has been none yet.
+  if (!run && run.error().code == ec::not_found && run_.empty()) {
+    forget_run(); // There has been none yet, or it is not remembered any more.
+    return ok();
+  }
   if (!run)
     return std::move(run).error();
-  if (!data.run || data.run->id != run.value().id) {
-    data.rates.clear();
-    data.losses.clear();
-    data.accuracies.clear();
-    cursor_ = 0;
-    all_told_ = false;
-  }
+  if (!data.run || data.run->id != run.value().id)
+    forget_run();
   data.run = std::move(run).value();
   GRAPHMILL_TRYV(ask_for_health());
   return ask_for_news();
+}
+
+void top_asker::forget_run() {
+  auto& data = known_.data;
+  data.run.reset();
+  data.health.reset();
+  data.rates.clear();
+  data.losses.clear();
+  data.accuracies.clear();
+  cursor_ = 0;
+  all_told_ = false;
 }
 
 /// Of the run that the user wants to see. Without a wish the one that was on

@@ -49,9 +49,11 @@ public:
 
 private:
   void work();
+  void conclude_round(const result<void>& asked);
   std::optional<top_command> next_command();
   std::string outcome_of(const top_command& command);
   result<void> ask();
+  void forget_run();
   result<run_record> ask_for_run();
   result<void> ask_for_health();
   result<void> ask_for_news();

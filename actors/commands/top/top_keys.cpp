@@ -109,7 +109,7 @@ void open_row(top_view& view, const top_data& data) {
   const auto rows = top_daemons(data);
   if (rows.empty())
     return;
-  view.filter = rows[selected_daemon(rows, view)].name;
+  view.only = rows[selected_daemon(rows, view)].name;
   view.pane = top_pane::actors;
 }
 
@@ -170,12 +170,15 @@ void press_letter(top_step& step, char letter, const top_data& data) {
   }
 }
 
-/// Leaves what was entered last: an actor's figures, then the filter.
+/// Leaves what was entered last: an actor's figures, then the filter, then the
+/// daemon.
 void leave_last(top_view& view) {
   if (view.opened)
     view.opened = false;
-  else
+  else if (!view.filter.empty())
     view.filter.clear();
+  else
+    view.only.clear();
 }
 
 } // namespace

@@ -32,9 +32,12 @@ double measure_of(const actor_health& actor, top_sort by) {
   return std::isnan(figure) ? 0 : figure;
 }
 
-bool is_let_through(const top_actor_id& id, const std::string& filter) {
-  return id.label.find(filter) != std::string::npos
-         || id.daemon.find(filter) != std::string::npos;
+bool is_let_through(const top_actor_id& id, const top_view& view) {
+  const auto is_meant = [&view](const std::string& name) {
+    return name.find(view.filter) != std::string::npos;
+  };
+  return (view.only.empty() || id.daemon == view.only)
+         && (is_meant(id.label) || is_meant(id.daemon));
 }
 
 } // namespace
@@ -92,7 +95,7 @@ std::vector<top_actor> top_actors(const top_data& data, const top_view& view) {
       auto label = health_label(actor);
       const auto nth = seen[label]++;
       top_actor_id id{daemon.daemon, std::move(label), nth};
-      if (is_let_through(id, view.filter))
+      if (is_let_through(id, view))
         out.push_back({std::move(id), &actor});
     }
   }

@@ -88,6 +88,7 @@ struct top_view {
   top_sort sort = top_sort::daemon;
   bool reversed = false;
   std::string filter;  ///< Part of an actor's label or daemon; empty: all.
+  std::string only;    ///< The daemon whose actors are shown; empty: of all.
   bool typing = false; ///< The keys go to the filter.
   top_pane pane = top_pane::actors;
   std::string daemon;                ///< Selected; none such: the first.
@@ -100,8 +101,8 @@ struct top_view {
 /// The daemons of the cluster and of the run, in the cluster's order.
 std::vector<top_daemon> top_daemons(const top_data& data);
 
-/// The actors that the filter lets through, sorted: largest first, and names
-/// in their order, unless it is reversed.
+/// The actors that filter and daemon let through, sorted: largest first, and
+/// names in their order, unless it is reversed.
 std::vector<top_actor> top_actors(const top_data& data, const top_view& view);
 
 /// Where the selected row is; 0 if it is not there.

@@ -26,6 +26,9 @@ constexpr std::size_t foot_rows = 2;
 constexpr std::size_t most_evidence = 2;
 /// Lines that a sentence about one actor may take.
 constexpr std::size_t most_sentence_lines = 4;
+/// From then on figures are called old. A question to a coordinator that is
+/// frozen fails only after many more seconds.
+constexpr double old_seconds = 5;
 
 constexpr std::array<std::string_view, 8> bars{"▁", "▂", "▃", "▄",
                                                "▅", "▆", "▇", "█"};
@@ -48,6 +51,9 @@ void write_verdict(top_writer& out, const top_data& data, double silence) {
   if (!data.trouble.empty())
     out.line_of(fmt::format("nothing new for {:.0f} s, trying again: {}",
                             silence, data.trouble),
+                top_style::bad);
+  else if (silence >= old_seconds)
+    out.line_of(fmt::format("nothing new for {:.0f} s", silence),
                 top_style::bad);
   else if (data.health)
     out.line_of("verdict   " + data.health->verdict.sentence,
@@ -127,6 +133,8 @@ std::string standing_message(const top_data& data, const top_view& view) {
     return data.cluster->note;
   auto out = fmt::format("sorted by {}{}", to_string(view.sort),
                          view.reversed ? ", reversed" : "");
+  if (!view.only.empty())
+    out += fmt::format("; of daemon {}", view.only);
   if (!view.filter.empty())
     out += fmt::format("; only \"{}\"", view.filter);
   if (data.health && data.health->left_out != 0)

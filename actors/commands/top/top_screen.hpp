@@ -36,7 +36,8 @@ struct top_canvas {
 /// The whole screen: at most as many lines as the canvas has rows, none longer
 /// than it is wide. What daemons, runs and errors say is shown as printable
 /// text; characters that might not take exactly one cell are shown as "?".
-/// @param silence Seconds since the cluster has answered.
+/// @param silence Seconds since the cluster has answered; after a few of them
+/// the screen says so, whether or not it is known why.
 std::vector<top_line> top_screen(const top_data& data, const top_view& view,
                                  const top_canvas& canvas, double silence);
 

@@ -218,6 +218,8 @@ private:
       return reply(
         encoded([&] { return answer_slice(*place.part, *work, place.pool); }));
     auto jobs = jobs_of(work);
+    for (auto& job : jobs)
+      job.until = deadline;
     for (std::size_t i = 0; i < jobs.size(); ++i)
       requests_
         .ask(self_, place.sampling, patience(deadline), std::move(jobs[i]))
@@ -244,9 +246,9 @@ private:
       bytes, [this, work, place, deadline = request.deadline,
               reply = request.reply](auto grant) {
         const auto answer = answer_with(of_parts_, reply, std::move(grant));
-        requests_
-          .ask(self_, place.features, patience(deadline),
-               job_of(*place.part, work, place.pool))
+        auto job = job_of(*place.part, work, place.pool);
+        job.until = deadline;
+        requests_.ask(self_, place.features, patience(deadline), std::move(job))
           .then(
             [work, place, answer](const gather_answer&) {
               answer(
@@ -306,6 +308,7 @@ private:
     job.stream = asked.key;
     job.seeds = std::move(seeds);
     job.scheme = kind.sampling;
+    job.until = request.deadline;
     // What is larger is not answered; few are sampled at a time.
     return prepared_answer{
       config_.message_bytes,

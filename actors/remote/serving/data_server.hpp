@@ -29,8 +29,9 @@ struct data_server_config {
 /// It decodes requests, asks the local services and encodes their answers; it
 /// waits for no pipeline credit. Requests whose answers do not fit into its
 /// bytes wait for their turn: those who ask take turns, and an answer larger
-/// than all bytes is made alone. A request past its deadline is not begun. One
-/// for a run or part that is not served (yet) is answered `unavailable`.
+/// than all bytes is made alone. A request past its deadline is not begun, nor
+/// does a service or sampler begin what is asked of it for one. One for a run
+/// or part that is not served (yet) is answered `unavailable`.
 data_server_actor spawn_data_server(caf::actor_system& system,
                                     data_server_config config);
 

@@ -45,8 +45,10 @@ void checkpoint_writer::write_now(const checkpoint& made) {
     return;
   }
   const auto took = std::chrono::duration<double>(clock::now() - began).count();
-  how_.log->info("checkpoint {} is written, in {:.3f} s",
-                 written.value().filename().string(), took);
+  const auto name = written.value().filename().string();
+  how_.log->info("checkpoint {} is written, in {:.3f} s", name, took);
+  if (how_.on_written)
+    how_.on_written(name);
   const std::lock_guard lock{mutex_};
   failing_ = false;
 }

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,6 +33,9 @@ public:
     /// What each checkpoint says of the run; `seconds` are those before.
     checkpoint about;
     std::shared_ptr<spdlog::logger> log;
+    /// Told the name of each that is written, on the writer's thread. Empty:
+    /// nobody.
+    std::function<void(const std::string& name)> on_written{};
   };
 
   explicit checkpoint_writer(setting how) : how_(std::move(how)) {}

@@ -56,6 +56,8 @@ void caller_session::request(session_time now, std::uint64_t id,
     open(now);
   else if (state_ == state::ready)
     dispatch(now, at);
+  else if (refused_)
+    fail_refused();
 }
 
 /// Sends a request, for the first time or again.
@@ -182,6 +184,21 @@ void caller_session::fail_due(session_time now) {
                       graphmill::pluralized(pending.attempt, "attempt"),
                       reason_.empty() ? "" : ": ", reason_));
     idle_since_ = now;
+  }
+}
+
+/// The peer's process has ended, as far as its machine can tell. A request that
+/// can be put to somebody else does not wait for more.
+void caller_session::fail_refused() {
+  for (auto at = calls_.begin(); at != calls_.end();) {
+    const auto& pending = at->second;
+    if (!pending.options.fails_if_refused) {
+      ++at;
+      continue;
+    }
+    at = complete(at, fail(ec::unavailable,
+                           "cannot reach {} for {}: nobody listens at its port",
+                           peer(), to_string(pending.method)));
   }
 }
 

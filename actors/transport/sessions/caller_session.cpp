@@ -52,6 +52,7 @@ void caller_session::open(session_time now) {
   state_ = state::opening;
   opened_ = now;
   data_open_ = false;
+  refused_ = false;
   local_.clear();
   effects_.emplace_back(open_link{channel::control, {}});
   say_hello(now);
@@ -100,7 +101,7 @@ void caller_session::reset(session_time now, std::string reason) {
     auto pause = back_off_.next();
     // Each attempt brings a probe, and several within `refused_after` must
     // agree.
-    if (refused_since_ && worth_probing())
+    if (refused_since_ && may_be_lost())
       pause = std::min(pause, with_.liveness.refused_after / 4);
     retry_at_ = now + pause;
   } else {
@@ -148,12 +149,23 @@ bool caller_session::suspect(session_time now) {
          && now - suspected_since_ >= long_enough;
 }
 
-bool caller_session::worth_probing() const {
+bool caller_session::may_be_lost() const {
   return kept_ && reported_up_ && state_ != state::ready;
 }
 
+bool caller_session::worth_probing() const {
+  const auto asks = [](const auto& one) {
+    return one.second.options.fails_if_refused;
+  };
+  return may_be_lost()
+         || (state_ != state::ready && std::ranges::any_of(calls_, asks));
+}
+
 void caller_session::probed(session_time now, bool refused) {
-  if (!refused || !worth_probing())
+  refused_ = refused && state_ == state::waiting;
+  if (refused && state_ != state::ready)
+    fail_refused();
+  if (!refused || !may_be_lost())
     refused_since_.reset();
   else if (!refused_since_)
     refused_since_ = now;

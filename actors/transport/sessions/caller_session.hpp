@@ -134,6 +134,7 @@ private:
   void greet_data(const hello_message& met);
   void send_hello(channel over, std::string token);
   bool suspect(session_time now);
+  bool may_be_lost() const;
   void reset(session_time now, std::string reason);
   void refuse(session_time now, error reason);
   void hello_answered(session_time now, channel over, const message& incoming);
@@ -146,6 +147,7 @@ private:
   calls::iterator complete(calls::iterator at, result<payload> answer);
   void fail_unreachable(session_time now);
   void fail_due(session_time now);
+  void fail_refused();
   void report(session_time now);
   void report_lost();
   void report_slow(session_time now);
@@ -174,6 +176,7 @@ private:
   session_time retry_at_{};
   session_time next_beat_{};
   session_time idle_since_{};
+  bool refused_ = false; ///< By a probe since the last attempt to connect.
   std::optional<session_time> refused_since_; ///< By all probes since then.
   std::optional<session_time> slow_since_;    ///< As it was told.
   unsigned suspicions_ =

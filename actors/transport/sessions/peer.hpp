@@ -63,6 +63,9 @@ struct call_options {
   std::chrono::milliseconds repeat{0};
   /// If longer than `repeat`: that doubles with each attempt up to this.
   std::chrono::milliseconds longest_repeat{0};
+  /// Somebody else can be asked: it fails as soon as the peer's machine says
+  /// that nobody listens at its port.
+  bool fails_if_refused = false;
 };
 
 /// When a peer is thought to be gone, and how to get it back.

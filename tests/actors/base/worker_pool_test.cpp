@@ -17,6 +17,8 @@ struct double_job {
   int value = 0;
   bool crash = false;
   bool crash_midway = false;
+  std::chrono::steady_clock::time_point until =
+    std::chrono::steady_clock::time_point::max();
 };
 struct double_answer {
   int value = 0;
@@ -95,11 +97,19 @@ struct worker_pool_scene {
   };
 
   std::shared_ptr<outcome> ask_all(const double_worker& pool,
-                                   std::vector<int> values) {
+                                   const std::vector<int>& values) {
+    std::vector<double_job> jobs;
+    for (auto value : values)
+      jobs.push_back({value});
+    return ask_jobs(pool, jobs);
+  }
+
+  std::shared_ptr<outcome> ask_jobs(const double_worker& pool,
+                                    const std::vector<double_job>& jobs) {
     auto seen = std::make_shared<outcome>();
     sim.own(sim.system().spawn([=](caf::event_based_actor* self) {
-      for (auto value : values)
-        self->request(pool, 60min, double_job{value})
+      for (const auto& job : jobs)
+        self->request(pool, 60min, job)
           .then(
             [seen](const double_answer& answer) {
               seen->values.push_back(answer.value);
@@ -165,6 +175,21 @@ CATCH_TEST_CASE("an error of a worker is passed on", "[actors][pool]") {
   CATCH_CHECK(seen->errors[0].code == ec::invalid_argument);
   CATCH_CHECK(seen->errors[0].message == "7 is not doubled");
   CATCH_CHECK(seen->values == std::vector{2});
+  CATCH_CHECK(f.counters->report().restarts == 0);
+}
+
+CATCH_TEST_CASE("a job is not begun once its asker has given up",
+                "[actors][pool]") {
+  worker_pool_scene f;
+  double_job fatal{13}; // Who begins it dies.
+  fatal.until = std::chrono::steady_clock::now() - 1h;
+  double_job wanted{4};
+  wanted.until = std::chrono::steady_clock::now() + 1h;
+  auto seen = f.ask_jobs(f.pool({}), {fatal, fatal, wanted, fatal});
+  CATCH_REQUIRE(seen->errors.size() == 3);
+  for (const auto& reason : seen->errors)
+    CATCH_CHECK(reason.code == ec::timeout);
+  CATCH_CHECK(seen->values == std::vector{8});
   CATCH_CHECK(f.counters->report().restarts == 0);
 }
 

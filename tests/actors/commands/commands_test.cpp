@@ -21,6 +21,7 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
     out.parts = 6;
     out.running = "good-1";
     out.queued = {"good-2"};
+    out.stand_ins = {"c", "d"};
     out.daemons = {{"a",
                     "tcp://10.0.0.1:7800",
                     daemon_state::ready,
@@ -40,7 +41,8 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
   const auto got = user.runs("status");
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK_THAT(got.output,
-                   contains("running      good-1\nqueued       good-2\n"));
+                   contains("running      good-1\nqueued       good-2\n"
+                            "stand-ins    c, d\n"));
   CATCH_CHECK_THAT(got.output,
                    contains("owners       0 to 1 of each part in service\n"));
   CATCH_CHECK_THAT(
@@ -52,6 +54,7 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
     contains("no daemon in service has part 3,5: no run can start"));
   const auto json = user.asks("status");
   CATCH_CHECK(json["running"] == "good-1");
+  CATCH_CHECK(json["stand_ins"] == std::vector<std::string>{"c", "d"});
   CATCH_CHECK(json["daemons"][1]["state"] == "lost");
   CATCH_CHECK(json["daemons"][0]["parts"] == std::vector{0, 1, 2, 4});
   CATCH_REQUIRE(json["owners"].size() == 4);

@@ -14,10 +14,9 @@ namespace {
 
 const std::string gate_token = "0123456789abcdef";
 
-http_head gate_asks(const std::string& path = "/metrics") {
+http_head gate_asks() {
   http_head out;
   out.method = "GET";
-  out.path = path;
   out.host = "localhost:7880";
   return out;
 }

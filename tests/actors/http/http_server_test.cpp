@@ -1,15 +1,9 @@
 #include "actors/http/http_server.hpp"
-#include "actors/transport/sessions/address.hpp"
-#include "partition/files/file_io.hpp"
+#include "tests/actors/http/raw_client.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,90 +13,10 @@ using namespace graphmill::test;
 
 namespace {
 
-/// A client that says what it likes. No wait is longer than half a minute.
-class raw_client {
-public:
-  explicit raw_client(const http_server& server) {
-    const auto where = value_of(parse_endpoint(server.address()));
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(where.port);
-    CATCH_REQUIRE(::inet_pton(AF_INET, where.host.c_str(), &to.sin_addr) == 1);
-    socket_ = unique_fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    const timeval patience{30, 0};
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience,
-                 sizeof patience);
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience,
-                 sizeof patience);
-    CATCH_REQUIRE(::connect(socket_.get(),
-                            reinterpret_cast<const sockaddr*>(&to), sizeof to)
-                  == 0);
-  }
-
-  /// What the server has closed takes no more: that is no failure.
-  void say(const std::string& text) {
-    for (std::size_t sent = 0; sent < text.size();) {
-      const auto more = ::send(socket_.get(), text.data() + sent,
-                               text.size() - sent, MSG_NOSIGNAL);
-      if (more <= 0)
-        return;
-      sent += static_cast<std::size_t>(more);
-    }
-  }
-
-  struct answer {
-    unsigned status = 0; ///< 0: the connection has ended instead.
-    std::string head;
-    std::string body;
-  };
-
-  /// The next answer. @param has_body Not after HEAD.
-  answer hear(bool has_body = true) {
-    answer out;
-    auto end = std::string::npos;
-    while ((end = heard_.find("\r\n\r\n")) == std::string::npos)
-      if (!receive())
-        return {};
-    out.head = heard_.substr(0, end + 2);
-    heard_.erase(0, end + 4);
-    out.status = static_cast<unsigned>(std::stoul(out.head.substr(9, 3)));
-    const std::string label = "Content-Length: ";
-    const auto at = out.head.find(label);
-    CATCH_REQUIRE(at != std::string::npos);
-    const auto size = std::stoul(out.head.substr(at + label.size()));
-    while (has_body && heard_.size() < size)
-      if (!receive())
-        return {};
-    out.body = heard_.substr(0, has_body ? size : 0);
-    heard_.erase(0, out.body.size());
-    return out;
-  }
-
-  answer ask(const std::string& text) {
-    say(text);
-    return hear();
-  }
-
-  /// Whether the server ends the connection, having said nothing more.
-  bool is_ended() { return heard_.empty() && !receive() && heard_.empty(); }
-
-private:
-  bool receive() {
-    std::string more(1 << 16, '\0');
-    const auto got = ::recv(socket_.get(), more.data(), more.size(), 0);
-    CATCH_REQUIRE((got >= 0 || errno == ECONNRESET || errno == EPIPE));
-    heard_.append(more, 0, got > 0 ? static_cast<std::size_t>(got) : 0);
-    return got > 0;
-  }
-
-  unique_fd socket_;
-  std::string heard_;
-};
-
 http_server::options http_of_pages() {
   http_server::options out;
   out.listen = "127.0.0.1:0";
-  out.pages["/page"] = [] {
+  out.pages["/page"] = [](const http_request&) {
     http_answer page;
     page.body = std::make_shared<const std::string>("hello\n");
     return page;
@@ -163,6 +77,12 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
      405},
     {"GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
      413},
+    {"GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999999"
+     "\r\n\r\nx",
+     413},
+    {"GET /page HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked"
+     "\r\n\r\n1\r\nx\r\n",
+     413},
     {"GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
     {huge + std::string(8192, 'x'), 431},
   };
@@ -173,6 +93,48 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
   }
   raw_client client{*server};
   CATCH_CHECK(client.ask(get_page).status == 200);
+}
+
+CATCH_TEST_CASE("who sends a long body hears why it is refused",
+                "[http_server]") {
+  auto options = http_of_pages();
+  options.most.patience = std::chrono::minutes{10};
+  const auto server = started(std::move(options));
+  const std::string body(4 << 20, 'x'); // More than sockets hold.
+  raw_client client{*server};
+  CATCH_CHECK(client.say("GET /page HTTP/1.1\r\nHost: localhost\r\n"
+                         "Content-Length: 4194304\r\n\r\n"
+                         + body));
+  const auto got = client.hear();
+  CATCH_CHECK(got.status == 413);
+  CATCH_CHECK_THAT(got.head, contains("Connection: close"));
+  client.finish();
+  CATCH_CHECK(client.is_ended_in_order());
+}
+
+CATCH_TEST_CASE("who goes on with a body is left in the end", "[http_server]") {
+  auto options = http_of_pages();
+  options.most.patience = std::chrono::milliseconds{50};
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  client.say("GET /page HTTP/1.1\r\nHost: localhost\r\n"
+             "Content-Length: 99999999999\r\n\r\n");
+  const std::string more(1 << 16, 'x');
+  // More than the server can read in that time; it reads at its own pace.
+  int said = 0;
+  constexpr int most = 1 << 18;
+  while (said < most && client.say(more))
+    ++said;
+  CATCH_CHECK(said < most);
+}
+
+CATCH_TEST_CASE("who has said all may close its half", "[http_server]") {
+  const auto server = started(http_of_pages());
+  raw_client client{*server};
+  client.say(get_page);
+  client.finish();
+  CATCH_CHECK(client.hear().body == "hello\n");
+  CATCH_CHECK(client.is_ended_in_order());
 }
 
 CATCH_TEST_CASE("a request that does not come in time ends its connection",
@@ -258,4 +220,75 @@ CATCH_TEST_CASE("where a server may listen", "[http_server]") {
   options.listen = server->address();
   const auto taken = error_of(http_server::start(std::move(options)));
   CATCH_CHECK_THAT(taken.message, contains(server->address()));
+}
+
+CATCH_TEST_CASE("who has a page already is told so", "[http_server]") {
+  auto options = http_of_pages();
+  options.pages["/kept"] = [](const http_request&) {
+    auto page = http_sentence(200, "kept");
+    page.etag = "\"4711\"";
+    return page;
+  };
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  const std::string ask = "GET /kept HTTP/1.1\r\nHost: localhost\r\n";
+  auto got = client.ask(ask + "\r\n");
+  CATCH_CHECK(got.status == 200);
+  CATCH_CHECK_THAT(got.head, contains("ETag: \"4711\"\r\n"));
+  CATCH_CHECK_THAT(got.head, contains("Cache-Control: no-cache\r\n"));
+  for (const auto* known : {"\"4711\"", "\"1\", W/\"4711\"", "*"}) {
+    client.say(ask + "If-None-Match: " + known + "\r\n\r\n");
+    got = client.hear(false);
+    CATCH_CHECK(got.status == 304);
+    CATCH_CHECK_THAT(got.head, contains("ETag: \"4711\"\r\n"));
+  }
+  // What follows is where it is expected.
+  got = client.ask(ask + "If-None-Match: \"47\"\r\n\r\n");
+  CATCH_CHECK(got.status == 200);
+  CATCH_CHECK(got.body == "kept\n");
+  got = client.ask("GET /page HTTP/1.1\r\nHost: localhost\r\n"
+                   "If-None-Match: *\r\n\r\n");
+  CATCH_CHECK(got.status == 200);
+  CATCH_CHECK_THAT(got.head, contains("Cache-Control: no-store\r\n"));
+}
+
+CATCH_TEST_CASE("browsers are told what they may do with an answer",
+                "[http_server]") {
+  const auto server = started(http_of_pages());
+  raw_client client{*server};
+  for (const auto* path : {"/page", "/none"}) {
+    const auto got = client.ask(std::string{"GET "} + path
+                                + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    for (const auto* line :
+         {"Content-Security-Policy: default-src 'self'; frame-ancestors "
+          "'none'\r\n",
+          "X-Content-Type-Options: nosniff\r\n",
+          "Referrer-Policy: no-referrer\r\n",
+          "Cross-Origin-Resource-Policy: same-origin\r\n"})
+      CATCH_CHECK_THAT(got.head, contains(line));
+  }
+}
+
+CATCH_TEST_CASE("a page of all paths below its own", "[http_server]") {
+  auto options = http_of_pages();
+  options.pages["/"] = [](const http_request&) {
+    return http_sentence(200, "index");
+  };
+  options.pages["/runs/"] = [](const http_request& asked) {
+    return http_sentence(200, asked.path + " " + asked.query);
+  };
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  const auto ask = [&client](const std::string& path) {
+    return client.ask("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  };
+  CATCH_CHECK(ask("/").body == "index\n");
+  CATCH_CHECK(ask("/runs/r-1?since=2").body == "/runs/r-1 since=2\n");
+  CATCH_CHECK(ask("/runs/").body == "/runs/ \n");
+  CATCH_CHECK(ask("/runs/..").body == "/runs/.. \n"); // It opens no file.
+  for (const auto* path : {"/runs", "/r", "/runs/a/b", "/runs/../page",
+                           "/page/../runs/a", "//", "/%72uns/a"}) {
+    CATCH_INFO(path);
+    CATCH_CHECK(ask(path).status == 404);
+  }
 }

@@ -40,29 +40,29 @@ CATCH_TEST_CASE("pages of a board", "[monitoring]") {
   const auto counts = std::make_shared<http_counts>();
   auto pages = monitoring_pages(board, true, counts);
   CATCH_CHECK(pages.size() == 3);
-  CATCH_CHECK(pages["/healthz"]().status == 200);
-  CATCH_CHECK(pages["/readyz"]().status == 503);
-  CATCH_CHECK(pages["/metrics"]().status == 503);
+  CATCH_CHECK(pages["/healthz"]({}).status == 200);
+  CATCH_CHECK(pages["/readyz"]({}).status == 503);
+  CATCH_CHECK(pages["/metrics"]({}).status == 503);
   cluster_figures figures;
   figures.taken = figures_time();
   figures.status.queued = {"r-1"};
   board->leave(figures);
-  CATCH_CHECK(pages["/readyz"]().status == 200);
-  const auto first = pages["/metrics"]();
+  CATCH_CHECK(pages["/readyz"]({}).status == 200);
+  const auto first = pages["/metrics"]({});
   CATCH_CHECK(first.status == 200);
   CATCH_CHECK(first.type == "text/plain; version=0.0.4; charset=utf-8");
   CATCH_CHECK_THAT(*first.body, contains("\ngraphmill_runs_queued 1\n"));
   // The same text for all who ask, until there are other figures.
   ++counts->connections;
-  CATCH_CHECK(pages["/metrics"]().body == first.body);
+  CATCH_CHECK(pages["/metrics"]({}).body == first.body);
   figures.status.queued.clear();
   figures.unready = "the coordinator is ending";
   board->leave(figures);
-  const auto next = pages["/metrics"]();
+  const auto next = pages["/metrics"]({});
   CATCH_CHECK_THAT(*next.body, contains("\ngraphmill_runs_queued 0\n"));
   CATCH_CHECK_THAT(*next.body, contains("\ngraphmill_http_connections 1\n"));
   CATCH_CHECK_THAT(*first.body, contains("\ngraphmill_runs_queued 1\n"));
-  const auto ready = pages["/readyz"]();
+  const auto ready = pages["/readyz"]({});
   CATCH_CHECK(ready.status == 503);
   CATCH_CHECK(*ready.body == "the coordinator is ending\n");
 }
@@ -71,13 +71,13 @@ CATCH_TEST_CASE("pages of a daemon alone", "[monitoring]") {
   const auto board = std::make_shared<metrics_board>();
   board->leave(cluster_figures{});
   auto pages = monitoring_pages(board, false, std::make_shared<http_counts>());
-  CATCH_CHECK(pages["/metrics"]().status == 503);
+  CATCH_CHECK(pages["/metrics"]({}).status == 503);
   daemon_figures own;
   own.taken = figures_time();
   own.registered = true;
   board->leave(own);
-  CATCH_CHECK(pages["/readyz"]().status == 200);
-  const auto page = pages["/metrics"]();
+  CATCH_CHECK(pages["/readyz"]({}).status == 200);
+  const auto page = pages["/metrics"]({});
   CATCH_CHECK_THAT(*page.body, contains("\ngraphmill_process_registered 1\n"));
   CATCH_CHECK_THAT(*page.body, !contains("graphmill_daemons"));
 }

@@ -129,14 +129,16 @@ CATCH_TEST_CASE("hosts files are read", "[launch]") {
     value_of(parse_hosts("# all of them\n"
                          "\n"
                          "  ada@10.0.0.1\tserve=0,2-4 # one\r\n"
-                         "gpu-box address=fd00::7 port=9",
+                         "gpu-box address=fd00::7 port=9\n"
+                         "spare serve=any",
                          "hosts"));
-  CATCH_REQUIRE(hosts.size() == 2);
+  CATCH_REQUIRE(hosts.size() == 3);
   CATCH_CHECK(hosts[0].login == "ada@10.0.0.1");
   CATCH_CHECK(hosts[0].serve == "0,2-4");
   CATCH_CHECK(address_of(hosts[0]) == "tcp://10.0.0.1:7800");
   CATCH_CHECK(hosts[1].login == "gpu-box");
   CATCH_CHECK(address_of(hosts[1]) == "tcp://[fd00::7]:9");
+  CATCH_CHECK(hosts[2].serve == "any");
 }
 
 CATCH_TEST_CASE("all that is wrong with a hosts file is told", "[launch]") {

@@ -14,13 +14,18 @@ CATCH_TEST_CASE("lists of parts are read and written", "[part_list]") {
   CATCH_CHECK(value_of(parse_parts("0,2-4")) == parts{0, 2, 3, 4});
   CATCH_CHECK(value_of(parse_parts("7,3-5,4,3")) == parts{3, 4, 5, 7});
   CATCH_CHECK(value_of(parse_parts("none")).empty());
+  CATCH_CHECK(value_of(parse_served_parts("0,2")) == parts{0, 2});
+  CATCH_CHECK(value_of(parse_served_parts("none")) == parts{});
+  CATCH_CHECK_FALSE(value_of(parse_served_parts("any")).has_value());
   CATCH_CHECK(to_part_text({}).empty());
   CATCH_CHECK(to_part_text(parts{0, 2, 3, 4}) == "0,2-4");
   CATCH_CHECK(to_part_text(parts{0, 1, 3}) == "0,1,3");
   for (const auto* text : {"", ",", "1,", "a", "-1", "1-", "3-1", "0-99999999",
-                           "1 ", "1-2-3", "99999999999999999999"}) {
+                           "1 ", "1-2-3", "0,any", "99999999999999999999"}) {
     CATCH_INFO(text);
     CATCH_CHECK(error_of(parse_parts(text)).code == ec::invalid_argument);
+    CATCH_CHECK(error_of(parse_served_parts(text)).code
+                == ec::invalid_argument);
   }
 }
 

@@ -87,7 +87,8 @@ struct lost_members_scene {
   simulation sim;
   conductor_actor conductor;
 
-  explicit lost_members_scene(definition def = {}) {
+  explicit lost_members_scene(definition def = {},
+                              std::optional<run_point> pause_at = {}) {
     for (rank_id r = 0; r < 3; ++r) {
       members.push_back(std::make_shared<distant_member::script>());
       members.back()->rank = r;
@@ -105,6 +106,7 @@ struct lost_members_scene {
       handles = out;
       return out;
     };
+    config.pause_at = pause_at;
     config.observer.on_end = [this](run_outcome how) { outcome = how; };
     config.observer.on_checkpoint_due = [](bool) { return true; };
     config.observer.on_checkpoint = [this](training_state state) {
@@ -264,6 +266,31 @@ CATCH_TEST_CASE("no end waits for results that do not come",
   CATCH_CHECK(f.members[0]->heard.front() == trainer_action::checkpoint);
   CATCH_CHECK(f.checkpoints.size() == (steps == 1 ? 1 : 0));
   CATCH_CHECK(f.missed_checkpoints == (steps == 1 ? 0 : 1));
+}
+
+CATCH_TEST_CASE("one who does not want to wait waits for no pause",
+                "[actors][conductor][sizes]") {
+  lost_members_scene f{{}, run_point{0, 1}};
+  f.members[0]->silent = {trainer_action::checkpoint};
+  f.start(); // All ranks have told of the only step, and one is asked.
+  CATCH_CHECK(f.members[0]->heard == std::vector{trainer_action::checkpoint});
+  post(f.conductor, cancel_run{true});
+  f.sim.run();
+  f.check_failed("stopped by the user");
+  CATCH_CHECK_FALSE(f.outcome->paused);
+  CATCH_CHECK(f.members[0]->heard.size() == 1); // Not once more.
+}
+
+CATCH_TEST_CASE("a member that is lost while the run pauses fails it",
+                "[actors][conductor][sizes]") {
+  lost_members_scene f{{}, run_point{0, 1}};
+  f.members[0]->silent = {trainer_action::checkpoint};
+  for (const auto& member : f.members)
+    member->steps = 1;
+  f.start();
+  f.lose(0);
+  f.check_weights_of("1");
+  CATCH_CHECK_FALSE(f.outcome->paused);
 }
 
 CATCH_TEST_CASE("filling a cache may take hours", "[actors][conductor]") {

@@ -135,6 +135,38 @@ CATCH_TEST_CASE("a process that has ended is lost before the beats are",
   CATCH_CHECK(got[1].reason == "nobody listens there");
 }
 
+CATCH_TEST_CASE(
+  "what another one can be asked fails when the process has ended",
+  "[transport]") {
+  collector<result<payload>> answers;
+  collector<responder> held;
+  auto options = daemon("server");
+  options.on_request = [&held](incoming_request request) {
+    held.put(request.reply);
+  };
+  auto server = start(std::move(options));
+  const auto caller = start(client("caller"));
+  auto hasty = patient; // It may be out of reach for 200 s.
+  hasty.fails_if_refused = true;
+  const auto ask_it = [&, address = server->self().address] {
+    caller->request(
+      address, method::submit, {}, hasty,
+      [&answers](result<payload> got) { answers.put(std::move(got)); });
+  };
+  ask_it();
+  CATCH_REQUIRE(held.wait(1).size() == 1);
+  server.reset();
+  CATCH_REQUIRE(answers.wait(1).size() == 1);
+  ask_it(); // Nor do those wait who come later.
+  const auto got = answers.wait(2);
+  CATCH_REQUIRE(got.size() == 2);
+  for (const auto& each : got) {
+    CATCH_CHECK(error_of(each).code == ec::unavailable);
+    CATCH_CHECK(error_of(each).message.find("nobody listens at its port")
+                != std::string::npos);
+  }
+}
+
 CATCH_TEST_CASE("a probe tells a port without listener from one with it",
                 "[transport]") {
   const auto outcome = [](const std::string& host, std::uint16_t port) {

@@ -60,16 +60,17 @@ inline std::string input_of(std::size_t which, const payload& data) {
 /// bytes again. (The first message may have been longer or shorter: fields that
 /// we do not know, parts that nobody refers to.)
 /// @param encode Makes a payload of what `decode` gives.
+/// @returns whether it decodes.
 template <class Decode, class Encode>
-void there_and_back(const payload& from, Decode decode, Encode encode) {
+bool there_and_back(const payload& from, Decode decode, Encode encode) {
   auto first = decode(from);
   if (!first) {
     require(!first.error().message.empty(), "an error without a sentence");
-    return;
+    return false;
   }
   const payload second = encode(first.value());
   if (second.body.size() > max_frame_bytes)
-    return; // The first one said the same again and again; nobody sends it on.
+    return true; // It said the same again and again; nobody sends it on.
   const auto again = decode(second);
   if (!again)
     broken("what was decoded encodes to what does not decode: "
@@ -77,6 +78,25 @@ void there_and_back(const payload& from, Decode decode, Encode encode) {
   const payload third = encode(again.value());
   require(same(second.body, third.body),
           "what was decoded, encoded and decoded again is not the same");
+  return true;
+}
+
+/// Reads a message, and says whether it decodes.
+using message_reader = bool (*)(const payload&);
+
+/// Sees to it that changes of seeds get far: each is decoded by its reader, and
+/// each reader has one.
+inline void require_sound(const std::vector<std::string>& seeds,
+                          std::span<const message_reader> readers) {
+  std::vector<bool> fed(readers.size());
+  for (const auto& seed : seeds) {
+    const auto in = message_in(seed);
+    require(in.which < readers.size() && readers[in.which](in.data),
+            "a sound message does not decode");
+    fed[in.which] = true;
+  }
+  require(std::ranges::find(fed, false) == fed.end(),
+          "there is no sound message for a decoder");
 }
 
 } // namespace graphmill::fuzz

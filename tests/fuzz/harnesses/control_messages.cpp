@@ -21,62 +21,74 @@ constexpr auto encode_plain = [](const auto& value) { return encode(value); };
 
 /// A decoder whose struct `encode` takes.
 template <auto Decode>
-void plain(const payload& from) {
-  there_and_back(from, Decode, encode_plain);
+bool plain(const payload& from) {
+  return there_and_back(from, Decode, encode_plain);
 }
 
-void pieces_of_weights(const payload& from) {
+bool pieces_of_weights(const payload& from) {
   std::vector<float> out(64);
   if (const auto read = decode_weights(from, out); !read)
-    return;
+    return false;
   std::size_t bytes = 0;
   for (const auto& part : from.bulk)
     bytes += part.size();
   require(bytes == out.size() * sizeof(float),
           "weights of another size than was asked");
+  return true;
 }
 
-void file_pieces(const payload& from) {
+bool file_pieces(const payload& from) {
   const auto got = decode_file_reply(from);
   if (!got)
-    return;
+    return false;
   const auto again = decode_file_reply(encode(got.value()));
   require(again && again.value().bytes == got.value().bytes
             && again.value().files == got.value().files,
           "a piece of a file is not the same after it was sent on");
+  return true;
 }
 
-void upload_pieces(const payload& from) {
+bool upload_pieces(const payload& from) {
   const auto got = decode_upload_request(from);
   if (!got)
-    return;
+    return false;
   const auto again = decode_upload_request(encode(got.value()));
   require(again && again.value().bytes == got.value().bytes
             && again.value().file == got.value().file
             && again.value().size == got.value().size
             && again.value().offset == got.value().offset,
           "a piece of an upload is not the same after it was sent on");
+  return true;
 }
 
-void definitions(const payload& from) {
+bool definitions(const payload& from) {
   const auto got = decode_definition_body(from);
   if (!got)
-    return;
+    return false;
   const auto again =
     decode_definition_body(encode_definition_body(got.value()));
   require(again.has_value(), "a definition that was sent on does not decode");
   // Not a number is not equal to itself.
   require(again.value() == got.value() || !(got.value() == got.value()),
           "a definition is not the same after it was sent on");
+  return true;
 }
 
-using body_reader = void (*)(const payload&);
-constexpr std::array<body_reader, 28> body_readers{
+bool resumptions(const payload& from) {
+  static const definition any;
+  return there_and_back(from, decode_resumption, [](const resume_request& of) {
+    require(!of.uploaded || (of.run.empty() && of.checkpoint.empty()),
+            "a run that goes on with two things");
+    return encode_resumption(any, of);
+  });
+}
+
+constexpr std::array<message_reader, 29> body_readers{
   plain<decode_join_request>,
   plain<decode_status_reply>,
   definitions,
   [](const payload& from) {
-    there_and_back(from, decode_run_id, encode_run_id);
+    return there_and_back(from, decode_run_id, encode_run_id);
   },
   plain<decode_plan_reply>,
   plain<decode_runs_request>,
@@ -95,7 +107,8 @@ constexpr std::array<body_reader, 28> body_readers{
   plain<decode_run_events>,
   plain<decode_rendezvous_request>,
   [](const payload& from) {
-    there_and_back(from, decode_rendezvous_value, encode_rendezvous_value);
+    return there_and_back(from, decode_rendezvous_value,
+                          encode_rendezvous_value);
   },
   plain<decode_join_reply>,
   plain<decode_members_update>,
@@ -104,6 +117,7 @@ constexpr std::array<body_reader, 28> body_readers{
   plain<decode_run_health>,
   plain<decode_chaos_request>,
   upload_pieces,
+  resumptions,
 };
 
 void read_control_message(std::string_view input) {
@@ -126,7 +140,7 @@ run_record some_record() {
 }
 
 std::vector<std::string> cluster_messages() {
-  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full"};
+  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full", {"s"}};
   state.daemons.push_back(
     {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5});
   const watch_reply news{
@@ -158,8 +172,51 @@ std::vector<std::string> cluster_messages() {
     input_of(12,
              encode(file_reply{
                {"log.txt"}, 3, {std::byte{1}, std::byte{2}, std::byte{3}}})),
+    input_of(26, encode(chaos_request{.daemon = "a",
+                                      .kind = chaos_kind::delay,
+                                      .at = moment::mid_epoch,
+                                      .wait = std::chrono::milliseconds{9},
+                                      .lasts = std::chrono::milliseconds{8},
+                                      .each = std::chrono::milliseconds{7},
+                                      .peer = "b"})),
     input_of(27, encode(upload_request{
                    "state.json", 3, 1, {std::byte{2}, std::byte{3}}})),
+    input_of(28, encode_resumption(some_definition(),
+                                   {.run = "r",
+                                    .checkpoint = "0000001-0000000002",
+                                    .tensorboard = true})),
+  };
+}
+
+/// How a run is, with each thing once.
+std::vector<std::string> health_messages() {
+  actor_health actor;
+  actor.kind = actor_kind::trainer;
+  actor.state = actor_state::running;
+  actor.rank = 1;
+  actor.peer = "b";
+  actor.batch = batch_place{phase::train, 1, 2, 1};
+  actor.items = 9;
+  actor.busy = 0.5;
+  actor.last_error = "gone";
+  actor.peak_batches = 3;
+  daemon_health daemon;
+  daemon.daemon = "a";
+  daemon.run = "r";
+  daemon.window = 1.5;
+  daemon.actors = {actor};
+  daemon.peers = {{"b", 7, 0.25, 1, 2}};
+  daemon.long_work = {"sorts edges"};
+  run_health run;
+  run.run = "r";
+  run.progress = run_progress{.epoch = 1, .epochs = 3, .loss = 0.5};
+  run.daemons = {daemon};
+  run.silent = {"c"};
+  run.verdict = {"trainers", "trainers limit", {"they are busy"}};
+  return {
+    input_of(23, encode(daemon)),
+    input_of(24, encode(health_request{"r", "a"})),
+    input_of(25, encode(run)),
   };
 }
 
@@ -184,6 +241,11 @@ std::vector<std::string> run_messages() {
   begin.learning_rate = 0.5;
   auto snapshot = begin;
   snapshot.action = member_action::trainers;
+  auto load = snapshot;
+  load.action = member_action::load;
+  load.tensor = {"w", {3, 4}};
+  load.offset = 4;
+  load.attempt = 2;
   member_reply reply;
   reply.trainers = {{2, "d", 8}};
   reply.tensors = {{"w", {3, 4}}};
@@ -191,6 +253,8 @@ std::vector<std::string> run_messages() {
   reply.work.disk.emplace();
   reply.work.wire.emplace();
   reply.work.cache.emplace();
+  reply.distrusted = {"b"};
+  reply.kept = run_position{.epoch = 1, .step = 2, .train_steps = 12};
   run_events events;
   events.run = "r";
   events.sequence = 7;
@@ -201,6 +265,7 @@ std::vector<std::string> run_messages() {
     input_of(13, encode(share)),
     input_of(14, encode(begin)),
     input_of(14, encode(snapshot)),
+    input_of(14, encode(load)),
     input_of(15, encode(reply)),
     input_of(16, encode(weights_request{"r", 1, 2, 3})),
     input_of(17, encode_weights(std::vector<float>(64, 0.5f))),
@@ -215,8 +280,9 @@ std::vector<std::string> run_messages() {
 
 std::vector<std::string> control_messages() {
   auto out = cluster_messages();
-  for (auto& one : run_messages())
-    out.push_back(std::move(one));
+  for (const auto& more : {run_messages(), health_messages()})
+    out.insert(out.end(), more.begin(), more.end());
+  require_sound(out, body_readers);
   return out;
 }
 

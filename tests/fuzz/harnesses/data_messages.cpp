@@ -103,17 +103,17 @@ void arrays_of(const prove_reply& in, Visit visit) {
 
 /// The body is made anew; the arrays that it refers to are where they were.
 template <auto Decode>
-void with_arrays(const payload& from) {
+bool with_arrays(const payload& from) {
   const auto got = Decode(from);
   if (!got) {
     require(!got.error().message.empty(), "an error without a sentence");
-    return;
+    return false;
   }
   arrays_of(got.value(),
             [&from](const bulk_array& array) { read_array(array, from); });
   const auto second = encode(got.value(), bulk_writer{});
   if (!second)
-    return; // It said the same again and again, and became too large.
+    return true; // It said the same again and again, and became too large.
   const payload sent{second.value().body, from.bulk};
   const auto again = Decode(sent);
   require(again.has_value(),
@@ -121,12 +121,13 @@ void with_arrays(const payload& from) {
   const auto third = encode(again.value(), bulk_writer{});
   require(third && same(third.value().body, second.value().body),
           "what was decoded, encoded and decoded again is not the same");
+  return true;
 }
 
-void gradients(const payload& from) {
+bool gradients(const payload& from) {
   const auto got = decode_gradient_message(from);
   if (!got)
-    return;
+    return false;
   const auto& head = got.value();
   if (head.purpose == gradient_purpose::piece)
     require(from.bulk.size() == 1 && head.offset <= head.total
@@ -136,10 +137,10 @@ void gradients(const payload& from) {
     encode(head, from.bulk.empty() ? frame{} : from.bulk.front());
   require(decode_gradient_message(sent).has_value(),
           "a piece of gradients that was sent on does not decode");
+  return true;
 }
 
-using data_reader = void (*)(const payload&);
-constexpr std::array<data_reader, 11> data_readers{
+constexpr std::array<message_reader, 11> data_readers{
   with_arrays<decode_sample_request>,
   with_arrays<decode_sample_reply>,
   with_arrays<decode_gather_request>,
@@ -226,6 +227,7 @@ std::vector<std::string> data_messages() {
   const gradient_message piece{"r", 1, 0, 1, gradient_purpose::piece, 3, 0, 24};
   out.push_back(input_of(
     8, encode(piece, frame_of(std::string_view{"123456781234567812345678"}))));
+  require_sound(out, data_readers);
   return out;
 }
 

@@ -68,6 +68,8 @@ std::vector<std::string> definitions() {
     "evaluate: {neighbours: all}\ntrainer: {replicas: 2, device: cuda:0}\n"
     "budget: {bytes: 1.5 GiB, batches: 4}\nfaults: {crash_every: 7}\n"
     "placement: {trainers: [one, two], samplers: [three]}\n",
+    "dataset: d\ntrainer: {replicas: {min: 1, max: 4}, sizes: [0/0:2, "
+    "3/17:1]}\n",
     "# A comment\ndataset: \"d\\u20ac\"\nsampler:\n  fanouts:\n    - 5\n    - "
     "5\n"
     "name: |\n  lines\n  of text\n",
@@ -95,6 +97,7 @@ std::vector<std::string> settings() {
     joined({"train.epochs=3", "sampler.fanouts=[5, 5]"}),
     joined({"sampler.fanouts.a__b__c=[1, 0]", "name=x y"}),
     joined({"placement.trainers=[a, b]", "seed=0"}),
+    joined({"trainer.replicas={min: 2, max: 3}", "trainer.sizes=[0/0:3]"}),
     "1.5 GiB",
     "17592186044415.9 MiB",
     "512 kB",

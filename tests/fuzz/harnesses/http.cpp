@@ -17,19 +17,21 @@ constexpr std::string_view fuzz_token = "0123456789abcdef";
 
 /// Written without the gate: a name of this machine, or a number of loopback.
 void require_own_host(std::string_view header) {
-  std::string name{header};
+  const auto in_brackets = header.starts_with('[');
+  std::string name{in_brackets ? header.substr(1, header.find(']') - 1)
+                               : header.substr(0, header.find(':'))};
   std::ranges::transform(name, name.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   });
-  for (const std::string_view own : {"localhost", "watch.example"})
-    if (name.starts_with(own)
-        && name.find_first_not_of("0123456789:", own.size())
-             == std::string::npos)
-      return;
-  require(
-    name.find_first_not_of("0123456789.:[]") == std::string::npos
-      && (name.starts_with("127.") || name.find('1') != std::string::npos),
-    "another host is taken for this one");
+  const auto has_only = [&name](std::string_view letters) {
+    return name.find_first_not_of(letters) == std::string::npos;
+  };
+  const auto is_own =
+    in_brackets ? has_only("0:.1") && name.ends_with('1')
+                    && std::ranges::count(name, '1') == 1
+                : name == "localhost" || name == "watch.example"
+                    || (has_only("0123456789.") && name.starts_with("127."));
+  require(is_own, "another host is taken for this one");
 }
 
 void require_one_label(std::string_view name) {
@@ -50,12 +52,11 @@ void require_one_label(std::string_view name) {
 }
 
 void read_http(std::string_view input) {
-  const auto words = files_in(input, 4);
+  const auto words = files_in(input, 3);
   http_head head;
   head.method = words[0];
-  head.path = words[1];
-  head.host = words[2];
-  head.authorization = words[3];
+  head.host = words[1];
+  head.authorization = words[2];
   http_gate open{"watch.example", false, {}};
   if (!open.refuses(head, "127.0.0.1", {})) {
     require(head.method == "GET" || head.method == "HEAD",
@@ -72,10 +73,12 @@ void read_http(std::string_view input) {
 
 std::vector<std::string> http_requests() {
   return {
-    joined({"GET", "/metrics", "localhost:7880", "Bearer 0123456789abcdef"}),
-    joined({"HEAD", "/readyz", "127.0.0.1", "bearer 0123456789abcdeg"}),
-    joined({"GET", "/", "[::1]:80", ""}),
-    joined({"POST", "/", "Watch.Example:1", "Basic eDp5"}),
+    joined({"GET", "localhost:7880", "Bearer 0123456789abcdef"}),
+    joined({"HEAD", "127.0.0.1", "bearer 0123456789abcdeg"}),
+    joined({"GET", "[::1]:80", ""}),
+    joined({"GET", "10.0.0.1:80", ""}),
+    joined({"GET", "[fe80::1]", ""}),
+    joined({"POST", "Watch.Example:1", "Basic eDp5"}),
     "d\"0\\",
   };
 }

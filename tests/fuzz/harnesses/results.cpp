@@ -1,12 +1,17 @@
+#include "partition/files/content_hash.hpp"
+#include "pipelines/results/checkpoint_state.hpp"
+#include "pipelines/results/event_log.hpp"
 #include "pipelines/results/run_folder.hpp"
+#include "pipelines/results/run_positions.hpp"
 #include "pipelines/results/safetensors.hpp"
 #include "tests/fuzz/registry.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
-// What a run has left: weights and run.json.
+// What a run has left: weights, the files of its folder, states of checkpoints.
 
 namespace graphmill::fuzz {
 
@@ -67,27 +72,122 @@ std::vector<std::string> weights() {
   return out;
 }
 
+/// Its run.json, sizes.json and steps.jsonl.
 void read_run(std::string_view input) {
+  const auto files = files_in(input, 3);
   const auto folder = scratch() / "run";
   fs::create_directories(folder);
-  put_file(folder / "run.json", input);
+  put_file(folder / "run.json", files[0]);
+  put_file(folder / "sizes.json", files[1]);
+  put_file(folder / "steps.jsonl", files[2]);
   put_file(folder / "weights.safetensors", "");
-  const auto run = run_folder::open(folder);
-  if (!run)
+  auto run = run_folder::open(folder);
+  if (!run) {
     require(!run.error().message.empty(), "an error without a sentence");
+    return;
+  }
+  const auto sizes = run.value().read_sizes();
+  require(std::ranges::is_sorted(sizes, {}, &size_change::at),
+          "a run whose trainers change back in time");
+  const course_position at{.epoch = 1, .step = 2};
+  const auto lines = std::ranges::count(files[2], '\n') + 1;
+  if (lines > 30)
+    return; // They are counted by a question for each number.
+  for (std::int64_t ours = 0; ours <= lines; ++ours)
+    if (run.value().has_steps_until(at, ours)) {
+      const auto back =
+        run.value().go_back(nlohmann::json::array(), at, "dataset: d\n");
+      require(back.has_value(), "a run cannot go back");
+      require(run.value().has_steps_until(at, ours),
+              "a run that went back has lost steps before, or has others");
+      return;
+    }
+  broken("more steps than lines");
 }
 
 std::vector<std::string> runs() {
-  return {R"({"data": "/srv/wordnet", "dataset_digest": "abc",
- "format_version": 1})",
+  constexpr std::string_view about =
+    R"({"data": "/srv/wordnet", "dataset_digest": "abc", "format_version": 1})";
+  return {joined({about, R"([{"epoch": 0, "step": 0, "replicas": 2},
+ {"epoch": 1, "step": 1, "replicas": 1}])",
+                  R"({"phase": "train", "epoch": 1, "step": 9, "rank": 0}
+{"phase": "train", "epoch": 2, "step": 1, "rank": 0}
+{"phase": "train", "epoch": 2, "step": 2, "rank": 1}
+{"phase": "train", "epoch": 2, "step": 3, "rank": 0}
+{"phase": "test", "epoch": 2, "step": 1, "ra)"}),
           R"({"data": "d", "format_version": 2})"};
+}
+
+// -- state.json of a checkpoint
+
+/// A file with the right digest, whatever the state: else no change gets far.
+std::string state_file_of(std::string_view state) {
+  content_hash hash;
+  hash.update(state);
+  return R"({"digest":")" + hash.digest() + R"(","state":)" + std::string{state}
+         + "}\n";
+}
+
+void read_state_file(std::string_view input) {
+  require(!parse_checkpoint_state(input, "a state without a digest"),
+          "a state without its digest is taken");
+  const auto got = parse_checkpoint_state(state_file_of(input), "a state");
+  if (!got) {
+    require(!got.error().message.empty(), "an error without a sentence");
+    return;
+  }
+  const auto& made = got.value().content;
+  const auto& at = made.state.at;
+  require(at.epoch >= 0 && at.step >= 0 && at.train_steps >= at.step,
+          "a state of a run before its begin");
+  require(position_in(wire_form(at, made.state.so_far)) == at,
+          "a state that is another one on the way to a daemon");
+  const auto sizes = sizes_until(made);
+  require(!sizes.empty() && parts_until(sizes, {at.epoch, at.step}) >= 0,
+          "a state of a run without trainers");
+  const auto text = format_checkpoint_state(made, got.value().tensors);
+  const auto again = parse_checkpoint_state(text, "what was written");
+  require(
+    again
+      && format_checkpoint_state(again.value().content, again.value().tensors)
+           == text,
+    "a state that was written reads as another one");
+  event_log curves{scratch() / "curves"};
+  require(curves.tell(made.metrics).has_value(),
+          "curves of a run that goes on cannot be written");
+}
+
+std::vector<std::string> states() {
+  checkpoint made;
+  made.state.at = {.epoch = 2, .step = 3, .train_steps = 23};
+  made.state.so_far = {1.5, 7, 12};
+  made.definition = "dataset: d\n";
+  made.dataset_digest = "abc";
+  made.data = "/srv/wordnet";
+  made.metrics = nlohmann::json::array(
+    {{{"phase", "train"}, {"epoch", 1}, {"steps", 10}, {"loss", 0.5}},
+     {{"phase", "validation"}, {"epoch", 1}, {"accuracy", nullptr}},
+     {{"phase", "train"}, {"epoch", 2}, {"steps", 10}, {"seconds", 2.5}}});
+  auto elastic = made;
+  elastic.state.at.best_validation = 0.75;
+  elastic.sizes = {{{0, 0}, 2}, {{1, 4}, 1}};
+  std::vector<std::string> out;
+  for (const auto& one : {made, elastic}) {
+    const auto text = format_checkpoint_state(one, {9, std::string(32, 'a')});
+    const auto begin = text.find("{", 1);
+    out.push_back(text.substr(begin, text.size() - begin - 2));
+  }
+  return out;
 }
 
 } // namespace
 
 const harness safetensors_harness{"safetensors", "weights", read_weights,
                                   weights, 1500};
-const harness run_folder_harness{"run_folder", "run.json of a run's folder",
-                                 read_run, runs, 3000};
+const harness run_folder_harness{"run_folder",
+                                 "what a run's folder says of it and its steps",
+                                 read_run, runs, 1000};
+const harness checkpoint_harness{"checkpoint", "states of checkpoints",
+                                 read_state_file, states, 1000};
 
 } // namespace graphmill::fuzz

@@ -79,30 +79,54 @@ hello_message self() {
   return out;
 }
 
+/// What the lives of both ends have: events and times that bytes tell of.
+template <class Session>
+class life {
+protected:
+  /// The first byte is about how the session is set.
+  explicit life(std::string_view input)
+    : from_(input), bits_(from_.take<std::uint8_t>()) {}
+
+  void pass_time() {
+    now_ += std::chrono::milliseconds{from_.take<std::uint16_t>()};
+    session_->tick(now_);
+  }
+
+  /// @param event Takes what it needs from the input.
+  void pass_events(auto event) {
+    for (std::size_t i = 0; i < most_events && !from_.empty(); ++i)
+      event();
+  }
+
+  cursor from_;
+  std::uint8_t bits_;
+  std::optional<Session> session_;
+  session_time now_{1h};
+};
+
 // -- the serving end
 
-class server_life {
+class server_life : life<server_session> {
 public:
-  explicit server_life(std::string_view input) : from_(input) {
-    const auto bits = from_.take<std::uint8_t>();
+  explicit server_life(std::string_view input) : life(input) {
     server_session::settings with;
     with.self = self();
-    with.local = bits & 1;
+    with.local = bits_ & 1;
     with.max_peers = 3;
     with.max_running = 4;
     with.max_bytes = 200'000;
     with.max_peer_bytes = 100'000;
     with.reply_cache_bytes = 100'000;
-    if (bits & 2)
+    if (bits_ & 2)
       with.fair.emplace();
     session_.emplace(with);
   }
 
   void live() {
-    for (std::size_t i = 0; i < most_events && !from_.empty(); ++i) {
+    pass_events([this] {
       event();
       look();
-    }
+    });
     // Whatever has happened: an answer to each request, and all peers go.
     while (!tokens_.empty())
       answer(0, payload{});
@@ -125,9 +149,7 @@ private:
       session_->malformed(who, "fuzzed");
       return;
     case 2:
-      now_ += std::chrono::milliseconds{from_.take<std::uint16_t>()};
-      session_->tick(now_);
-      return;
+      return pass_time();
     case 3:
       if (!tokens_.empty())
         answer(what / 8 % tokens_.size(), payload{});
@@ -171,9 +193,6 @@ private:
     require(session_->peers() <= 3, "more peers than there may be");
   }
 
-  cursor from_;
-  std::optional<server_session> session_;
-  session_time now_{1h};
   std::vector<std::uint64_t> tokens_;
 };
 
@@ -183,13 +202,12 @@ void serve(std::string_view input) {
 
 // -- the calling end
 
-class caller_life {
+class caller_life : life<caller_session> {
 public:
-  explicit caller_life(std::string_view input) : from_(input) {
-    const auto bits = from_.take<std::uint8_t>();
+  explicit caller_life(std::string_view input) : life(input) {
     caller_session::settings with;
     with.self = self();
-    with.control_first = bits & 1;
+    with.control_first = bits_ & 1;
     with.queue_bytes = 100'000;
     with.seed = 1;
     session_.emplace("tcp://h:1", with);
@@ -198,10 +216,10 @@ public:
   }
 
   void live() {
-    for (std::size_t i = 0; i < most_events && !from_.empty(); ++i) {
+    pass_events([this] {
       event();
       look();
-    }
+    });
     session_->shut(now_);
     look();
     require(asked_ == answered_, "a request without exactly one answer");
@@ -219,9 +237,7 @@ private:
       session_->link_down(now_, fail(ec::permission, "no"), what & 64);
       return;
     case 2:
-      now_ += std::chrono::milliseconds{from_.take<std::uint16_t>()};
-      session_->tick(now_);
-      return;
+      return pass_time();
     case 3:
       session_->probed(now_, what & 64);
       return;
@@ -257,9 +273,6 @@ private:
     require(answered_ <= asked_, "an answer that nobody has asked for");
   }
 
-  cursor from_;
-  std::optional<caller_session> session_;
-  session_time now_{1h};
   std::uint64_t asked_ = 0;
   std::uint64_t answered_ = 0;
 };

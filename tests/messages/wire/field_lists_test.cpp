@@ -81,7 +81,7 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(name = "b", key = "k")]))");
   CATCH_CHECK(sent<schema::MembersUpdate>(encode(members_update{{holder}}))
               == R"((members = [(role = daemon, name = "b", key = "k")]))");
-  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full"};
+  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full", {"s"}};
   state.daemons.push_back(
     {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5, true});
   CATCH_CHECK(sent<schema::StatusReply>(encode(state))
@@ -90,7 +90,7 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(state = damaged, parts = [1, 2], slots = 4, host = "h", )"
                  R"(note = "why", cudaDevices = 5, chaos = true)], )"
                  R"(running = "r", )"
-                 R"(queued = ["q", "p"], note = "full"))");
+                 R"(queued = ["q", "p"], note = "full", standIns = ["s"]))");
   CATCH_CHECK(sent<schema::PlanReply>(encode(
                 plan_reply{{"a"}, {"b"}, {"c"}, {daemon_names{{"d", "e"}}}}))
               == R"((daemonOfPart = ["a"], daemonOfRank = ["b"], )"
@@ -207,6 +207,7 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
   reply.failure = "why";
   reply.distrusted = {"b", "d"};
   reply.kept = run_position{1, 2, 30, true, 0.5, 4, 1.5, 6, 7};
+  reply.kept_attempt = 8;
   CATCH_CHECK(
     sent<schema::MemberReply>(encode(reply))
     == R"((trainers = [(rank = 2, digest = "d", steps = 8)], )"
@@ -234,7 +235,7 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
        R"(checked = (items = 60, bytes = 61), distrusted = ["b", "d"], )"
        R"(kept = (epoch = 1, step = 2, trainSteps = 30, validated = true, )"
        R"(bestValidation = 0.5, sinceBest = 4, lossSum = 1.5, correct = 6, )"
-       R"(seeds = 7)))");
+       R"(seeds = 7), keptAttempt = 8))");
 }
 
 CATCH_TEST_CASE("values that an enumeration lacks are refused, however wide",

@@ -21,7 +21,7 @@ CATCH_TEST_CASE("buckets go from the end to the beginning, small one first",
 CATCH_TEST_CASE("chunks cover a bucket and differ by one float at most",
                 "[gradients]") {
   for (std::int64_t size : {0, 1, 2, 3, 4, 5, 1000, 1003})
-    for (rank_id ranks : {1, 2, 3, 4, 7}) {
+    for (rank_id ranks : {1, 3, 4, 7}) {
       CATCH_INFO(size << " floats over " << ranks);
       auto at = std::int64_t{50};
       for (rank_id r = 0; r < ranks; ++r) {
@@ -33,6 +33,14 @@ CATCH_TEST_CASE("chunks cover a bucket and differ by one float at most",
       }
       CATCH_CHECK(at == 50 + size);
     }
+}
+
+CATCH_TEST_CASE("of two ranks each adds up all", "[gradients]") {
+  for (std::int64_t size : {0, 1, 1003})
+    for (rank_id r : {0, 1})
+      CATCH_CHECK(chunk_of({50, size}, r, 2) == bucket{50, size});
+  CATCH_CHECK_FALSE(sums_travel(2));
+  CATCH_CHECK(sums_travel(3));
 }
 
 } // namespace graphmill::test

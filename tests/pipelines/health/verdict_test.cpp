@@ -2,6 +2,7 @@
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -102,6 +103,24 @@ void sample_elsewhere(run_health& run, double there) {
   run.daemons[0].actors.push_back(proxy);
   run.daemons[0].actors.push_back(link);
   slow_down(at(run, 1, actor_kind::sampler), 0.9, there);
+}
+
+/// What batches of a daemon may take and have taken.
+struct told_credit {
+  std::uint64_t most_batches = 4;
+  std::uint64_t peak_batches = 4;
+  std::uint64_t peak_bytes = 0; ///< Of a million that there may be.
+};
+
+/// All trainers starve, while dispatchers wait for credit.
+void hold_back(run_health& run, const told_credit& of_each) {
+  for (std::size_t daemon : {0, 1}) {
+    spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
+    auto& dispatcher = at(run, daemon, actor_kind::dispatcher);
+    dispatcher.most_batches = of_each.most_batches;
+    dispatcher.peak_batches = of_each.peak_batches;
+    dispatcher.peak_bytes = of_each.peak_bytes;
+  }
 }
 
 struct verdict_case {
@@ -205,46 +224,25 @@ const std::vector<verdict_case> cases{
        spend(at(run, daemon, actor_kind::trainer), 0.45, 0.5, 0.05);
    },
    "gradient group", "exchange of gradients"},
-  {"too few batches",
-   [](run_health& run) {
-     for (std::size_t daemon : {0, 1})
-       spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
-   },
+  {"too few batches", [](run_health& run) { hold_back(run, {}); },
    "credit at daemon \"a\"", "raise budget.batches"},
   {"too few bytes",
    [](run_health& run) {
-     for (std::size_t daemon : {0, 1}) {
-       spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
-       at(run, daemon, actor_kind::dispatcher).peak_batches = 2;
-       at(run, daemon, actor_kind::dispatcher).peak_bytes = 500'001;
-     }
+     hold_back(run, {.peak_batches = 2, .peak_bytes = 500'001});
    },
    "credit at daemon \"a\"", "raise budget.bytes"},
   {"one batch at a time",
    [](run_health& run) {
-     for (std::size_t daemon : {0, 1}) {
-       spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
-       auto& dispatcher = at(run, daemon, actor_kind::dispatcher);
-       dispatcher.peak_batches = dispatcher.most_batches = 1;
-     }
+     hold_back(run, {.most_batches = 1, .peak_batches = 1});
    },
    "credit at daemon \"a\"", "raise budget.batches"},
   {"credit that was never used up",
    [](run_health& run) {
-     for (std::size_t daemon : {0, 1}) {
-       spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
-       at(run, daemon, actor_kind::dispatcher).peak_batches = 3;
-       at(run, daemon, actor_kind::dispatcher).peak_bytes = 500'000;
-     }
+     hold_back(run, {.peak_batches = 3, .peak_bytes = 500'000});
    },
    "", "credit is there"},
   {"batches and bytes",
-   [](run_health& run) {
-     for (std::size_t daemon : {0, 1}) {
-       spend(at(run, daemon, actor_kind::trainer), 0.35, 0.05, 0.6);
-       at(run, daemon, actor_kind::dispatcher).peak_bytes = 1'200'000;
-     }
-   },
+   [](run_health& run) { hold_back(run, {.peak_bytes = 1'200'000}); },
    "credit at daemon \"a\"", "raise budget.batches or .bytes"},
   {"nobody who says what to do",
    [](run_health& run) {

@@ -22,6 +22,46 @@ std::vector<tensor_shape> shapes_of(const replica& model) {
 
 } // namespace
 
+CATCH_TEST_CASE("a state is made of weights alone, as before the first step",
+                "[model]") {
+  std::mt19937_64 random{6};
+  const auto graph = random_graph(random, {.nodes = {40, 30},
+                                           .widths = {6, 0}, // 0: a table.
+                                           .edges = {{1, 0}, {0, 1}},
+                                           .in_edges = 3});
+  for (const auto kind : {optimizer_kind::adam, optimizer_kind::sgd}) {
+    auto def = small_definition(model_kind::rgcn, 3);
+    def.optimizer.kind = kind;
+    auto other = def;
+    other.seed += 1;
+    const auto trained = value_of(replica::create(other, graph.info));
+    trained->keep_best();
+    const auto weights = trained->state(); // Of which no more is looked at.
+    const auto loaded = value_of(replica::create(def, graph.info));
+    CATCH_CHECK(loaded->digest() != trained->digest());
+    value_of(loaded->load(weights));
+    const auto wanted = loaded->state();
+    const auto begin = value_of(begin_state(def, graph.info, weights));
+    CATCH_REQUIRE(begin.size() == wanted.size());
+    for (std::size_t i = 0; i < begin.size(); ++i) {
+      CATCH_CHECK(begin[i].name == wanted[i].name);
+      CATCH_CHECK(begin[i].shape == wanted[i].shape);
+      CATCH_CHECK(begin[i].values == wanted[i].values);
+    }
+    const auto restored = value_of(replica::create(def, graph.info));
+    value_of(restored->restore(begin, 0));
+    CATCH_CHECK(restored->digest() == trained->digest());
+
+    auto wrong = weights;
+    wrong.front().shape.push_back(1);
+    CATCH_CHECK(error_of(begin_state(def, graph.info, wrong)).code
+                == ec::invalid_data);
+    wrong.erase(wrong.begin());
+    CATCH_CHECK(error_of(begin_state(def, graph.info, wrong)).code
+                == ec::invalid_data);
+  }
+}
+
 CATCH_TEST_CASE("the shapes of a state are known without one", "[model]") {
   std::mt19937_64 random{5};
   const auto graph = random_graph(random, {.nodes = {40, 30},

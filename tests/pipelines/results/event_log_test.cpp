@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -149,6 +150,20 @@ CATCH_TEST_CASE("an event log tells NaN of a loss that is no number",
                 first_end, 0,
                 curves{{"test/loss", std::numeric_limits<float>::quiet_NaN()},
                        {"test/accuracy", 0.25f}})));
+}
+
+CATCH_TEST_CASE("an event log counts no more steps than there can be",
+                "[kernels][events]") {
+  const temp_folder folder;
+  auto lines = nlohmann::json::array(
+    {line_of("train", 4, 0.5), line_of("train", 4, 0.375)});
+  for (auto& line : lines)
+    line["steps"] = std::numeric_limits<std::int64_t>::max();
+  event_log log{folder / "curves"};
+  value_of(log.tell(lines));
+  CATCH_CHECK(told_in(folder / "curves")
+              == hex_of(train_record(9'999'999'999, 0.5f))
+                   + hex_of(train_record(19'999'999'998, 0.375f)));
 }
 
 CATCH_TEST_CASE("curves of a run go back with it", "[kernels][events]") {

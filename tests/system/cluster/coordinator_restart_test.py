@@ -139,7 +139,9 @@ class Restarted(runs.Workplace):
             "stand-in that waits")
         leader.kill()
         stand_in.address()
-        self.assertEqual(cluster.status()["coordinator"], "stand-in")
+        now = cluster.status()
+        self.assertEqual(now["coordinator"], "stand-in")
+        self.assertEqual(now["stand_ins"], [])
         cluster.addresses = (second,)  # Or each command would try both.
         self.check_all_finish(cluster, ids)
         self.assertIn("takes over", stand_in.log.read_text())
@@ -158,6 +160,9 @@ class Restarted(runs.Workplace):
         stand_in = stand_by("stand-in")
         cluster.wait_until(lambda: "stands by" in stand_in.log.read_text(),
                            "stand-in that waits")
+        cluster.wait_until(
+            lambda: cluster.status()["stand_ins"] == ["stand-in"],
+            "stand-in that is listed")
         cluster.ask("stop", "--all")
         for daemon in [*daemons, stand_in]:
             self.assertEqual(daemon.process.wait(PATIENCE_SECONDS), 0)

@@ -1,12 +1,12 @@
 """A run whose number of trainers may change: it goes on with fewer, takes
 others in at the edge of an epoch, and can be had again by its record."""
 
+import contextlib
 import json
 import os
 import pathlib
 import signal
 import sys
-import time
 import unittest
 
 sys.path.insert(
@@ -24,8 +24,6 @@ DEFINITION = merged(SMALL, {
 })
 SLOW = {"faults": {"trainer_delay_ms": 40}}
 STEPS = 13
-# Less than a daemon may be silent before it counts as lost.
-HOLD_SECONDS = 4
 ONE_SLOT = ("--slots", "1")
 
 
@@ -79,21 +77,13 @@ class Elastic(ClusterWorkplace):
     def count_steps(self):
         return (self.folder / "steps.jsonl").read_text().count("\n")
 
-    def await_member(self, cluster, name, trainer):
-        """Waits until a daemon has joined. Meanwhile a trainer is stopped most of
-        the time, so that the run is not over before, on a slow machine either."""
-        def is_there():
-            if held and time.monotonic() - held[0] > HOLD_SECONDS:
-                os.kill(trainer.process.pid, signal.SIGCONT)
-                held.clear()
-                time.sleep(0.3)  # It shows that it lives.
-            if not held:
-                os.kill(trainer.process.pid, signal.SIGSTOP)
-                held.append(time.monotonic())
-            return cluster.states().get(name) == "ready"
-        held = []
+    @contextlib.contextmanager
+    def held(self, trainer):
+        """Stops a trainer, and with it the run, for the time of two questions:
+        not so long that it counts as lost."""
+        os.kill(trainer.process.pid, signal.SIGSTOP)
         try:
-            cluster.wait_until(is_there, f"daemon {name}")
+            yield
         finally:
             os.kill(trainer.process.pid, signal.SIGCONT)
 
@@ -125,15 +115,16 @@ class Elastic(ClusterWorkplace):
 
     def test_fewer_and_more_and_again(self):
         definition = merged(DEFINITION, {"train": {"epochs": 8}})
-        cluster = self.cluster(["0", "1", "none"], *ONE_SLOT)
+        cluster = self.cluster(["0", "1", "none", "none"], *ONE_SLOT)
+        cluster.ask("drain", "d3")  # Comes later, and need not start then.
         run = self.begin(cluster, definition)
         cluster.daemons[2].kill()
         self.await_attempt(cluster, 2)
         before = self.count_steps()
         cluster.wait_until(lambda: self.count_steps() > before, "step of it")
-        cluster.add("none", name="d3")
-        self.await_member(cluster, "d3", cluster.daemons[1])
-        so_far = self.record(cluster, run)["summary"]["sizes"][:2]
+        with self.held(cluster.daemons[1]):
+            so_far = self.record(cluster, run)["summary"]["sizes"]
+            cluster.ask("drain", "d3", "--back")
         self.assertEqual([size["replicas"] for size in so_far], [2, 1],
                          cluster.logs())
         summary = self.await_finished(cluster, run)
@@ -178,6 +169,45 @@ class Elastic(ClusterWorkplace):
         again = merged(DEFINITION, {
             "trainer": {"sizes": as_texts(summary["sizes"])}})
         self.check_same(self.train(again, self.parts), summary)
+
+    def test_what_it_has_paused_with_is_not_lost(self):
+        """No daemon has a place for the next size."""
+        definition = merged(DEFINITION, {
+            "trainer": {"sizes": ["0/0:1", "0/5:2"]},
+            "checkpoint": {"every_steps": 0}})
+        cluster = self.cluster(["0", "1", "none"], *ONE_SLOT)
+        cluster.ask("drain", "d2")  # It may be had again, so runs are taken.
+        for wait, state, says in (
+                (0, "failed",
+                 "it pauses to go on with another number of trainers; it could "
+                 "not go on within 5 seconds: the run needs what is draining: "
+                 "d2; .*; `graphmill resume .*` with --cluster goes on from "
+                 "its last checkpoint, 0000000-0000000005$"),
+                (300, "cancelled", "^cancelled before its next attempt$")):
+            run = self.submit(
+                cluster, merged(definition, {"recovery": {"wait": wait}}),
+                f"-{state}")
+            if state == "cancelled":
+                cluster.wait_until(
+                    lambda run=run: "what is draining: d2"
+                    in self.record(cluster, run)["message"],
+                    "run that waits for a place")
+                cluster.ask("cancel", run)
+            cluster.wait_until(
+                lambda run=run: self.record(cluster, run)["state"] == state,
+                f"run that is {state}")
+            self.assertRegex(self.record(cluster, run)["message"], says)
+            self.assertEqual(
+                [path.name for path in
+                 (self.folder / "checkpoints").glob("0*")],
+                ["0000000-0000000005"], cluster.logs())
+            summary = json.loads((self.folder / "summary.json").read_text())
+            self.assertEqual(summary["steps"], 5)
+        cluster.ask("drain", "d2", "--back")
+        again = cluster.ask("resume", run)["run"]
+        self.folder = cluster.folder / "runs" / again
+        self.check_same(self.await_finished(cluster, again),
+                        self.train(definition, self.parts))
 
     def test_sizes_in_one_process(self):
         plain = merged(DEFINITION, {"trainer": {"replicas": 2}})

@@ -1,7 +1,6 @@
 """What a cluster tells over HTTP while a run is on, and that nobody who asks in
 a hostile way keeps others from being answered, or the run from its end."""
 
-import http.client
 import pathlib
 import re
 import shutil
@@ -16,6 +15,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import PATIENCE_SECONDS, Cluster
+from over_http import get, told_at
 from runs import SMALL, merged, partitioned, small_rmat
 from support import ROOT, program
 
@@ -23,40 +23,8 @@ MONITORING = ROOT / "examples" / "monitoring"
 ENDLESS = merged(SMALL, {"train": {"epochs": 100000},
                          "faults": {"reply_delay_ms": 40}})
 OVER_HTTP = ["--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
-TOLD = re.compile(r"tells of (the cluster|itself) at http://(\S+)/metrics")
 NAME = re.compile(r"\bgraphmill_\w+")
 CONNECTIONS = 300
-
-
-def get(address, path, method="GET", **headers):
-    """Status and body. A server that is flooded may close a connection before
-    it has answered; then it is asked again."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        connection = http.client.HTTPConnection(address,
-                                                timeout=PATIENCE_SECONDS)
-        try:
-            connection.request(method, path, headers=headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-        except (OSError, http.client.HTTPException):
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.02)
-        finally:
-            connection.close()
-
-
-def told_at(daemon, of):
-    """Where a daemon answers, as its log says."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        log = daemon.log.read_text()
-        for what, address in TOLD.findall(log):
-            if what == of:
-                return address
-        assert time.monotonic() < deadline, log
-        time.sleep(0.01)
 
 
 def names(text):
@@ -233,7 +201,7 @@ class Metrics(runs.Workplace):
         at = told_at(cluster.daemons[0], "the cluster")
         definition = self.write(SMALL, self.parts)
         sound = cluster.run(definition)["digest"]
-        self.assertEqual(get(at, "/")[0], 404)
+        self.assertEqual(get(at, "/page/../metrics")[0], 404)
         self.assertEqual(get(at, "/runs/../../etc/passwd")[0], 404)
         self.assertEqual(get(at, "/metrics", "POST")[0], 405)
         self.assertEqual(get(at, "/metrics", Host="rebound.example.org")[0],

@@ -141,7 +141,7 @@ class Recovery(ClusterWorkplace):
     def test_parts_that_another_daemon_can_serve(self):
         """It is not started again: another one takes its place."""
         definition = merged(DEFINITION, {"placement": {"trainers": ["d0"]}})
-        cluster = self.cluster(["0", "1", "1"])
+        cluster = self.cluster(["0", "1", "any"])
         run = self.begin(cluster, definition)
         cluster.daemons[1].kill()
         self.await_state(cluster, run, "finished")

@@ -118,6 +118,28 @@ class Upload(runs.Workplace):
             (cluster.folder / "runs" / run / "summary.json").read_text())
         self.assertEqual(summary["digest"], whole["digest"])
 
+    def test_weights_of_another_run(self):
+        """They begin a run on a cluster as they do in one process."""
+        first = self.train(SMALL, self.parts)
+        begun = merged(SMALL, {
+            "seed": 8,
+            "model": {"weights": f"{first['run']}/weights.safetensors"}})
+        alone = self.train(begun, self.parts)
+        anew = self.train(merged(begun, {"model": {"weights": ""}}),
+                          self.parts)
+        self.assertNotEqual(alone["digest"], anew["digest"])
+        cluster = self.cluster()
+        file = self.write(begun, self.parts, "-begun")
+        self.assertEqual(len(cluster.ask("plan", file)["daemons"]), 2)
+        summary = cluster.run(file)
+        self.assertEqual(summary["digest"], alone["digest"])
+        self.assertEqual(summary["steps"], alone["steps"])
+        self.await_no_uploads(cluster)
+        said = cluster.refused("submit", self.write(
+            merged(begun, {"model": {"hidden": 8}}), self.parts, "-narrow"))
+        self.assertIn("has shape", said)
+        self.await_no_uploads(cluster)
+
     def test_refused(self):
         checkpoint = self.killed()
         cluster = self.cluster()

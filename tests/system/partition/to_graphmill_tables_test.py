@@ -12,7 +12,8 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from conversions import Conversion, write
-from graph_objects import ArrowTable, Matrix, ParquetFile
+from graph_objects import (ArrowTable, Categories, Matrix, ParquetFile,
+                           Store)
 from support import Dataset, np
 
 COMMAND = support.ROOT / "examples" / "to_graphmill.py"
@@ -52,8 +53,26 @@ class MatricesAndTables(Conversion):
         matrix.format, matrix.shape = "csr", (40, 41)
         self.refused(matrix, "40 rows and 41 columns")
         matrix.shape = (40, 40)
+        self.refused(matrix, "nodes: options for tables",
+                     nodes=ArrowTable(self.NODES))
         got = self.written(matrix, ignore=["data"])
         self.check_edges(got, "node__to__node", edges, (40, 40))
+
+    def test_damaged_matrix(self):
+        edges, matrix = self.matrix(1.0)
+        good = matrix.indptr
+        for place, value in ((0, 1), (40, edges.shape[1] - 1),
+                             (20, good[22] + 1)):
+            matrix.indptr = good.copy()
+            matrix.indptr[place] = value
+            self.refused(matrix, "one after the other")
+        matrix.indptr = good[:0]
+        self.refused(matrix, "one after the other")
+        pairs = Matrix("coo", (40, 40), row=edges[0], col=edges[1][:-1],
+                       data=np.ones(edges.shape[1]))
+        self.refused(pairs, "the same length")
+        pairs.col = edges[1]
+        self.check_edges(self.written(pairs), "node__to__node", edges, (40, 40))
 
     def command(self, *arguments):
         return subprocess.run([sys.executable, COMMAND, *map(str, arguments)],
@@ -80,12 +99,21 @@ class MatricesAndTables(Conversion):
                          done.stderr.strip().removeprefix("to_graphmill: "))
         self.assertEqual(self.command(path).returncode, 2)
         self.assertEqual(self.command("--help").returncode, 0)
-        for name, text in (("no.npz", "no file"), ("a.xyz", "kinds"),
-                           ("bad.npz", "cannot read")):
+
+    def test_command_with_bad_files(self):
+        path = self.top / "adj.npz"
+        np.savez(path, format="csr", shape=(2, 2), indptr=[0, 1, 1],
+                 data=[1.0])
+        there = path.read_bytes()
+        for name, content, text in (
+                ("no.npz", None, "no file"), ("a.xyz", b"garbage", "kinds"),
+                ("bad.npz", b"garbage", "cannot read"),
+                ("cut.npz", there[:-30], "cannot read"),
+                ("indices.npz", there, "it has no indices")):
             with self.subTest(name=name):
                 bad = self.top / name
-                if name != "no.npz":
-                    bad.write_bytes(b"garbage")
+                if content is not None:
+                    bad.write_bytes(content)
                 done = self.command(bad, self.top / "never")
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(text, done.stderr)
@@ -99,6 +127,11 @@ class MatricesAndTables(Conversion):
                             "--header")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(Dataset(self.out).info["edge_types"][0]["count"], 3)
+        for flags in (["--num-nodes", "4"], ["--split-index", "0"],
+                      ["--keep-arrays"]):
+            done = self.command(path, self.top / "never", *flags)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{flags[0]} is not for tables", done.stderr)
 
     @unittest.skipUnless(library("torch"), "torch is not installed")
     def test_torch(self):
@@ -138,6 +171,8 @@ class MatricesAndTables(Conversion):
             [[1, ord(name)] for name in names], np.float32), labels=[
                 {"a": 0, "b": 1, "c": 1, "d": -1}[name] for name in names])
         self.refused_elsewhere(nx.MultiGraph([(0, 1), (0, 1)]), "MultiGraph")
+        graph.nodes["a"]["num_nodes"] = 3
+        self.refused(graph, "num_nodes twice")
 
     def refused_elsewhere(self, graph, *fragments):
         self.out = self.top / "elsewhere" / "set"
@@ -183,13 +218,82 @@ class MatricesAndTables(Conversion):
         """As pyarrow has it, in stand-ins, and two rows at a time."""
         self.check_tables(ArrowTable(self.EDGES), ArrowTable(self.NODES))
         first, self.out = Dataset(self.out), self.top / "file" / "set"
+        nodes = ParquetFile({**self.NODES, "abstract": ["long"] * 3})
         write(ParquetFile(self.EDGES), self.out, program=support.program(),
-              nodes=ParquetFile(self.NODES), features=["f", "g"], ignore=["w"],
+              nodes=nodes, features=["f", "g"], ignore=["w", "abstract"],
               chunk_bytes=2 * 96)
+        self.assertEqual(nodes.columns_read, set(self.NODES))
         for path in self.out.rglob("*.npy"):
             np.testing.assert_array_equal(
                 np.load(path),
                 np.load(first.folder / path.relative_to(self.out)))
+
+    def test_categories(self):
+        """What is missing is none of them."""
+        edges = ArrowTable({**self.EDGES, "source": Categories("abc")})
+        nodes = ArrowTable({**self.NODES, "y": Categories(["sea", None,
+                                                           "air"])})
+        got = self.written(edges, nodes=nodes, features=["f", "g"],
+                           ignore=["w"])
+        self.check_edges(got, "node__to__node",
+                         np.array([[2, 1, 0], [1, 0, 2]]), (3, 3))
+        self.check_nodes(got, "node", labels=[1, -1, 0])
+        self.assertEqual(got.node_type("node")["class_names"], ["air", "sea"])
+
+    def test_names_that_are_there_twice(self):
+        edges = ArrowTable(self.EDGES)
+        for change, name in (({"x": self.NODES["f"]}, "x and --feature"),
+                             ({"num_nodes": self.NODES["f"]}, "num_nodes"),
+                             ({"node_names": self.NODES["id"]}, "node_names"),
+                             ({7: [0, 1, 2], "7": [2, 1, 0]}, "same name")):
+            with self.subTest(name=name):
+                self.refused(edges, name, ignore=["w"], features=["f", "g"],
+                             nodes=ArrowTable({**self.NODES, **change}))
+        got = self.written(edges, ignore=["w", "x"], features=["f", "g"],
+                           nodes=ArrowTable({**self.NODES, "x": [7, 8, 9]}))
+        self.check_nodes(got, "node", features=np.array(
+            [[1, 4], [2, 5], [3, 6]], np.float32))
+        self.out = self.top / "beside" / "set"
+        self.results = self.out.parent
+        self.results.mkdir()
+        good = Store(self.good, labels=None)
+        del good["y"]
+        labels = self.good["y"]
+        self.refused(Store(good, labels=labels), "labels twice", labels=labels)
+        split = {"train": np.arange(3)}
+        self.refused(Store(good, train_idx=np.arange(4)), "train_idx twice",
+                     split_idx=split)
+        self.check_40(self.written(good, labels=labels))
+
+    def test_integers_of_64_bits(self):
+        """Two that are the same as floats are two ids."""
+        ids = np.array([2**60, 2**60 + 1])
+        nodes = ArrowTable({"id": ids})
+        ends = {"source": ids, "target": ids[::-1]}
+        for column in ends:
+            self.refused(ArrowTable({**ends, column: ids.astype(np.uint64)}),
+                         column, "sign", nodes=nodes)
+        self.refused(ArrowTable({**ends, "source": ids.astype(np.uint64)}),
+                     "target", "sign")
+        got = self.written(ArrowTable(ends), nodes=nodes)
+        self.check_edges(got, "node__to__node", np.array([[0, 1], [1, 0]]),
+                         (2, 2))
+        self.assertEqual(self.names(), ids.tolist())
+
+    @unittest.skipUnless(library("pandas"), "pandas is not installed")
+    def test_columns_of_lists(self):
+        frame = library("pandas").DataFrame
+        ids = {"id": ["a", "b", "c"]}
+        edges = frame({name: self.EDGES[name] for name in ("source", "target")})
+        for rows, text in (([[1, 2], [3], [4, 5]], "as many numbers"),
+                           ([[1, 2], None, [4, 5]], "as many numbers"),
+                           ([["1"], ["2"], ["3"]], "features are numbers"),
+                           ([[1], [2], [2**24 + 1]], "2^24")):
+            with self.subTest(rows=rows):
+                self.refused(edges, text, nodes=frame({**ids, "x": rows}))
+        rows = [[1, 0.5], [2, 0.25], [3, 4]]
+        got = self.written(edges, nodes=frame({**ids, "x": rows}))
+        self.check_nodes(got, "node", features=np.array(rows, np.float32))
 
     @unittest.skipUnless(library("pandas"), "pandas is not installed")
     def test_pandas(self):

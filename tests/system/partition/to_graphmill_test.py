@@ -94,6 +94,7 @@ class OneType(Conversion):
 
     def test_labels_that_are_texts(self):
         texts = np.array(["sea", "air", "land"])[self.good["y"]]
+        self.refused(Store(self.good, y=texts), "3 classes", num_classes=4)
         got = self.written(Store(self.good, y=list(texts)))
         self.assertEqual(got.node_type("node")["class_names"],
                          ["air", "land", "sea"])
@@ -133,6 +134,29 @@ class OneType(Conversion):
             np.testing.assert_array_equal(
                 np.sort(got.node_array("node", name)), np.sort(part))
         self.check_nodes(got, "node", labels=self.good["y"])
+
+    def test_lists(self):
+        """Their first rows do not say what the others hold."""
+        numbers = [20 - i / 2 if i % 2 else 20 - i // 2 for i in range(40)]
+        data = Store(edge_index=self.good["edge_index"],
+                     x=[[number, 2] for number in numbers], time=numbers,
+                     y=self.good["y"].tolist())
+        by_time = ["--split", "0.5,0.25,0.25", "--by", "time"]
+        got = self.written(data, import_flags=by_time)
+        self.check_nodes(got, "node", labels=self.good["y"], features=np.array(
+            [[number, 2] for number in numbers], np.float32))
+        for name, part in (("train", range(20, 40)), ("val", range(10, 20)),
+                           ("test", range(10))):
+            np.testing.assert_array_equal(
+                np.sort(got.node_array("node", name)), part)
+        self.out = self.top / "masks" / "set"
+        self.results = self.out.parent
+        self.results.mkdir()
+        self.refused(Store(data, time=np.arange(40).astype("M8[s]")),
+                     "node.time holds datetime64[s]", import_flags=by_time)
+        self.check_40(self.written(Store(self.good, train_mask=[
+            [False, mask] for mask in self.good["train_mask"].tolist()]),
+            split_index=1))
 
     def test_refusals(self):
         good = self.good
@@ -235,6 +259,15 @@ class SeveralTypes(Conversion):
         time = "_author/s__writes__it__paper.time"
         self.refused(data, time, "made")
         self.refused(data, "paper", "year", ignore=[time, "made"])
+        data.parts["_author/s"].clear()
+        self.refused(data, "TYPE=N", ignore=[time, "made", "paper.year"],
+                     num_nodes=12)
+        self.check_types(self.written(
+            data, ignore=[time, "made", "paper.year"],
+            num_nodes={"author-s": 12}), "author-s", "writes_it")
+        self.out = self.top / "named" / "set"
+        self.results = self.out.parent
+        data.parts["_author/s"]["num_nodes"] = 12
         got = self.written(data, ignore=[time, "made", "paper.year"])
         self.check_types(got, "author-s", "writes_it")
         self.assertIn("the type '_author/s' is called author-s",

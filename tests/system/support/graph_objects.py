@@ -128,7 +128,9 @@ class ArrowBatch:
         self.schema = Store(names=list(columns))
 
     def column(self, at):
-        return ArrowColumn(list(self.columns_of.values())[at])
+        values = list(self.columns_of.values())[at]
+        return (ArrowDictionary if isinstance(values, Categories)
+                else ArrowColumn)(values)
 
 
 class ArrowColumn:
@@ -145,15 +147,41 @@ class ArrowColumn:
                          for value in self.values])
 
 
+class Categories(list):
+    """Texts of a column that pyarrow has as a dictionary and indices."""
+
+    def __getitem__(self, at):
+        part = super().__getitem__(at)
+        return Categories(part) if isinstance(at, slice) else part
+
+
+class ArrowDictionary:
+    """As pyarrow, whose to_numpy takes missing values for the last one."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def dictionary_decode(self):
+        return ArrowColumn(self.values)
+
+    def to_numpy(self, zero_copy_only=True):
+        assert not zero_copy_only
+        known = sorted(set(self.values) - {None})
+        return np.take(known, [-1 if value is None else known.index(value)
+                               for value in self.values])
+
+
 class ParquetFile:
     """pyarrow's, which is read in batches, each time from its beginning."""
 
     def __init__(self, columns):
+        self.columns_read = set()
         self.table = ArrowTable(columns)
         self.schema_arrow = Store(names=list(columns))
         self.metadata = Store(num_rows=self.table.num_rows)
 
     def iter_batches(self, batch_size, columns):
+        self.columns_read.update(columns)
         for first in range(0, self.table.num_rows, batch_size):
             part = self.table.slice(first, batch_size).columns_of
             yield ArrowBatch({name: part[name] for name in columns})

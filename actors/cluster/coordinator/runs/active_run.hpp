@@ -41,6 +41,8 @@ struct submitted_run {
   /// a daemon is lost, or the coordinator. Then `from` is what its trainers had
   /// by then.
   std::uint32_t attempt = 1;
+  /// The last attempt that its folder knows of.
+  std::uint32_t last_begun = 1;
   run_recovery recovery;
   /// Daemons that have had trainers of it, and may have kept its state.
   std::set<std::string> holders{};
@@ -83,8 +85,8 @@ struct active_run : submitted_run {
   bool closes_unled = false; ///< It is closed as soon as that has ended.
   /// Up to where trainers of this attempt have told of steps.
   std::optional<trained_until> reached;
-  bool paused = false;  ///< In order; `from` is what the next one begins with.
-  bool grows = false;   ///< It is told to pause, as there is room for more.
+  bool paused = false; ///< In order; `from` is what the next one begins with.
+  bool grows = false;  ///< It is told to pause, as there is room for more.
   clock::time_point began = clock::now();
   run_outcome outcome; ///< Set at the end; `turn` has the failure that counts.
   double seconds = 0;  ///< That are yet to be filed; set at the end.

@@ -126,6 +126,12 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
       sizes_ = sizes_until(found->content);
     kept = std::move(found->content.state);
   }
+  if (!kept && next.is_resumed)
+    return fail(ec::invalid_data,
+                "no checkpoint in {} is whole, and without one the run would "
+                "not end with its weights: it did not begin as its definition "
+                "says, but went on with another one",
+                folder_.checkpoints().string());
   reporter_.go_on_after(metrics);
   const auto at = kept ? kept->at : course_position{};
   GRAPHMILL_TRYV(
@@ -259,14 +265,16 @@ result<void> run_file::begin(spdlog::sink_ptr console) {
   return ok();
 }
 
-void run_file::keep_checkpoints(const std::shared_ptr<run_file>& self,
-                                run_observer& observer, const definition& def,
-                                rank_id world, part_id parts) {
+void run_file::keep_checkpoints(
+  const std::shared_ptr<run_file>& self, run_observer& observer,
+  const definition& def, rank_id world, part_id parts,
+  std::function<void(const std::string&)> on_written) {
   self->writer_ = graphmill::keep_checkpoints(
     observer, def,
     {.folder = self->folder_.checkpoints(),
      .about = self->about(def, world, parts),
-     .log = self->log_},
+     .log = self->log_,
+     .on_written = std::move(on_written)},
     [self](std::int32_t epochs) { return self->reporter_.lines_of(epochs); });
 }
 

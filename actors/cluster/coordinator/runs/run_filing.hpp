@@ -67,6 +67,9 @@ public:
     std::uint32_t trainers = 1; ///< Unless `trainer.sizes` says otherwise.
     /// As that of `begin`, for a run that another process began.
     spdlog::sink_ptr console;
+    /// Its beginning is not that of its definition: it went on with another
+    /// run, perhaps by another definition, or began with weights of one.
+    bool is_resumed = false;
   };
 
   /// Goes back to where the next attempt of the run begins: there each step
@@ -75,7 +78,7 @@ public:
   /// @param kept What daemons have kept of the run, if anything.
   /// @returns `kept`, or what the newest whole checkpoint holds, if that is
   /// further or some steps before `kept` were never told; nothing: from the
-  /// beginning.
+  /// beginning, which fails for a run that is resumed.
   result<std::optional<training_state>>
   go_back(std::optional<training_state> kept, const definition& def,
           const next_attempt& next);
@@ -107,9 +110,12 @@ public:
   /// Has the checkpoints of the run written into its folder. Called once for
   /// each attempt, after `begin`.
   /// @param self This. @param world, parts Of the run.
-  static void keep_checkpoints(const std::shared_ptr<run_file>& self,
-                               run_observer& observer, const definition& def,
-                               rank_id world, part_id parts);
+  /// @param on_written As in `checkpoint_writer::setting`.
+  static void
+  keep_checkpoints(const std::shared_ptr<run_file>& self,
+                   run_observer& observer, const definition& def, rank_id world,
+                   part_id parts,
+                   std::function<void(const std::string&)> on_written = {});
 
   /// Takes the folder away: the run was not taken.
   void discard();

@@ -54,6 +54,7 @@ call_options data_patience() {
 call_options brief_patience() {
   auto out = data_patience();
   out.unreachable = timeouts::owner_unreachable;
+  out.fails_if_refused = true;
   return out;
 }
 

@@ -84,6 +84,24 @@ CATCH_TEST_CASE("a run may be on as many daemons as there can be",
   CATCH_CHECK((open[0].standing == *entry.standing));
 }
 
+CATCH_TEST_CASE("a run that had more daemons than there can be is gone on with",
+                "[run_journal]") {
+  temp_folder folder;
+  const auto file = folder / "runs.sqlite";
+  auto entry = open_entry("a", 1, run_state::running);
+  entry.standing->daemons.assign(1024, "d");
+  const auto most = *entry.standing;
+  entry.standing->daemons.push_back("e"); // Of an attempt after many others.
+  {
+    auto history = value_of(open_history(file));
+    put_all(history, {entry});
+  }
+  auto history = value_of(open_history(file));
+  const auto open = history.take_open_runs();
+  CATCH_REQUIRE(open.size() == 1);
+  CATCH_CHECK((open[0].standing == most));
+}
+
 CATCH_TEST_CASE("the run that was on comes first, then the queue in its order",
                 "[run_journal]") {
   temp_folder folder;
@@ -112,6 +130,25 @@ CATCH_TEST_CASE("the run that was on comes first, then the queue in its order",
   CATCH_CHECK(ids_of(history.take_open_runs()) == "cba");
   CATCH_CHECK(value_of(history.get("d"))->record.state == run_state::finished);
   CATCH_CHECK(value_of(history.get("c"))->definition == "dataset: c");
+}
+
+CATCH_TEST_CASE("a clock that is set back changes no place in the queue",
+                "[run_journal]") {
+  temp_folder folder;
+  const auto file = folder / "runs.sqlite";
+  auto early = open_entry("z", 1);
+  auto late = open_entry("a", 2);
+  auto begun = open_entry("m", 3, run_state::running);
+  early.record.submitted = unix_time{1'700'000'000'000};
+  late.record.submitted = unix_time{1'600'000'000'000};
+  begun.record.submitted = unix_time{1'700'000'000'000};
+  begun.record.started = unix_time{1'600'000'000'000};
+  {
+    auto history = value_of(open_history(file));
+    put_all(history, {early, late, begun});
+  }
+  auto history = value_of(open_history(file));
+  CATCH_CHECK(ids_of(history.take_open_runs()) == "mza");
 }
 
 CATCH_TEST_CASE("nobody goes on with a run that is over", "[run_journal]") {

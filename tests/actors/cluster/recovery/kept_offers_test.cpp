@@ -103,4 +103,28 @@ CATCH_TEST_CASE("a run stands nowhere but in its course", "[recovery]") {
   CATCH_CHECK_FALSE(can(place(7, 0, 20)));
 }
 
+CATCH_TEST_CASE("of a run that changes its size only the last attempt counts",
+                "[recovery][sizes]") {
+  known_course course;
+  course.epochs = 6;
+  course.epochs_told = 4;
+  course.steps_per_epoch = 13;
+  auto offer = kept("a", 3, 2);
+  offer.at = place(3, 2, 41);
+  offer.attempt = 2;
+  CATCH_CHECK(check_offer(offer, course));
+  course.only_attempt = 2;
+  CATCH_CHECK(check_offer(offer, course));
+  course.only_attempt = 3; // Perhaps with fewer trainers, from an earlier step.
+  const auto refused = error_of(check_offer(offer, course));
+  CATCH_CHECK(refused.code == ec::invalid_data);
+  CATCH_CHECK(refused.message
+              == "it is of attempt 2, and attempt 3 may have had another "
+                 "number of trainers");
+  offer.attempt = 3;
+  CATCH_CHECK(check_offer(offer, course));
+  offer.at.train_steps = 40;
+  CATCH_CHECK_FALSE(check_offer(offer, course));
+}
+
 } // namespace graphmill::test::kept_offers

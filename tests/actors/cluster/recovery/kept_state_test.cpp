@@ -32,6 +32,7 @@ std::vector<named_tensor> some_tensors() {
 kept_state::content some_content(const std::string& run = "r") {
   kept_state::content out;
   out.run = run;
+  out.attempt = 3;
   out.rank = 2;
   out.digest = "d";
   out.state.at = {3, 17, 62, 0.75, 1};
@@ -65,6 +66,7 @@ CATCH_TEST_CASE("what a daemon has kept can be fetched, to the bit",
   CATCH_CHECK(sums_in(*told.kept).loss_sum == 1.5);
   CATCH_CHECK(sums_in(*told.kept).correct == 8);
   CATCH_CHECK(sums_in(*told.kept).seeds == 9);
+  CATCH_CHECK(told.kept_attempt == 3);
   CATCH_REQUIRE(told.trainers.size() == 1);
   CATCH_CHECK(told.trainers[0].rank == 2);
   CATCH_CHECK(told.trainers[0].digest == "d");

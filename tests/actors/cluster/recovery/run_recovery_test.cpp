@@ -56,6 +56,33 @@ CATCH_TEST_CASE("a run that a coordinator has left waits as others do",
   CATCH_CHECK_FALSE(run.waits());
 }
 
+CATCH_TEST_CASE("a run that has paused waits, be there a wait or not",
+                "[recovery][sizes]") {
+  const auto pause = fail(ec::unavailable, "it pauses");
+  run_recovery run{{60, 1}};
+  run.paused(pause, start);
+  CATCH_CHECK(run.waits());
+  CATCH_CHECK(run.pause() == 0s);
+  CATCH_CHECK_FALSE(run.is_over(start + 59s));
+  CATCH_CHECK(run.is_over(start + 60s));
+  CATCH_CHECK(run.gave_up(loss()).message
+              == "it pauses; it could not go on within 60 seconds "
+                 "(`recovery.wait`): daemon \"b\" is lost");
+  run.begin();
+  // Pauses count for nothing.
+  CATCH_CHECK(run.broken(loss(), {}, start));
+  run_recovery none{{0, 1}};
+  none.paused(pause, start);
+  CATCH_CHECK(none.waits());
+  CATCH_CHECK_FALSE(none.is_over(start));
+  CATCH_CHECK(none.is_over(start + 5s));
+  CATCH_CHECK(none.gave_up(loss()).message
+              == "it pauses; it could not go on within 5 seconds: daemon \"b\" "
+                 "is lost");
+  none.begin();
+  CATCH_CHECK_FALSE(none.waits());
+}
+
 CATCH_TEST_CASE("attempts that train nothing new are counted in a row",
                 "[recovery]") {
   run_recovery run{{60, 3}};
@@ -120,8 +147,8 @@ CATCH_TEST_CASE("a run that waits says for what, and until when",
   const auto over = run.gave_up(missing);
   CATCH_CHECK(over.code == ec::unavailable);
   CATCH_CHECK(over.message
-              == "daemon \"b\" is lost; nobody has taken its place within 90 "
-                 "seconds (`recovery.wait`): no daemon serves part 2 of 3");
+              == "daemon \"b\" is lost; it could not go on within 90 seconds "
+                 "(`recovery.wait`): no daemon serves part 2 of 3");
 }
 
 } // namespace graphmill::test::recovering_runs

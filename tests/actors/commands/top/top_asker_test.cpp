@@ -116,6 +116,33 @@ CATCH_TEST_CASE("who may not change anything is told so", "[top]") {
   CATCH_CHECK(with.coordinator.count(method::cancel) == 1);
 }
 
+CATCH_TEST_CASE("a run that is not remembered any more gives way", "[top]") {
+  asked_coordinator with;
+  tell_example(with.coordinator);
+  const auto asker = with.asker({});
+  await_state(asker, [](const auto& known) { return bool(known.data.run); });
+  // As of a cluster that was made anew at the address.
+  with.coordinator.on(method::status, [](const payload&) -> result<payload> {
+    return encode(*top_example().cluster);
+  });
+  with.coordinator.on(method::runs, [](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto asked, decode_runs_request(body));
+    if (!asked.run.empty())
+      return encode(runs_reply{});
+    auto other = *top_example().run;
+    other.id = "other-1";
+    other.state = run_state::finished;
+    return encode(runs_reply{{other}, false});
+  });
+  const auto now = await_state(asker, [](const auto& known) {
+    return known.data.run && known.data.run->id == "other-1";
+  });
+  CATCH_REQUIRE(now->data.run);
+  CATCH_CHECK(now->data.run->id == "other-1");
+  CATCH_CHECK(now->data.trouble.empty());
+  CATCH_CHECK_FALSE(now->data.health);
+}
+
 CATCH_TEST_CASE("what was told last stays when nobody answers", "[top]") {
   asked_coordinator with;
   tell_example(with.coordinator);

@@ -38,26 +38,24 @@ const std::string proxy = "feature proxy 1 -> b";
 } // namespace
 
 CATCH_TEST_CASE("s sorts by each column in turn, r reverses", "[top]") {
+  struct column {
+    top_sort sort;
+    texts rows;
+  };
+  const column columns[]{{top_sort::daemon, {"sampler", "trainer 0", proxy}},
+                         {top_sort::actor, {proxy, "sampler", "trainer 0"}},
+                         {top_sort::busy, {"sampler", "trainer 0", proxy}},
+                         {top_sort::queue, {"trainer 0", "sampler", proxy}},
+                         {top_sort::rate, {proxy, "sampler", "trainer 0"}},
+                         {top_sort::latency, {"trainer 0", "sampler", proxy}}};
   top_view view;
-  CATCH_CHECK(labels(view) == texts{"sampler", "trainer 0", proxy});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::actor);
-  CATCH_CHECK(labels(view) == texts{proxy, "sampler", "trainer 0"});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::busy);
-  CATCH_CHECK(labels(view) == texts{"sampler", "trainer 0", proxy});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::queue);
-  CATCH_CHECK(labels(view) == texts{"trainer 0", "sampler", proxy});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::rate);
-  CATCH_CHECK(labels(view) == texts{proxy, "sampler", "trainer 0"});
-  view = after(view, "s");
-  CATCH_CHECK(view.sort == top_sort::latency);
-  CATCH_CHECK(labels(view) == texts{"trainer 0", "sampler", proxy});
-  view = after(view, "r");
-  CATCH_CHECK(labels(view) == texts{proxy, "sampler", "trainer 0"});
-  view = after(view, "s");
+  for (const auto& [sort, rows] : columns) {
+    CATCH_INFO(to_string(sort));
+    CATCH_CHECK(view.sort == sort);
+    CATCH_CHECK(labels(view) == rows);
+    CATCH_CHECK(labels(after(view, "r")) == texts(rows.rbegin(), rows.rend()));
+    view = after(view, "s");
+  }
   CATCH_CHECK(view.sort == top_sort::daemon);
 }
 
@@ -114,9 +112,32 @@ CATCH_TEST_CASE("enter opens an actor, or the actors of a daemon", "[top]") {
   CATCH_CHECK(view.actor == top_actor_id{"a", "sampler", 0});
   CATCH_CHECK_FALSE(after(view, kind::escape).opened);
   view = after(after({}, kind::tab), kind::enter);
-  CATCH_CHECK(view.filter == "a");
+  CATCH_CHECK(view.only == "a");
   CATCH_CHECK(view.pane == top_pane::actors);
   CATCH_CHECK_FALSE(after({}, kind::enter, top_data{}).opened);
+}
+
+CATCH_TEST_CASE("the actors of a daemon are those of no other one", "[top]") {
+  auto data = top_example();
+  // Others whose name begins like it, or whose actors have to do with it.
+  auto other = data.health->daemons[0];
+  other.daemon = "b1";
+  data.health->daemons.push_back(other);
+  other.daemon = "b";
+  other.actors.resize(1);
+  data.health->daemons.push_back(other);
+  auto view = after(after({}, kind::tab, data), kind::down, data);
+  CATCH_CHECK(view.daemon == "b");
+  view = after(view, kind::enter, data);
+  auto rows = top_actors(data, view);
+  CATCH_REQUIRE(rows.size() == 1);
+  CATCH_CHECK(rows[0].id == top_actor_id{"b", "sampler", 0});
+  view.filter = "trainer";
+  CATCH_CHECK(top_actors(data, view).empty());
+  view = after(view, kind::escape, data);
+  CATCH_CHECK(view.only == "b");
+  CATCH_CHECK(top_actors(data, view).size() == 1);
+  CATCH_CHECK(top_actors(data, after(view, kind::escape, data)).size() == 7);
 }
 
 CATCH_TEST_CASE("what changes something is done after y alone", "[top]") {

@@ -157,6 +157,15 @@ CATCH_TEST_CASE("a cluster that is gone is said, with what was told last",
   CATCH_CHECK_THAT(lines[11], contains("sampler"));
 }
 
+CATCH_TEST_CASE("a cluster that lets a question wait is said", "[top]") {
+  const auto second_line = [](double silence) {
+    return texts_of(top_screen(top_example(), {}, usual, silence))[1];
+  };
+  CATCH_CHECK(second_line(4.9) == "verdict   trainers limit the run");
+  CATCH_CHECK(second_line(5) == "nothing new for 5 s");
+  CATCH_CHECK(second_line(12.4) == "nothing new for 12 s");
+}
+
 CATCH_TEST_CASE("what others say cannot command the terminal", "[top]") {
   auto data = top_example();
   data.health->verdict.sentence =
@@ -208,6 +217,9 @@ CATCH_TEST_CASE("the line above the keys says what matters", "[top]") {
   view.reversed = true;
   view.filter = "tr";
   CATCH_CHECK(foot_of(data, view) == "sorted by busy%, reversed; only \"tr\"");
+  view.only = "a";
+  CATCH_CHECK(foot_of(data, view)
+              == "sorted by busy%, reversed; of daemon a; only \"tr\"");
   data.cluster->note = "the disk is full";
   CATCH_CHECK(foot_of(data, view) == "the disk is full");
   view.pane = top_pane::daemons;

@@ -172,6 +172,68 @@ CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
   CATCH_CHECK(d.pool->peak_bytes() < 64 << 20);
 }
 
+CATCH_TEST_CASE("services and samplers know until when an answer is wanted",
+                "[actors][remote]") {
+  daemons d{two_parts()};
+  led_stage<neighbour_job, neighbour_answer> sampling;
+  led_stage<gather_job, gather_answer> features;
+  led_stage<sample_job, sample_answer> sampler;
+  sampling.script->hold = features.script->hold = sampler.script->hold = true;
+  sampling.spawn(d.sim, nullptr);
+  features.spawn(d.sim, nullptr);
+  sampler.spawn(d.sim, nullptr);
+  post(d.servers[0], serve_part{"run", d.graph.shards[0], sampling.handle,
+                                features.handle, d.pool});
+  const auto scheme = std::make_shared<const sampling_scheme>();
+  post(d.servers[0],
+       serve_batches{
+         "run", d.graph.graph, sampler.handle, {scheme, 10}, {scheme, 10}});
+  const auto deadline = clock_type::now() + 1h;
+  const auto ask = [&](method method_id, const payload& data) {
+    post(d.servers[0],
+         data_request{method_id, data, deadline, "caller", [](auto) {}});
+  };
+  ask(method::sample, sample_of("run", 0, 0, {1}));
+  ask(method::gather, gather_of(0, {1}, {gather_kind::labels}));
+  const std::vector<node_id> seeds{1, 7};
+  std::uint64_t ids = 0;
+  ask(method::sample_batch,
+      value_of(batch_question("run", 1, batch_kind::train, seeds, ids)));
+  d.sim.run();
+  CATCH_REQUIRE(sampling.jobs().size() == 1);
+  CATCH_CHECK(sampling.jobs()[0].until == deadline);
+  CATCH_REQUIRE(features.jobs().size() == 1);
+  CATCH_CHECK(features.jobs()[0].until == deadline);
+  CATCH_REQUIRE(sampler.jobs().size() == 1);
+  CATCH_CHECK(sampler.jobs()[0].until == deadline);
+}
+
+CATCH_TEST_CASE("a sampler begins no hop that nobody waits for",
+                "[actors][remote]") {
+  daemons d{two_parts()};
+  sampling_scheme whole;
+  whole.fanouts = {{-1}, {-1}};
+  sample_job job;
+  job.seeds =
+    std::make_shared<const std::vector<node_id>>(std::vector<node_id>{1, 7});
+  job.scheme = std::make_shared<const sampling_scheme>(whole);
+  led_stage<neighbour_job, neighbour_answer> sampling;
+  sampling.script->hold = true;
+  sampling.spawn(d.sim, nullptr);
+  const auto sampler = d.sampler({sampling.handle, sampling.handle});
+  job.until = clock_type::now() - 1h;
+  const auto late = d.start<sample_answer>(sampler, job);
+  d.sim.run();
+  CATCH_REQUIRE(late->failure);
+  CATCH_CHECK(late->failure->code == ec::timeout);
+  CATCH_CHECK(sampling.jobs().empty());
+  job.until = clock_type::now() + 1h;
+  d.start<sample_answer>(sampler, job);
+  d.sim.run();
+  CATCH_REQUIRE(sampling.jobs().size() == 2); // A hop of either part.
+  CATCH_CHECK(sampling.jobs()[0].until == job.until);
+}
+
 CATCH_TEST_CASE("batches for others are in nobody's way", "[actors][remote]") {
   data_server_config narrow;
   narrow.reply_bytes = narrow.message_bytes; // For one batch at a time.

@@ -39,7 +39,12 @@ training_state state_of(std::int32_t epoch) {
 CATCH_TEST_CASE("checkpoints are written, and the last ones stay",
                 "[actors][checkpoint]") {
   writer_scene f;
-  checkpoint_writer it{f.setting()};
+  auto setting = f.setting();
+  std::vector<std::string> told; // Read when all is written.
+  setting.on_written = [&told](const std::string& name) {
+    told.push_back(name);
+  };
+  checkpoint_writer it{setting};
   for (std::int32_t epoch : {1, 2, 3}) {
     CATCH_CHECK(it.begin(true));
     it.write(state_of(epoch), nlohmann::json::array());
@@ -49,6 +54,10 @@ CATCH_TEST_CASE("checkpoints are written, and the last ones stay",
   CATCH_CHECK(
     checkpoints_in(f.folder / "checkpoints")
     == std::vector<std::string>{"0000003-0000000000", "0000002-0000000000"});
+  CATCH_CHECK(told
+              == std::vector<std::string>{"0000001-0000000000",
+                                          "0000002-0000000000",
+                                          "0000003-0000000000"});
 }
 
 CATCH_TEST_CASE("what cannot be written is told once, and nothing fails",
@@ -57,10 +66,16 @@ CATCH_TEST_CASE("what cannot be written is told once, and nothing fails",
   // A file stands where the folder of checkpoints would be.
   std::ofstream{f.folder / "checkpoints"} << "";
   f.log->set_level(spdlog::level::warn);
-  checkpoint_writer it{f.setting()};
+  auto setting = f.setting();
+  std::vector<std::string> told;
+  setting.on_written = [&told](const std::string& name) {
+    told.push_back(name);
+  };
+  checkpoint_writer it{setting};
   for (std::int32_t epoch : {1, 2, 3})
     it.write(state_of(epoch), nlohmann::json::array());
   it.finish();
+  CATCH_CHECK(told.empty());
   const auto said = f.said.str();
   CATCH_CHECK_THAT(said,
                    contains("no checkpoint: ") && contains("training goes on"));

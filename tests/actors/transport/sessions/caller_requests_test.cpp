@@ -109,6 +109,46 @@ CATCH_TEST_CASE("a peer out of reach fails requests after their patience",
   CATCH_CHECK(it->idle());
 }
 
+CATCH_TEST_CASE("what another one can be asked waits for no process that ended",
+                "[transport][session]") {
+  caller_scene it;
+  call_options hasty{30s, 3, 5s};
+  hasty.fails_if_refused = true;
+  const auto patient = it.ask(method::submit, {30s, 3, 5s});
+  it.greet();
+  it.lose();
+  CATCH_CHECK_FALSE(it->worth_probing()); // Nobody would want to know.
+  const auto early = it.ask(method::submit, hasty);
+  CATCH_CHECK(it->worth_probing());
+  it->probed(it.now(), false); // The connection was only cut.
+  it.look();
+  CATCH_CHECK_FALSE(it.answers[early]);
+  while (!it.open)
+    it.advance(1ms);
+  it.lose(fail(ec::unavailable, "nobody listens there"));
+  it->probed(it.now(), true);
+  it.look();
+  CATCH_CHECK(it.failed(early) == ec::unavailable);
+  CATCH_CHECK_FALSE(it.answers[patient]);
+  // So does what comes later, until the next attempt to connect.
+  const auto late = it.ask(method::submit, hasty);
+  CATCH_CHECK(it.failed(late) == ec::unavailable);
+  while (!it.open)
+    it.advance(1ms);
+  const auto again = it.ask(method::submit, hasty);
+  it.greet();
+  it->probed(it.now(), true); // Too late to count.
+  it.look();
+  CATCH_CHECK_FALSE(it.answers[again]);
+  it.reply(again, method::submit);
+  it.reply(patient, method::submit);
+  for (const auto id : {again, patient}) {
+    CATCH_REQUIRE(it.answers[id]);
+    value_of(*it.answers[id]);
+  }
+  CATCH_CHECK_FALSE(it->worth_probing());
+}
+
 CATCH_TEST_CASE("the bytes that wait are bounded", "[transport][session]") {
   caller_scene it;
   payload large;

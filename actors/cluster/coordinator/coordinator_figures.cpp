@@ -1,0 +1,125 @@
+#include "actors/base/timeouts.hpp"
+#include "actors/cluster/coordinator/coordinator_state.hpp"
+
+#include <utility>
+
+// What a coordinator leaves for whoever asks over HTTP.
+
+namespace graphmill {
+
+namespace {
+
+/// Of former times; more are listed by `graphmill runs`.
+constexpr std::uint32_t recalled_runs = 100;
+
+} // namespace
+
+/// Without paths, which may be in what the log says.
+std::string coordinator::not_ready() const {
+  if (superseded_)
+    return "another coordinator leads the cluster";
+  if (ending_)
+    return "the coordinator is ending";
+  if (records_.failure())
+    return "what becomes of runs cannot be written to disk";
+  return {};
+}
+
+void coordinator::leave_figures(clock::time_point now) {
+  if (!config_.figures || now < leave_figures_)
+    return;
+  leave_figures_ = now + timeouts::figures;
+  look_at_disk(now);
+  cluster_figures out;
+  out.taken = figures_time();
+  out.unready = not_ready();
+  out.address = calls_.net().self().address;
+  out.status = status();
+  out.over = over_;
+  out.disk_free = disk_->free;
+  out.disk_size = disk_->size;
+  if (active_) {
+    auto& run = out.run.emplace();
+    run.name = active_->record.name;
+    run.attempt = active_->attempt;
+    run.started = active_->record.started;
+    run.health = health_.tell({}, now);
+  }
+  if (config_.feed)
+    config_.feed->sample(out);
+  config_.figures->leave(std::move(out));
+}
+
+/// On the thread for files: a disk far away may not answer.
+void coordinator::look_at_disk(clock::time_point now) {
+  if (now < look_at_disk_ || disk_->is_looked_at.exchange(true))
+    return;
+  look_at_disk_ = now + timeouts::disk_look;
+  thread_.post(
+    [disk = disk_, folder = config_.runs] {
+      std::error_code failed;
+      const auto space = std::filesystem::space(folder, failed);
+      disk->free = failed ? 0 : space.available;
+      disk->size = failed ? 0 : space.capacity;
+      disk->is_looked_at = false;
+    },
+    [disk = disk_](const error&) { disk->is_looked_at = false; });
+}
+
+/// What became of runs before this coordinator. Called while it is made.
+void coordinator::recall_runs() {
+  if (!config_.feed)
+    return;
+  config_.feed->begin(config_.history->generation() << 32);
+  const auto known = config_.history->list(recalled_runs);
+  if (!known) {
+    config_.log->warn("{}", known.error().message);
+    return;
+  }
+  config_.feed->recall({known.value().runs, known.value().more});
+}
+
+void coordinator::tell_of(const run_record& run) {
+  if (config_.feed)
+    config_.feed->note(run, now_unix());
+}
+
+/// An event of a daemon, or of a run, or of neither.
+void coordinator::tell(event_kind kind, const std::string& daemon,
+                       std::string text, const std::string& run) {
+  if (config_.feed)
+    config_.feed->tell({.time = now_unix(),
+                        .kind = kind,
+                        .who = daemon,
+                        .run = run,
+                        .text = std::move(text)});
+}
+
+/// The same of a daemon that comes or goes, in the log, too. @param what Behind
+/// its name.
+void coordinator::tell_coming(event_kind kind, const std::string& daemon,
+                              const std::string& what) {
+  const auto text = fmt::format("daemon {} {}", daemon, what);
+  comings_.add(fmt::format("{} {}", to_string(kind), daemon), text,
+               clock::now());
+  tell(kind, daemon, text);
+}
+
+/// For the thread that writes checkpoints of the run that is on. Short epochs
+/// do not push all else out of the events.
+std::function<void(const std::string&)> coordinator::checkpoint_teller() const {
+  if (!config_.feed)
+    return {};
+  return [feed = config_.feed, run = active_->id,
+          quiet = clock::time_point{}](const std::string& name) mutable {
+    if (clock::now() < quiet)
+      return;
+    quiet = clock::now() + timeouts::checkpoints_told;
+    feed->tell({.time = now_unix(),
+                .kind = event_kind::checkpoint,
+                .run = run,
+                .text = fmt::format("checkpoint {} is written", name)});
+  };
+}
+
+} // namespace graphmill

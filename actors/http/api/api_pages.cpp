@@ -1,0 +1,195 @@
+#include "actors/http/api/api_pages.hpp"
+
+#include "actors/http/api/feed_json.hpp"
+#include "actors/http/api/page_files.hpp"
+#include "actors/http/api/status_json.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using board_ptr = std::shared_ptr<const metrics_board>;
+using feed_ptr = std::shared_ptr<const cluster_feed>;
+
+const std::string runs_path = "/api/runs/"; ///< With the id of a run behind it.
+
+std::string api_text(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+http_answer api_answer(const nlohmann::json& value) {
+  auto out = http_sentence(200, api_text(value));
+  out.type = "application/json";
+  return out;
+}
+
+std::optional<std::uint64_t> decimal_in(std::string_view text) {
+  std::uint64_t out = 0;
+  const auto* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, out);
+  if (read.ec != std::errc{} || read.ptr != end)
+    return std::nullopt;
+  return out;
+}
+
+/// What a query says of `since`, the only name that is looked at; nothing if it
+/// says nothing.
+std::optional<std::string_view> since_in(std::string_view query) {
+  constexpr std::string_view name = "since=";
+  while (!query.empty()) {
+    const auto end = query.find('&');
+    if (const auto field = query.substr(0, end); field.starts_with(name))
+      return field.substr(name.size());
+    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
+  }
+  return std::nullopt;
+}
+
+/// A page of what comes after a number; all of it without one.
+template <class Make>
+http_page page_since(Make make) {
+  return [make = std::move(make)](const http_request& asked) {
+    const auto said = since_in(asked.query);
+    const auto since = said ? decimal_in(*said) : std::uint64_t{0};
+    if (!since)
+      return http_sentence(400, "since= is no whole number");
+    return api_answer(make(*since));
+  };
+}
+
+http_answer status_page(const metrics_board& board) {
+  const auto now = board.of_cluster();
+  if (!now)
+    return http_sentence(503, "nothing is known yet");
+  return api_answer(status_json(now->address, now->status));
+}
+
+/// What the feed says is newer than the figures.
+http_answer run_page(const metrics_board& board, const cluster_feed& feed,
+                     const std::string& id) {
+  const auto record = feed.run(id);
+  if (!record)
+    return http_sentence(404, "there is no such run among the latest ones");
+  if (record->state != run_state::running)
+    return api_answer(run_status_json(*record));
+  const auto now = board.of_cluster();
+  if (!now || !now->run || now->run->health.run != id)
+    return http_sentence(503, "the run has just begun: ask again");
+  return api_answer(run_status_json(now->run->health));
+}
+
+// -- the stream
+
+using stream_position = cluster_feed::position;
+
+/// "HISTORY-EVENTS"
+std::optional<stream_position> stream_position_in(std::string_view id) {
+  const auto middle = id.find('-');
+  if (middle == std::string_view::npos)
+    return std::nullopt;
+  const auto history = decimal_in(id.substr(0, middle));
+  const auto events = decimal_in(id.substr(middle + 1));
+  if (!history || !events)
+    return std::nullopt;
+  return stream_position{*history, *events};
+}
+
+/// Makes the ticks of all streams. Most are at the same place: what one gets
+/// was made for another.
+class tick_maker {
+public:
+  tick_maker(board_ptr board, feed_ptr feed)
+    : board_(std::move(board)), feed_(std::move(feed)) {}
+
+  /// The tick of a stream that is at `at`, which moves on.
+  std::shared_ptr<const std::string> make(stream_position& at) {
+    auto figures = board_->of_cluster();
+    const auto now = feed_->now();
+    if (!text_ || figures != figures_ || now != now_ || at != from_) {
+      from_ = at;
+      figures_ = std::move(figures);
+      now_ = now;
+      write();
+    }
+    at = to_;
+    return text_;
+  }
+
+  stream_position begin(const http_request& asked) const {
+    if (const auto lost = stream_position_in(asked.last_event_id))
+      return *lost;
+    const auto said = since_in(asked.query);
+    const auto wanted = said ? stream_position_in(*said) : std::nullopt;
+    return wanted ? *wanted : feed_->now();
+  }
+
+private:
+  void write() {
+    const auto history = feed_->history(from_.history, most_history_rows);
+    const auto events = feed_->events(from_.events);
+    to_ = {history.next, events.next};
+    const nlohmann::json data{
+      {"status", figures_ ? status_json(figures_->address, figures_->status)
+                          : nlohmann::json()},
+      {"history", history_json(history)},
+      {"events", events_json(events)}};
+    text_ = std::make_shared<const std::string>(
+      fmt::format("id: {}-{}\nevent: tick\ndata: {}\n\n", to_.history,
+                  to_.events, api_text(data)));
+  }
+
+  board_ptr board_;
+  feed_ptr feed_;
+  stream_position from_;           ///< That `text_` goes on from,
+  stream_position to_;             ///< to here,
+  metrics_board::cluster figures_; ///< when these were the latest
+  stream_position now_;            ///< and the feed stood here.
+  std::shared_ptr<const std::string> text_;
+};
+
+} // namespace
+
+void add_api(http_server::options& to, const board_ptr& board,
+             const feed_ptr& feed) {
+  to.pages["/api/status"] = [board](const http_request&) {
+    return status_page(*board);
+  };
+  to.pages["/api/runs"] = [feed](const http_request&) {
+    return api_answer(run_list_json(feed->runs(most_listed_runs)));
+  };
+  to.pages[runs_path] = [board, feed](const http_request& asked) {
+    return run_page(*board, *feed, asked.path.substr(runs_path.size()));
+  };
+  to.pages["/api/history"] = page_since([feed](std::uint64_t since) {
+    return history_json(feed->history(since, most_history_rows));
+  });
+  to.pages["/api/events"] = page_since(
+    [feed](std::uint64_t since) { return events_json(feed->events(since)); });
+  to.streams["/api/stream"] =
+    [maker = std::make_shared<tick_maker>(board, feed)](
+      const http_request& asked) -> http_stream_source {
+    return
+      [maker, at = maker->begin(asked)]() mutable { return maker->make(at); };
+  };
+}
+
+void add_web_page(http_server::options& to) {
+  for (const auto& file : page_files()) {
+    http_answer answer;
+    answer.type = file.type;
+    answer.etag = fmt::format("\"{}\"", file.digest);
+    answer.body = std::make_shared<const std::string>(file.content);
+    const http_page page = [answer](const http_request&) { return answer; };
+    to.pages[fmt::format("/page/{}", file.name)] = page;
+    if (file.name == "index.html")
+      to.pages["/"] = page;
+  }
+}
+
+} // namespace graphmill

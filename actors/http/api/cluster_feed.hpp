@@ -1,0 +1,74 @@
+#pragma once
+
+#include "actors/http/api/event_ring.hpp"
+#include "actors/http/api/health_history.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// What a coordinator leaves for those who watch its cluster over HTTP, beside
+/// the figures of the moment: its history, its events, and what has become of
+/// its runs. The coordinator and its threads write, the HTTP server reads, and
+/// neither waits for the other for longer than it takes to copy pointers to an
+/// hour of ticks, or 2,000 events. Thread-safe.
+class cluster_feed {
+public:
+  /// Runs that it knows, of which a hundred may wait, and the longest summary
+  /// of each.
+  static constexpr std::size_t most_runs = 256;
+  static constexpr std::size_t most_summary_bytes = 16 * 1024;
+
+  /// Numbers begin here: above all that a coordinator before has given. Before
+  /// anything else.
+  void begin(std::uint64_t first);
+
+  /// How the cluster is, once a second.
+  void sample(const cluster_figures& now);
+
+  /// Something has happened. Its number is given here.
+  void tell(cluster_event event);
+
+  /// A run stands like this: an event, if its state has changed.
+  void note(const run_record& run, unix_time now);
+  /// Runs of former times, the latest first: these are no events.
+  void recall(const runs_reply& known);
+
+  health_history::page history(std::uint64_t since,
+                               std::size_t most_rows) const;
+  event_ring::page events(std::uint64_t since) const;
+
+  /// Where both stand now.
+  struct position {
+    std::uint64_t history = 0;
+    std::uint64_t events = 0;
+
+    friend bool operator==(const position&, const position&) = default;
+  };
+  position now() const;
+
+  /// What has become of a run; nothing if it is not known. Its summary is
+  /// brief.
+  std::optional<run_record> run(const std::string& id) const;
+
+  /// The latest runs, the last one first, and whether there were others.
+  runs_reply runs(std::size_t most) const;
+
+private:
+  /// @returns its state before, if it was known.
+  std::optional<run_state> put(run_record run);
+
+  mutable std::mutex mutex_;
+  health_history history_;
+  event_ring events_;
+  std::deque<run_record> runs_; ///< The oldest first.
+  bool more_ = false;           ///< There were older ones.
+};
+
+} // namespace graphmill

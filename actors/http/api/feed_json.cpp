@@ -1,0 +1,128 @@
+#include "actors/http/api/feed_json.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+double json_time(unix_time time) {
+  return double(time.count()) / 1000;
+}
+
+/// Null if it is not known. As short as a float can be told: it has no more
+/// digits than these.
+nlohmann::json figure_json(float value) {
+  if (!std::isfinite(value))
+    return nullptr;
+  std::array<char, 32> text{};
+  const auto end =
+    std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  double out = 0;
+  std::from_chars(text.data(), end, out);
+  return out;
+}
+
+nlohmann::json bytes_json(float value) {
+  return std::isfinite(value) ? nlohmann::json(std::llround(value))
+                              : nlohmann::json();
+}
+
+nlohmann::json sample_row(double time, const daemon_sample& of) {
+  return {time,
+          figure_json(of.cores),
+          bytes_json(of.memory_bytes),
+          figure_json(of.received_per_second),
+          figure_json(of.sent_per_second),
+          to_string(of.state)};
+}
+
+nlohmann::json sample_row(double time, const stage_sample& of) {
+  return {time, figure_json(of.busy), figure_json(of.starved),
+          figure_json(of.stalled), figure_json(of.waiting)};
+}
+
+nlohmann::json sample_row(double time, const std::optional<run_progress>& of) {
+  auto out = nlohmann::json::array({time});
+  if (!of) {
+    out.insert(out.end(), 9, nlohmann::json());
+    return out;
+  }
+  out.push_back(to_string(of->phase));
+  out.push_back(of->epoch);
+  out.push_back(of->epochs);
+  out.push_back(of->step);
+  out.push_back(of->steps);
+  out.push_back(figure_json(float(of->loss)));
+  out.push_back(figure_json(float(of->learning_rate)));
+  out.push_back(figure_json(float(of->seeds_per_second)));
+  out.push_back(of->checkpoint_age < 0
+                  ? nlohmann::json()
+                  : figure_json(float(of->checkpoint_age)));
+  return out;
+}
+
+/// The rows of a name; with the names of their fields, if these are the first.
+nlohmann::json& sample_rows(nlohmann::json& in, const nlohmann::json& fields) {
+  if (!in.contains("fields"))
+    in = {{"fields", fields}, {"rows", nlohmann::json::array()}};
+  return in["rows"];
+}
+
+void add_run(nlohmann::json& runs, const run_sample& run, double time) {
+  static const nlohmann::json run_fields{
+    "time",  "phase", "epoch",         "epochs",           "step",
+    "steps", "loss",  "learning_rate", "seeds_per_second", "checkpoint_age"};
+  static const nlohmann::json stage_fields{"time", "busy", "starved", "stalled",
+                                           "waiting"};
+  auto& out = runs[run.run];
+  sample_rows(out, run_fields).push_back(sample_row(time, run.progress));
+  auto& stages = out["stages"];
+  if (stages.is_null())
+    stages = nlohmann::json::object();
+  for (const auto& stage : run.stages)
+    sample_rows(stages[std::string{to_string(stage.kind)}], stage_fields)
+      .push_back(sample_row(time, stage));
+}
+
+} // namespace
+
+nlohmann::json history_json(const health_history::page& page) {
+  static const nlohmann::json daemon_fields{
+    "time", "cores", "memory_bytes", "received_per_second", "sent_per_second",
+    "state"};
+  auto daemons = nlohmann::json::object();
+  auto runs = nlohmann::json::object();
+  for (const auto& tick : page.ticks) {
+    const auto time = json_time(tick->time);
+    for (std::size_t d = 0; d < tick->rows.size(); ++d)
+      sample_rows(daemons[(*tick->daemons)[d]], daemon_fields)
+        .push_back(sample_row(time, tick->rows[d]));
+    if (tick->run)
+      add_run(runs, *tick->run, time);
+  }
+  return {{"now", page.now.count() == 0 ? nlohmann::json()
+                                        : nlohmann::json(json_time(page.now))},
+          {"next", page.next},
+          {"more", page.more},
+          {"daemons", std::move(daemons)},
+          {"runs", std::move(runs)}};
+}
+
+nlohmann::json events_json(const event_ring::page& page) {
+  auto list = nlohmann::json::array();
+  for (const auto& event : page.events)
+    list.push_back({{"seq", event.seq},
+                    {"time", json_time(event.time)},
+                    {"kind", to_string(event.kind)},
+                    {"who", event.who},
+                    {"run", event.run},
+                    {"text", event.text}});
+  return {{"next", page.next}, {"events", std::move(list)}};
+}
+
+} // namespace graphmill

@@ -1,0 +1,58 @@
+#include "actors/http/http_requests.hpp"
+
+#include <iterator>
+#include <optional>
+
+namespace graphmill {
+
+namespace {
+
+namespace http = boost::beast::http;
+
+std::string http_text_of(boost::beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+/// The value of a header; nothing if there is none. One that comes twice may
+/// mean two things: it counts as empty.
+std::optional<std::string> http_field(const http::fields& in,
+                                      http::field name) {
+  const auto found = in.equal_range(name);
+  if (found.first == found.second)
+    return std::nullopt;
+  if (std::next(found.first) != found.second)
+    return std::string{};
+  return http_text_of(found.first->value());
+}
+
+} // namespace
+
+http_head http_head_in(const http::request_header<>& request, bool has_body) {
+  http_head out;
+  out.method = http_text_of(request.method_string());
+  out.host = http_field(request, http::field::host);
+  out.authorization = http_field(request, http::field::authorization);
+  out.has_body = has_body;
+  return out;
+}
+
+http_request http_request_in(const http::request_header<>& request) {
+  http_request out;
+  out.path = http_text_of(request.target());
+  if (const auto mark = out.path.find('?'); mark != std::string::npos) {
+    out.query = out.path.substr(mark + 1);
+    out.path.erase(mark);
+  }
+  if (const auto last = request.find("Last-Event-ID"); last != request.end())
+    out.last_event_id = http_text_of(last->value());
+  return out;
+}
+
+/// The header is a list. Etags are digests: none is part of another.
+bool has_etag(const http::request_header<>& request, const std::string& etag) {
+  const auto known = http_field(request, http::field::if_none_match);
+  return known && !etag.empty()
+         && (*known == "*" || known->find(etag) != std::string::npos);
+}
+
+} // namespace graphmill

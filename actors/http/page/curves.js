@@ -1,0 +1,150 @@
+// The curves of training and of resources, with one axis of time and one table.
+
+import { Brush } from "./brush.js";
+import { Chart } from "./chart.js";
+import { byId, el, keyed, sight, text } from "./dom.js";
+import { bytes, bytesPerSecond, decimal, number, percent, timeOfDay } from "./format.js";
+import { eventKind } from "./marks.js";
+import { View } from "./view.js";
+
+const MOST_CURVES = 6; // As there are styles of lines.
+const TABLE_ROWS = 12;
+const MOST_MARKS = 300; // Events on the axis of time.
+
+/** Curves of a figure for the names of a map that have told anything in a
+ * window, the first ones if there are many. */
+function curvesOf(map, name, from) {
+  const alive = [...map].filter(([, series]) => series.last >= from);
+  return alive.slice(0, MOST_CURVES).map(([key, series], i) => ({
+    key, series, name, style: i + 1,
+    label: i === MOST_CURVES - 1 && alive.length > MOST_CURVES
+      ? `${key} (and ${alive.length - MOST_CURVES} more that are not shown)` : key }));
+}
+
+/** Of runs, the latest ones. */
+function runCurves(store, name, from) {
+  return curvesOf(new Map([...store.runs].filter(([, series]) => series.last >= from)
+    .slice(-MOST_CURVES)), name, from);
+}
+
+function specs(store) {
+  return [
+    { title: "Loss of training epochs", format: decimal, axis: number,
+      curves: (from) => runCurves(store, "loss", from) },
+    { title: "Seeds in a second", format: number, zero: true,
+      curves: (from) => runCurves(store, "seeds_per_second", from) },
+    { title: "Processors in use", format: number, zero: true, least: 1,
+      curves: (from) => curvesOf(store.daemons, "cores", from) },
+    { title: "Memory", format: bytes, zero: true,
+      curves: (from) => curvesOf(store.daemons, "memory_bytes", from) },
+    { title: "Share of time that stages are busy", format: percent, zero: true, least: 1,
+      curves: (from) => curvesOf(new Map(["sampler", "fetcher", "batcher", "trainer",
+        "sampling service", "feature service"].flatMap((kind) =>
+        (store.stages.has(kind) ? [[kind, store.stages.get(kind)]] : []))), "busy", from) },
+    { title: "Received from other daemons", format: bytesPerSecond, zero: true,
+      curves: (from) => curvesOf(store.daemons, "received_per_second", from) },
+  ];
+}
+
+/** Offers the samples that the page has as a file. */
+function save(store) {
+  const plain = (map) => Object.fromEntries([...map].map(([name, series]) => [name, {
+    fields: ["time", ...series.names],
+    rows: Array.from({ length: series.length }, (_, i) =>
+      [series.times[i], ...series.columns.map((column) =>
+        (Number.isNaN(column[i]) ? null : column[i]))]) }]));
+  const all = JSON.stringify({ daemons: plain(store.daemons), runs: plain(store.runs),
+    stages: plain(store.stages), events: store.events });
+  const link = el("a", { download: "graphmill.json",
+    href: URL.createObjectURL(new Blob([all], { type: "application/json" })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+export class Curves {
+  constructor(store) {
+    this.store = store;
+    this.scheduled = false;
+    this.view = new View(() => this.schedule());
+    this.charts = specs(store).map((spec) => new Chart(spec, this.view));
+    this.brush = new Brush(this.view);
+    byId("charts").append(...this.charts.map(({ element }) => element));
+    byId("brush").append(this.brush.element);
+    this.buttons = [...document.querySelectorAll("[data-span]")];
+    for (const button of this.buttons)
+      button.addEventListener("click",
+        () => this.view.showLast(Number(button.getAttribute("data-span"))));
+    byId("save").addEventListener("click", () => save(store));
+    byId("curves").addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.view.showLast(Infinity);
+    });
+    byId("figures-table").addEventListener("toggle", () => this.schedule());
+    this.rows = this.makeTable();
+    new ResizeObserver(() => this.schedule()).observe(byId("curves"));
+    this.sight = sight(() => this.schedule());
+    this.sight.watch(byId("curves"));
+  }
+
+  /** Once before the browser draws next, whatever happens till then. */
+  schedule() {
+    if (this.scheduled || Number.isNaN(this.store.now)
+        || !this.sight.sees(byId("curves"))) return;
+    this.scheduled = true;
+    requestAnimationFrame(() => {
+      this.scheduled = false;
+      this.draw();
+    });
+  }
+
+  show() {
+    const { store } = this;
+    let begin = Infinity;
+    for (const map of [store.daemons, store.runs])
+      for (const series of map.values()) begin = Math.min(begin, series.times[0]);
+    this.view.tick(begin, store.now);
+    this.schedule();
+  }
+
+  draw() {
+    const { store, view } = this;
+    const told = [...store.daemons.values(), ...store.runs.values()].some((one) => one.told);
+    byId("charts").hidden = !told;
+    byId("curves-none").hidden = told;
+    const events = store.events.slice(-MOST_MARKS)
+      .map((event) => ({ ...event, tone: eventKind(event).tone }));
+    for (const chart of this.charts) chart.show(events);
+    this.brush.show(events, runCurves(store, "seeds_per_second", view.begin));
+    for (const button of this.buttons) {
+      const span = Number(button.getAttribute("data-span"));
+      button.setAttribute("aria-pressed", String(view.to === null
+        && (view.span === span || (span === 3600 && view.span > span))));
+    }
+    if (byId("figures-table").open) this.showTable();
+  }
+
+  makeTable() {
+    const head = el("tr", {}, el("th", { scope: "col" }, "time"),
+      ...this.charts.map(({ spec }) => el("th", { scope: "col" }, spec.title)));
+    const body = el("tbody");
+    byId("figures-rows").append(el("table", {}, el("caption", {},
+      "Some moments of the time shown; figures of several runs, daemons or stages one after "
+      + "the other"), el("thead", {}, head), body));
+    return body;
+  }
+
+  showTable() {
+    const [from, to] = this.view.window;
+    const times = Array.from({ length: TABLE_ROWS },
+      (_, i) => to - (i * (to - from)) / (TABLE_ROWS - 1));
+    const curves = this.charts.map(({ spec }) => spec.curves(from));
+    keyed(this.rows, times.map((time, i) => ({ time, i })), ({ i }) => i,
+      () => el("tr", {}, el("th", { scope: "row" }), ...this.charts.map(() => el("td"))),
+      (row, { time }) => {
+        text(row.firstChild, timeOfDay(time));
+        this.charts.forEach(({ spec }, i) => text(row.children[i + 1],
+          curves[i].map(({ series, name, label }) => [label, series.at(name, time)])
+            .filter(([, value]) => !Number.isNaN(value))
+            .map(([label, value]) => `${label} ${spec.format(value)}`).join(", ")));
+      });
+  }
+}

@@ -1,0 +1,104 @@
+// The page: shows what the store knows, whenever the link brings news.
+
+import { Curves } from "./curves.js";
+import { Details } from "./details.js";
+import { attribute, byId, el, keyed, text } from "./dom.js";
+import { EventList } from "./eventlist.js";
+import { count, decimal, exact, number, seconds, timeOfDay } from "./format.js";
+import { headline } from "./headline.js";
+import { Link } from "./link.js";
+import { mark } from "./marks.js";
+import { Pipeline } from "./pipeline.js";
+import { Store } from "./store.js";
+import { DaemonTable, RunTable } from "./tables.js";
+
+const store = new Store();
+const details = new Details();
+const pipeline = new Pipeline((daemon, kind) => details.open(daemon, kind, store.run));
+const curves = new Curves(store);
+const events = new EventList(store);
+const daemons = new DaemonTable();
+const runs = new RunTable();
+
+let announced = "";
+
+function showWhere({ coordinator, dataset, parts, daemons: all }) {
+  text(byId("where"), `coordinator ${coordinator} \u00b7 dataset ${dataset} in `
+    + `${count(parts, "part")} \u00b7 ${count(all.length, "daemon")}`);
+}
+
+function showHeadline() {
+  const { tone, shape, state, sentence, evidence } = headline(store);
+  const box = byId("verdict");
+  if (box.dataset.shape !== shape) byId("verdict-mark").replaceChildren(mark(shape));
+  box.dataset.shape = shape;
+  box.dataset.tone = tone;
+  attribute(byId("verdict-mark"), "class", `mark tone-${tone}`);
+  text(byId("verdict-state"), state);
+  text(byId("verdict-sentence"), sentence);
+  keyed(byId("evidence"), evidence.slice(0, 8), (line) => line, (line) => el("li", {}, line));
+  document.title = `${state} \u2013 Graphmill`;
+  announce(`${state}. ${sentence}`);
+}
+
+/** To screen readers, unless only numbers are others. */
+function announce(said) {
+  const gist = said.replace(/[\d.,]+/g, "");
+  if (gist !== announced) text(byId("announcement"), said);
+  announced = gist;
+}
+
+function progressFigures({ run, progress: at }) {
+  return [
+    ["run", run],
+    ["phase", at.phase],
+    ["epoch", `${at.epoch + 1} of ${at.epochs}`],
+    ["step", `${exact(at.step)} of ${exact(at.steps)}`],
+    ["seeds in a second", number(at.seeds_per_second)],
+    ["loss of the last epoch", decimal(at.loss)],
+    ["learning rate", Number(at.learning_rate.toPrecision(3))],
+    ["time left", seconds(at.seconds_left)],
+    ["last checkpoint", at.checkpoint_age < 0 ? "none yet" : `${seconds(at.checkpoint_age)} ago`],
+  ];
+}
+
+function showProgress(run) {
+  byId("progress").hidden = !run?.progress;
+  if (!run?.progress) return;
+  byId("progress-bar").value = run.progress.step / Math.max(run.progress.steps, 1);
+  keyed(byId("progress-figures"), progressFigures(run), ([name]) => name,
+    ([name]) => el("div", {}, el("dt", {}, name), el("dd")),
+    (pair, [, value]) => text(pair.lastChild, value));
+}
+
+function show() {
+  if (!store.status) return;
+  const { run } = store;
+  showWhere(store.status);
+  showHeadline();
+  showProgress(run);
+  pipeline.show(run, run?.silent ?? []);
+  curves.show();
+  events.show();
+  daemons.show(store);
+  runs.show(store);
+  details.show(run);
+}
+
+/** "not connected since 12:03:04: the coordinator does not answer" */
+function showState({ up, since, why, retry }) {
+  const place = byId("link");
+  attribute(place, "data-up", up ? "yes" : "no");
+  attribute(document.body, "data-stale", up ? "no" : "yes");
+  byId("retry").hidden = up || Number.isNaN(retry);
+  if (up) return text(byId("link-text"), "live");
+  const head = since === null ? "not connected" : `not connected since ${timeOfDay(since)}`;
+  return text(byId("link-text"), `${head}: ${why}`);
+}
+
+const link = new Link(store, {
+  onState: showState,
+  onNews: () => requestAnimationFrame(show),
+});
+byId("retry").addEventListener("click", () => link.retry());
+link.connect();

@@ -1,0 +1,122 @@
+// Tables of daemons and runs. On a phone a row becomes a card (parts.css), and
+// stays a row for screen readers, hence the roles.
+
+import { byId, el, keyed, text } from "./dom.js";
+import { bytes, bytesPerSecond, decimal, exact, fullTime, number, ranges, seconds }
+  from "./format.js";
+import { word } from "./marks.js";
+
+/** @param columns [{name, kind: "head" | "state" | "number" | "wide" | "", of: (row) => text}] */
+class Table {
+  constructor(parent, caption, columns) {
+    this.parent = parent;
+    this.columns = columns;
+    this.body = el("tbody", { role: "rowgroup" });
+    const head = columns.map(({ name, kind }) => el("th",
+      { scope: "col", role: "columnheader", class: kind === "number" ? kind : null }, name));
+    this.table = el("table", { class: "stack", role: "table" },
+      el("caption", { class: "unseen" }, caption),
+      el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head)), this.body);
+    parent.append(el("div", { class: "scroll" }, this.table));
+  }
+
+  makeRow() {
+    return el("tr", { role: "row" }, ...this.columns.map(({ name, kind }) =>
+      (kind === "head" ? el("th", { scope: "row", role: "rowheader" })
+        : el("td", { role: "cell", "data-name": name,
+          class: kind === "number" || kind === "wide" ? kind : null }))));
+  }
+
+  show(rows, keyOf) {
+    this.parent.hidden = rows.length === 0;
+    keyed(this.body, rows, keyOf, () => this.makeRow(), (made, row) => {
+      this.columns.forEach(({ kind, of }, i) => {
+        const cell = made.children[i];
+        const value = of(row);
+        if (kind === "state" && cell.textContent !== value) cell.replaceChildren(word(value));
+        else if (kind !== "state") text(cell, value);
+      });
+    });
+  }
+}
+
+/** The daemons of the cluster, with what they tell of the run. */
+function daemonRows(store) {
+  const told = new Map((store.run?.daemons ?? []).map((one) => [one.daemon, one]));
+  const silent = store.run?.silent ?? [];
+  return (store.status?.daemons ?? []).map((one) => ({ ...one, health: told.get(one.name),
+    state: one.state === "ready" && silent.includes(one.name) ? "silent" : one.state }));
+}
+
+function links(health) {
+  return (health?.peers ?? []).slice(0, 8).map((peer) =>
+    `${peer.name} ${(1e3 * peer.mean_round_trip).toFixed(1)} ms`).join(", ")
+    + (health?.peers?.length > 8 ? ` and ${health.peers.length - 8} more` : "");
+}
+
+export class DaemonTable {
+  constructor() {
+    const figure = (of) => ({ health }) => (health ? of(health) : "\u2013");
+    this.table = new Table(byId("daemon-table"), "Daemons of the cluster", [
+      { name: "daemon", kind: "head", of: ({ name }) => name },
+      { name: "state", kind: "state", of: ({ state }) => state },
+      { name: "host", of: ({ host }) => host },
+      { name: "parts", of: ({ parts }) => ranges(parts ?? []) },
+      { name: "slots", kind: "number", of: ({ slots }) => exact(slots) },
+      { name: "processors", kind: "number", of: figure(({ cores }) => number(cores)) },
+      { name: "memory", kind: "number", of: figure((one) => bytes(one.memory_bytes)) },
+      { name: "receives", kind: "number",
+        of: figure((one) => bytesPerSecond(one.received_per_second)) },
+      { name: "sends", kind: "number", of: figure((one) => bytesPerSecond(one.sent_per_second)) },
+      { name: "there and back", kind: "wide", of: ({ health }) => links(health) },
+      { name: "note", kind: "wide", of: ({ note, chaos }) =>
+        [note, chaos ? "clients may do it harm (--chaos-allowed)" : ""].filter(Boolean)
+          .join("; ") },
+    ]);
+  }
+
+  show(store) {
+    const rows = daemonRows(store);
+    byId("daemons-none").hidden = rows.length > 0;
+    this.table.show(rows, ({ name }) => name);
+  }
+}
+
+function howFar({ progress }) {
+  return progress ? `${progress.phase}, epoch ${progress.epoch + 1} of ${progress.epochs}, step `
+    + `${exact(progress.step)} of ${exact(progress.steps)}` : "";
+}
+
+function runRows(store) {
+  return [...store.records.values()].map((record) => {
+    const now = record.run === store.status?.running ? store.run : null;
+    const series = store.runs.get(record.run);
+    let loss = NaN;
+    for (let i = (series?.length ?? 0) - 1; i >= 0 && Number.isNaN(loss); --i)
+      loss = series.column("loss")[i];
+    const { started } = record;
+    const ended = record.ended ?? (now ? store.now : NaN);
+    return { ...record, loss, took: typeof started === "number" ? ended - started : NaN,
+      text: now ? howFar(now) : record.message };
+  });
+}
+
+export class RunTable {
+  constructor() {
+    this.table = new Table(byId("run-table"), "Runs, the latest first", [
+      { name: "run", kind: "head", of: ({ run }) => run },
+      { name: "state", kind: "state", of: ({ state }) => state },
+      { name: "submitted", of: ({ submitted }) => fullTime(submitted) },
+      { name: "time", kind: "number", of: ({ took }) => seconds(took) },
+      { name: "last loss", kind: "number", of: ({ loss }) => decimal(loss) },
+      { name: "accuracy", kind: "number", of: ({ accuracy }) => decimal(accuracy) },
+      { name: "note", kind: "wide", of: ({ text: said }) => said },
+    ]);
+  }
+
+  show(store) {
+    const rows = runRows(store);
+    byId("runs-none").hidden = rows.length > 0;
+    this.table.show(rows, ({ run }) => run);
+  }
+}

@@ -1,0 +1,69 @@
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+
+#include "pipelines/definition/definition_file.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <spdlog/sinks/null_sink.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+namespace graphmill::test {
+
+namespace {
+
+/// A run that goes on with the checkpoint of another one.
+struct filed_run {
+  filed_run() {
+    checkpoint before;
+    before.state.at = {2, 0, 8};
+    before.state.tensors = std::make_shared<const std::vector<named_tensor>>(
+      std::vector<named_tensor>{{"a", {1}, {7}}});
+    before.definition = definition_yaml(def);
+    value_of(file->go_on_from(before, def));
+  }
+
+  result<std::optional<training_state>> go_back(bool is_resumed) {
+    return file->go_back(
+      std::nullopt, def,
+      {2, 0, 1, std::make_shared<spdlog::sinks::null_sink_mt>(), is_resumed});
+  }
+
+  /// Its checkpoints cannot be read any more.
+  void damage() const {
+    for (const auto& one : std::filesystem::directory_iterator{
+           folder / "runs" / file->id() / "checkpoints"})
+      std::ofstream{one.path() / checkpoint_state_file} << "{}";
+  }
+
+  temp_folder folder;
+  definition def = parse_definition("dataset: cora", "cora.yaml").value;
+  std::shared_ptr<run_file> file =
+    value_of(run_file::create(folder / "runs", def, folder.path(), "digest"));
+};
+
+} // namespace
+
+CATCH_TEST_CASE("an attempt goes on from the newest checkpoint",
+                "[cluster][filing]") {
+  filed_run it;
+  const auto from = value_of(it.go_back(true));
+  CATCH_REQUIRE(from);
+  CATCH_CHECK(from->at == course_position{2, 0, 8});
+  CATCH_REQUIRE(from->tensors->size() == 1);
+  CATCH_CHECK(from->tensors->front().values == std::vector<float>{7});
+}
+
+CATCH_TEST_CASE("only a run that began with nothing begins anew",
+                "[cluster][filing]") {
+  filed_run it;
+  it.damage();
+  CATCH_CHECK(error_of(it.go_back(true)).code == ec::invalid_data);
+  CATCH_CHECK_FALSE(value_of(it.go_back(false)).has_value());
+}
+
+} // namespace graphmill::test

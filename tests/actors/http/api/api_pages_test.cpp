@@ -1,0 +1,255 @@
+#include "actors/http/api/api_pages.hpp"
+
+#include "actors/http/api/page_files.hpp"
+#include "actors/http/api/status_json.hpp"
+#include "tests/actors/http/api/told_figures.hpp"
+#include "tests/support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <set>
+#include <string>
+
+using namespace graphmill;
+using namespace graphmill::test;
+using nlohmann::json;
+
+namespace {
+
+/// The API of a board and a feed that a test fills.
+struct told_api {
+  std::shared_ptr<metrics_board> board = std::make_shared<metrics_board>();
+  std::shared_ptr<cluster_feed> feed = std::make_shared<cluster_feed>();
+  http_server::options with{};
+
+  told_api() {
+    feed->begin(100);
+    add_api(with, board, feed);
+  }
+
+  http_answer get(const std::string& path, const std::string& query = {}) {
+    auto page = with.pages.find(path);
+    if (page == with.pages.end())
+      page = with.pages.find(path.substr(0, path.rfind('/') + 1));
+    CATCH_REQUIRE(page != with.pages.end());
+    return page->second({path, query, {}});
+  }
+
+  json read(const std::string& path, const std::string& query = {}) {
+    const auto answer = get(path, query);
+    CATCH_REQUIRE(answer.status == 200);
+    CATCH_CHECK(answer.type == "application/json");
+    return json::parse(*answer.body);
+  }
+
+  void leave(const cluster_figures& figures) {
+    feed->sample(figures);
+    board->leave(figures);
+  }
+
+  http_stream_source stream(const std::string& query,
+                            const std::string& last_event_id) {
+    return with.streams.at("/api/stream")(
+      {"/api/stream", query, last_event_id});
+  }
+};
+
+/// A tick of a stream, taken apart.
+struct told_tick {
+  std::string id;
+  json data;
+};
+told_tick tick_of(const http_stream_source& source) {
+  const auto text = *source();
+  const std::string middle = "\nevent: tick\ndata: ";
+  const auto at = text.find(middle);
+  CATCH_REQUIRE(text.starts_with("id: "));
+  CATCH_REQUIRE(at != std::string::npos);
+  CATCH_REQUIRE(text.ends_with("\n\n"));
+  const auto data = text.substr(at + middle.size());
+  CATCH_CHECK(data.find('\n') == data.size() - 2);
+  return {text.substr(4, at - 4), json::parse(data)};
+}
+
+cluster_figures figures_of_run(std::int64_t time) {
+  auto out = figures_at(time, {"a"});
+  out.address = "tcp://127.0.0.1:4711";
+  out.status.coordinator = "a";
+  out.status.running = "r";
+  out.status.daemons[0].parts = {0};
+  auto& run = out.run.emplace();
+  run.health.run = "r";
+  auto& progress = run.health.progress.emplace();
+  progress.epoch = 1;
+  progress.epochs = 3;
+  progress.step = 12;
+  progress.steps = 40;
+  progress.learning_rate = 0.01;
+  progress.seeds_per_second = 5120;
+  run.health.daemons = {
+    health_of("a", 1.25, {actor_of(actor_kind::sampler, 1, 0.1, 0.5)})};
+  return out;
+}
+
+run_record run_in(run_state state, const std::string& message = {}) {
+  run_record out;
+  out.id = "r";
+  out.state = state;
+  out.message = message;
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("the API tells what `status --json` does", "[api]") {
+  told_api api;
+  CATCH_CHECK(api.get("/api/status").status == 503);
+  const auto figures = figures_of_run(1000);
+  api.leave(figures);
+  const auto status = api.read("/api/status");
+  CATCH_CHECK(status == status_json(figures.address, figures.status));
+  CATCH_CHECK(status["cluster"] == "tcp://127.0.0.1:4711");
+  CATCH_CHECK(status["running"] == "r");
+  CATCH_CHECK(status["owners"]
+              == json::parse(R"([{"part": 0, "daemons": ["a"]}])"));
+}
+
+CATCH_TEST_CASE("the API tells of a run, whatever its state", "[api]") {
+  told_api api;
+  for (const auto* unknown : {"r", "", "..", "%72"})
+    CATCH_CHECK(api.get(std::string{"/api/runs/"} + unknown).status == 404);
+  api.feed->note(run_in(run_state::queued, "waits: for a"), unix_time{1});
+  CATCH_CHECK(
+    api.read("/api/runs/r")
+    == json{{"run", "r"}, {"state", "queued"}, {"message", "waits: for a"}});
+  api.feed->note(run_in(run_state::running), unix_time{2});
+  CATCH_CHECK(api.get("/api/runs/r").status == 503);
+  const auto figures = figures_of_run(1000);
+  api.leave(figures);
+  auto run = api.read("/api/runs/r");
+  CATCH_CHECK(run["state"] == "running");
+  CATCH_CHECK(run["progress"]["step"] == 12);
+  CATCH_CHECK(run["progress"]["loss"].is_null());
+  CATCH_CHECK(run["daemons"][0]["actors"][0]["kind"] == "sampler");
+  CATCH_CHECK(run == json::parse(run_status_json(figures.run->health).dump()));
+  const auto runs = api.read("/api/runs");
+  CATCH_CHECK(runs["more"] == false);
+  CATCH_CHECK(runs["runs"][0]["run"] == "r");
+  CATCH_CHECK(runs["runs"][0]["state"] == "running");
+  CATCH_CHECK(runs["runs"][0]["summary"].is_null());
+  // Its end is known before the figures know it.
+  api.feed->note(run_in(run_state::failed, "no disk"), unix_time{3});
+  CATCH_CHECK(api.read("/api/runs/r")["state"] == "failed");
+}
+
+CATCH_TEST_CASE("the API tells history and events by rows", "[api]") {
+  told_api api;
+  CATCH_CHECK(api.read("/api/history")
+              == json::parse(R"({"now": null, "next": 100, "more": false,
+                       "daemons": {}, "runs": {}})"));
+  api.leave(figures_at(1'500, {"a"}));
+  api.leave(figures_of_run(2'500));
+  CATCH_CHECK(api.read("/api/history", "since=101") == json::parse(R"({
+      "now": 2.5, "next": 102, "more": false,
+      "daemons": {"a": {
+        "fields": ["time", "cores", "memory_bytes", "received_per_second",
+                   "sent_per_second", "state"],
+        "rows": [[2.5, 1.25, 104857600, 2048, 1024.5, "ready"]]}},
+      "runs": {"r": {
+        "fields": ["time", "phase", "epoch", "epochs", "step", "steps", "loss",
+                   "learning_rate", "seeds_per_second", "checkpoint_age"],
+        "rows": [[2.5, "train", 1, 3, 12, 40, null, 0.01, 5120, null]],
+        "stages": {"sampler": {
+          "fields": ["time", "busy", "starved", "stalled", "waiting"],
+          "rows": [[2.5, 0.1, 0.5, 0, 0]]}}}}})"));
+  const auto all = api.read("/api/history");
+  CATCH_CHECK(all["daemons"]["a"]["rows"].size() == 2);
+  CATCH_CHECK(all["daemons"]["a"]["rows"][0]
+              == json::parse(R"([1.5, null, null, null, null, "ready"])"));
+  CATCH_CHECK(api.read("/api/history", "x=1&since=102")["daemons"].empty());
+  api.feed->tell({.time = unix_time{2'250},
+                  .kind = event_kind::joined,
+                  .who = "b\xff",
+                  .text = "daemon b has joined"});
+  CATCH_CHECK(api.read("/api/events", "since=100")
+              == json::parse(R"({"next": 101, "events": [
+                {"seq": 100, "time": 2.25, "kind": "joined", "who": "b\ufffd",
+                 "run": "", "text": "daemon b has joined"}]})"));
+  CATCH_CHECK(api.read("/api/events", "since=101")["events"].empty());
+  for (const auto* wrong : {"since=", "since=x", "since=-1", "since=1.5",
+                            "since=99999999999999999999", "since=1&since=x"}) {
+    CATCH_INFO(wrong);
+    const auto refused = std::string{wrong} != "since=1&since=x";
+    for (const auto* path : {"/api/history", "/api/events"})
+      CATCH_CHECK(api.get(path, wrong).status == (refused ? 400 : 200));
+  }
+}
+
+CATCH_TEST_CASE("a stream tells what is new", "[api]") {
+  told_api api;
+  const auto early = api.stream({}, {});
+  const auto nothing = tick_of(early);
+  CATCH_CHECK(nothing.id == "100-100");
+  CATCH_CHECK(nothing.data["status"].is_null());
+  api.leave(figures_of_run(1000));
+  api.feed->note(run_in(run_state::running), unix_time{1});
+  auto tick = tick_of(early);
+  CATCH_CHECK(tick.id == "101-101");
+  CATCH_CHECK(tick.data["status"] == api.read("/api/status"));
+  CATCH_CHECK(tick.data["history"]["daemons"]["a"]["rows"].size() == 1);
+  CATCH_CHECK(tick.data["events"]["events"].size() == 1);
+  tick = tick_of(early);
+  CATCH_CHECK(tick.id == "101-101");
+  CATCH_CHECK(tick.data["history"]["daemons"].empty());
+  CATCH_CHECK(tick.data["events"]["events"].empty());
+  // One that begins now, and one that was away meanwhile.
+  CATCH_CHECK(tick_of(api.stream({}, {})).data["history"]["daemons"].empty());
+  api.leave(figures_of_run(2000));
+  for (const auto& late :
+       {api.stream({}, nothing.id), api.stream("since=" + nothing.id, {}),
+        api.stream({}, "0-0"), api.stream({}, "7777-7777")}) {
+    tick = tick_of(late);
+    CATCH_CHECK(tick.id == "102-101");
+    CATCH_CHECK(tick.data["history"]["daemons"]["a"]["rows"].size() == 2);
+    CATCH_CHECK(tick.data["events"]["events"].size() == 1);
+  }
+  for (const auto* wrong : {"", "-", "1", "1-", "a-b", "1-2-3"}) {
+    CATCH_INFO(wrong);
+    CATCH_CHECK(tick_of(api.stream(std::string{"since="} + wrong, wrong))
+                  .data["history"]["daemons"]
+                  .empty());
+  }
+}
+
+CATCH_TEST_CASE("streams at the same place share their text", "[api]") {
+  told_api api;
+  const auto one = api.stream({}, {});
+  const auto other = api.stream({}, {});
+  api.leave(figures_of_run(1000));
+  const auto text = one();
+  CATCH_CHECK(other() == text);
+  CATCH_CHECK(one() != text);
+}
+
+CATCH_TEST_CASE("the web page is a part of the program", "[api]") {
+  http_server::options with;
+  add_web_page(with);
+  std::set<std::string> paths{"/"};
+  for (const auto& file : page_files()) {
+    const auto path = "/page/" + std::string{file.name};
+    CATCH_INFO(path);
+    paths.insert(path);
+    CATCH_REQUIRE(with.pages.contains(path));
+    const auto answer = with.pages[path]({path, {}, {}});
+    CATCH_CHECK(answer.status == 200);
+    CATCH_CHECK(*answer.body == file.content);
+    CATCH_CHECK(answer.type == file.type);
+    CATCH_CHECK(answer.etag == '"' + std::string{file.digest} + '"');
+  }
+  CATCH_CHECK(paths.size() == with.pages.size());
+  CATCH_CHECK(with.streams.empty());
+  const auto index = with.pages["/"]({"/", {}, {}});
+  CATCH_CHECK(index.type == "text/html; charset=utf-8");
+  CATCH_CHECK(index.body == with.pages["/page/index.html"]({}).body);
+}

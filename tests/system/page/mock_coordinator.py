@@ -1,0 +1,139 @@
+"""A coordinator's side of HTTP that plays documents: it sends a tick when it is
+told to, so that no test depends on time."""
+
+import http.server
+import json
+import pathlib
+import queue
+import threading
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+FILES = ROOT / "actors" / "http" / "page"
+TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+         ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+POLICY = "default-src 'self'; frame-ancestors 'none'"  # As the coordinator's.
+
+
+class MockCoordinator:
+    def __init__(self, scene):
+        self.scene = scene
+        self.serves = True
+        self.streams = []
+        self.has_stream = threading.Event()
+        self.asked = []  # Paths, with their queries.
+        mock = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                mock.answer(self)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever,
+                                       kwargs={"poll_interval": 0.05})
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+
+    def close(self):
+        self.drop()
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+    # -- what a test does
+
+    def tick(self, history=None, since=None):
+        """Tells all pages how it is. `since`: the first event to tell."""
+        events = self.scene["events"].after(2 ** 62 if since is None else since)
+        empty = {**self.scene["history"], "daemons": {}, "runs": {}}
+        told = {"status": self.scene["status"], "history": history or empty,
+                "events": events}
+        for stream in list(self.streams):
+            stream.put(told)
+
+    def drop(self):
+        """Nobody is answered any more."""
+        self.serves = False
+        for stream in list(self.streams):
+            stream.put(None)
+
+    # -- what it answers
+
+    def answer(self, to):
+        self.asked.append(to.path)
+        parsed = urllib.parse.urlsplit(to.path)
+        if not self.serves:
+            to.close_connection = True
+            to.connection.close()
+            return
+        try:
+            if parsed.path == "/api/stream":
+                self.stream(to)
+            elif parsed.path.startswith("/api/"):
+                self.document(to, parsed)
+            else:
+                self.file(to, parsed.path)
+        except OSError:
+            pass  # The page has gone.
+
+    def send(self, to, status, kind, body):
+        to.send_response(status)
+        for name, value in (("Content-Type", kind),
+                            ("Content-Length", str(len(body))),
+                            ("Content-Security-Policy", POLICY),
+                            ("X-Content-Type-Options", "nosniff")):
+            to.send_header(name, value)
+        to.end_headers()
+        to.wfile.write(body)
+
+    def file(self, to, path):
+        name = "index.html" if path == "/" else path.removeprefix("/page/")
+        found = FILES / name
+        if "/" in name or found.suffix not in TYPES or not found.is_file():
+            self.send(to, 404, "text/plain", b"there is no such page\n")
+        else:
+            self.send(to, 200, TYPES[found.suffix], found.read_bytes())
+
+    def document(self, to, parsed):
+        query = urllib.parse.parse_qs(parsed.query)
+        since = int(query.get("since", ["0"])[0])
+        scene, kind = self.scene, parsed.path.removeprefix("/api/")
+        found = None
+        if kind == "status":
+            found = scene["status"]
+        elif kind == "history":
+            found = scene["history"] if since < scene["history"]["next"] else {
+                **scene["history"], "daemons": {}, "runs": {}}
+        elif kind == "events":
+            found = scene["events"].after(since)
+        elif kind == "runs":
+            found = {"runs": scene["records"], "more": False}
+        elif kind.startswith("runs/"):
+            found = scene["runs"].get(
+                urllib.parse.unquote(kind.removeprefix("runs/")))
+        body = json.dumps(found).encode()
+        if found is None:
+            self.send(to, 404, "text/plain", b"there is no such run\n")
+        else:
+            self.send(to, 200, "application/json", body)
+
+    def stream(self, to):
+        told = queue.Queue()
+        self.streams.append(told)
+        self.has_stream.set()
+        try:
+            to.send_response(200)
+            to.send_header("Content-Type", "text/event-stream")
+            to.end_headers()
+            to.wfile.flush()
+            while (one := told.get()) is not None:
+                place = f"{one['history']['next']}-{one['events']['next']}"
+                to.wfile.write(f"id: {place}\nevent: tick\n"
+                               f"data: {json.dumps(one)}\n\n".encode())
+                to.wfile.flush()
+        finally:
+            self.streams.remove(told)
