@@ -5,9 +5,11 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/text/health_text.hpp"
+#include "actors/commands/text/summary_text.hpp"
 #include "actors/launch/part_list.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
+#include "partition/files/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -161,15 +164,22 @@ struct status_options {
 
 /// Of a run that is not on: what has become of it.
 int print_record(const run_record& run, bool json, bool again) {
+  auto told = parse_json(run.summary, "a summary");
+  const auto summary = told && told.value().is_object()
+                         ? std::move(told).value()
+                         : nlohmann::json{};
   if (json)
     say("{}\n", one_line({{"run", run.id},
                           {"state", to_string(run.state)},
-                          {"message", run.message}}));
+                          {"message", run.message},
+                          {"summary", summary}}));
   else {
     if (again)
       clear_terminal();
     say("run       {}\nstate     {}{}{}\n", run.id, to_string(run.state),
         run.message.empty() ? "" : ": ", run.message);
+    if (is_over(run.state) && !summary.is_null())
+      say_lines("\n" + result_text(summary));
   }
   std::fflush(stdout);
   return run.state == run_state::failed ? exit_failed : 0;
