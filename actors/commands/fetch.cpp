@@ -41,8 +41,10 @@ result<int> fetch(const fetch_options& options) {
                           {"files", got.files},
                           {"bytes", got.bytes}}));
   else if (!options.quiet)
-    say("{}: {}, {:.1f} MB\n", folder.string(),
-        pluralized(got.files.size(), "file"), double(got.bytes) * 1e-6);
+    say("{}: {}, {:.1f} MB; its checkpoints stay at the coordinator, where "
+        "`graphmill resume {} --cluster` goes on with it\n",
+        folder.string(), pluralized(got.files.size(), "file"),
+        double(got.bytes) * 1e-6, run.id);
   return 0;
 }
 
@@ -57,9 +59,12 @@ void add_fetch_command(command_line& cli) {
                       "The folder to make (default: runs/RUN)");
   command->add_flag("-q,--quiet", options->quiet, "Show no progress");
   add_cluster_options(*command, options->cluster);
-  command->footer("`graphmill evaluate` and `predict` take the folder; give "
-                  "them --data where the\ndataset lies elsewhere than on the "
-                  "coordinator's machine.");
+  command->footer(
+    "Checkpoints are not fetched: a run goes on where they are, by `graphmill "
+    "resume RUN\n--cluster`. `graphmill evaluate` and `predict` take the "
+    "folder; "
+    "give them --data where\nthe dataset lies elsewhere than on the "
+    "coordinator's machine.");
   command->callback(
     [&cli, options] { cli.run = [options] { return fetch(*options); }; });
 }

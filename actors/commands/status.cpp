@@ -5,6 +5,7 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/text/health_text.hpp"
+#include "actors/commands/text/summary_text.hpp"
 #include "actors/http/api/status_json.hpp"
 #include "actors/launch/part_list.hpp"
 #include "actors/process/say.hpp"
@@ -117,6 +118,9 @@ int print_record(const run_record& run, bool json, bool again) {
       clear_terminal();
     say("run       {}\nstate     {}{}{}\n", run.id, to_string(run.state),
         run.message.empty() ? "" : ": ", run.message);
+    if (const auto summary = summary_json(run);
+        is_over(run.state) && !summary.is_null())
+      say_lines("\n" + result_text(summary));
   }
   std::fflush(stdout);
   return run.state == run_state::failed ? exit_failed : 0;

@@ -142,7 +142,7 @@ constexpr figure_of<run_progress> progress_table[] = {
   {{"graphmill_run_learning_rate", metric_gauge, "Learning rate."},
    [](const run_progress& p) -> figure_value { return p.learning_rate; }},
   {{"graphmill_run_seeds_per_second", metric_gauge,
-    "Seeds that the phase takes in a second."},
+    "Seeds that training takes in a second."},
    [](const run_progress& p) -> figure_value { return p.seeds_per_second; }},
   {{"graphmill_run_remaining_seconds", metric_gauge,
     "Until all epochs are trained at this pace."},

@@ -11,7 +11,6 @@
 #include "actors/run/replicas.hpp"
 #include "actors/run/run_course.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -130,6 +129,8 @@ private:
       end_phase();
       return;
     }
+    if (config_.observer.on_begin)
+      config_.observer.on_begin(request);
     for (auto& member : members_)
       post(member, request);
   }

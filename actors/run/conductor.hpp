@@ -44,6 +44,10 @@ struct run_observer {
   /// Members whose caches of remote rows are filled, before the first phase of
   /// a run that has them.
   std::function<void(std::size_t done, std::size_t of)> on_filled;
+  /// A phase with steps to do is begun, or gone on with.
+  std::function<void(const phase_request&)> on_begin;
+  /// A rank's part of a step. @param done Steps that all ranks have done, the
+  /// average of theirs rounded down.
   std::function<void(const phase_request&, std::int64_t done)> on_step;
   std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
   std::function<void(const step_result&)> on_output;

@@ -195,6 +195,8 @@ result<run_result> run_locally(local_run_config config,
   GRAPHMILL_TRY(const auto graph, reopen(config.data, seen));
   GRAPHMILL_TRY(auto member, prepare_member(config, graph, share));
   GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));
+  if (config.on_prepared)
+    GRAPHMILL_TRYV(config.on_prepared());
   const auto gauges = std::make_shared<dispatcher_gauges>();
   member.log = config.log;
   member.gauges = gauges;

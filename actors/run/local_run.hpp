@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,6 +20,9 @@ struct local_run_config : run_setup {
   bool verify = true;         ///< Compare the data with the digests on record.
   std::shared_ptr<spdlog::logger> log;
   run_observer observer; ///< Without `on_end`.
+  /// Called once all is prepared, before anything is trained. An error of it is
+  /// one of the set-up. Without it, nothing is.
+  std::function<result<void>()> on_prepared = {};
 };
 
 /// Runs a definition with all its actors in this process, and waits for the

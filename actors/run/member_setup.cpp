@@ -90,6 +90,8 @@ seeds_of(const run_setup& run, const partitioned_graph& graph) {
 
 course course_of(const run_setup& run,
                  const std::array<std::int64_t, 3>& seeds) {
+  if (run.mode == run_mode::evaluate)
+    return course::only(run.drawn_as, run.drawn_in);
   if (run.mode != run_mode::train)
     return course::only(run.mode == run_mode::epoch ? phase::train
                                                     : phase::test);

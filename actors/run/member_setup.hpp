@@ -31,7 +31,10 @@ enum class run_mode : std::uint8_t {
 struct run_setup {
   definition def;
   run_mode mode = run_mode::train;
-  split evaluated = split::test;     ///< Of mode evaluate.
+  split evaluated = split::test; ///< Of mode evaluate.
+  /// Of mode evaluate: as which phase and epoch of a run neighbours are drawn.
+  graphmill::phase drawn_as = graphmill::phase::test;
+  std::int32_t drawn_in = 0;
   std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
   storage_choice storage;            ///< Of this process.
   /// Of mode train: what the run goes on from.

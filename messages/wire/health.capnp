@@ -182,7 +182,7 @@ struct RunProgress {
   # Of the last training epoch that is over; NaN: none yet.
   learningRate @6 :Float64;
   seedsPerSecond @7 :Float64;
-  # In this phase.
+  # Of training: in the epoch that is on, or was last; 0: not known yet.
   secondsLeft @8 :Float64;
   # Until all epochs are trained at this pace; -1: not known yet.
   checkpointAge @9 :Float64;

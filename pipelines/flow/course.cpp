@@ -20,10 +20,10 @@ course course::training(const definition& def, bool has_validation,
   return out;
 }
 
-course course::only(phase which) {
+course course::only(phase which, std::int32_t epoch) {
   course out;
   out.single_ = true;
-  out.step_ = {course_action::run_phase, which, 0, 0};
+  out.step_ = {course_action::run_phase, which, epoch, 0};
   return out;
 }
 
@@ -113,6 +113,16 @@ void course::test_or_finish() {
     step_ = {course_action::run_phase, phase::test, step_.epoch, 0};
   else
     step_.action = course_action::finish;
+}
+
+bool has_steps_left(const definition& def, std::int64_t train_seeds,
+                    const course_position& at) {
+  const auto batch = std::int64_t{def.train.batch_size};
+  // What comes behind the epochs makes no difference to that.
+  auto phases =
+    course::training(def, false, false, (train_seeds + batch - 1) / batch);
+  phases.go_to(at);
+  return phases.next().action == course_action::run_phase;
 }
 
 } // namespace graphmill

@@ -65,7 +65,8 @@ public:
                          bool has_test, std::int64_t steps_per_epoch);
 
   /// A single pass, then the end.
-  static course only(phase which);
+  /// @param epoch Whose draws it has.
+  static course only(phase which, std::int32_t epoch = 0);
 
   /// Goes to where a run stood. A course of training only, at its beginning;
   /// one with fewer epochs than are done goes to their end.
@@ -110,5 +111,10 @@ private:
   std::int64_t max_steps_ = 0;    ///< Over all epochs; 0 = no limit.
   std::int64_t steps_before_ = 0; ///< Of the epochs that are behind.
 };
+
+/// Whether a run that stands there has steps left to train.
+/// @param train_seeds Of an epoch.
+bool has_steps_left(const definition& def, std::int64_t train_seeds,
+                    const course_position& at);
 
 } // namespace graphmill

@@ -15,6 +15,10 @@ constexpr double least_share = 0.3;
 /// A share that is most of it.
 constexpr double most_share = 0.5;
 
+/// Seconds. Answers that come sooner are late for nobody: what time there is
+/// goes by while small batches are handed from actor to actor.
+constexpr double late_answer = 1e-3;
+
 std::string where(const daemon_health& daemon) {
   return daemon.daemon.empty()
            ? std::string{}
@@ -87,6 +91,15 @@ placed other_end(const run_health& run, const actor_health& proxy) {
 verdict blame_service(const placed& service) {
   const auto limit = title_of(service);
   const auto& actor = *service.actor;
+  if (occupied(actor) < most_share && actor.mean_latency < late_answer) {
+    auto out = verdict_saying(
+      "", fmt::format("no stage is slow: the {} answers within 1 ms; batches "
+                      "are so small that handing them over takes most of the "
+                      "time, and a larger train.batch_size would help",
+                      limit));
+    out.evidence.push_back(latency_of(service));
+    return out;
+  }
   auto out = verdict_saying(
     limit,
     occupied(actor) >= most_share

@@ -80,6 +80,11 @@ verdict blame_exchange(const run_health& run, double waiting) {
   return out;
 }
 
+/// Whether its conductor knows of steps: reports of daemons come later.
+bool has_steps(const run_health& run) {
+  return run.progress && (run.progress->epoch > 0 || run.progress->step > 0);
+}
+
 } // namespace
 
 bool tells_of_training(const run_health& run) {
@@ -97,7 +102,9 @@ verdict verdict_of(const run_health& run) {
                   run.silent.size() == 1 ? "it is" : "they are"));
   const auto trainers = all_of(run, actor_kind::trainer);
   if (!tells_of_training(run))
-    return verdict_saying("", "no batch has been trained yet");
+    return verdict_saying("", has_steps(run)
+                                ? "no daemon has told of a trained batch yet"
+                                : "no batch has been trained yet");
   if (const auto dying = dying_actor(run)) {
     auto out =
       verdict_saying(title_of(dying),

@@ -23,6 +23,25 @@ void add_shapes(const model_layout& layout, std::string_view prefix,
       {std::string{prefix} + table.name, {table.rows, table.width}});
 }
 
+/// The tensor of that name, in that shape.
+result<const named_tensor*>
+find_fitting(const std::vector<named_tensor>& tensors,
+             const tensor_shape& wanted) {
+  const auto found =
+    std::ranges::find(tensors, wanted.name, &named_tensor::name);
+  if (found == tensors.end())
+    return fail(ec::invalid_data,
+                "the weights hold no tensor {}; they are of another model",
+                wanted.name);
+  if (found->shape != wanted.shape || found->values.size() != wanted.size())
+    return fail(ec::invalid_data,
+                "tensor {} of the weights has shape [{}], the model needs "
+                "[{}]; they are of another model or dataset",
+                wanted.name, fmt::join(found->shape, ", "),
+                fmt::join(wanted.shape, ", "));
+  return &*found;
+}
+
 } // namespace
 
 result<std::vector<tensor_shape>> state_shapes(const definition& def,
@@ -60,6 +79,19 @@ result<void> check_state(const definition& def, const dataset_info& info,
   return ok();
 }
 
+result<void> check_restorable(const definition& def, const dataset_info& info,
+                              const std::vector<named_tensor>& state) {
+  GRAPHMILL_TRY(const auto shapes, state_shapes(def, info));
+  const auto is_best = [](const auto& one) {
+    return one.name.starts_with(state_names::best);
+  };
+  const auto has_best = std::ranges::any_of(state, is_best);
+  for (const auto& wanted : shapes)
+    if (has_best || !is_best(wanted))
+      GRAPHMILL_TRYV(find_fitting(state, wanted));
+  return ok();
+}
+
 result<std::vector<named_tensor>>
 begin_state(const definition& def, const dataset_info& info,
             const std::vector<named_tensor>& weights) {
@@ -73,18 +105,7 @@ begin_state(const definition& def, const dataset_info& info,
       made.values.resize(wanted.size());
       continue;
     }
-    const auto found =
-      std::ranges::find(weights, wanted.name, &named_tensor::name);
-    if (found == weights.end())
-      return fail(ec::invalid_data,
-                  "the weights hold no tensor {}; they are of another model",
-                  wanted.name);
-    if (found->shape != wanted.shape || found->values.size() != wanted.size())
-      return fail(ec::invalid_data,
-                  "tensor {} of the weights has shape [{}], the model needs "
-                  "[{}]; they are of another model or dataset",
-                  wanted.name, fmt::join(found->shape, ", "),
-                  fmt::join(wanted.shape, ", "));
+    GRAPHMILL_TRY(const auto* found, find_fitting(weights, wanted));
     made.values = found->values;
   }
   return out;

@@ -23,6 +23,12 @@ result<std::vector<tensor_shape>> state_shapes(const definition& def,
 result<void> check_state(const definition& def, const dataset_info& info,
                          const std::vector<tensor_shape>& told);
 
+/// Whether `replica::restore` would take these tensors: they hold all that such
+/// a state has, and others are passed over. Fails with `invalid_data`, and
+/// names the first that is missing or has another shape.
+result<void> check_restorable(const definition& def, const dataset_info& info,
+                              const std::vector<named_tensor>& state);
+
 /// Such a state of a replica that has begun with these weights and has taken no
 /// step: moments are 0, and nothing is the best. Other tensors beside the
 /// weights are passed over. Fails with `invalid_data`, and names a weight that

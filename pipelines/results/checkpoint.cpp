@@ -148,12 +148,29 @@ result<fs::path> write_checkpoint(const fs::path& folder,
   return folder / name;
 }
 
+namespace {
+
+/// Says why there is none, and whether that is the folder around some.
+error no_checkpoint(const fs::path& folder) {
+  std::error_code unknown;
+  if (!fs::exists(folder, unknown) && !unknown)
+    return fail(ec::not_found, "there is no checkpoint {}", folder.string());
+  auto out = fail(ec::not_found, "{} is no checkpoint: it has no {}",
+                  folder.string(), state_file);
+  for (const auto& around : {folder, folder / "checkpoints"})
+    if (const auto names = checkpoints_in(around); !names.empty())
+      out.message += fmt::format("; the newest of those in it is {}",
+                                 (around / names.front()).string());
+  return out;
+}
+
+} // namespace
+
 result<checkpoint_state> read_checkpoint_state(const fs::path& folder) {
   const auto path = folder / state_file;
   const auto text = read_text(path, largest_state);
   if (!text && text.error().code == ec::not_found)
-    return fail(ec::not_found, "{} is no checkpoint: it has no {}",
-                folder.string(), state_file);
+    return no_checkpoint(folder);
   if (!text)
     return text.error();
   return parse_checkpoint_state(text.value(), path.string());

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 20;
+constexpr std::size_t largest_summary = std::size_t{1} << 26;
 /// A folder with curves, or a link to it.
 constexpr auto events_name = "tensorboard";
 
@@ -162,6 +163,12 @@ result<run_folder> run_folder::reopen(const fs::path& folder) {
   out.path_ = folder;
   const auto file = folder / "run.json";
   const auto read = read_json(file, largest_file);
+  std::error_code unknown;
+  if (!read && !fs::exists(folder, unknown) && !unknown)
+    return fail(ec::not_found,
+                "there is no run folder {}: it has been removed, or is "
+                "elsewhere",
+                folder.string());
   if (!read && read.error().code == ec::not_found)
     return fail(ec::not_found,
                 "{} is not a run folder: it has no run.json. `graphmill train` "
@@ -181,7 +188,6 @@ result<run_folder> run_folder::reopen(const fs::path& folder) {
   if (about.contains("dataset_digest") && about["dataset_digest"].is_string())
     out.origin_.dataset_digest = about["dataset_digest"].get<std::string>();
   // Of a link that leads nowhere, the log will say so.
-  std::error_code unknown;
   if (fs::exists(fs::symlink_status(folder / events_name, unknown)))
     out.events_.emplace(folder / events_name);
   return out;
@@ -289,6 +295,22 @@ std::vector<size_change> run_folder::read_sizes() const {
 
 result<void> run_folder::write_summary(const nlohmann::json& summary) {
   return write_file(path_ / "summary.json", text_of(summary, 2) + "\n");
+}
+
+result<nlohmann::json> run_folder::read_summary() const {
+  return read_json(path_ / "summary.json", largest_summary);
+}
+
+nlohmann::json run_folder::summary_at_end() const {
+  std::error_code unknown;
+  auto summary = read_summary();
+  if (!summary || !summary.value().is_object()
+      || !fs::exists(weights(), unknown))
+    return {};
+  const auto& said = summary.value();
+  const auto ended = said.value("error", nlohmann::json{}).is_null()
+                     && said.value("digest", nlohmann::json{}).is_string();
+  return ended ? std::move(summary).value() : nlohmann::json{};
 }
 
 } // namespace graphmill

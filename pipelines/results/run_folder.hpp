@@ -101,6 +101,11 @@ public:
   std::vector<size_change> read_sizes() const;
   /// Writes summary.json, aside first, then renamed.
   result<void> write_summary(const nlohmann::json& summary);
+  /// What stands there, which may be anything; fails with `not_found` if there
+  /// is no such file, and with `invalid_data` if it is no JSON.
+  result<nlohmann::json> read_summary() const;
+  /// The same of a run that has come to its end and left weights; else null.
+  nlohmann::json summary_at_end() const;
 
 private:
   result<void> begin(const std::string& definition_yaml);

@@ -112,7 +112,9 @@ void coordinator::conduct() {
   run_file::keep_checkpoints(active_->file, lead.observer, active_->def,
                              static_cast<rank_id>(where.daemon_of_rank.size()),
                              config_.graph->part_count(), checkpoint_teller());
-  const auto progress = std::make_shared<progress_gauge>(active_->def);
+  const auto progress = std::make_shared<progress_gauge>(
+    active_->def, lead.seeds[static_cast<std::size_t>(phase::train)],
+    active_->file->before());
   progress_gauge::observe(progress, lead.observer);
   active_->began = clock::now();
   health_.led(progress, active_->began);

@@ -183,6 +183,7 @@ void coordinator::on_rewound(const run_rewound& back) {
     return;
   }
   active_->from = std::move(*back.from).value();
+  recall_news();
   if (!place_anew())
     return;
   std::vector<std::string> names;
@@ -203,6 +204,16 @@ void coordinator::on_rewound(const run_rewound& back) {
   tell_sizes();
   note(active_->record);
   deploy();
+}
+
+/// Of a run that another coordinator has begun: who begins to watch it sees the
+/// epochs before, too.
+void coordinator::recall_news() {
+  std::vector<run_news> before;
+  const auto epochs = active_->from ? active_->from->at.epoch : 0;
+  for (const auto& line : active_->file->reporter().lines_of(epochs))
+    before.push_back({.metrics = line.dump()});
+  board_.recall(active_->id, std::move(before));
 }
 
 // -- a run that waits for too long

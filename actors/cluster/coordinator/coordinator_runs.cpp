@@ -6,10 +6,13 @@
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
+#include "pipelines/flow/course.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/model/state_shapes.hpp"
+#include "pipelines/results/run_folder.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -27,6 +30,22 @@ result<void> check_resumption(const checkpoint& before, const definition& def,
   if (with_changes)
     return ok();
   return check_unchanged(then.value, def);
+}
+
+/// A run that has come to its end is gone on with only if there is something to
+/// train.
+result<void> check_steps_left(const coordinator_config& config,
+                              const std::string& run, const definition& def,
+                              const course_position& at) {
+  if (has_steps_left(def, std::ssize(config.graph->seeds(split::train)), at))
+    return ok();
+  const auto folder = run_folder::reopen(config.runs / run);
+  if (!folder || folder.value().summary_at_end().is_null())
+    return ok();
+  return fail(ec::invalid_argument,
+              "run {} has finished, and no step is left to train: `--set "
+              "train.epochs=N --with-changes` trains it for longer",
+              run);
 }
 
 /// Reads what a client has uploaded, if it is no larger than weights, two
@@ -215,6 +234,11 @@ coordinator::checkpoint_before(const coordinator_config& config,
   }
   GRAPHMILL_TRYV(check_dataset(config, before.dataset_digest));
   GRAPHMILL_TRYV(check_resumption(before, def, from.wanted.with_changes));
+  GRAPHMILL_TRYV(
+    check_restorable(def, config.graph->info(), *before.state.tensors));
+  if (!from.uploaded && from.wanted.checkpoint.empty())
+    GRAPHMILL_TRYV(
+      check_steps_left(config, from.wanted.run, def, before.state.at));
   return std::optional{std::move(before)};
 }
 

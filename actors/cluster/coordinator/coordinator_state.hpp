@@ -266,6 +266,7 @@ private:
   void attempt_again();
   void rewind();
   void on_rewound(const run_rewound& back);
+  void recall_news();
   // -- a run whose number of trainers may change
 
   void wait_for_trainers(submitted_run& run);

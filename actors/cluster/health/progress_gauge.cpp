@@ -15,8 +15,23 @@ double seconds_between(std::chrono::steady_clock::rep from,
 
 } // namespace
 
+progress_gauge::progress_gauge(const definition& def, std::int64_t train_seeds,
+                               const progress_before& before,
+                               std::function<clock::time_point()> now)
+  : now_(std::move(now)), epochs_(static_cast<std::int32_t>(def.train.epochs)),
+    train_batch_(def.train.batch_size), train_seeds_(train_seeds),
+    loss_(before.loss),
+    checkpoint_(
+      before.checkpoint ? before.checkpoint->time_since_epoch().count() : 0) {}
+
 void progress_gauge::observe(const std::shared_ptr<progress_gauge>& gauge,
                              run_observer& by) {
+  by.on_begin = [gauge,
+                 inner = std::move(by.on_begin)](const phase_request& work) {
+    gauge->on_begin(work);
+    if (inner)
+      inner(work);
+  };
   by.on_step = [gauge, inner = std::move(by.on_step)](const phase_request& work,
                                                       std::int64_t done) {
     gauge->on_step(work, done);
@@ -32,24 +47,41 @@ void progress_gauge::observe(const std::shared_ptr<progress_gauge>& gauge,
   if (by.on_checkpoint)
     by.on_checkpoint =
       [gauge, inner = std::move(by.on_checkpoint)](training_state state) {
-        gauge->checkpoint_ = clock::now().time_since_epoch().count();
+        gauge->checkpoint_ = gauge->now_().time_since_epoch().count();
         inner(std::move(state));
       };
 }
 
-void progress_gauge::on_step(const phase_request& work, std::int64_t done) {
-  const auto now = clock::now().time_since_epoch().count();
-  if (!begun_ || phase_ != work.phase || epoch_ != work.epoch) {
-    phase_ = work.phase;
-    epoch_ = work.epoch;
-    first_ = done;
-    since_ = now;
-  }
-  step_ = done;
+void progress_gauge::on_begin(const phase_request& work) {
+  since_ = now_();
+  phase_ = work.phase;
+  epoch_ = work.epoch;
+  step_ = work.first;
   steps_ = work.steps;
   rate_ = work.learning_rate;
-  last_ = now;
+  if (work.phase == phase::train)
+    epoch_steps_ = work.steps;
   begun_ = true;
+}
+
+/// Told of each rank's part of a step: one is done once all ranks have told.
+void progress_gauge::on_step(const phase_request& work, std::int64_t done) {
+  if (done <= step_)
+    return;
+  step_ = done;
+  if (work.phase != phase::train)
+    return;
+  const auto seconds = seconds_between(since_.time_since_epoch().count(),
+                                       now_().time_since_epoch().count());
+  if (seconds <= 0)
+    return;
+  steps_pace_ = double(done - work.first) / seconds;
+  seeds_pace_ = double(seeds_until(done) - seeds_until(work.first)) / seconds;
+}
+
+/// The last step of an epoch is smaller, if batches do not fit in.
+std::int64_t progress_gauge::seeds_until(std::int64_t step) const {
+  return std::min(step * train_batch_, train_seeds_);
 }
 
 std::optional<run_progress> progress_gauge::read(clock::time_point now) const {
@@ -63,18 +95,15 @@ std::optional<run_progress> progress_gauge::read(clock::time_point now) const {
   out.steps = steps_;
   out.loss = loss_;
   out.learning_rate = rate_;
-  const auto training = out.phase == phase::train;
-  const auto seconds = seconds_between(since_, last_);
-  const auto taken = out.step - first_;
-  if (taken > 0 && seconds > 0) {
-    const auto pace = double(taken) / seconds;
-    out.seeds_per_second =
-      pace * double(training ? train_batch_ : evaluate_batch_);
-    const auto epochs_left = std::max<std::int64_t>(0, epochs_ - out.epoch - 1);
-    if (training)
-      out.seconds_left =
-        double(out.steps - out.step + epochs_left * out.steps) / pace;
-  }
+  out.seeds_per_second = seeds_pace_;
+  const auto epochs_left =
+    std::int64_t{std::max(0, epochs_ - out.epoch - 1)} * epoch_steps_;
+  const auto steps_left =
+    out.phase == phase::train        ? out.steps - out.step + epochs_left
+    : out.phase == phase::validation ? epochs_left
+                                     : 0; // The test comes behind all epochs.
+  if (const auto pace = steps_pace_.load(); pace > 0)
+    out.seconds_left = double(steps_left) / pace;
   if (const auto kept = checkpoint_.load(); kept != 0)
     out.checkpoint_age =
       std::max(0.0, seconds_between(kept, now.time_since_epoch().count()));

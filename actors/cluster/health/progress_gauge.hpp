@@ -6,44 +6,61 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 
 namespace graphmill {
 
+/// What the attempts of a run before have left, for the gauge of the next one.
+struct progress_before {
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  /// When the last one was made, if there is any.
+  std::optional<std::chrono::steady_clock::time_point> checkpoint = {};
+};
+
 /// How far a run is. The CONDUCTOR's observer writes it, and one reader at a
 /// time reads it, without locks: its numbers need not belong to the same step.
+///
+/// The pace is that of training alone: seeds and steps that all ranks have done
+/// since the epoch began, by the time until the last of them. It stays while
+/// other phases are on, and until the next epoch has done a step.
 class progress_gauge {
 public:
   using clock = std::chrono::steady_clock;
 
-  explicit progress_gauge(const definition& def)
-    : epochs_(static_cast<std::int32_t>(def.train.epochs)),
-      train_batch_(def.train.batch_size),
-      evaluate_batch_(def.evaluate.batch_size) {}
+  /// @param train_seeds Of an epoch. @param now The time of what is told.
+  progress_gauge(const definition& def, std::int64_t train_seeds,
+                 const progress_before& before = {},
+                 std::function<clock::time_point()> now = clock::now);
 
   /// Has the observer of a run tell the gauge, too.
   static void observe(const std::shared_ptr<progress_gauge>& gauge,
                       run_observer& by);
 
-  /// Nothing before the first step.
+  /// Nothing before the first phase.
   std::optional<run_progress> read(clock::time_point now) const;
 
 private:
+  void on_begin(const phase_request& work);
   void on_step(const phase_request& work, std::int64_t done);
+  std::int64_t seeds_until(std::int64_t step) const;
 
+  const std::function<clock::time_point()> now_;
   const std::int32_t epochs_;
   const std::int64_t train_batch_;
-  const std::int64_t evaluate_batch_;
+  const std::int64_t train_seeds_;
+  clock::time_point since_{}; ///< When the phase began.
   std::atomic<bool> begun_{false};
   std::atomic<phase> phase_{phase::train};
   std::atomic<std::int32_t> epoch_{-1};
-  std::atomic<std::int64_t> first_{0}, step_{0}, steps_{0};
+  std::atomic<std::int64_t> step_{0}, steps_{0};
+  std::atomic<std::int64_t> epoch_steps_{0}; ///< Of training.
   std::atomic<double> rate_{0};
-  std::atomic<double> loss_{std::numeric_limits<double>::quiet_NaN()};
-  /// Of the first step of the phase that was told of, and of the last one.
-  std::atomic<clock::rep> since_{0}, last_{0};
+  std::atomic<double> loss_;
+  /// In a second of training; 0: not known yet.
+  std::atomic<double> seeds_pace_{0}, steps_pace_{0};
   std::atomic<clock::rep> checkpoint_{0}; ///< 0: none yet.
 };
 

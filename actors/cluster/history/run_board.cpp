@@ -1,6 +1,7 @@
 #include "actors/cluster/history/run_board.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace graphmill {
 
@@ -15,6 +16,16 @@ void run_board::add(const std::string& run, run_news news) {
   history.news.push_back({history.next++, std::move(news)});
   if (history.news.size() > most_news)
     history.news.pop_front();
+}
+
+void run_board::recall(const std::string& run, std::vector<run_news> before) {
+  const auto [it, fresh] = runs_.try_emplace(run, lines{first_, {}});
+  if (!fresh)
+    return;
+  const auto kept = std::min<std::uint64_t>({before.size(), most_news, first_});
+  for (std::uint64_t position = 0; position < kept; ++position)
+    it->second.news.push_back(
+      {position, std::move(before[before.size() - kept + position])});
 }
 
 std::pair<std::uint64_t, std::vector<run_news>>

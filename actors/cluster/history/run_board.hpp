@@ -28,6 +28,11 @@ public:
 
   void add(const std::string& run, run_news news);
 
+  /// What was told of a run before, in its order, for who begins to watch it:
+  /// its positions are below the first. Nothing is changed if there are news of
+  /// the run already.
+  void recall(const std::string& run, std::vector<run_news> before);
+
   /// News from a position on, and the position after them.
   std::pair<std::uint64_t, std::vector<run_news>>
   since(const std::string& run, std::uint64_t position) const;

@@ -9,14 +9,20 @@
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
+#include "pipelines/flow/course.hpp"
+#include "pipelines/model/state_shapes.hpp"
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/checkpoint_state.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -35,6 +41,7 @@ struct resume_options {
   std::string runs = "runs";
   std::vector<std::string> overrides;
   bool with_changes = false;
+  bool from_start = false;
   bool tensorboard = false; ///< A run that has curves keeps them without it.
   training_options how;
 };
@@ -69,23 +76,58 @@ result<std::optional<checkpoint>> last_of(const run_folder& folder) {
   return std::optional{std::move(found->content)};
 }
 
+result<run_folder> reopen_run(const std::string& run) {
+  auto folder = run_folder::reopen(run);
+  const auto* cluster = std::getenv("GRAPHMILL_CLUSTER");
+  if (folder || folder.error().code != ec::not_found || cluster == nullptr
+      || !fs::path{run}.parent_path().empty())
+    return folder;
+  return fail(ec::not_found,
+              "{}; with a run of the cluster `graphmill resume {} --cluster "
+              "{}` goes on",
+              folder.error().message, run, cluster);
+}
+
+/// Fails if a run that begins anew would replace what it has left.
+result<void> check_replaceable(const run_folder& folder,
+                               const definition& def) {
+  std::error_code unknown;
+  const auto* left = fs::exists(folder.weights(), unknown) ? "weights"
+                     // Else it has ended before its first checkpoint.
+                     : def.checkpoint.keep == 0
+                         && fs::file_size(folder.metrics_file(), unknown) != 0
+                         && !unknown
+                       ? "metrics"
+                       : nullptr;
+  if (left == nullptr)
+    return ok();
+  return fail(ec::invalid_argument,
+              "the run {} has {}, but no checkpoint to go on from: "
+              "`checkpoint.keep: 0` writes none, and `graphmill fetch` brings "
+              "none here. --from-start trains it anew and replaces what is "
+              "there; if it is of a cluster, `graphmill resume` with "
+              "--cluster and its id goes on there",
+              folder.path().string(), left);
+}
+
 result<resumption> find_run(const resume_options& options) {
   resumption out;
   if (is_checkpoint(options.run)) {
-    if (!options.from.empty())
+    if (!options.from.empty() || options.from_start)
       return fail(ec::invalid_argument,
                   "{} is a checkpoint: it is gone on from itself, and not from "
-                  "--from {}",
-                  options.run, options.from);
+                  "{}",
+                  options.run,
+                  options.from_start ? "the start" : "--from " + options.from);
     GRAPHMILL_TRY(out.before, read_checkpoint(options.run));
   } else {
-    GRAPHMILL_TRY(out.folder, run_folder::reopen(options.run));
+    GRAPHMILL_TRY(out.folder, reopen_run(options.run));
     GRAPHMILL_TRYV(out.folder->hold());
-    if (options.from.empty()) {
-      GRAPHMILL_TRY(out.before, last_of(*out.folder));
-    } else {
+    if (!options.from.empty()) {
       GRAPHMILL_TRY(out.before,
                     read_checkpoint(place_of(*out.folder, options.from)));
+    } else if (!options.from_start) {
+      GRAPHMILL_TRY(out.before, last_of(*out.folder));
     }
   }
   if (out.before) {
@@ -98,6 +140,8 @@ result<resumption> find_run(const resume_options& options) {
     if (!out.before) {
       GRAPHMILL_TRY(const auto source,
                     load_definition(out.folder->definition()));
+      if (!options.from_start)
+        GRAPHMILL_TRYV(check_replaceable(*out.folder, source.value));
       out.definition = definition_yaml(source.value);
       out.dataset_digest = out.folder->from().dataset_digest;
     }
@@ -132,6 +176,35 @@ result<void> make_folder(resumption& found, const resume_options& options,
   return found.folder->hold();
 }
 
+constexpr auto how_to_train_on =
+  "`--set train.epochs=N --with-changes` trains it for longer";
+
+/// Of a run that is to go on as it is, and has ended: there is nothing to do.
+int tell_finished(const nlohmann::json& summary,
+                  const resume_options& options) {
+  if (!options.how.quiet)
+    say(options.how.json ? stderr : stdout,
+        "{} has finished, and nothing is changed: {}\n", options.run,
+        how_to_train_on);
+  if (options.how.json)
+    say("{}\n", one_line(summary));
+  return 0;
+}
+
+/// Where a run begins that is gone on with.
+std::string begin_text(const checkpoint* before, bool steps_left) {
+  if (before == nullptr)
+    return "begins anew: there is no checkpoint that it goes on from";
+  const auto& at = before->state.at;
+  if (!steps_left)
+    return fmt::format("has done all its {} training steps, and is tested "
+                       "once more: {}",
+                       at.train_steps, how_to_train_on);
+  return fmt::format("goes on after epoch {}, step {}: {} training steps are "
+                     "done",
+                     at.epoch, at.step, at.train_steps);
+}
+
 /// The definition of a run at the coordinator, with what the user sets.
 result<definition_source> definition_at(cluster_client& client,
                                         const resume_options& options) {
@@ -150,6 +223,12 @@ result<definition_source> definition_at(cluster_client& client,
 /// Has a cluster go on with one of its runs. @returns the new run.
 result<std::string> resume_there(cluster_client& client,
                                  const resume_options& options) {
+  if (const fs::path path{options.run}; path != path.filename())
+    return fail(ec::invalid_argument,
+                "{} is a path, and a cluster knows its runs by their ids, "
+                "which `graphmill runs` lists: say {} if it is that one. A "
+                "checkpoint that lies here is sent there by --from",
+                options.run, (path / "").parent_path().filename().string());
   GRAPHMILL_TRY(const auto source, definition_at(client, options));
   return client.resume(
     source.value,
@@ -210,28 +289,36 @@ result<int> resume(const resume_options& options) {
                 "lies",
                 found.data.string(), graph.info().digest, found.dataset_digest);
   GRAPHMILL_TRYV(check_definition_against(source, found.data));
+  auto* before = found.before ? &*found.before : nullptr;
+  const auto at = before != nullptr ? before->state.at : course_position{};
+  const auto steps_left =
+    has_steps_left(def, std::ssize(graph.seeds(split::train)), at);
+  const auto as_it_is = options.overrides.empty() && options.from.empty()
+                        && !options.tensorboard && found.folder;
+  if (as_it_is && !steps_left)
+    if (const auto summary = found.folder->summary_at_end(); !summary.is_null())
+      return tell_finished(summary, options);
+  if (before != nullptr)
+    GRAPHMILL_TRYV(check_restorable(def, graph.info(), *before->state.tensors));
   if (!found.folder)
     GRAPHMILL_TRYV(make_folder(found, options, def));
   auto& folder = *found.folder;
   if (options.tensorboard)
     GRAPHMILL_TRYV(folder.keep_events());
-  auto* before = found.before ? &*found.before : nullptr;
-  const auto at = before != nullptr ? before->state.at : course_position{};
-  GRAPHMILL_TRYV(
-    remove_checkpoints_after(folder.checkpoints(), checkpoint_name(at)));
-  GRAPHMILL_TRYV(folder.go_back(before != nullptr ? before->metrics
-                                                  : nlohmann::json::array(),
-                                at, definition_yaml(def)));
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout, "{}\n",
-        before != nullptr
-          ? fmt::format("goes on after epoch {}, step {}: {} training steps "
-                        "are done",
-                        at.epoch, at.step, at.train_steps)
-          : std::string{"begins anew: the run has left no checkpoint"});
+        begin_text(before, steps_left));
   local_run_config config;
   config.def = def;
   config.data = found.data;
+  // What cannot be prepared leaves the run as it was.
+  config.on_prepared = [&folder, before, at, &def]() -> result<void> {
+    GRAPHMILL_TRYV(
+      remove_checkpoints_after(folder.checkpoints(), checkpoint_name(at)));
+    return folder.go_back(before != nullptr ? before->metrics
+                                            : nlohmann::json::array(),
+                          at, definition_yaml(def));
+  };
   return train_in(folder, std::move(config), graph.info().digest,
                   graph.part_count(), options.how, before);
 }
@@ -258,6 +345,10 @@ void add_resume_command(command_line& cli) {
     ->add_option("--runs", options->runs,
                  "Folder in which a run folder is made for a checkpoint")
     ->capture_default_str();
+  command
+    ->add_flag("--from-start", options->from_start,
+               "Train the run anew, in the place of all that it has left")
+    ->excludes("--from");
   auto* cluster =
     command->add_option("--cluster", options->cluster.address,
                         "Have the cluster with this coordinator go on with one "
@@ -270,8 +361,8 @@ void add_resume_command(command_line& cli) {
   add_tensorboard_flag(*command, options->tensorboard);
   add_training_options(*command, options->how);
   // A cluster has data, folders and memory of its own.
-  for (const auto* own : {"--data", "--runs", "--no-verify", "--storage",
-                          "--disk-cache", "--memory"})
+  for (const auto* own : {"--data", "--runs", "--from-start", "--no-verify",
+                          "--storage", "--disk-cache", "--memory"})
     cluster->excludes(command->get_option(own));
   command->footer(
     "The weights are those of a run that was never stopped. Checkpoints behind "

@@ -72,6 +72,7 @@ result<run_result> run_attempts(local_run_config config, run_folder& folder,
     }
     auto attempt = config;
     config.from.reset();
+    config.on_prepared = {}; // Once for all attempts.
     attempt.def = sized(config.def, trainers);
     attempt.pause_at = next_change(config.def, here);
     about.world = static_cast<rank_id>(trainers);

@@ -31,10 +31,17 @@ nlohmann::json problems_json(const std::string& file,
                     {"line", problem.where.line},
                     {"column", problem.where.column},
                     {"message", problem.text}});
-  return {{"file", file},
-          {"valid", problems.empty()},
-          {"data", data.empty() ? nlohmann::json() : nlohmann::json(data)},
-          {"problems", std::move(list)}};
+  nlohmann::json out{
+    {"file", file},
+    {"valid", problems.empty()},
+    {"data", data.empty() ? nlohmann::json() : nlohmann::json(data)},
+    {"problems", std::move(list)}};
+  if (!problems.empty()) {
+    const auto refused = to_error(problems);
+    out["error"] = refused.message;
+    out["code"] = to_string(refused.code);
+  }
+  return out;
 }
 
 std::string one_line(const nlohmann::json& value) {

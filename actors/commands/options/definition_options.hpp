@@ -27,7 +27,8 @@ void add_override_option(CLI::App& command,
                          std::vector<std::string>& overrides);
 
 /// {"file", "valid", "data", "problems": [{"origin", "line", "column",
-/// "message"}]}; `data` is null if no dataset was found.
+/// "message"}]}; `data` is null if no dataset was found. With problems also
+/// {"error", "code"}, as a command that fails has them.
 nlohmann::json problems_json(const std::string& file,
                              std::span<const problem> problems,
                              const std::string& data);

@@ -2,7 +2,6 @@
 
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/process/logger.hpp"
-#include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
@@ -44,14 +43,12 @@ void add_finished_run_options(CLI::App& command,
 
 namespace {
 
-constexpr std::size_t largest_summary = std::size_t{1} << 26;
-
 /// Compares weights with the digest in the run's summary. A run that another
 /// program has made, or that was copied without it, has none.
 result<void> check_weights(const run_folder& run,
                            const std::vector<named_tensor>& weights) {
   const auto file = run.path() / "summary.json";
-  const auto read = read_json(file, largest_summary);
+  const auto read = run.read_summary();
   if (!read && read.error().code == ec::not_found)
     return ok();
   if (!read && read.error().code != ec::invalid_data)

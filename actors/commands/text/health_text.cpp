@@ -92,10 +92,11 @@ std::string health_label(const actor_health& actor) {
 
 std::string health_progress(const run_progress& now) {
   auto out = fmt::format(
-    "progress  {}, epoch {} of {}, step {} of {}; {:.0f} seeds/s; "
-    "{} left\n",
+    "progress  {}, epoch {} of {}, step {} of {}; {} seeds/s; {} left\n",
     to_string(now.phase), now.epoch + 1, now.epochs, now.step, now.steps,
-    now.seeds_per_second, health_seconds(now.seconds_left));
+    now.seeds_per_second > 0 ? fmt::format("{:.0f}", now.seeds_per_second)
+                             : std::string{"-"},
+    health_seconds(now.seconds_left));
   out += fmt::format(
     "learning  rate {:.3g}, loss {}; last checkpoint {}\n", now.learning_rate,
     std::isfinite(now.loss) ? fmt::format("{:.4f}", now.loss)

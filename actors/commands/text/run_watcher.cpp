@@ -23,10 +23,6 @@ constexpr auto news_wait = 2s;
 /// Before asking again after a failure.
 constexpr auto retry_pause = 200ms;
 
-bool may_pass(const error& reason) {
-  return reason.code == ec::unavailable || reason.code == ec::timeout;
-}
-
 std::optional<phase> phase_named(const std::string& name) {
   for (const auto which : {phase::train, phase::validation, phase::test})
     if (to_string(which) == name)
@@ -41,6 +37,10 @@ double read_number(const nlohmann::json& in) {
 }
 
 } // namespace
+
+bool may_pass(const error& reason) {
+  return reason.code == ec::unavailable || reason.code == ec::timeout;
+}
 
 result<phase_result> read_metrics(const std::string& line) {
   GRAPHMILL_TRY(const auto in,

@@ -44,6 +44,9 @@ private:
   std::string waits_; ///< What the run waits for, as it was shown last.
 };
 
+/// Whether the coordinator could not be reached, which may be over soon.
+bool may_pass(const error& reason);
+
 /// The end of a phase from a line of metrics.jsonl.
 result<phase_result> read_metrics(const std::string& line);
 

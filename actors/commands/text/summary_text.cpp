@@ -97,6 +97,11 @@ std::string summary_text(const json& summary) {
     out += fmt::format("oversize         {} could have exceeded "
                        "budget.bytes and ran alone\n",
                        pluralized(batches, "batch", "batches"));
+  return out + result_text(summary);
+}
+
+std::string result_text(const json& summary) {
+  std::string out;
   if (find(summary, "validation_accuracy") != nullptr)
     out += fmt::format(
       "validation       {:.4f}{}\n", number(summary, "validation_accuracy"),

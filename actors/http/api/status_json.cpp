@@ -118,8 +118,10 @@ nlohmann::json run_status_json(const run_health& run) {
 }
 
 nlohmann::json run_status_json(const run_record& run) {
-  return {
-    {"run", run.id}, {"state", to_string(run.state)}, {"message", run.message}};
+  return {{"run", run.id},
+          {"state", to_string(run.state)},
+          {"message", run.message},
+          {"summary", summary_json(run)}};
 }
 
 nlohmann::json run_list_json(const runs_reply& runs) {

@@ -166,6 +166,13 @@ const std::vector<verdict_case> cases{
      slow_down(at(run, 0, actor_kind::sampling_service), 0.02, 0.1);
    },
    "sampling service of part 0 at daemon \"a\"", "answers late, 100 ms"},
+  {"a service that answers at once",
+   [](run_health& run) {
+     fill_stage(run, actor_kind::sampler, 0.05, 0.9);
+     slow_down(at(run, 0, actor_kind::sampling_service), 0.1, 4e-5);
+     at(run, 0, actor_kind::sampling_proxy).mean_latency = 2e-5;
+   },
+   "", "no stage is slow: the sampling service of part 0"},
   {"the sampling service there",
    [](run_health& run) {
      fill_stage(run, actor_kind::sampler, 0.05, 0.9);
@@ -270,6 +277,13 @@ const std::vector<verdict_case> cases{
        at(run, daemon, actor_kind::trainer).items = 0;
    },
    "", "no batch has been trained yet"},
+  {"the begin of an attempt",
+   [](run_health& run) {
+     for (std::size_t daemon : {0, 1})
+       at(run, daemon, actor_kind::trainer).items = 0;
+     run.progress.emplace().epoch = 40;
+   },
+   "", "no daemon has told of a trained batch yet"},
 };
 
 } // namespace

@@ -62,6 +62,43 @@ CATCH_TEST_CASE("a state is made of weights alone, as before the first step",
   }
 }
 
+CATCH_TEST_CASE("it is known without a replica what one would restore",
+                "[model]") {
+  std::mt19937_64 random{5};
+  const auto graph = random_graph(random, {.nodes = {40, 30},
+                                           .widths = {6, 0},
+                                           .edges = {{1, 0}, {0, 1}},
+                                           .in_edges = 3});
+  auto def = small_definition(model_kind::rgcn, 3);
+  def.optimizer.kind = optimizer_kind::adam;
+  const auto model = value_of(replica::create(def, graph.info));
+  const auto check = [&](const definition& by) {
+    const auto state = model->state();
+    const auto said = check_restorable(by, graph.info, state);
+    const auto restored =
+      value_of(replica::create(by, graph.info))->restore(state, 0);
+    CATCH_CHECK(static_cast<bool>(said) == static_cast<bool>(restored));
+    return static_cast<bool>(said);
+  };
+  auto sgd = def, larger = def;
+  sgd.optimizer.kind = optimizer_kind::sgd;
+  larger.model.hidden *= 2;
+  CATCH_CHECK(check(def));
+  CATCH_CHECK(check(sgd)); // It needs fewer moments, or none.
+  CATCH_CHECK_FALSE(check(larger));
+  model->keep_best();
+  CATCH_CHECK(check(def));
+  CATCH_CHECK_FALSE(check(larger));
+  // What was trained without moments is not gone on with by them.
+  auto plain = model->state();
+  std::erase_if(plain, [](const named_tensor& one) {
+    return one.name.starts_with(state_names::first);
+  });
+  const auto said = error_of(check_restorable(def, graph.info, plain));
+  CATCH_CHECK(said.code == ec::invalid_data);
+  CATCH_CHECK(said.message.find("hold no tensor") != std::string::npos);
+}
+
 CATCH_TEST_CASE("the shapes of a state are known without one", "[model]") {
   std::mt19937_64 random{5};
   const auto graph = random_graph(random, {.nodes = {40, 30},

@@ -43,6 +43,36 @@ CATCH_TEST_CASE("a run folder is its owner's alone", "[kernels]") {
   }
 }
 
+CATCH_TEST_CASE("a run has come to its end if its summary and weights say so",
+                "[kernels]") {
+  const temp_folder folder;
+  auto run = value_of(run_folder::create(folder / "runs", "r", "dataset: d\n",
+                                         {folder.path(), "1"}));
+  CATCH_CHECK(error_of(run.read_summary()).code == ec::not_found);
+  const nlohmann::json whole{{"digest", "ab"}, {"error", nullptr}};
+  value_of(run.write_summary(whole));
+  CATCH_CHECK(run.summary_at_end().is_null());
+  value_of(write_file(run.weights(), ""));
+  CATCH_CHECK(run.summary_at_end() == whole);
+  value_of(run.write_summary({{"digest", "ab"}, {"error", "no room"}}));
+  CATCH_CHECK(run.summary_at_end().is_null());
+  value_of(write_file(run.path() / "summary.json", "{"));
+  CATCH_CHECK(run.summary_at_end().is_null());
+  CATCH_CHECK(error_of(run.read_summary()).code == ec::invalid_data);
+}
+
+CATCH_TEST_CASE("a folder that is gone is not taken for one that is no run",
+                "[kernels]") {
+  const temp_folder folder;
+  const auto said = [](const std::filesystem::path& path) {
+    return error_of(run_folder::reopen(path)).message;
+  };
+  CATCH_CHECK(said(folder / "gone").find("there is no run folder")
+              != std::string::npos);
+  CATCH_CHECK(said(folder.path()).find("it has no run.json")
+              != std::string::npos);
+}
+
 CATCH_TEST_CASE("a folder of runs that is there stays as it is", "[kernels]") {
   const temp_folder folder;
   const auto runs = folder / "runs";

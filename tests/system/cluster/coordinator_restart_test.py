@@ -4,8 +4,10 @@ to the weights of runs that nobody has disturbed."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -111,10 +113,25 @@ class Restarted(runs.Workplace):
         where = address()
         cluster = self.cluster(where)
         ids = self.begin(cluster)
+        followed = cluster.folder / "followed"
+        with followed.open("w") as out:
+            follower = subprocess.Popen(
+                [program(), "logs", "--follow", ids[0], "--cluster", where],
+                stdout=out, stderr=subprocess.DEVNULL)
+        self.addCleanup(follower.kill)
+        cluster.wait_until(lambda: "train epoch 1" in followed.read_text(),
+                           "log that is followed")
         cluster.daemons[0].kill()
         again = cluster.lead(where)
         again.address()  # It is there.
         self.check_all_finish(cluster, ids)
+        self.assertEqual(follower.wait(PATIENCE_SECONDS), 0)
+        self.assertIn("run ended after", followed.read_text())
+        # Who begins to watch sees what the coordinator before has told, too.
+        rows = re.findall(r"^ +(\d+) +\d+\.\d{4} ",
+                          cluster.call("watch", ids[0]).stderr, re.MULTILINE)
+        self.assertEqual(sorted(set(map(int, rows))),
+                         list(range(1, EPOCHS + 1)))
         said = again.log.read_text()
         self.assertIn(f"run {ids[0]}: the coordinator was started anew", said)
         self.assertIn(f"run {ids[0]}: attempt 2 goes on from epoch", said)

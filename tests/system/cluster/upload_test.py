@@ -184,6 +184,43 @@ class Upload(runs.Workplace):
             self.assertEqual(done.returncode, 1, done.stdout)
             self.assertIn("say what", done.stderr)
 
+    def test_a_run_that_is_over(self):
+        cluster = self.cluster()
+        run = cluster.ask("submit", self.write(SMALL, self.parts))["run"]
+        self.await_state(cluster, run, "finished")
+        folder = cluster.folder / "runs" / run
+        summary = json.loads((folder / "summary.json").read_text())
+        told = cluster.ask("status", run)["summary"]
+        self.assertEqual(told["digest"], summary["digest"])
+        done = graphmill("status", run, "--cluster", cluster.coordinator)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\ntest accuracy +0\.\d{4}\n")
+        self.assertRegex(done.stdout,
+                         rf"\nweights digest +{summary['digest']}\n")
+        self.assertIn("no step is left to train",
+                      cluster.refused("resume", run))
+        self.assertIn("has shape",
+                      cluster.refused("resume", run, "--set",
+                                      "model.hidden=64", "--with-changes"))
+        said = cluster.refused("resume", folder)
+        self.assertIn("is a path", said)
+        self.assertIn(f"say {run} if", said)
+        self.assertEqual([one["run"] for one in cluster.ask("runs")["runs"]],
+                         [run])
+        fetched = self.top / "fetched"
+        done = graphmill("fetch", run, "--out", fetched, "--cluster",
+                         cluster.coordinator)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("checkpoints stay at the coordinator", done.stdout)
+        done = graphmill("resume", fetched)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("--from-start", done.stderr)
+        shutil.rmtree(folder)
+        for command in (["logs"], ["resume"],
+                        ["fetch", "--out", self.top / "nothing"]):
+            self.assertIn(f'has no folder of run "{run}"',
+                          cluster.refused(*command[:1], run, *command[1:]))
+
     def test_another_dataset(self):
         checkpoint = self.killed()
         other = partitioned(small_rmat(self.top / "other" / "rmat", seed=4), 1,

@@ -150,6 +150,26 @@ class FinishedRun(runs.Workplace):
         self.assertEqual(validation["accuracy"],
                          self.summary["validation_accuracy"])
 
+    def test_evaluate_with_sampled_neighbours(self):
+        """Draws are those of the epochs that the run's numbers are of."""
+        for replicas in (1, 2):
+            definition = merged(DEFINITION, {
+                "sampler": {"fanouts": [1, 1]}, "train": {"epochs": 4},
+                "evaluate": {"neighbours": "sampled"},
+                "trainer": {"replicas": replicas}})
+            summary = self.train(definition, self.data)
+            lines = [json.loads(line) for line in
+                     pathlib.Path(summary["run"], "metrics.jsonl").read_text()
+                     .splitlines()]
+            test, = [line for line in lines if line["phase"] == "test"]
+            best, = [line for line in lines if line["phase"] == "validation"
+                     and line["epoch"] == summary["best_epoch"]]
+            for split, then in (("test", test), ("validation", best)):
+                done = self.ask("evaluate", summary["run"], "--split", split)
+                self.assertEqual(done["seeds"], then["seeds"])
+                self.assertEqual(done["accuracy"], then["accuracy"])
+                self.assertEqual(done["loss"], then["loss"])
+
     def test_predict(self):
         predictions = {}
         for data in (self.data, self.parts):
@@ -207,12 +227,23 @@ class FinishedRun(runs.Workplace):
                               features=10, classes=3, seed=9)
         for arguments, part in (
                 (["evaluate", self.run_folder, "--data", other], "digest"),
-                (["evaluate", self.top / "nothing"], "run.json"),
+                (["evaluate", self.top / "nothing"], "there is no run folder"),
+                (["evaluate", self.top], "it has no run.json"),
                 (["predict", self.run_folder, "--out",
                   self.top / "no" / "way.npy"], "way.npy")):
             done = graphmill(*arguments)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(part, done.stderr)
+
+    def test_problems_of_a_definition(self):
+        done = graphmill("validate", self.write(
+            merged(DEFINITION, {"model": {"kind": "nothing"}}), self.data),
+            "--data", self.data, "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        told = json.loads(done.stdout)
+        self.assertFalse(told["valid"])
+        self.assertIn(told["problems"][0]["message"], told["error"])
+        self.assertEqual(told["code"], "invalid_argument")
 
     def test_damaged_weights(self):
         copy = self.top / "damaged"

@@ -1,6 +1,7 @@
 """Runs that are killed at any moment, and gone on with: the same weights."""
 
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -190,7 +192,13 @@ class Resumed(runs.Workplace):
         first = min((folder / "checkpoints").iterdir()).name
         self.assertEqual(self.resume(folder, "--from", first)["digest"],
                          expected["digest"])
-        self.assertIn("none", self.refused(folder, "--from", "none"))
+        self.assertIn("there is no checkpoint none",
+                      self.refused(folder, "--from", "none"))
+        for around in (folder, folder / "checkpoints"):
+            newest = max((folder / "checkpoints").glob("[0-9]*"))
+            said = self.refused(folder, "--from", around)
+            self.assertIn("is no checkpoint", said)
+            self.assertIn(f"the newest of those in it is {newest}", said)
 
     def test_changes(self):
         definition = merged(DEFINITION, {"train": {"epochs": 3},
@@ -210,6 +218,77 @@ class Resumed(runs.Workplace):
         self.assertEqual(longer["epochs"], 6)
         whole = self.undisturbed("sage")
         self.assertEqual(longer["digest"], whole["digest"])
+
+    def quick(self, *changes):
+        """A short run, in one process; returns its summary and folder."""
+        summary = self.train(
+            merged(DEFINITION, {"train": {"epochs": 2},
+                                "faults": {"trainer_delay_ms": 0}}, *changes),
+            self.data)
+        return summary, pathlib.Path(summary["run"])
+
+    @staticmethod
+    def files(folder):
+        return {path: path.read_bytes() for path in folder.rglob("*")
+                if path.is_file()}
+
+    def test_a_change_that_is_refused_leaves_the_run_alone(self):
+        summary, folder = self.quick()
+        before = self.files(folder)
+        for hidden in (8, 64):
+            said = self.refused(folder, "--set", f"model.hidden={hidden}",
+                                "--with-changes")
+            self.assertIn("has shape", said)
+            self.assertEqual(self.files(folder), before)
+        self.assertEqual(self.ask("evaluate", folder)["accuracy"],
+                         summary["test_accuracy"])
+
+    def test_what_has_no_checkpoint_is_not_replaced(self):
+        summary, folder = self.quick()
+        copied = self.top / "copied-without-checkpoints"
+        shutil.copytree(folder, copied,
+                        ignore=shutil.ignore_patterns("checkpoints"))
+        before = self.files(copied)
+        said = self.refused(copied)
+        self.assertIn("has weights, but no checkpoint", said)
+        self.assertIn("--from-start", said)
+        self.assertEqual(self.files(copied), before)
+        again = self.resume(copied, "--from-start")
+        self.assertEqual(again["digest"], summary["digest"])
+        self.assertEqual(self.metrics(copied), self.metrics(folder))
+
+    def test_a_run_that_writes_no_checkpoints(self):
+        summary, folder = self.quick(
+            {"checkpoint": {"every_steps": 0, "keep": 0}})
+        more = ["--set", "train.epochs=3", "--with-changes"]
+        before = self.files(folder)
+        self.assertIn("has weights", self.refused(folder, *more))
+        self.assertEqual(self.files(folder), before)
+        (folder / "weights.safetensors").unlink()
+        self.assertIn("has metrics, but no checkpoint", self.refused(folder))
+        (folder / "metrics.jsonl").write_text("")
+        self.assertEqual(self.resume(folder)["digest"], summary["digest"])
+
+    def test_a_finished_run(self):
+        summary, folder = self.quick()
+        before = self.files(folder)
+        self.assertEqual(self.resume(folder), summary)
+        done = graphmill("resume", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("has finished", done.stdout)
+        self.assertIn("--set train.epochs=N --with-changes", done.stdout)
+        self.assertEqual(self.files(folder), before)
+        # One that lacks its end is brought there once more.
+        (folder / "summary.json").unlink()
+        self.assertEqual(self.resume(folder)["digest"], summary["digest"])
+
+    def test_a_run_of_the_cluster(self):
+        with unittest.mock.patch.dict(
+                os.environ, {"GRAPHMILL_CLUSTER": "tcp://127.0.0.1:1"}):
+            said = self.refused("some-run")
+        self.assertIn("there is no run folder some-run", said)
+        self.assertIn("`graphmill resume some-run --cluster "
+                      "tcp://127.0.0.1:1`", said)
 
     def test_weights_of_another_run(self):
         quick = {"faults": {"trainer_delay_ms": 0}}

@@ -7,6 +7,7 @@
 #include "pipelines/definition/definition_file.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -88,13 +89,14 @@ result<void> run_file::go_on_from(const checkpoint& before,
   reporter_.go_on_after(before.metrics);
   GRAPHMILL_TRYV(
     folder_.go_back(before.metrics, before.state.at, definition_yaml(def)));
-  if (stays && def.recovery.wait == 0)
-    return ok();
   // A daemon may be lost before the run has made a checkpoint of its own.
-  auto own = before;
-  own.definition = definition_yaml(def);
-  GRAPHMILL_TRYV(write_checkpoint(folder_.checkpoints(), own,
-                                  std::max(1U, def.checkpoint.keep)));
+  if (!stays || def.recovery.wait != 0) {
+    auto own = before;
+    own.definition = definition_yaml(def);
+    GRAPHMILL_TRYV(write_checkpoint(folder_.checkpoints(), own,
+                                    std::max(1U, def.checkpoint.keep)));
+  }
+  note_before(before.metrics);
   return ok();
 }
 
@@ -137,9 +139,30 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
   GRAPHMILL_TRYV(
     remove_checkpoints_after(folder_.checkpoints(), checkpoint_name(at)));
   GRAPHMILL_TRYV(folder_.go_back(metrics, at, definition_yaml(def)));
+  note_before(metrics);
   const run_point here{at.epoch, at.step};
   note_size(def, {here, size_at(def, here).value_or(next.trainers)});
   return kept;
+}
+
+/// @param metrics Of the epochs that it goes on after, an array.
+void run_file::note_before(const nlohmann::json& metrics) {
+  before_ = {};
+  for (const auto& line : metrics)
+    if (const auto loss = line.value("loss", nlohmann::json{});
+        loss.is_number() && line.value("phase", "") == to_string(phase::train))
+      before_.loss = loss.get<double>();
+  const auto names = checkpoints_in(folder_.checkpoints());
+  if (names.empty())
+    return;
+  std::error_code failed;
+  const auto made = fs::last_write_time(
+    folder_.checkpoints() / names.front() / checkpoint_state_file, failed);
+  if (!failed)
+    before_.checkpoint =
+      std::chrono::steady_clock::now()
+      - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+        fs::file_time_type::clock::now() - made);
 }
 
 void run_file::note_size(const definition& def, const size_change& now) {
@@ -321,14 +344,19 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
 
 result<file_reply> read_run_file(const fs::path& runs,
                                  const file_request& wanted) {
-  if (!is_plain_name(wanted.run)
-      || !(wanted.file.empty() || is_plain_name(wanted.file)))
+  if (!is_plain_name(wanted.run))
+    return fail(ec::invalid_argument,
+                "\"{}\" is no id of a run: `graphmill runs` lists them",
+                wanted.run);
+  if (!wanted.file.empty() && !is_plain_name(wanted.file))
     return fail(ec::invalid_argument, "\"{}\" of run \"{}\" is no file name",
                 wanted.file, wanted.run);
   const auto folder = runs / wanted.run;
   std::error_code failed;
   if (!fs::is_directory(folder, failed))
-    return fail(ec::not_found, "there is no run \"{}\" at the coordinator",
+    return fail(ec::not_found,
+                "the coordinator has no folder of run \"{}\": it has been "
+                "removed, or there never was such a run",
                 wanted.run);
   file_reply out;
   if (wanted.file.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/cluster/health/progress_gauge.hpp"
 #include "actors/run/checkpoints/checkpoint_writer.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "actors/run/run_summary.hpp"
@@ -98,6 +99,10 @@ public:
   /// Since when it has had how many trainers; empty if that does not change.
   const std::vector<size_change>& sizes() const { return sizes_; }
 
+  /// What it had before the attempt that is on, for whoever tells how far it
+  /// is.
+  const progress_before& before() const { return before_; }
+
   /// Tells the run's log of what becomes of it.
   void note(const std::string& sentence) const;
 
@@ -130,6 +135,7 @@ private:
     : folder_(std::move(folder)), reporter_(nullptr, {}, &folder_) {}
 
   void read_metrics();
+  void note_before(const nlohmann::json& metrics);
   std::optional<found_checkpoint> newest_whole() const;
   std::int64_t steps_left() const;
   void finish_checkpoints();
@@ -145,6 +151,7 @@ private:
   double seconds_before_ = 0;
   std::uint32_t attempts_ = 1;
   std::vector<size_change> sizes_;
+  progress_before before_;
   run_result result_;
   nlohmann::json daemons_ = nlohmann::json::object();
 };

@@ -7,6 +7,7 @@
 
 #include <spdlog/sinks/null_sink.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -24,6 +25,14 @@ struct filed_run {
     before.state.tensors = std::make_shared<const std::vector<named_tensor>>(
       std::vector<named_tensor>{{"a", {1}, {7}}});
     before.definition = definition_yaml(def);
+    for (const auto* phase : {"train", "validation"})
+      for (const auto epoch : {1, 2})
+        before.metrics.push_back({{"phase", phase},
+                                  {"epoch", epoch},
+                                  {"seeds", 4},
+                                  {"accuracy", 0.5},
+                                  {"loss", 1.0 / epoch}});
+    before.metrics.back()["loss"] = 9.0;
     value_of(file->go_on_from(before, def));
   }
 
@@ -56,6 +65,21 @@ CATCH_TEST_CASE("an attempt goes on from the newest checkpoint",
   CATCH_CHECK(from->at == course_position{2, 0, 8});
   CATCH_REQUIRE(from->tensors->size() == 1);
   CATCH_CHECK(from->tensors->front().values == std::vector<float>{7});
+}
+
+CATCH_TEST_CASE(
+  "an attempt knows the last loss, and that there is a checkpoint",
+  "[cluster][filing]") {
+  filed_run it;
+  CATCH_CHECK(it.file->before().loss == 0.5);
+  CATCH_CHECK(it.file->before().checkpoint);
+  value_of(it.go_back(true));
+  CATCH_CHECK(it.file->before().loss == 0.5);
+  CATCH_CHECK(it.file->before().checkpoint);
+  it.damage();
+  value_of(it.go_back(false)); // From the beginning.
+  CATCH_CHECK(std::isnan(it.file->before().loss));
+  CATCH_CHECK_FALSE(it.file->before().checkpoint);
 }
 
 CATCH_TEST_CASE("only a run that began with nothing begins anew",

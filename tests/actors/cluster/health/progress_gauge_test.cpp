@@ -15,9 +15,10 @@ using namespace std::chrono_literals;
 CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   definition def;
   def.train.epochs = 3;
-  const auto gauge = std::make_shared<progress_gauge>(def);
+  const auto gauge = std::make_shared<progress_gauge>(def, 80);
   run_observer told;
-  int steps = 0, phases = 0, checkpoints = 0;
+  int begins = 0, steps = 0, phases = 0, checkpoints = 0;
+  told.on_begin = [&begins](const phase_request&) { ++begins; };
   told.on_step = [&steps](const phase_request&, std::int64_t) { ++steps; };
   told.on_phase = [&phases](const phase_result&) -> result<void> {
     if (++phases > 1)
@@ -34,6 +35,7 @@ CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   work.epoch = 1;
   work.steps = 8;
   work.learning_rate = 0.5;
+  told.on_begin(work);
   told.on_step(work, 4);
   auto now = read();
   CATCH_REQUIRE(now);
@@ -44,9 +46,6 @@ CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   CATCH_CHECK(now->steps == 8);
   CATCH_CHECK(now->learning_rate == 0.5);
   CATCH_CHECK(std::isnan(now->loss));
-  // One step says nothing about the pace.
-  CATCH_CHECK(now->seeds_per_second == 0);
-  CATCH_CHECK(now->seconds_left == -1);
   CATCH_CHECK(now->checkpoint_age == -1);
   phase_result done;
   done.metrics = {3.0, 1, 4};
@@ -59,17 +58,113 @@ CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   CATCH_CHECK(read()->loss == 0.75);
   told.on_checkpoint({});
   CATCH_CHECK(read()->checkpoint_age >= 10);
+  CATCH_CHECK(begins == 1);
   CATCH_CHECK(steps == 1);
   CATCH_CHECK(phases == 2);
   CATCH_CHECK(checkpoints == 1);
 }
 
+namespace {
+
+/// A gauge of three epochs of 65 seeds in batches of 10, whose clock is set by
+/// hand.
+struct timed_gauge {
+  explicit timed_gauge(const progress_before& before = {}) {
+    definition def;
+    def.train.epochs = 3;
+    def.train.batch_size = 10;
+    gauge = std::make_shared<progress_gauge>(def, 65, before, [this] {
+      return progress_gauge::clock::time_point{at};
+    });
+    progress_gauge::observe(gauge, told);
+  }
+  timed_gauge(const timed_gauge&) = delete;
+  timed_gauge& operator=(const timed_gauge&) = delete;
+
+  phase_request begin(phase which, std::int32_t epoch, std::int64_t steps,
+                      std::int64_t first = 0) {
+    phase_request work;
+    work.phase = which;
+    work.epoch = epoch;
+    work.steps = steps;
+    work.first = first;
+    told.on_begin(work);
+    return work;
+  }
+
+  /// Seeds per second, and seconds left.
+  std::pair<double, double> pace() const {
+    const auto now = gauge->read(progress_gauge::clock::time_point{at});
+    return now ? std::pair{now->seeds_per_second, now->seconds_left}
+               : std::pair{-2.0, -2.0};
+  }
+
+  std::chrono::seconds at{100};
+  std::shared_ptr<progress_gauge> gauge;
+  run_observer told;
+};
+
+} // namespace
+
+CATCH_TEST_CASE("the pace is that of steps which all ranks have done",
+                "[cluster][health]") {
+  timed_gauge f;
+  using pace = std::pair<double, double>;
+  auto work = f.begin(phase::train, 0, 7);
+  CATCH_CHECK(f.pace() == pace{0, -1});
+  // Two trainers: the first one tells of half a step.
+  for (const auto done : {1, 2, 3}) {
+    f.at += 1s;
+    f.told.on_step(work, done - 1);
+    if (done == 1)
+      CATCH_CHECK(f.pace() == pace{0, -1});
+    f.at += 1s;
+    f.told.on_step(work, done);
+    // 10 seeds in 2 s; the rest of 7 steps, and 14 of two more epochs.
+    CATCH_CHECK(f.pace() == pace{5, 2 * (7 - done + 14)});
+  }
+  // The last step has 5 seeds.
+  f.at += 8s;
+  f.told.on_step(work, 7);
+  CATCH_CHECK(f.pace() == pace{65.0 / 14, 28});
+
+  // It stays while others are evaluated, and until there is a new one.
+  work = f.begin(phase::validation, 0, 1);
+  f.told.on_step(work, 0);
+  f.told.on_step(work, 1);
+  CATCH_CHECK(f.pace() == pace{65.0 / 14, 28});
+  work = f.begin(phase::train, 1, 7);
+  CATCH_CHECK(f.pace() == pace{65.0 / 14, 28});
+  f.at += 1s;
+  f.told.on_step(work, 1);
+  CATCH_CHECK(f.pace() == pace{10, 13});
+  f.begin(phase::test, 2, 1);
+  CATCH_CHECK(f.pace() == pace{10, 0});
+}
+
+CATCH_TEST_CASE("an attempt has the pace of its own steps, and what is left of "
+                "those before",
+                "[cluster][health]") {
+  timed_gauge f{
+    {0.75, progress_gauge::clock::time_point{std::chrono::seconds{100}}}};
+  f.at += 7s;
+  const auto work = f.begin(phase::train, 2, 7, 5);
+  f.at += 2s;
+  f.told.on_step(work, 6);
+  CATCH_CHECK(f.pace() == std::pair{5.0, 2.0});
+  const auto now = f.gauge->read(progress_gauge::clock::time_point{f.at});
+  CATCH_CHECK(now->step == 6);
+  CATCH_CHECK(now->loss == 0.75);
+  CATCH_CHECK(now->checkpoint_age == 9);
+}
+
 CATCH_TEST_CASE("nobody has to take checkpoints for progress",
                 "[cluster][health]") {
-  const auto gauge = std::make_shared<progress_gauge>(definition{});
+  const auto gauge = std::make_shared<progress_gauge>(definition{}, 1);
   run_observer told;
   progress_gauge::observe(gauge, told);
   CATCH_CHECK_FALSE(told.on_checkpoint);
+  told.on_begin({});
   told.on_step({}, 1);
   value_of(told.on_phase({}));
   CATCH_CHECK(gauge->read(progress_gauge::clock::now()));

@@ -68,6 +68,23 @@ CATCH_TEST_CASE("a board keeps and tells no more than its bounds",
               == std::to_string(10 + run_board::most_at_once));
 }
 
+CATCH_TEST_CASE("who begins to watch gets what was told before, nobody twice",
+                "[cluster]") {
+  const auto first = std::uint64_t{2} << 32;
+  run_board board{first};
+  board.recall("r", {metrics(1), metrics(2)});
+  board.add("r", metrics(3));
+  board.recall("r", {metrics(9)}); // It is known by now.
+  const auto [next, news] = board.since("r", 0);
+  CATCH_CHECK(next == first + 1);
+  CATCH_REQUIRE(news.size() == 3);
+  for (std::size_t i = 0; i < news.size(); ++i)
+    CATCH_CHECK(news[i].metrics == std::to_string(i + 1));
+  // Of the coordinator before this one.
+  const auto seen = (std::uint64_t{1} << 32) + 9;
+  CATCH_CHECK(board.since("r", seen).second.size() == 1);
+}
+
 CATCH_TEST_CASE("watchers of a coordinator before this one get all its news",
                 "[cluster]") {
   run_board before;

@@ -120,9 +120,11 @@ CATCH_TEST_CASE("the API tells of a run, whatever its state", "[api]") {
   for (const auto* unknown : {"r", "", "..", "%72"})
     CATCH_CHECK(api.get(std::string{"/api/runs/"} + unknown).status == 404);
   api.feed->note(run_in(run_state::queued, "waits: for a"), unix_time{1});
-  CATCH_CHECK(
-    api.read("/api/runs/r")
-    == json{{"run", "r"}, {"state", "queued"}, {"message", "waits: for a"}});
+  CATCH_CHECK(api.read("/api/runs/r")
+              == json{{"run", "r"},
+                      {"state", "queued"},
+                      {"message", "waits: for a"},
+                      {"summary", nullptr}});
   api.feed->note(run_in(run_state::running), unix_time{2});
   CATCH_CHECK(api.get("/api/runs/r").status == 503);
   const auto figures = figures_of_run(1000);
