@@ -14,6 +14,8 @@ result<monitoring> monitoring::prepare(const monitoring_options& options,
   monitoring out;
   if (leads && options.http != "none")
     out.places_.push_back({options.http, true});
+  else if (options.http != "none" && options.http != monitoring_options::usual)
+    out.left_out_ = options.http;
   if (!options.metrics.empty())
     out.places_.push_back({options.metrics, false});
   if (!options.token_file.empty()) {
@@ -27,6 +29,11 @@ result<monitoring> monitoring::prepare(const monitoring_options& options,
 }
 
 void monitoring::start(const std::shared_ptr<spdlog::logger>& log) {
+  if (!left_out_.empty())
+    log->warn("--http {} is left out: a coordinator tells of its cluster over "
+              "HTTP, and this daemon joins one; --metrics ADDRESS has it tell "
+              "of itself",
+              left_out_);
   for (const auto& place : places_) {
     http_server::options with;
     with.listen = place.listen;

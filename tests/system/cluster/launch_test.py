@@ -352,6 +352,22 @@ class Launcher(Launch):
             "SLURM_PROCID": str(rank), "SLURM_NTASKS": "3",
             "SLURM_JOB_NODELIST": "n[1-3]"})
 
+    def test_nobody_to_join(self):
+        """Whoever has mistyped an address is told so."""
+        process = self.start("node", "--data", self.data, "--listen",
+                             "tcp://127.0.0.1:0", "--insecure",
+                             "--join", "tcp://127.0.0.1:1")
+        said = ""
+        # It ends after two minutes.
+        while "does not answer" not in said and process.poll() is None:
+            said = process.stderr.readline()
+        self.assertIn("the coordinator at tcp://127.0.0.1:1 does not answer: ",
+                      said)
+        self.assertIn("; trying again for ", said)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.check_nothing_left()
+
     def test_no_sense(self):
         process = self.start("node", "--data", self.data, RANK="3",
                              WORLD_SIZE="3", MASTER_ADDR="127.0.0.1")
