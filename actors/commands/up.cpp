@@ -159,10 +159,6 @@ result<run_record> run_on(launched_cluster& cluster, const definition& def,
 }
 
 result<int> up(const up_options& options) {
-  if ((options.local != 0) == !options.hosts.empty())
-    return fail(ec::invalid_argument,
-                "say where the daemons shall run: --local N on this machine, "
-                "or --hosts FILE by ssh");
   if (!options.insecure)
     forbid_core_dumps();
   GRAPHMILL_TRY(const auto source,
@@ -236,8 +232,12 @@ void add_up_command(command_line& cli) {
     "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
     "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "
     "has it go on.");
-  command->callback(
-    [&cli, options] { cli.run = [options] { return up(*options); }; });
+  command->callback([&cli, options] {
+    if ((options->local != 0) == !options->hosts.empty())
+      refuse_words("say where the daemons shall run: --local N on this "
+                   "machine, or --hosts FILE by ssh");
+    cli.run = [options] { return up(*options); };
+  });
 }
 
 } // namespace graphmill

@@ -71,6 +71,10 @@ std::string below_each_other(std::string_view sentence) {
 
 } // namespace
 
+void refuse_words(const std::string& sentence) {
+  throw CLI::ValidationError{sentence}; // `run_program` takes it.
+}
+
 void say_sentence(std::string_view sentence) {
   std::fflush(stdout);
   say_lines(stderr, "graphmill: " + below_each_other(sentence) + '\n');
