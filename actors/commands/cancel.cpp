@@ -32,6 +32,10 @@ result<int> cancel(const cancel_options& options) {
   GRAPHMILL_TRY(auto client, connect(options.cluster, "cancel"));
   // Afterwards it may be over whichever way it went.
   const auto before = client.run(options.run);
+  if (!before
+      && (before.error().code == ec::unavailable
+          || before.error().code == ec::timeout))
+    return before.error(); // Nor would it hear of the cancel.
   GRAPHMILL_TRYV(client.cancel({options.run, options.now}));
   if (options.cluster.json)
     say("{}\n", one_line({{"run", options.run}, {"now", options.now}}));
