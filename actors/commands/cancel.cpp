@@ -4,6 +4,7 @@
 #include "actors/process/say.hpp"
 
 #include <memory>
+#include <string_view>
 
 namespace graphmill {
 
@@ -15,16 +16,31 @@ struct cancel_options {
   bool now = false;
 };
 
+/// What becomes of a run, from what it was.
+std::string_view outcome_of(const result<run_record>& before, bool now) {
+  if (before && before.value().state == run_state::queued)
+    return "leaves the queue";
+  if (before)
+    return now ? "ends at once"
+               : "ends after this step, with the weights so far";
+  return now ? "ends at once, or leaves the queue"
+             : "leaves the queue, or ends after this step with the weights so "
+               "far";
+}
+
 result<int> cancel(const cancel_options& options) {
   GRAPHMILL_TRY(auto client, connect(options.cluster, "cancel"));
+  // Afterwards it may be over whichever way it went.
+  const auto before = client.run(options.run);
+  if (!before
+      && (before.error().code == ec::unavailable
+          || before.error().code == ec::timeout))
+    return before.error(); // Nor would it hear of the cancel.
   GRAPHMILL_TRYV(client.cancel({options.run, options.now}));
   if (options.cluster.json)
     say("{}\n", one_line({{"run", options.run}, {"now", options.now}}));
   else
-    say("run {} {}\n", options.run,
-        options.now ? "ends at once, or leaves the queue"
-                    : "leaves the queue, or ends after this step with "
-                      "the weights so far");
+    say("run {} {}\n", options.run, outcome_of(before, options.now));
   return 0;
 }
 

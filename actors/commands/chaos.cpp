@@ -182,7 +182,7 @@ result<void> check_flags_of(chaos_kind kind, const chaos_options& options) {
 }
 
 /// A single fault, as it is asked for.
-result<int> inflict_one(const chaos_options& options) {
+result<chaos_request> request_of(const chaos_options& options) {
   GRAPHMILL_TRY(const auto kinds, parse_chaos_kinds(options.kinds));
   const auto at = moment_named(options.at);
   if (kinds.size() != 1)
@@ -204,6 +204,24 @@ result<int> inflict_one(const chaos_options& options) {
   if (*at != moment::at_once)
     request.wait = chaos_request::longest_wait;
   GRAPHMILL_TRYV(request.check());
+  return request;
+}
+
+/// What the parser cannot know of the words.
+result<void> check_words(const chaos_options& options) {
+  if (!options.daemon.empty()) {
+    GRAPHMILL_TRYV(request_of(options));
+    return ok();
+  }
+  if (!options.planned)
+    return fail(ec::invalid_argument,
+                "a plan takes --seed and --during; a single fault, --daemon");
+  GRAPHMILL_TRYV(parse_chaos_kinds(options.kinds));
+  return ok();
+}
+
+result<int> inflict_one(const chaos_options& options) {
+  GRAPHMILL_TRY(const auto request, request_of(options));
   GRAPHMILL_TRY(auto client, connect(options.cluster, "chaos"));
   GRAPHMILL_TRYV(client.chaos(request));
   if (options.cluster.json)
@@ -216,9 +234,6 @@ result<int> inflict_one(const chaos_options& options) {
 result<int> chaos(const chaos_options& options) {
   if (!options.daemon.empty())
     return inflict_one(options);
-  if (!options.planned)
-    return fail(ec::invalid_argument,
-                "a plan takes --seed and --during; a single fault, --daemon");
   signal_watch signals;
   chaos_wishes wishes;
   wishes.seed = options.seed;
@@ -333,6 +348,8 @@ void add_chaos_command(command_line& cli) {
   add_cluster_options(*command, options->cluster);
   command->callback([&cli, options, seed, run] {
     options->planned = !seed->empty() && !run->empty();
+    if (const auto sound = check_words(*options); !sound)
+      refuse_words(sound.error().message);
     cli.run = [options] { return chaos(*options); };
   });
 }

@@ -16,9 +16,6 @@ struct stop_options {
 };
 
 result<int> stop(const stop_options& options) {
-  if (options.all != options.daemon.empty())
-    return fail(ec::invalid_argument,
-                "name the daemon to stop, or give --all to stop the cluster");
   GRAPHMILL_TRY(auto client, connect(options.cluster, "stop"));
   GRAPHMILL_TRYV(client.stop({options.daemon, false}));
   if (options.cluster.json)
@@ -44,8 +41,12 @@ void add_stop_command(command_line& cli) {
                     "All daemons, the coordinator last, and stand-ins");
   add_cluster_options(*command, options->cluster);
   command->footer("A run that is on and needs the daemon fails.");
-  command->callback(
-    [&cli, options] { cli.run = [options] { return stop(*options); }; });
+  command->callback([&cli, options] {
+    if (options->all != options->daemon.empty())
+      refuse_words(
+        "name the daemon to stop, or give --all to stop the cluster");
+    cli.run = [options] { return stop(*options); };
+  });
 }
 
 } // namespace graphmill

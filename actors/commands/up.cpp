@@ -56,9 +56,7 @@ launched_cluster::settings settings_of(const up_options& options,
   with.key = options.key;
   with.insecure = options.insecure;
   if (!options.quiet)
-    with.tell = [](const std::string& news) {
-      say(stderr, "graphmill: {}\n", news);
-    };
+    with.tell = [](const std::string& news) { say_sentence(news); };
   return with;
 }
 
@@ -110,6 +108,33 @@ result<launched_cluster> start_remote(const up_options& options,
   return launched_cluster::start(launch, settings_of(options, signals));
 }
 
+/// How other commands reach the cluster while it is up.
+void say_where(cluster_client& client, const up_options& options) {
+  const auto& at = client.address();
+  if (!options.key.empty() || options.insecure || options.local == 0)
+    say(stderr, "`graphmill top --cluster {}{}{}` shows the cluster\n", at,
+        options.insecure      ? " --insecure"
+        : options.key.empty() ? ""
+                              : " --key ",
+        options.insecure ? "" : options.key);
+  else
+    say(stderr,
+        "the cluster is at {}, with a key that nobody else has; with --key "
+        "FILE, from `graphmill keygen FILE`, `graphmill top` could show it\n",
+        at);
+}
+
+/// Where a run is left that this command cannot follow any more.
+error left_behind(const error& reason, const std::string& run,
+                  const up_options& options) {
+  const auto folder = (fs::path{options.runs} / run).string();
+  return fail(reason.code,
+              "run {} is left in {}{}: `graphmill resume {}`{} goes on with "
+              "it; {}",
+              run, folder, options.local != 0 ? "" : " at the first host",
+              folder, options.local != 0 ? "" : " there", reason.message);
+}
+
 /// Submits and follows; a signal cancels the run, a second one at once.
 result<run_record> run_on(launched_cluster& cluster, const definition& def,
                           const up_options& options) {
@@ -124,18 +149,16 @@ result<run_record> run_on(launched_cluster& cluster, const definition& def,
   run_watcher watcher{client, std::move(with)};
   for (auto again = false;; again = true) {
     auto ended = watcher.follow();
-    if (ended || ended.error().code != ec::cancelled)
+    if (ended)
       return ended;
+    if (ended.error().code != ec::cancelled)
+      return left_behind(ended.error(), run, options);
     client.forget_signals();
     GRAPHMILL_TRYV(client.cancel({run, again}));
   }
 }
 
 result<int> up(const up_options& options) {
-  if ((options.local != 0) == !options.hosts.empty())
-    return fail(ec::invalid_argument,
-                "say where the daemons shall run: --local N on this machine, "
-                "or --hosts FILE by ssh");
   if (!options.insecure)
     forbid_core_dumps();
   GRAPHMILL_TRY(const auto source,
@@ -146,6 +169,8 @@ result<int> up(const up_options& options) {
   GRAPHMILL_TRY(auto cluster, options.local != 0
                                 ? start_local(options, source, signals)
                                 : start_remote(options, source, signals));
+  if (!options.quiet)
+    say_where(cluster.client(), options);
   auto ended = run_on(cluster, source.value, options);
   cluster.end();
   if (!ended)
@@ -207,8 +232,12 @@ void add_up_command(command_line& cli) {
     "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
     "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "
     "has it go on.");
-  command->callback(
-    [&cli, options] { cli.run = [options] { return up(*options); }; });
+  command->callback([&cli, options] {
+    if ((options->local != 0) == !options->hosts.empty())
+      refuse_words("say where the daemons shall run: --local N on this "
+                   "machine, or --hosts FILE by ssh");
+    cli.run = [options] { return up(*options); };
+  });
 }
 
 } // namespace graphmill

@@ -28,6 +28,18 @@ constexpr auto end_patience = 5s;
 constexpr std::size_t most_deaths = 3;
 constexpr auto deaths_within = 60s;
 
+/// Lines that are told of what a daemon said which is started again: the run
+/// goes on, and who looks at it has more to read.
+constexpr std::size_t told_lines = 3;
+
+/// The last lines of a text.
+std::string_view last_lines(std::string_view text, std::size_t count) {
+  auto at = text.size();
+  while (at != 0 && at != std::string_view::npos && count-- != 0)
+    at = text.rfind('\n', at - 1);
+  return at == std::string_view::npos || at == 0 ? text : text.substr(at + 1);
+}
+
 } // namespace
 
 result<launched_cluster> launched_cluster::start(local_launch launch,
@@ -133,10 +145,19 @@ result<void> launched_cluster::check(std::size_t index) {
   std::erase_if(deaths,
                 [now](auto then) { return now - then > deaths_within; });
   deaths.push_back(now);
-  if (deaths.size() > most_deaths || interrupted())
+  if (interrupted())
     return death;
-  if (with_.tell)
-    with_.tell(death.message + "\nit is started again");
+  if (deaths.size() > most_deaths)
+    return fail(death.code,
+                "a daemon has died for the {}th time within {} s and is not "
+                "started again: {}",
+                deaths.size(), deaths_within.count(), death.message);
+  if (with_.tell) {
+    const auto words = daemon.last_words();
+    with_.tell(fmt::format("{} and is started again{}{}", daemon.end_text(),
+                           words.empty() ? "" : "; it said at last:\n",
+                           last_lines(words, told_lines)));
+  }
   return start_again(index);
 }
 

@@ -26,7 +26,8 @@ public:
     std::filesystem::path key; ///< For the client, as in the launch.
     bool insecure = false;     ///< The same.
     signal_watch* signals = nullptr;
-    /// Told what has happened to a daemon, a sentence.
+    /// Told what has happened to a daemon: a sentence, and lines that it
+    /// quotes.
     std::function<void(const std::string&)> tell{};
     /// How long all daemons together may take until they are in service.
     std::chrono::milliseconds patience = std::chrono::seconds{120};

@@ -149,15 +149,17 @@ std::string child_process::last_words() const {
   return text;
 }
 
+std::string child_process::end_text() const {
+  return WIFSIGNALED(status_)
+           ? fmt::format("{} was ended by signal {}", name_, WTERMSIG(status_))
+           : fmt::format("{} ended with code {}", name_,
+                         WIFEXITED(status_) ? WEXITSTATUS(status_) : -1);
+}
+
 error child_process::obituary() const {
-  const auto how =
-    WIFSIGNALED(status_)
-      ? fmt::format("was ended by signal {}", WTERMSIG(status_))
-      : fmt::format("ended with code {}",
-                    WIFEXITED(status_) ? WEXITSTATUS(status_) : -1);
   output_->wait_for_end(output_patience);
   const auto words = last_words();
-  return fail(ec::crashed, "{} {}{}{}", name_, how,
+  return fail(ec::crashed, "{}{}{}", end_text(),
               words.empty() ? "" : "; it said:\n", words);
 }
 

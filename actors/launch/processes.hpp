@@ -41,6 +41,9 @@ public:
   /// To be called after its end: says how it ended, and what it printed last.
   error obituary() const;
 
+  /// After its end: how that came, as in "daemon-1 was ended by signal 9".
+  std::string end_text() const;
+
   /// After its end: whether it ended as one that was told to, with code 0.
   bool ended_well() const;
 

@@ -90,7 +90,8 @@ class Writer:
                           for name, about in types.items()}}
 
     def write_nodes(self, owner, data):
-        """Writes the arrays of a node type; returns what meta.json says."""
+        """Writes the arrays of a node type; returns what meta.json says. What
+        `unread` names must not be among them."""
         data = dict(data)
         about = {"num_nodes": self.count(owner, data)}
         count = about["num_nodes"]
@@ -107,10 +108,6 @@ class Writer:
             self.write_names(owner, name, names, count)
         if self.times and "time" in data:
             self.write_plain(owner, "time", data.pop("time"), count)
-        if data:
-            raise Refused(f"{owner}: nothing reads {', '.join(data)}; leave "
-                          f"out what is not needed (--ignore {next(iter(data))}"
-                          ")")
         return about
 
     def count(self, owner, data):
@@ -127,7 +124,8 @@ class Writer:
                 shape = getattr(data[name], "shape", None)
                 if shape is None and hasattr(data[name], "sparse_sizes"):
                     shape = data[name].sparse_sizes()
-                counts[name] = int((shape or shape_of(data[name]) or (0,))[0])
+                counts[name] = int((shape or shape_of(
+                    data[name], f"{owner}.{name}") or (0,))[0])
         if not counts:
             raise Refused(f"{owner}: how many nodes there are cannot be told "
                           f"from edges, for some have none; say --num-nodes "
@@ -138,7 +136,8 @@ class Writer:
         return next(iter(counts.values()))
 
     def expect_rows(self, owner, name, value, count, most=1):
-        shape = shape_of(value) if is_array(value) else ()
+        shape = (shape_of(value, f"{owner}.{name}") if is_array(value)
+                 else ())
         if shape[:1] != (count,) or len(shape) > most:
             raise Refused(f"{owner}.{name} has the shape {list(shape)}, and a "
                           f"value for each of {count} nodes is expected; leave "
@@ -311,6 +310,15 @@ class Writer:
 
 def spellings(which):
     return ("val", "valid", "validation") if which == "val" else (which,)
+
+
+def unread(data, times):
+    """The attributes of nodes that nothing here reads."""
+    splits = [f"{one}_{kind}" for which in ("train", "val", "test")
+              for one in spellings(which) for kind in ("mask", "idx")]
+    known = {*FEATURES, *LABELS, *NAMES, *splits, "num_nodes",
+             *(["time"] if times else [])}
+    return [name for name in data if name not in known]
 
 
 def stacked(values, where):

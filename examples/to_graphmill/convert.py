@@ -9,10 +9,11 @@ import subprocess
 import tempfile
 
 from . import tables, tensor_graphs
-from .arrays import COPIES, Writer
+from .arrays import COPIES, Writer, unread
 from .graph import Ignored, typed_name, with_clean_names
 from .values import Refused
 
+TABLE_OPTIONS = ("nodes", "ends", "features", "id_column")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -21,6 +22,12 @@ def read(graph, step, ignored=Ignored(()), **options):
 
     `options` are for tables: nodes, ends, features, id_column. Of what is
     ignored, columns of nodes are left out here, for each is read whole."""
+    strange = [name for name in options if name not in TABLE_OPTIONS]
+    if strange:
+        raise Refused(f"there is no option {strange[0]}; those for tables are "
+                      + ", ".join(TABLE_OPTIONS)
+                      + ", of which ends is (SOURCE, DESTINATION)")
+
     def has(*names):
         return all(hasattr(graph, name) for name in names)
 
@@ -56,24 +63,44 @@ def read(graph, step, ignored=Ignored(()), **options):
 
 
 def without_ignored(found, ignored):
-    """Leaves out what is to be ignored; refuses what edges and the graph have
+    """Leaves out what is to be ignored. Returns what edges and the graph have
     beside that, for nothing reads it."""
     for name, data in found.nodes.items():
         owner = name if found.typed else ""
         found.nodes[name] = {
             key: value for key, value in data.items()
             if value is not None and not ignored.drops(owner, key)}
-    left = []
+    of_edges = []
     for key, data in found.edge_data.items():
         owner = typed_name(key) if found.typed else ""
-        left += [f"{owner}.{name}".lstrip(".") for name, value in data.items()
-                 if value is not None and not ignored.drops(owner, name)]
-    left += [name for name, value in found.other.items()
-             if value is not None and not ignored.drops("", name)]
-    if left:
-        raise Refused(f"nothing reads {', '.join(left)}: edges have no "
-                      "weights, times or features yet; leave out what is not "
-                      f"needed (--ignore {left[0]})")
+        of_edges += [f"{owner}.{name}".lstrip(".")
+                     for name, value in data.items()
+                     if value is not None and not ignored.drops(owner, name)]
+    return of_edges, [name for name, value in found.other.items()
+                      if value is not None and not ignored.drops("", name)]
+
+
+def expect_all_read(found, of_edges, of_graph, times):
+    """Refuses what nothing reads, all of it at once."""
+    of_nodes = [f"{owner}.{name}" if found.typed else name
+                for owner, data in found.nodes.items()
+                for name in unread(data, times)]
+    left = [*of_edges, *of_graph, *of_nodes]
+    if not left:
+        return
+    no_such = "edges, which have no weights, times or features yet"
+    # One store may have all kinds of attributes.
+    owners = ("nodes" if found.typed or found.edge_data else
+              f"nodes, the graph, or {no_such}")
+    parts = [f"{', '.join(names)} of {what}" for names, what in (
+        (of_nodes, owners), (of_graph, "the graph"), (of_edges, no_such))
+        if names]
+    flags = " ".join(f"--ignore {shlex.quote(name)}" for name in left)
+    rename = ("; or say by rename={NAME: \"y\"} (--rename NAME=y) that one "
+              "has the labels of nodes" if of_nodes else "")
+    raise Refused(f"nothing reads {'; nor '.join(parts)}. Leave out what is "
+                  f"not needed by ignore={json.dumps(left)} (of the command: "
+                  f"{flags}){rename}")
 
 
 def renamed(found, names):
@@ -163,9 +190,10 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     found = read(graph, max(1, chunk_bytes // (8 * COPIES)), ignored,
                  **table_options)
     add_beside(found, labels, split_idx)
-    without_ignored(found, ignored)
+    of_edges, of_graph = without_ignored(found, ignored)
     ignored.expect_all_used()
     renamed(found, dict(rename))
+    expect_all_read(found, of_edges, of_graph, by_time(import_flags))
     found = with_clean_names(found)
     counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,
                           num_nodes=by_type(num_nodes, found),

@@ -19,15 +19,26 @@ def to_numpy(value):
     return np.asarray(value)
 
 
-def shape_of(value):
+def shape_of(value, where="a list"):
     """The extents of an array or tensor; of a list, those of NumPy's array."""
     if hasattr(value, "shape"):
         return tuple(int(extent) for extent in value.shape)
     try:
         return np.shape(value)
     except ValueError as error:
-        raise Refused("there is a list of lists that are not all of one "
-                      "length") from error
+        raise Refused(f"{where} has rows that are not all of one length: "
+                      + odd_row(value)) from error
+
+
+def odd_row(rows):
+    """Which row of a list is not as long as the first one."""
+    lengths = [len(row) if hasattr(row, "__len__") else None for row in rows]
+    for place, length in enumerate(lengths):
+        if length is None or length != lengths[0]:
+            what = ("is no list" if length is None else
+                    f"has {length} values, and row 0 has {lengths[0]}")
+            return f"row {place} {what}"
+    return "the lists in its rows differ in length"
 
 
 def is_array(value):

@@ -175,10 +175,11 @@ result<partition_report> report_there(const dataset& data,
   if (report.parts != options.parts || report.method != options.method
       || report.seed != options.seed)
     return fail(ec::invalid_argument,
-                "{} holds {} parts by {} with seed {}, not {} parts by {} with "
+                "{} holds {} by {} with seed {}, not {} by {} with "
                 "seed {}; remove it or choose another folder with --out",
-                folder.string(), report.parts, to_string(report.method),
-                report.seed, options.parts, to_string(options.method),
+                folder.string(), pluralized(report.parts, "part"),
+                to_string(report.method), report.seed,
+                pluralized(options.parts, "part"), to_string(options.method),
                 options.seed);
   // With `automatic`, parts are welcome however METIS made them.
   if (options.coarsen != coarsening::automatic

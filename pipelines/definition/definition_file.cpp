@@ -206,7 +206,11 @@ definition_source read_definition(const std::filesystem::path& file,
 result<definition_source>
 load_definition(const std::filesystem::path& file,
                 std::span<const std::string> overrides) {
-  auto source = read_definition(file, overrides);
+  const auto text = read_text(file);
+  if (!text)
+    return fail(text.error().code, "{}: {}", file.string(),
+                text.error().message);
+  auto source = parse_definition(text.value(), file, overrides);
   if (!source.problems.empty())
     return to_error(source.problems);
   return source;

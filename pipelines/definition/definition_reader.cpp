@@ -29,6 +29,10 @@ std::string wanted(field f) {
   return fmt::format("{} {}", type_text(f), allowed_text(f));
 }
 
+bool is_whole(const yaml_node& node) {
+  return node.type == yaml_node::kind::scalar && parse_whole(node.text);
+}
+
 } // namespace
 
 void definition_reader::read(const yaml_node& root,
@@ -93,6 +97,15 @@ void definition_reader::read_field(const yaml_node& node,
   }
   if (node.type == yaml_node::kind::map && !notes.least.empty()) {
     sources_[path] = {node.where, read_span(node, into, f, path)};
+    return;
+  }
+  if (!notes.least.empty() && !is_whole(node)) {
+    sources_[path] = {
+      node.where,
+      report(node.where,
+             fmt::format("{} is {}, must be {}, or a map of min and max, as in "
+                         "{{min: 1, max: 4}}",
+                         in_quotes(path), shown(node), wanted(f)))};
     return;
   }
   const auto valid = read_value(node, into, f, path);

@@ -176,6 +176,19 @@ void definition_reader::read_per_key(const yaml_node& node,
   }
 }
 
+/// The least of a span has the bounds of its most, and so is read as that. 0,
+/// which stands for none, cannot be given.
+bool definition_reader::read_least(const yaml_node& node,
+                                   capnp::DynamicStruct::Builder into, field f,
+                                   const std::string& path) {
+  const auto most = into.asReader().get(f).as<std::uint32_t>();
+  if (!read_value(node, into, f, path))
+    return false;
+  into.set(notes_of(f).least.c_str(), into.asReader().get(f));
+  into.set(f, most);
+  return true;
+}
+
 /// A map of `min` and `max` in place of a number. What is not given of a map
 /// stays as it was.
 bool definition_reader::read_span(const yaml_node& node,
@@ -188,7 +201,7 @@ bool definition_reader::read_span(const yaml_node& node,
     if (key == "max")
       valid = read_value(*item, into, f, place) && valid;
     else if (key == "min")
-      valid = read_value(*item, into, least, place) && valid;
+      valid = read_least(*item, into, f, place) && valid;
     else
       valid = report(item->where, fmt::format("{} is not a field of {}; there "
                                               "are min and max",

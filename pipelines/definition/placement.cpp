@@ -61,8 +61,11 @@ difference difference_of(std::string_view one, std::string_view other) {
 /// A placement in the making, over all offers sorted by name.
 class placer {
 public:
-  placer(const definition& def, std::span<const daemon_offer> offers)
-    : def_(def), offers_(offers.begin(), offers.end()), free_(offers.size()),
+  /// @param trainers_by The field that says how many trainers there are.
+  placer(const definition& def, std::span<const daemon_offer> offers,
+         std::string_view trainers_by)
+    : def_(def), trainers_by_(trainers_by),
+      offers_(offers.begin(), offers.end()), free_(offers.size()),
       load_(offers.size(), 0) {
     std::sort(offers_.begin(), offers_.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -203,14 +206,15 @@ private:
       devices_for(device) == 0 ? std::string{} : fmt::format(" on {}", device);
     if (trainers_.empty())
       return fail(ec::invalid_argument,
-                  "`trainer.replicas` asks for {}{}, but the cluster "
+                  "`{}` asks for {}{}, but the cluster "
                   "takes {}: start more daemons, or daemons with more --slots",
-                  pluralized(def_.trainer.replicas, "trainer"), on, slots);
+                  trainers_by_, pluralized(def_.trainer.replicas, "trainer"),
+                  on, slots);
     return fail(ec::invalid_argument,
-                "`trainer.replicas` asks for {}{}, but the daemons of "
+                "`{}` asks for {}{}, but the daemons of "
                 "`placement.trainers`, {}, take {}: name more of them, or "
                 "start them with more --slots",
-                pluralized(def_.trainer.replicas, "trainer"), on,
+                trainers_by_, pluralized(def_.trainer.replicas, "trainer"), on,
                 fmt::join(def_.placement.trainers, ", "), slots);
   }
 
@@ -278,6 +282,7 @@ private:
   }
 
   const definition& def_;
+  std::string_view trainers_by_;
   std::vector<daemon_offer> offers_;
   std::vector<std::uint32_t> free_; ///< Slots.
   std::vector<std::size_t> load_;   ///< Parts.
@@ -326,12 +331,14 @@ bool placement::can_spare(std::uint16_t daemon,
 namespace {
 
 /// With as many trainers as `trainer.replicas` says, and no other number.
+/// @param trainers_by The field that this number is from, for the user.
 result<placement> place_all(const definition& def, part_id parts,
-                            std::span<const daemon_offer> offers) {
+                            std::span<const daemon_offer> offers,
+                            std::string_view trainers_by = "trainer.replicas") {
   if (offers.size() >= nobody)
     return fail(ec::invalid_argument, "a run cannot use {} daemons",
                 offers.size());
-  placer work{def, offers};
+  placer work{def, offers, trainers_by};
   GRAPHMILL_TRYV(work.find_named());
   GRAPHMILL_TRYV(work.place_parts(parts));
   GRAPHMILL_TRYV(work.place_ranks());
@@ -370,7 +377,9 @@ result<placement> place(const definition& def, part_id parts,
     least = most;
   }
   for (;; --most) {
-    auto placed = place_all(sized(present, most), parts, offers);
+    auto placed =
+      place_all(sized(present, most), parts, offers,
+                trainer.sizes.empty() ? "trainer.replicas" : "trainer.sizes");
     if (placed || most <= least)
       return placed;
   }

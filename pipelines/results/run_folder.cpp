@@ -149,13 +149,18 @@ result<void> run_folder::keep_events(const fs::path& elsewhere) {
 result<run_folder> run_folder::open(const fs::path& folder) {
   GRAPHMILL_TRY(auto out, reopen(folder));
   std::error_code failed;
-  if (!fs::exists(out.weights(), failed))
-    return fail(ec::not_found,
-                "the run {} has no weights: it did not come to its end. "
-                "`graphmill resume {}` goes on with it, on a cluster with "
-                "--cluster",
-                folder.string(), folder.string());
-  return out;
+  if (fs::exists(out.weights(), failed))
+    return out;
+  if (const auto held = out.hold();
+      !held && held.error().code == ec::unavailable)
+    return fail(ec::unavailable,
+                "the run {} is on, and has no weights yet: wait for its end",
+                folder.string());
+  return fail(ec::not_found,
+              "the run {} has no weights: it did not come to its end. "
+              "`graphmill resume {}` goes on with it, on a cluster with "
+              "--cluster",
+              folder.string(), folder.string());
 }
 
 result<run_folder> run_folder::reopen(const fs::path& folder) {

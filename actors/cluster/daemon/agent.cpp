@@ -81,13 +81,25 @@ private:
       stop(fail(refused->code,
                 "the coordinator at {} does not take this daemon: {}",
                 config_.coordinator, refused->message));
-    if (!answer)
+    if (!answer) {
+      tell_of_silence(answer.error());
       return;
+    }
     if (const auto reply = decode_join_reply(answer.value()))
       meet(reply.value().members);
     config_.log->info("in the cluster of {}", config_.coordinator);
     if (auto tell = std::exchange(config_.on_joined, {}))
       tell();
+  }
+
+  /// Who has mistyped an address is not to wait without a word.
+  void tell_of_silence(const error& why) {
+    if (registered_.now() == registration::state::applying
+        && !std::exchange(told_of_silence_, true))
+      config_.log->warn(
+        "the coordinator at {} does not answer: {}; trying again for {} s",
+        config_.coordinator, why.message,
+        std::chrono::ceil<std::chrono::seconds>(config_.join_timeout).count());
   }
 
   /// Lets in the daemons of the cluster, and nobody else but the coordinator.
@@ -365,6 +377,7 @@ private:
   std::vector<key_holder> daemons_;            ///< Of the cluster, with roles.
   std::map<std::string, std::string> servers_; ///< Keys of the run's daemons.
   share_host shares_;
+  bool told_of_silence_ = false;
   bool telling_health_ = false;
   clock::time_point leave_figures_{};
   complaint_log complaints_{

@@ -16,7 +16,9 @@ result<monitoring> monitoring::prepare(const monitoring_options& options,
   if (leads && options.http != "none") {
     out.places_.push_back({options.http, true});
     out.feed_ = std::make_shared<cluster_feed>();
-  }
+  } else if (options.http != "none"
+             && options.http != monitoring_options::usual)
+    out.left_out_ = options.http;
   if (!options.metrics.empty())
     out.places_.push_back({options.metrics, false});
   if (!options.token_file.empty()) {
@@ -30,6 +32,11 @@ result<monitoring> monitoring::prepare(const monitoring_options& options,
 }
 
 void monitoring::start(const std::shared_ptr<spdlog::logger>& log) {
+  if (!left_out_.empty())
+    log->warn("--http {} is left out: a coordinator tells of its cluster over "
+              "HTTP, and this daemon joins one; --metrics ADDRESS has it tell "
+              "of itself",
+              left_out_);
   for (const auto& place : places_) {
     http_server::options with;
     with.listen = place.listen;

@@ -19,7 +19,7 @@ struct monitoring_options {
   static constexpr const char* usual = "127.0.0.1:7880";
 
   /// Of a coordinator: where it tells of its cluster; "none": nowhere. Of other
-  /// daemons it means nothing.
+  /// daemons it means nothing, as their log says.
   std::string http = usual;
   /// Where the daemon tells of itself; empty: nowhere.
   std::string metrics{};
@@ -52,6 +52,7 @@ private:
     std::string listen;
     bool of_cluster = false;
   };
+  std::string left_out_; ///< Address for a coordinator, which it is not.
   std::string token_;
   std::vector<place> places_;
   std::shared_ptr<metrics_board> board_;

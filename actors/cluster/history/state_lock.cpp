@@ -107,7 +107,7 @@ result<state_lock> state_lock::take(const fs::path& folder) {
   return fail(ec::unavailable,
               "another coordinator has the folder for runs {}: {}. Give this "
               "one another folder by --runs, or let it wait for that one's end "
-              "by --standby",
+              "by `graphmill node --standby`",
               folder.string(), holder(folder));
 }
 

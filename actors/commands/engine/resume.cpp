@@ -253,10 +253,6 @@ result<std::string> resume_uploaded(cluster_client& client,
 
 /// Has a cluster go on with a run, as a new one: the old one's record stays.
 result<int> resume_on_cluster(const resume_options& options) {
-  if (options.run.empty() && options.from.empty())
-    return fail(ec::invalid_argument,
-                "say what the cluster is to go on with: the id of one of its "
-                "runs, or by --from the folder of a checkpoint that lies here");
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "resume", &signals));
   GRAPHMILL_TRY(const auto run, options.run.empty()
@@ -274,10 +270,6 @@ result<int> resume_on_cluster(const resume_options& options) {
 result<int> resume(const resume_options& options) {
   if (!options.cluster.address.empty())
     return resume_on_cluster(options);
-  if (options.run.empty())
-    return fail(ec::invalid_argument,
-                "say what to go on with: the folder of a run or of a "
-                "checkpoint");
   GRAPHMILL_TRY(auto found, find_run(options));
   GRAPHMILL_TRY(const auto source, definition_of(found, options));
   const auto& def = source.value;
@@ -368,8 +360,17 @@ void add_resume_command(command_line& cli) {
     "The weights are those of a run that was never stopped. Checkpoints behind "
     "the one that\nis gone on from, and the metrics of later epochs, are "
     "removed.");
-  command->callback(
-    [&cli, options] { cli.run = [options] { return resume(*options); }; });
+  command->callback([&cli, options] {
+    const auto here = options->cluster.address.empty();
+    if (here && options->run.empty())
+      refuse_words("say what to go on with: the folder of a run or of a "
+                   "checkpoint");
+    if (options->run.empty() && options->from.empty())
+      refuse_words(
+        "say what the cluster is to go on with: the id of one of its runs, or "
+        "by --from the folder of a checkpoint that lies here");
+    cli.run = [options] { return resume(*options); };
+  });
 }
 
 } // namespace graphmill

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -27,6 +28,14 @@ struct command_line {
 /// Says why a command failed, in one sentence on standard error.
 /// @returns its exit code: 1, or 130 when cancelled.
 int say_failure(const error& reason);
+
+/// For callbacks of commands: refuses words that each are right, but not
+/// together. Ends the parsing as a wrong option does, with exit code 2.
+[[noreturn]] void refuse_words(const std::string& sentence);
+
+/// Says a sentence on standard error. Lines that it quotes are indented, so
+/// that none can be taken for one of ours.
+void say_sentence(std::string_view sentence);
 
 /// One registration function per command. Each adds its subcommand with help
 /// and options, and in its callback sets `run`. engine.cpp lists all of them,

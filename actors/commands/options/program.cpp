@@ -58,8 +58,7 @@ bool output_arrived() {
          || errno == EPIPE;
 }
 
-/// A sentence may quote lines of a file or of another program: they are
-/// indented, so that none can be taken for one of ours.
+/// A sentence may quote lines of a file or of another program.
 std::string below_each_other(std::string_view sentence) {
   std::string out;
   for (const char c : sentence) {
@@ -72,9 +71,17 @@ std::string below_each_other(std::string_view sentence) {
 
 } // namespace
 
-int say_failure(const error& reason) {
+void refuse_words(const std::string& sentence) {
+  throw CLI::ValidationError{sentence}; // `run_program` takes it.
+}
+
+void say_sentence(std::string_view sentence) {
   std::fflush(stdout);
-  say_lines(stderr, "graphmill: " + below_each_other(to_string(reason)) + '\n');
+  say_lines(stderr, "graphmill: " + below_each_other(sentence) + '\n');
+}
+
+int say_failure(const error& reason) {
+  say_sentence(to_string(reason));
   return reason.code == ec::cancelled ? 130 : 1;
 }
 

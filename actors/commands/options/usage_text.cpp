@@ -76,6 +76,21 @@ std::vector<std::string> commands_of(const CLI::App& command) {
   return out;
 }
 
+/// "; `--tensorboard` has taken ...": an option whose value may be left out may
+/// have taken what was meant for something else, which is missing then.
+std::string taken_text(const CLI::App& command) {
+  for (const auto* option : command.get_options()) {
+    const auto& values = option->results();
+    if (option->get_expected_min() == 0 && option->get_expected_max() == 1
+        && !values.empty() && !values.front().empty())
+      return fmt::format("; {} has taken {} for its own: put it behind other "
+                         "words",
+                         in_quotes(option->get_name()),
+                         in_quotes(values.front()));
+  }
+  return "";
+}
+
 } // namespace
 
 std::string usage_text(const CLI::App& app, const CLI::ParseError& wrong) {
@@ -87,7 +102,9 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& wrong) {
   if (word.empty()
       || (code != CLI::ExitCodes::ExtrasError
           && code != CLI::ExitCodes::RequiredError))
-    return wrong.what();
+    return code == CLI::ExitCodes::RequiredError
+             ? wrong.what() + taken_text(*command.app)
+             : wrong.what();
   const auto& name = command.words.empty() ? app.get_name() : command.words;
   if (is_option(word))
     return fmt::format("{} has no option {}{}", in_quotes(name),

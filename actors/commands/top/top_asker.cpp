@@ -92,9 +92,13 @@ std::string top_asker::outcome_of(const top_command& command) {
   }
   default: {
     const auto done = client_.cancel({name, false});
-    return done ? fmt::format("run {} leaves the queue, or ends after this "
-                              "step with the weights so far",
-                              name)
+    const auto& run = known_.data.run;
+    const auto waits =
+      run && run->id == name && run->state == run_state::queued;
+    return done ? fmt::format("run {} {}", name,
+                              waits ? "leaves the queue"
+                                    : "ends after this step, with the weights "
+                                      "so far")
                 : fmt::format("run {} is not cancelled: {}", name,
                               done.error().message);
   }

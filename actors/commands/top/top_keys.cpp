@@ -46,11 +46,13 @@ std::size_t row_after(std::size_t from, std::size_t rows, key_kind key) {
 }
 
 void move_selection(top_view& view, key_kind key, const top_data& data) {
-  if (view.pane == top_pane::daemons) {
+  if (pane_in_hand(data, view) == top_pane::daemons) {
     const auto rows = top_daemons(data);
-    if (!rows.empty())
-      view.daemon =
-        rows[row_after(selected_daemon(rows, view), rows.size(), key)].name;
+    if (rows.empty())
+      return;
+    view.daemon =
+      rows[row_after(selected_daemon(rows, view), rows.size(), key)].name;
+    view.pane = top_pane::daemons; // Also when there are actors again.
     return;
   }
   const auto rows = top_actors(data, view);
@@ -64,11 +66,9 @@ const top_daemon* daemon_in_hand(const std::vector<top_daemon>& daemons,
                                  const top_view& view, const top_data& data) {
   if (daemons.empty())
     return nullptr;
-  if (view.pane == top_pane::daemons)
+  if (pane_in_hand(data, view) == top_pane::daemons)
     return &daemons[selected_daemon(daemons, view)];
   const auto actors = top_actors(data, view);
-  if (actors.empty())
-    return nullptr;
   const auto& name = actors[selected_actor(actors, view)].id.daemon;
   const auto found = std::ranges::find(daemons, name, &top_daemon::name);
   return found == daemons.end() ? nullptr : &*found;
@@ -78,7 +78,7 @@ void ask_to_drain(top_view& view, const top_data& data) {
   const auto daemons = top_daemons(data);
   const auto* daemon = daemon_in_hand(daemons, view, data);
   if (daemon == nullptr)
-    view.message = "there is no daemon to drain: select one";
+    view.message = "there is no daemon to drain";
   else if (daemon->status != nullptr
            && daemon->status->state == daemon_state::draining)
     view.asked = {top_command::kind::serve_again, daemon->name};
@@ -98,10 +98,8 @@ void ask_to_cancel(top_view& view, const top_data& data) {
 
 /// Enter: the figures of an actor, or the actors of a daemon.
 void open_row(top_view& view, const top_data& data) {
-  if (view.pane == top_pane::actors) {
+  if (pane_in_hand(data, view) == top_pane::actors) {
     const auto rows = top_actors(data, view);
-    if (rows.empty())
-      return;
     view.actor = rows[selected_actor(rows, view)].id;
     view.opened = true;
     return;
@@ -211,8 +209,9 @@ top_step press(top_view view, const top_key& key, const top_data& data) {
     break;
   case key_kind::tab:
     out.view.opened = false;
-    out.view.pane =
-      out.view.pane == top_pane::actors ? top_pane::daemons : top_pane::actors;
+    out.view.pane = pane_in_hand(data, out.view) == top_pane::actors
+                      ? top_pane::daemons
+                      : top_pane::actors;
     break;
   default:
     move_selection(out.view, key.what, data);

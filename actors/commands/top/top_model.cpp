@@ -113,6 +113,10 @@ std::vector<top_actor> top_actors(const top_data& data, const top_view& view) {
   return out;
 }
 
+top_pane pane_in_hand(const top_data& data, const top_view& view) {
+  return top_actors(data, view).empty() ? top_pane::daemons : view.pane;
+}
+
 std::size_t selected_daemon(const std::vector<top_daemon>& in,
                             const top_view& view) {
   const auto found = std::ranges::find(in, view.daemon, &top_daemon::name);

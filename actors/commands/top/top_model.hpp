@@ -105,6 +105,10 @@ std::vector<top_daemon> top_daemons(const top_data& data);
 /// names in their order, unless it is reversed.
 std::vector<top_actor> top_actors(const top_data& data, const top_view& view);
 
+/// The table that the keys are for: the one that was chosen, but that of the
+/// daemons while the other one is empty.
+top_pane pane_in_hand(const top_data& data, const top_view& view);
+
 /// Where the selected row is; 0 if it is not there.
 std::size_t selected_daemon(const std::vector<top_daemon>& in,
                             const top_view& view);

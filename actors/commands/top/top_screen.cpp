@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -22,10 +24,18 @@ namespace {
 /// lines at its foot.
 constexpr int rows_for_evidence = 30;
 constexpr int rows_for_foot = 6;
-constexpr std::size_t foot_rows = 2;
 constexpr std::size_t most_evidence = 2;
-/// Lines that a sentence about one actor may take.
+/// Lines that a sentence about one actor, or a piece of evidence, may take.
 constexpr std::size_t most_sentence_lines = 4;
+constexpr std::size_t most_evidence_lines = 2;
+/// What the most urgent sentence may take of the rows of a screen, and what the
+/// sentence above the keys may: of a low one, a line. The tables have the rest.
+constexpr std::size_t rows_by_verdict_line = 5;
+constexpr std::size_t rows_by_foot_line = 8;
+/// Lines of the run's progress; where there is none, the verdict may have them.
+constexpr std::size_t progress_rows = 2;
+/// Cells of "verdict   ", under which its other lines do not begin.
+constexpr std::size_t label_cells = 10;
 /// From then on figures are called old. A question to a coordinator that is
 /// frozen fails only after many more seconds.
 constexpr double old_seconds = 5;
@@ -46,37 +56,67 @@ void write_title(top_writer& out, const top_data& data) {
   out.pad(out.columns(), top_style::title);
 }
 
+/// A sentence on the screen, over several lines if need be.
+struct top_sentence {
+  std::string text;
+  top_style style = top_style::plain;
+  std::size_t indent = 0; ///< Of its lines after the first.
+};
+
 /// What is most urgent: that nobody answers, or what limits the run.
-void write_verdict(top_writer& out, const top_data& data, double silence) {
+top_sentence urgent_sentence(const top_data& data, double silence) {
   if (!data.trouble.empty())
-    out.line_of(fmt::format("nothing new for {:.0f} s, trying again: {}",
-                            silence, data.trouble),
-                top_style::bad);
-  else if (silence >= old_seconds)
-    out.line_of(fmt::format("nothing new for {:.0f} s", silence),
-                top_style::bad);
-  else if (data.health)
-    out.line_of("verdict   " + data.health->verdict.sentence,
-                top_style::heading);
-  else if (data.run && !data.run->message.empty())
-    out.line_of(fmt::format("state     {}: {}", to_string(data.run->state),
-                            data.run->message));
-  else
-    out.line();
+    return {fmt::format("nothing new for {:.0f} s, trying again: {}", silence,
+                        data.trouble),
+            top_style::bad};
+  if (silence >= old_seconds)
+    return {fmt::format("nothing new for {:.0f} s", silence), top_style::bad};
+  if (data.health)
+    return {"verdict   " + data.health->verdict.sentence, top_style::heading,
+            label_cells};
+  if (data.run && !data.run->message.empty())
+    return {fmt::format("state     {}: {}", to_string(data.run->state),
+                        data.run->message),
+            top_style::plain, label_cells};
+  return {};
 }
 
-void write_progress(top_writer& out, const top_data& data) {
-  std::string text;
-  if (data.health && data.health->progress)
-    text = health_progress(*data.health->progress);
+bool has_progress(const top_data& data) {
+  return data.health && data.health->progress;
+}
+
+/// @returns how many lines it has taken, one at the least.
+std::size_t write_verdict(top_writer& out, const top_data& data,
+                          std::size_t rows, double silence) {
+  const auto before = out.used();
+  const auto most = std::max<std::size_t>(rows / rows_by_verdict_line, 1)
+                    + (has_progress(data) ? 0 : progress_rows);
+  const auto sentence = urgent_sentence(data, silence);
+  out.lines_of(sentence.text, most, sentence.style, sentence.indent);
+  if (out.used() == before)
+    out.line();
+  return out.used() - before;
+}
+
+/// @param taken Lines that the verdict has, of which all but the first may
+/// stand in the place of these where there is no progress.
+void write_progress(top_writer& out, const top_data& data, std::size_t taken) {
+  if (!has_progress(data)) {
+    for (auto i = taken; i <= progress_rows; ++i)
+      out.line();
+    return;
+  }
+  const auto text = health_progress(*data.health->progress);
   std::string_view rest = text;
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < progress_rows; ++i) {
     const auto end = std::min(rest.find('\n'), rest.size());
     out.line_of(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }
 
+/// Up to a column, with a blank before it. Where there is no room for a curve,
+/// the value stays rather than its title.
 void write_curve(top_writer& out, const top_canvas& canvas,
                  std::string_view title, const std::vector<double>& values,
                  int decimals, std::size_t end) {
@@ -84,13 +124,19 @@ void write_curve(top_writer& out, const top_canvas& canvas,
                         ? std::string{"-"}
                         : fmt::format("{:.{}f}", values.back(), decimals);
   const auto begin = end - out.columns() / 3;
-  const auto words = title.size() + latest.size() + 3; // Three blanks.
-  const auto room = end - begin > words ? end - begin - words : 0;
-  out.add(title, top_style::faint);
-  out.add(" ");
-  const auto curve = top_curve(values, room, canvas.unicode);
+  const auto room = end > begin ? end - begin - 1 : 0;
+  const auto words = title.size() + 1 + latest.size();
+  const auto curve =
+    top_curve(values, room > words + 1 ? room - words - 1 : 0, canvas.unicode);
+  const auto left = room > latest.size() + 1 ? room - latest.size() - 1 : 0;
+  const auto shown = first_cells(title, left);
+  out.add(shown, top_style::faint);
+  if (!shown.empty())
+    out.add(" ");
   out.add_cells(curve, top_style::good);
-  out.add(curve.empty() ? latest : " " + latest);
+  if (!curve.empty())
+    out.add(" ");
+  out.add(first_cells(latest, room));
   out.pad(end);
 }
 
@@ -122,7 +168,7 @@ std::string question_about(const top_command& asked) {
 
 /// What the line above the keys says when nobody has pressed one.
 std::string standing_message(const top_data& data, const top_view& view) {
-  if (view.pane == top_pane::daemons) {
+  if (pane_in_hand(data, view) == top_pane::daemons) {
     const auto daemons = top_daemons(data);
     const auto at = selected_daemon(daemons, view);
     if (at < daemons.size() && daemons[at].status != nullptr
@@ -143,31 +189,42 @@ std::string standing_message(const top_data& data, const top_view& view) {
   return out;
 }
 
-void write_foot(top_writer& out, const top_data& data, const top_view& view) {
+/// What stands above the keys.
+top_sentence foot_sentence(const top_data& data, const top_view& view) {
   if (view.asked)
-    out.line_of(question_about(*view.asked), top_style::warning);
-  else if (view.typing)
-    out.line_of(fmt::format("filter: {}_", view.filter), top_style::warning);
-  else if (!view.message.empty())
-    out.line_of(view.message, top_style::warning);
-  else
-    out.line_of(standing_message(data, view), top_style::faint);
+    return {question_about(*view.asked), top_style::warning};
+  if (view.typing)
+    return {fmt::format("filter: {}_", view.filter), top_style::warning};
+  if (!view.message.empty())
+    return {view.message, top_style::warning};
+  return {standing_message(data, view), top_style::faint};
+}
+
+/// The lines at the foot of a screen, of which the keys are the last.
+std::vector<top_line> foot_lines(const top_data& data, const top_view& view,
+                                 const top_canvas& canvas) {
+  top_writer out{canvas};
+  const auto sentence = foot_sentence(data, view);
+  const auto most = std::size_t(canvas.rows) / rows_by_foot_line;
+  out.lines_of(sentence.text, std::max<std::size_t>(most, 1), sentence.style);
   out.line_of("q end  s sort  r reverse  / filter  tab table  enter open  "
               "d drain  c cancel",
               top_style::faint);
+  return out.take();
 }
 
-/// An actor's figures by the names of their fields, as pieces of text.
+/// An actor's figures by the names of their fields, as pieces of text. Its
+/// batch is longer than they are, and stands by itself.
 struct figure_list {
   std::vector<std::string>* out;
+  std::string* batch;
 
   static std::string text_of(const std::string& from) {
     return from.empty() ? "-" : from;
   }
-  static std::string text_of(const std::optional<batch_place>& from) {
-    return from ? fmt::format("{} {}, step {}, rank {}", to_string(from->phase),
-                              from->epoch + 1, from->step, from->rank)
-                : "-";
+  /// Of a part or rank, where there is none.
+  static std::string text_of(std::int32_t from) {
+    return from < 0 ? "-" : fmt::format("{}", from);
   }
   template <class T>
   static std::string text_of(const T& from) {
@@ -182,6 +239,16 @@ struct figure_list {
   template <class T>
   void operator()(const char* name, const T& from) const {
     out->push_back(fmt::format("{:<16} {}", user_name(name), text_of(from)));
+  }
+  void operator()(const char* name,
+                  const std::optional<batch_place>& from) const {
+    if (!from) {
+      (*this)(name, std::string{});
+      return;
+    }
+    *batch = fmt::format("{:<16} {}, epoch {}, step {}, rank {}",
+                         user_name(name), to_string(from->phase),
+                         from->epoch + 1, from->step, from->rank);
   }
 };
 
@@ -224,7 +291,9 @@ void write_actor(top_writer& out, const top_data& data, const top_view& view,
   out.lines_of(figures.why, most_sentence_lines, top_style::plain);
   out.lines_of(figures.last_error, most_sentence_lines, top_style::bad);
   std::vector<std::string> pieces;
-  actor_health::fields(figures, figure_list{&pieces});
+  std::string batch;
+  actor_health::fields(figures, figure_list{&pieces, &batch});
+  out.lines_of(batch, most_sentence_lines, top_style::plain);
   write_grid(out, pieces, end > out.used() ? end - out.used() : 0);
 }
 
@@ -264,14 +333,18 @@ std::vector<top_line> top_screen(const top_data& data, const top_view& view,
                                  const top_canvas& canvas, double silence) {
   top_writer out{canvas};
   const auto rows = static_cast<std::size_t>(std::max(canvas.rows, 0));
-  const auto end = canvas.rows >= rows_for_foot ? rows - foot_rows : rows;
+  auto foot = canvas.rows >= rows_for_foot ? foot_lines(data, view, canvas)
+                                           : std::vector<top_line>{};
+  const auto end = rows - foot.size();
   write_title(out, data);
-  write_verdict(out, data, silence);
+  const auto taken = write_verdict(out, data, rows, silence);
   if (data.health && canvas.rows >= rows_for_evidence)
     for (std::size_t i = 0;
          i < std::min(most_evidence, data.health->verdict.evidence.size()); ++i)
-      out.line_of("          " + data.health->verdict.evidence[i]);
-  write_progress(out, data);
+      out.lines_of(std::string(label_cells, ' ')
+                     + data.health->verdict.evidence[i],
+                   most_evidence_lines, top_style::plain, label_cells);
+  write_progress(out, data, taken);
   write_curves(out, data, canvas);
   out.line();
   if (view.opened)
@@ -279,9 +352,9 @@ std::vector<top_line> top_screen(const top_data& data, const top_view& view,
   else
     write_tables(out, data, view, end);
   out.resize(end);
-  if (end < rows)
-    write_foot(out, data, view);
-  return out.take();
+  auto lines = out.take();
+  std::ranges::move(foot, std::back_inserter(lines));
+  return lines;
 }
 
 } // namespace graphmill

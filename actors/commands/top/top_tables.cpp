@@ -92,13 +92,38 @@ table_row row_of_daemon(const top_daemon& daemon, bool wide) {
   return out;
 }
 
-table_row row_of_actor(const top_actor& row, bool wide) {
+/// Cells of the names in the table of actors.
+struct name_widths {
+  std::size_t actor = 0;
+  std::size_t daemon = 0;
+};
+
+/// Where the screen is narrow, actors get cells that the names of daemons leave
+/// free, if their own names are long.
+name_widths names_beside(const std::vector<top_actor>& actors, bool wide) {
+  if (wide)
+    return {30, 16};
+  constexpr name_widths usual{21, 8};
+  constexpr std::size_t least_daemon = 6; // Its title.
+  std::size_t actor = 0;
+  auto daemon = least_daemon;
+  for (const auto& one : actors) {
+    actor = std::max(actor, cell_count(one.id.label));
+    daemon = std::max(daemon, cell_count(one.id.daemon));
+  }
+  if (actor <= usual.actor || daemon >= usual.daemon)
+    return usual;
+  actor = std::min(actor, usual.actor + usual.daemon - daemon);
+  return {actor, usual.actor + usual.daemon - actor};
+}
+
+table_row row_of_actor(const top_actor& row, name_widths names, bool wide) {
   const auto& now = *row.figures;
   const auto percent = [](const char* title, std::size_t width, double share) {
     return number_cell(title, width, 100 * share);
   };
-  table_row out{text_cell("actor", wide ? 30 : 21, row.id.label),
-                text_cell("daemon", wide ? 16 : 8, row.id.daemon),
+  table_row out{text_cell("actor", names.actor, row.id.label),
+                text_cell("daemon", names.daemon, row.id.daemon),
                 text_cell("state", 10, std::string{to_string(now.state)},
                           style_of(now.state))};
   out.push_back(percent("busy%", 5, now.busy));
@@ -137,12 +162,15 @@ row_window window_around(std::size_t selected, std::size_t count,
   return {first, first + shown};
 }
 
+/// @param in_hand The keys are for this table, of which the first title shows
+/// it, for a selected row may not be there.
 void write_titles(top_writer& out, const table_row& row, row_window shown,
-                  std::size_t count) {
+                  std::size_t count, bool in_hand) {
   out.line();
   for (const auto& cell : row)
     out.add_cells(cells_in(cell.title, cell.width, cell.to_the_left) + " ",
-                  top_style::heading);
+                  in_hand && &cell == &row.front() ? top_style::title
+                                                   : top_style::heading);
   if (shown.end - shown.first < count)
     out.add(fmt::format(" {}-{} of {}", shown.first + 1, shown.end, count),
             top_style::faint);
@@ -166,25 +194,29 @@ void write_tables(top_writer& out, const top_data& data, const top_view& view,
                   std::size_t end) {
   const auto wide = out.columns() >= wide_columns;
   const auto room = end > out.used() ? end - out.used() : 0;
+  const auto of_daemons = pane_in_hand(data, view) == top_pane::daemons;
   const auto daemons = top_daemons(data);
   const auto daemon_at = selected_daemon(daemons, view);
   // A third of the room for daemons, but one of them in any case.
   const auto upper = window_around(daemon_at, daemons.size(),
                                    std::max<std::size_t>(room / 3, 1));
-  write_titles(out, row_of_daemon(top_daemon{}, wide), upper, daemons.size());
+  write_titles(out, row_of_daemon(top_daemon{}, wide), upper, daemons.size(),
+               of_daemons);
   for (auto i = upper.first; i < upper.end; ++i)
     write_row(out, row_of_daemon(daemons[i], wide),
-              view.pane == top_pane::daemons && i == daemon_at);
+              of_daemons && i == daemon_at);
   out.line();
   const auto actors = top_actors(data, view);
   const auto actor_at = selected_actor(actors, view);
   const auto left = end > out.used() + 1 ? end - out.used() - 1 : 0;
   const auto lower = window_around(actor_at, actors.size(), left);
   static const actor_health nothing;
-  write_titles(out, row_of_actor({{}, &nothing}, wide), lower, actors.size());
+  const auto names = names_beside(actors, wide);
+  write_titles(out, row_of_actor({{}, &nothing}, names, wide), lower,
+               actors.size(), !of_daemons);
   for (auto i = lower.first; i < lower.end; ++i)
-    write_row(out, row_of_actor(actors[i], wide),
-              view.pane == top_pane::actors && i == actor_at);
+    write_row(out, row_of_actor(actors[i], names, wide),
+              !of_daemons && i == actor_at);
 }
 
 } // namespace graphmill

@@ -34,6 +34,45 @@ std::string_view first_cells(std::string_view cells, std::size_t most) {
   return cells;
 }
 
+namespace {
+
+constexpr std::string_view more_mark = "...";
+
+/// What fits into a line, without half a word where it begins with a whole one.
+std::string_view line_of_words(std::string_view cells, std::size_t width) {
+  const auto fits = first_cells(cells, width);
+  if (fits.size() == cells.size() || cells[fits.size()] == ' ')
+    return fits;
+  const auto blank = fits.rfind(' ');
+  const auto word = fits.find_first_not_of(' ');
+  return blank == std::string_view::npos || blank < word
+           ? fits
+           : fits.substr(0, blank);
+}
+
+} // namespace
+
+std::vector<std::string> wrapped(std::string_view cells, std::size_t width,
+                                 std::size_t most, std::size_t indent) {
+  std::vector<std::string> out;
+  if (4 * indent >= width)
+    indent = 0;
+  while (!cells.empty() && out.size() < most && width != 0) {
+    const auto margin = out.empty() ? 0 : indent;
+    const auto room = width - margin;
+    auto part = line_of_words(cells, room);
+    const auto is_cut = out.size() + 1 == most && part.size() < cells.size();
+    if (is_cut)
+      part = first_cells(cells, room - std::min(room, more_mark.size()));
+    out.push_back(std::string(margin, ' ') += part);
+    if (is_cut)
+      out.back() += first_cells(more_mark, room);
+    cells.remove_prefix(part.size());
+    cells.remove_prefix(std::min(cells.find_first_not_of(' '), cells.size()));
+  }
+  return out;
+}
+
 std::string cells_in(std::string_view cells, std::size_t width,
                      bool to_the_left) {
   std::string out{first_cells(cells, width)};
@@ -85,14 +124,10 @@ void top_writer::line_of(std::string_view text, top_style style) {
 }
 
 void top_writer::lines_of(std::string_view text, std::size_t most,
-                          top_style style) {
-  const auto cells = cells_of(text);
-  std::string_view rest = cells;
-  for (std::size_t i = 0; i < most && !rest.empty() && columns_ != 0; ++i) {
-    const auto part = first_cells(rest, columns_);
+                          top_style style, std::size_t indent) {
+  for (const auto& part : wrapped(cells_of(text), columns_, most, indent)) {
     line();
     add_cells(part, style);
-    rest.remove_prefix(part.size());
   }
 }
 

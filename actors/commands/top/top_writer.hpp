@@ -23,8 +23,9 @@ public:
   void add_cells(std::string_view cells, top_style style);
   /// A line of one style.
   void line_of(std::string_view text, top_style style = top_style::plain);
-  /// The same, over as many lines as it takes, at most so many.
-  void lines_of(std::string_view text, std::size_t most, top_style style);
+  /// The same, over as many lines as `wrapped` gives.
+  void lines_of(std::string_view text, std::size_t most, top_style style,
+                std::size_t indent = 0);
   /// Blanks up to a column, or none.
   void pad(std::size_t column, top_style style = top_style::plain);
 
@@ -53,6 +54,12 @@ private:
 std::size_t cell_count(std::string_view cells);
 /// As many of its first cells as there is room for.
 std::string_view first_cells(std::string_view cells, std::size_t most);
+/// Such text in lines of at most `width` cells, broken at blanks where there
+/// are any. Lines after the first begin with `indent` blanks, unless those were
+/// a quarter of the width. At most `most` lines; "..." at the end of the last one
+/// says that there is more.
+std::vector<std::string> wrapped(std::string_view cells, std::size_t width,
+                                 std::size_t most, std::size_t indent = 0);
 /// Exactly so many cells: cut off, or with blanks behind or before it.
 std::string cells_in(std::string_view cells, std::size_t width,
                      bool to_the_left);

@@ -212,7 +212,7 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
                  "cancel r;");
   for (const auto* command : {"stop", "stop b --all"}) {
     got = user.runs(command);
-    CATCH_CHECK(got.code == 1);
+    CATCH_CHECK(got.code == 2);
     CATCH_CHECK_THAT(got.errors, contains("--all"));
   }
 }
@@ -268,7 +268,7 @@ CATCH_TEST_CASE("chaos is planned, carried out, and ends with the run",
        {"--daemon b", "--daemon b --kinds stop", "--seed 1",
         "--daemon b --kinds kill --at lunch", "--seed 1 --during r --kinds x",
         "--seed 1 --during r --kinds kill,kill"})
-    CATCH_CHECK(user.runs(std::string{"chaos "} + wrong).code == 1);
+    CATCH_CHECK(user.runs(std::string{"chaos "} + wrong).code == 2);
   now.daemons[1].chaos = false;
   got = user.runs(chaos);
   CATCH_CHECK(got.code == 1);
@@ -366,7 +366,6 @@ CATCH_TEST_CASE("up says what it lacks", "[cluster_commands]") {
   const user user{"nobody:1"};
   for (const auto& [arguments, says] :
        std::vector<std::pair<std::string, std::string>>{
-         {"up good.yaml", "--local N"},
          {"up good.yaml --local 2", "the dataset `cora` is not at"},
          {"up bad.yaml --local 2", "did you mean `epochs`?"},
          {"up good.yaml --hosts nofile", "nofile"}}) {

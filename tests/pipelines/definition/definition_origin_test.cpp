@@ -83,7 +83,10 @@ CATCH_TEST_CASE("files that cannot be used", "[definition]") {
   CATCH_CHECK(problem_of_file(folder.path())
               == "cannot read the definition: Is a directory");
   const auto failed = error_of(load_definition(folder / "none.yaml"));
-  CATCH_CHECK(failed.code == ec::invalid_argument);
+  CATCH_CHECK(failed.code == ec::not_found);
+  CATCH_CHECK(failed.message
+              == (folder / "none.yaml").string()
+                   + ": cannot open the definition: No such file or directory");
 
   std::ofstream{folder / "my run.yaml"} << "dataset: d\n";
   CATCH_CHECK(value_of(load_definition(folder / "my run.yaml")).value.name

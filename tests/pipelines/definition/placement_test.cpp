@@ -291,6 +291,6 @@ CATCH_TEST_CASE("of a range of trainers as many are placed as can be",
     CATCH_CHECK(trainers({a, b, c}).size() == 2);
     def.trainer.sizes = {"0/0:3", "2/0:2"};
     CATCH_CHECK_THAT(error_of(place(def, 2, std::vector{a, b})).message,
-                     contains("asks for 3 trainers"));
+                     contains("`trainer.sizes` asks for 3 trainers"));
   }
 }

@@ -73,6 +73,24 @@ CATCH_TEST_CASE("a folder that is gone is not taken for one that is no run",
               != std::string::npos);
 }
 
+CATCH_TEST_CASE("a run without weights is on, or did not come to its end",
+                "[kernels]") {
+  const temp_folder folder;
+  std::filesystem::path path;
+  {
+    auto run = value_of(run_folder::create(folder / "runs", "r", "dataset: d\n",
+                                           {folder.path(), "1"}));
+    value_of(run.hold());
+    path = run.path();
+    const auto on = error_of(run_folder::open(path));
+    CATCH_CHECK(on.code == ec::unavailable);
+    CATCH_CHECK_THAT(on.message, contains("is on, and has no weights yet"));
+  }
+  const auto over = error_of(run_folder::open(path));
+  CATCH_CHECK(over.code == ec::not_found);
+  CATCH_CHECK_THAT(over.message, contains("did not come to its end"));
+}
+
 CATCH_TEST_CASE("a folder of runs that is there stays as it is", "[kernels]") {
   const temp_folder folder;
   const auto runs = folder / "runs";

@@ -233,7 +233,9 @@ class Local(Launch):
         _, err = process.communicate(timeout=PATIENCE_SECONDS)
         self.assertEqual(process.returncode, 1, err)
         self.assertIn(f"{name} was ended by signal 9", err)
+        self.assertIn("has died for the 4th time within 60 s", err)
         log, = self.runs.glob("*/log.txt")
+        self.assertIn(f"`graphmill resume {log.parent}` goes on with it", err)
         self.assertGreaterEqual(self.attempts_in(log), 4)
         self.check_nothing_left()
 
@@ -351,6 +353,22 @@ class Launcher(Launch):
         self.check_cluster(lambda rank: {
             "SLURM_PROCID": str(rank), "SLURM_NTASKS": "3",
             "SLURM_JOB_NODELIST": "n[1-3]"})
+
+    def test_nobody_to_join(self):
+        """Whoever has mistyped an address is told so."""
+        process = self.start("node", "--data", self.data, "--listen",
+                             "tcp://127.0.0.1:0", "--insecure",
+                             "--join", "tcp://127.0.0.1:1")
+        said = ""
+        # It ends after two minutes.
+        while "does not answer" not in said and process.poll() is None:
+            said = process.stderr.readline()
+        self.assertIn("the coordinator at tcp://127.0.0.1:1 does not answer: ",
+                      said)
+        self.assertIn("; trying again for ", said)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+        self.check_nothing_left()
 
     def test_no_sense(self):
         process = self.start("node", "--data", self.data, RANK="3",

@@ -150,6 +150,9 @@ class Metrics(runs.Workplace):
         cluster = self.cluster(*OVER_HTTP)
         at = told_at(cluster.daemons[0], "the cluster")
         own = told_at(cluster.daemons[1], "itself")
+        left_out = "--http 127.0.0.1:0 is left out"
+        self.assertIn(left_out, cluster.daemons[1].log.read_text())
+        self.assertNotIn(left_out, cluster.daemons[0].log.read_text())
         cluster.wait_until(lambda: get(at, "/readyz") == (200, "ready\n"),
                            "coordinator that takes runs")
         self.assertEqual(get(at, "/healthz"), (200, "serving\n"))

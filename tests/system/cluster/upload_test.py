@@ -181,7 +181,7 @@ class Upload(runs.Workplace):
         state.write_bytes(text)
         for where in ([], ["--cluster", cluster.coordinator]):
             done = graphmill("resume", *where)
-            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn("say what", done.stderr)
 
     def test_a_run_that_is_over(self):

@@ -159,7 +159,11 @@ class MatricesAndTables(Conversion):
                                      train_mask=name == "a",
                                      x=[1.0, ord(name)])
         graph.edges["a", "b"]["weight"] = 2
-        self.refused(graph, "weight", "name")
+        graph.nodes["a"]["club"] = "x"
+        self.refused(graph, "club of nodes", "name of the graph",
+                     "weight of edges", 'ignore=["weight", "name", "club"]',
+                     "--ignore weight --ignore name --ignore club", "--rename")
+        del graph.nodes["a"]["club"]
         got = self.written(graph, ignore=["weight", "name"])
         names = self.names()
         self.assertEqual(sorted(names), list("abcd"))

@@ -48,7 +48,8 @@ class OneType(Conversion):
 
     def test_attributes_that_nothing_reads(self):
         data = Store(self.good, edge_attr=np.ones(300), name="mine")
-        self.refused(data, "edge_attr", "name", "--ignore")
+        self.refused(data, "edge_attr", "name", "--ignore",
+                     'ignore=["edge_attr", "name"]')
         self.refused(data, "name", ignore=["edge_attr"])
         self.refused(data, "nothing", ignore=["edge_attr", "name", "nothing"])
         self.check_40(self.written(data, ignore=["edge_attr", "name"]))
@@ -168,7 +169,9 @@ class OneType(Conversion):
                 ({"y": ["a", 1] * 20}, "mixes"),
                 ({"x": good["x"].astype(str)}, "features are numbers"),
                 ({"x": good["x"][None]}, "numbers of nodes differ"),
-                ({"x": [[1.0]] * 39 + [[1.0, 2.0]]}, "of one length"),
+                ({"x": [[1.0]] * 39 + [[1.0, 2.0]]}, "node.x", "of one length",
+                 "row 39 has 2 values, and row 0 has 1"),
+                ({"x": [[1.0]] * 39 + [None]}, "node.x", "row 39 is no list"),
                 ({"feat": good["x"]}, "x and feat"),
                 ({"train_mask": good["y"]}, "true and false"),
                 ({"train_idx": np.arange(3)}, "train_mask and train_idx"),
@@ -180,6 +183,8 @@ class OneType(Conversion):
             with self.subTest(change=list(change), fragments=fragments):
                 self.refused(Store(good, **change), *fragments)
         self.refused(Store(edge_index=good["edge_index"]), "--num-nodes")
+        self.refused(Store(good), "no option source", "(SOURCE, DESTINATION)",
+                     source="a")
         self.refused(object(), "object is none of")
         self.refused(Store(x=good["x"]), "neither edge_index nor adj_t")
         # The import refuses, too: what it says comes through.
@@ -257,7 +262,8 @@ class SeveralTypes(Conversion):
                  edge_index=Tensor(self.writes), time=np.zeros(70))},
             {"made": "today"})
         time = "_author/s__writes__it__paper.time"
-        self.refused(data, time, "made")
+        self.refused(data, f"{time} of edges", "made of the graph",
+                     "paper.year of nodes")
         self.refused(data, "paper", "year", ignore=[time, "made"])
         data.parts["_author/s"].clear()
         self.refused(data, "TYPE=N", ignore=[time, "made", "paper.year"],

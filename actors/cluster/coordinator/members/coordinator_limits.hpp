@@ -1,5 +1,7 @@
 #pragma once
 
+#include "pipelines/definition/yaml/yaml_tree.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -13,8 +15,9 @@ inline constexpr std::size_t queued = 100;
 /// Of those, runs that were submitted from one host. A script may fill the
 /// queue but for ten places, which are there for others.
 inline constexpr std::size_t queued_of_host = 90;
-/// The longest definition, as YAML: thousands of edge types have room in it.
-inline constexpr std::size_t definition_bytes = std::size_t{1} << 20;
+/// The longest definition, as YAML: what can be read again from the run's
+/// folder. A thousand edge types have room in it.
+inline constexpr std::size_t definition_bytes = yaml_size_limit;
 
 /// Runs that go on with others, the one that is on included: each has weights
 /// and moments in memory until it has begun.

@@ -111,8 +111,7 @@ CATCH_TEST_CASE("who may not change anything is told so", "[top]") {
   now =
     await_state(asker, [](const auto& known) { return known.outcomes == 2; });
   CATCH_CHECK(now->outcome
-              == "run good-1 leaves the queue, or ends after this step with "
-                 "the weights so far");
+              == "run good-1 ends after this step, with the weights so far");
   CATCH_CHECK(with.coordinator.count(method::cancel) == 1);
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
 #include "actors/commands/top/top_model.hpp"
+#include "actors/commands/top/top_screen.hpp"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace graphmill::test {
 
@@ -24,6 +27,25 @@ inline daemon_status top_status_of(const std::string& name,
   daemon_status out;
   out.name = name;
   out.state = state;
+  return out;
+}
+
+inline std::string top_text_of(const top_line& line) {
+  std::string out;
+  for (const auto& span : line)
+    out += span.text;
+  return out;
+}
+
+/// Lines without the blanks at their ends.
+inline std::vector<std::string>
+top_texts_of(const std::vector<top_line>& lines) {
+  std::vector<std::string> out;
+  for (const auto& line : lines) {
+    auto text = top_text_of(line);
+    text.erase(text.find_last_not_of(' ') + 1);
+    out.push_back(std::move(text));
+  }
   return out;
 }
 

@@ -178,7 +178,19 @@ CATCH_TEST_CASE("there may be nothing to change", "[top]") {
   CATCH_CHECK(after({}, "c", top_data{}).message
               == "there is no run to cancel");
   CATCH_CHECK(after({}, "d", top_data{}).message
-              == "there is no daemon to drain: select one");
+              == "there is no daemon to drain");
+}
+
+CATCH_TEST_CASE("keys are for the daemons while there are no actors", "[top]") {
+  auto idle = top_example();
+  idle.health.reset();
+  const top_command drain_a{top_command::kind::drain, "a"};
+  CATCH_CHECK(after({}, "d", idle).asked == drain_a);
+  const auto moved = after({}, kind::down, idle);
+  CATCH_CHECK(moved.daemon == "b");
+  CATCH_CHECK(moved.pane == top_pane::daemons);
+  CATCH_CHECK(after({}, kind::enter, idle).only == "a");
+  CATCH_CHECK(after({}, kind::tab, idle).pane == top_pane::actors);
 }
 
 } // namespace graphmill::test

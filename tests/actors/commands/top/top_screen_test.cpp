@@ -13,28 +13,10 @@ namespace graphmill::test {
 
 namespace {
 
-std::string text_of(const top_line& line) {
-  std::string out;
-  for (const auto& span : line)
-    out += span.text;
-  return out;
-}
-
-/// Lines without the blanks at their ends.
-std::vector<std::string> texts_of(const std::vector<top_line>& lines) {
-  std::vector<std::string> out;
-  for (const auto& line : lines) {
-    auto text = text_of(line);
-    text.erase(text.find_last_not_of(' ') + 1);
-    out.push_back(std::move(text));
-  }
-  return out;
-}
-
 constexpr top_canvas usual{24, 80, false};
 
 std::string foot_of(const top_data& data, const top_view& view) {
-  return texts_of(top_screen(data, view, usual, 0)).at(22);
+  return top_texts_of(top_screen(data, view, usual, 0)).at(22);
 }
 
 } // namespace
@@ -75,7 +57,7 @@ CATCH_TEST_CASE("a screen of 80 columns and 24 rows", "[top]") {
     "q end  s sort  r reverse  / filter  tab table  enter open  d drain  c "
     "cancel",
   };
-  CATCH_CHECK(texts_of(screen) == wanted);
+  CATCH_CHECK(top_texts_of(screen) == wanted);
   CATCH_CHECK(screen[0][0].style == top_style::title);
   CATCH_CHECK(screen[1][0].style == top_style::heading);
   CATCH_CHECK(screen[11][0].style == top_style::selected);
@@ -84,7 +66,7 @@ CATCH_TEST_CASE("a screen of 80 columns and 24 rows", "[top]") {
 
 CATCH_TEST_CASE("a wide screen shows more of each row", "[top]") {
   const auto lines =
-    texts_of(top_screen(top_example(), {}, {50, 160, true}, 0));
+    top_texts_of(top_screen(top_example(), {}, {50, 160, true}, 0));
   CATCH_REQUIRE(lines.size() == 50);
   CATCH_CHECK(lines[2] == "          one");
   CATCH_CHECK(lines[3] == "          two");
@@ -130,7 +112,7 @@ CATCH_TEST_CASE("a screen of any size is filled and not left", "[top]") {
         const auto lines = top_screen(known, view, canvas, 1e9);
         CATCH_CHECK(lines.size() == std::size_t(std::max(canvas.rows, 0)));
         for (const auto& line : lines)
-          CATCH_CHECK(cell_count(text_of(line))
+          CATCH_CHECK(cell_count(top_text_of(line))
                       <= std::size_t(std::max(canvas.columns, 0)));
       }
 }
@@ -143,7 +125,7 @@ CATCH_TEST_CASE("the selected row of a long table is shown", "[top]") {
   view.actor = top_actor_id{"a", "sampler", 196}; // The last but one.
   const auto screen = top_screen(data, view, usual, 0);
   // Eleven rows are left from the twelfth line on.
-  CATCH_CHECK_THAT(text_of(screen[10]), contains("p99 ms"));
+  CATCH_CHECK_THAT(top_text_of(screen[10]), contains("p99 ms"));
   CATCH_CHECK(screen[20][0].style == top_style::selected);
   CATCH_CHECK(screen[21][0].style == top_style::plain);
 }
@@ -152,14 +134,14 @@ CATCH_TEST_CASE("a cluster that is gone is said, with what was told last",
                 "[top]") {
   auto data = top_example();
   data.trouble = "nobody answers";
-  const auto lines = texts_of(top_screen(data, {}, usual, 7.4));
+  const auto lines = top_texts_of(top_screen(data, {}, usual, 7.4));
   CATCH_CHECK(lines[1] == "nothing new for 7 s, trying again: nobody answers");
   CATCH_CHECK_THAT(lines[11], contains("sampler"));
 }
 
 CATCH_TEST_CASE("a cluster that lets a question wait is said", "[top]") {
   const auto second_line = [](double silence) {
-    return texts_of(top_screen(top_example(), {}, usual, silence))[1];
+    return top_texts_of(top_screen(top_example(), {}, usual, silence))[1];
   };
   CATCH_CHECK(second_line(4.9) == "verdict   trainers limit the run");
   CATCH_CHECK(second_line(5) == "nothing new for 5 s");
@@ -178,12 +160,12 @@ CATCH_TEST_CASE("what others say cannot command the terminal", "[top]") {
   for (const auto& how : {top_view{}, view})
     for (const auto unicode : {false, true})
       for (const auto& line : top_screen(data, how, {24, 300, unicode}, 0))
-        for (const char c : text_of(line)) {
+        for (const char c : top_text_of(line)) {
           CATCH_CHECK(static_cast<unsigned char>(c) >= ' ');
           CATCH_CHECK(c != '\x7f');
         }
-  const auto plain = texts_of(top_screen(data, {}, {24, 300, false}, 0))[1];
-  const auto latin = texts_of(top_screen(data, {}, {24, 300, true}, 0))[1];
+  const auto plain = top_texts_of(top_screen(data, {}, {24, 300, false}, 0))[1];
+  const auto latin = top_texts_of(top_screen(data, {}, {24, 300, true}, 0))[1];
   CATCH_CHECK(plain.substr(plain.size() - 3) == "? ?");
   CATCH_CHECK(latin.substr(latin.size() - 4) == "? \xc3\xa9");
 }
@@ -194,7 +176,7 @@ CATCH_TEST_CASE("an actor shows all its figures", "[top]") {
   top_view view;
   view.opened = true;
   view.actor = top_actor_id{"a", "sampler", 0};
-  const auto lines = texts_of(top_screen(data, view, usual, 0));
+  const auto lines = top_texts_of(top_screen(data, view, usual, 0));
   CATCH_CHECK(lines[6] == "sampler of daemon a");
   CATCH_CHECK(lines[8] == "it fell");
   std::string all;
@@ -206,7 +188,7 @@ CATCH_TEST_CASE("an actor shows all its figures", "[top]") {
         "restarts         1"})
     CATCH_CHECK_THAT(all, contains(figure));
   view.actor->nth = 1;
-  CATCH_CHECK_THAT(texts_of(top_screen(data, view, usual, 0))[6],
+  CATCH_CHECK_THAT(top_texts_of(top_screen(data, view, usual, 0))[6],
                    contains("not there any more"));
 }
 

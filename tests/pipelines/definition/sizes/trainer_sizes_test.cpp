@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill::test {
@@ -55,9 +56,21 @@ CATCH_TEST_CASE("the number of trainers may be a range",
   CATCH_CHECK(problem_of("{replicas: {max: 2}}")
               == "`trainer.replicas` is a map without `min`, which must be 1 "
                  "at the least");
-  CATCH_CHECK(problem_of("{replicas: {min: 0, max: 2}}")
-              == "`trainer.replicas` is a map without `min`, which must be 1 "
-                 "at the least");
+  for (const auto* least : {"0", "a", "65"})
+    CATCH_CHECK(
+      problem_of(std::string{"{replicas: {min: "} + least + ", max: 2}}")
+      == std::string{"`trainer.replicas.min` is `"} + least
+           + "`, must be a whole number from 1 to 64 trainers");
+  for (const auto& [given, shown] :
+       {std::pair{"1-4", "`1-4`"}, std::pair{"[1, 2]", "a list"},
+        std::pair{"two", "`two`"}})
+    CATCH_CHECK(problem_of(std::string{"{replicas: "} + given + "}")
+                == std::string{"`trainer.replicas` is "} + shown
+                     + ", must be a whole number from 1 to 64 trainers, or a "
+                       "map of min and max, as in {min: 1, max: 4}");
+  CATCH_CHECK(problem_of("{replicas: 0}")
+              == "`trainer.replicas` is `0`, must be a whole number from 1 to "
+                 "64 trainers");
   CATCH_CHECK_THAT(problem_of("{replicas: {min: 1, max: 65}}"),
                    contains("`trainer.replicas.max` is")
                      && contains("from 1 to 64 trainers"));
