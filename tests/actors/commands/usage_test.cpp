@@ -25,7 +25,7 @@ CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
     {"partition x --parts 0", "--parts"},
     {"runs --limit 0", "--limit"},
     {"submit", "file is required"},
-    {"train --tensorboard good.yaml",
+    {"train --tensorboard good.yaml --quiet",
      "file is required; `--tensorboard` has taken `good.yaml` for its own: put "
      "it behind other words"},
     {"up good.yaml", "--local N on this machine"},

@@ -180,17 +180,21 @@ CATCH_TEST_CASE("a course of which nothing was done begins at its begin",
 
 CATCH_TEST_CASE("it is known whether a run has steps left",
                 "[pipelines][course]") {
-  auto def = with(3);
-  def.train.batch_size = 10;
+  const auto in_tens = [](std::int32_t epochs) {
+    auto def = with(epochs);
+    def.train.batch_size = 10;
+    return def;
+  };
+  auto def = in_tens(3);
   const std::int64_t seeds = 95; // 10 steps.
   CATCH_CHECK(has_steps_left(def, seeds, {}));
   CATCH_CHECK(has_steps_left(def, seeds, {2, 9, 29, .5, 0}));
   CATCH_CHECK_FALSE(has_steps_left(def, seeds, {3, 0, 30, .5, 0}));
-  CATCH_CHECK(has_steps_left(with(4), seeds, {3, 0, 30, .5, 0}));
+  CATCH_CHECK(has_steps_left(in_tens(4), seeds, {3, 0, 30, .5, 0}));
   def.train.max_steps = 20;
   CATCH_CHECK(has_steps_left(def, seeds, {1, 9, 19}));
   CATCH_CHECK_FALSE(has_steps_left(def, seeds, {2, 0, 20}));
-  def = with(9);
+  def = in_tens(9);
   def.train.patience = 2;
   CATCH_CHECK(has_steps_left(def, seeds, {3, 0, 30, .5, 1}));
   CATCH_CHECK_FALSE(has_steps_left(def, seeds, {3, 0, 30, .5, 2}));
