@@ -4,7 +4,6 @@
 #include "pipelines/results/named_tensor.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace graphmill {
 
@@ -14,6 +13,8 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr auto metadata_key = "__metadata__";
+/// Values of a header: a tensor with eight dimensions has 14, with brackets.
+constexpr auto most_header_values = 16 * most_tensors_of_file;
 
 /// Values of a shape, or nothing if their bytes do not fit 63 bits.
 std::optional<std::uint64_t> element_count(const json& shape) {
@@ -65,22 +66,17 @@ public:
 
 private:
   result<json> parse(const std::string& text) {
-    std::set<std::string> names;
-    std::string twice;
-    // A header is three levels deep; deeper values are dropped unread.
-    const auto visit = [&](int depth, json::parse_event_t event, json& value) {
-      if (event == json::parse_event_t::key && depth == 1
-          && !names.insert(value.get<std::string>()).second)
-        twice = value.get<std::string>();
-      return depth <= 4;
-    };
-    GRAPHMILL_TRY(auto header,
-                  parse_json(text, "the header of " + file_, visit));
+    GRAPHMILL_TRY(auto header, parse_json(text, "the header of " + file_,
+                                          most_header_values));
     if (!header.is_object())
       return fail(ec::invalid_data, "the header of {} is not a JSON object",
                   file_);
-    if (!twice.empty())
-      return fail(ec::invalid_data, "{} names tensor {} twice", file_, twice);
+    if (const auto tensors = header.size() - header.count(metadata_key);
+        tensors > most_tensors_of_file)
+      return fail(ec::invalid_data, "{} has {} tensors; at most {} are read",
+                  file_, tensors, most_tensors_of_file);
+    if (const auto twice = repeated_key(text))
+      return fail(ec::invalid_data, "{} names tensor {} twice", file_, *twice);
     return header;
   }
 
@@ -156,6 +152,10 @@ private:
 } // namespace
 
 result<std::string> format_tensor_header(const tensor_file& content) {
+  if (content.tensors.size() > most_tensors_of_file)
+    return fail(ec::invalid_argument,
+                "{} tensors cannot be saved in a file, which has at most {}",
+                content.tensors.size(), most_tensors_of_file);
   ordered_json header = ordered_json::object();
   if (!content.metadata.empty())
     header[metadata_key] = content.metadata;
