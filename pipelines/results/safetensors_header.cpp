@@ -4,6 +4,9 @@
 #include "pipelines/results/named_tensor.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace graphmill {
 
@@ -159,20 +162,24 @@ result<std::string> format_tensor_header(const tensor_file& content) {
   ordered_json header = ordered_json::object();
   if (!content.metadata.empty())
     header[metadata_key] = content.metadata;
+  // Looking for a key in ordered fields takes as long as there are.
+  auto& fields = header.get_ref<ordered_json::object_t&>();
+  std::set<std::string_view> taken{metadata_key};
   std::uint64_t at = 0;
   for (const auto& tensor : content.tensors) {
     std::uint64_t count = 1;
     for (auto extent : tensor.shape)
       count *= static_cast<std::uint64_t>(extent);
-    if (tensor.name.empty() || header.contains(tensor.name)
-        || tensor.name == metadata_key || count != tensor.values.size())
+    if (tensor.name.empty() || !taken.insert(tensor.name).second
+        || count != tensor.values.size())
       return fail(ec::invalid_argument,
                   "tensor '{}' cannot be saved: its name is empty, taken or "
                   "reserved, or its {} values do not fit its shape",
                   tensor.name, tensor.values.size());
     const auto end = at + count * sizeof(float);
-    header[tensor.name] = {
+    ordered_json about{
       {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
+    fields.emplace_back(tensor.name, std::move(about));
     at = end;
   }
   std::string text;
