@@ -19,7 +19,7 @@ namespace graphmill {
 namespace {
 
 /// The file's bytes, at most one more than a definition may have.
-result<std::string> definition_text(const std::filesystem::path& file) {
+result<std::string> read_text(const std::filesystem::path& file) {
   // Opening a pipe waits for its other end, which may never come.
   const unique_fd in{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   struct stat about {};
@@ -203,7 +203,7 @@ definition_source parse_definition(std::string_view text,
 
 definition_source read_definition(const std::filesystem::path& file,
                                   std::span<const std::string> overrides) {
-  const auto text = definition_text(file);
+  const auto text = read_text(file);
   if (text)
     return parse_definition(text.value(), file, overrides);
   definition_source source;

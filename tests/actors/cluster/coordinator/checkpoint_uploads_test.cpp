@@ -188,9 +188,11 @@ CATCH_TEST_CASE("a refusal of an upload has no path of the coordinator",
                 "[cluster]") {
   temp_folder top;
   checkpoint_uploads uploads{uploads_in(top.path(), 7)};
+  const auto tensors = first_piece("tensors.safetensors", 4);
   const auto piece = first_piece("state.json", 4);
   const auto folder =
-    value_of(uploads.take(uploader(1), piece, start_of_uploads));
+    value_of(uploads.take(uploader(1), tensors, start_of_uploads));
+  value_of(folder->write(tensors));
   CATCH_CHECK(error_of(folder->read(0)).message
               == "the checkpoint that was uploaded is refused: it is no "
                  "checkpoint: it has no state.json");
