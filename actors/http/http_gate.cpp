@@ -154,13 +154,15 @@ std::optional<http_refusal> http_gate::refuses_token(const http_head& head,
   const http_refusal unknown{401, "show the token: Authorization: Bearer ..."};
   if (!head.authorization)
     return unknown;
-  auto& wrong = bucket_of(from, now);
-  if (wrong.level(now) < 1)
-    return http_refusal{429, "too many wrong tokens: ask again later"};
+  // Before wrong ones are counted: else whoever shows some would keep out all
+  // others of that host.
   const std::string_view shown{*head.authorization};
   if (equal_but_case(shown.substr(0, scheme.size()), scheme)
       && is_same_secret(shown.substr(scheme.size()), token_))
     return std::nullopt;
+  auto& wrong = bucket_of(from, now);
+  if (wrong.level(now) < 1)
+    return http_refusal{429, "too many wrong tokens: ask again later"};
   wrong.take(now);
   return unknown;
 }

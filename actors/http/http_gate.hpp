@@ -52,7 +52,7 @@ public:
   refuses(const http_head& head, const std::string& from, session_time now);
 
   /// Wrong tokens that a host may show at once, and in a second after that. One
-  /// that has shown more is not listened to, whatever it shows.
+  /// that has shown more is told to ask later; the right token always counts.
   static constexpr double wrong_at_once = 5;
   static constexpr double wrong_per_second = 0.2;
   /// Hosts that are remembered for it; more than that are one together.

@@ -3,13 +3,19 @@
 import argparse
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 
 from .convert import find_program, write
 from .values import Refused
+
+# What the arrays of a compressed file may have, for each byte of it and besides:
+# a few bytes of zeros would be all memory.
+MOST_UNPACKED_RATIO, MOST_UNPACKED_BYTES = 100, 1 << 30
 
 KINDS = ".pt, .pth (torch), .parquet, .npz (a matrix of SciPy), .csv"
 
@@ -21,6 +27,7 @@ class SavedMatrix:
               "coo": ("row", "col")}
 
     def __init__(self, path):
+        expect_fair_size(path)
         with np.load(path) as file:
             there = {name: file[name] for name in file.files}
 
@@ -39,6 +46,16 @@ class SavedMatrix:
         self.nnz = len(self.data)
 
 
+def expect_fair_size(path):
+    """Looks at what a zip file says of itself, beyond which nobody reads."""
+    with zipfile.ZipFile(path) as packed:
+        unpacked = sum(part.file_size for part in packed.infolist())
+    size = path.stat().st_size
+    if unpacked > MOST_UNPACKED_RATIO * size + MOST_UNPACKED_BYTES:
+        raise Refused(f"{path} has {size} bytes, and its arrays would have "
+                      f"{unpacked}; save it without compression if that is so")
+
+
 def imported(name, path):
     """A library that a file needs."""
     try:
@@ -48,14 +65,15 @@ def imported(name, path):
                       "not installed") from error
 
 
-def load(path):
-    """The object that a file holds."""
+def load(path, unpickle=False):
+    """The object that a file holds. One that is more than tensors is read if
+    `unpickle` says so, and runs what it says."""
     path = pathlib.Path(path)
     if not path.is_file():
         raise Refused(f"{path} is no file")
     try:
         if path.suffix in (".pt", ".pth"):
-            return load_torch(imported("torch", path), path)
+            return load_torch(imported("torch", path), path, unpickle)
         if path.suffix == ".parquet":
             return imported("pyarrow.parquet", path).ParquetFile(path)
         if path.suffix == ".npz":
@@ -67,9 +85,18 @@ def load(path):
     raise Refused(f"{path}: files of these kinds are read: {KINDS}")
 
 
-def load_torch(torch, path):
-    """An object that torch saved: reading it runs what it says, like every
-    pickle, so that only own files should be read."""
+def load_torch(torch, path, unpickle):
+    """An object that torch saved. If it holds more than tensors, reading it
+    runs what it says, like every pickle."""
+    if not unpickle:
+        try:
+            return torch.load(path, map_location="cpu", weights_only=True)
+        except (TypeError, pickle.UnpicklingError) as error:
+            # Before torch 1.13, or with more in it.
+            raise Refused(
+                f"{path} cannot be read as tensors alone, and reading more of "
+                "it would run what is in it: say --unpickle if you trust "
+                "whoever has made it") from error
     try:
         return torch.load(path, map_location="cpu", weights_only=False)
     except TypeError:  # Before torch 1.13.
@@ -112,8 +139,9 @@ def import_csv(options, flags):
 def parser():
     made = argparse.ArgumentParser(
         prog="to_graphmill.py", description=f"""Writes a graph as a dataset of
-        Graphmill. The file may be {KINDS}. Reading a file of torch runs what
-        is in it: read only what you trust. Where the program graphmill is found
+        Graphmill. The file may be {KINDS}. A file of torch with more than
+        tensors, as an object of PyG, is a program: it is read with --unpickle
+        alone. Where the program graphmill is found
         (--graphmill, $GRAPHMILL, the PATH, or build/ here), it imports the
         arrays; else they stay in OUT.arrays, and the command is printed.""",
         epilog="""What follows -- goes to `graphmill import npy`, such as
@@ -147,6 +175,9 @@ def parser():
         help="keep them in OUT.arrays after the import")
     add("--chunk-mib", type=int, default=64, metavar="MIB",
         help="memory for conversions (default: %(default)s)")
+    add("--unpickle", action="store_true",
+        help="read a file of torch whatever is in it, and run that: only for "
+        "files that you trust")
     add("--json", action="store_true", help="end with one line of JSON")
     return made
 
@@ -176,7 +207,7 @@ def run(options, flags):
     if bool(options.source) != bool(options.destination):
         raise Refused("--source and --destination are needed together")
     if options.nodes:
-        tables = {"nodes": load(options.nodes)}
+        tables = {"nodes": load(options.nodes, options.unpickle)}
     else:
         tables = {}
     if options.source:
@@ -185,7 +216,7 @@ def run(options, flags):
         tables["features"] = options.feature
     if options.id:
         tables["id_column"] = options.id
-    return write(load(options.graph), options.out, ignore=options.ignore,
+    return write(load(options.graph, options.unpickle), options.out, ignore=options.ignore,
                  rename=names_of(options.rename),
                  split_index=options.split_index,
                  num_nodes=counts_of(options.num_nodes),

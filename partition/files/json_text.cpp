@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <set>
 #include <utility>
 
 namespace graphmill {
@@ -22,7 +23,8 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 
 /// Counts levels and values before anything is made of them. Brackets are all
 /// that it understands: what is no JSON the parser refuses.
-result<void> check_extent(std::string_view text, std::string_view where) {
+result<void> check_extent(std::string_view text, std::string_view where,
+                          std::size_t most) {
   std::size_t depth = 0;
   std::size_t values = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -41,10 +43,10 @@ result<void> check_extent(std::string_view text, std::string_view where) {
       ++values;
     }
   }
-  if (values > json_value_limit)
+  if (values > most)
     return fail(ec::invalid_data,
                 "{} is broken: it has some {} values; at most {} are read",
-                where, values, json_value_limit);
+                where, values, most);
   return ok();
 }
 
@@ -57,13 +59,14 @@ std::string place_in(std::string_view text, std::size_t byte) {
   return fmt::format("line {}, column {}", line, before.size() - begin + 1);
 }
 
+/// Without a callback of the parser: with one, it goes through all fields of an
+/// object at the end of each value in it (nlohmann/json 3.11).
 template <class Json>
-result<Json>
-parse_within_limits(std::string_view text, std::string_view where,
-                    const typename Json::parser_callback_t& visit = nullptr) {
-  GRAPHMILL_TRYV(check_extent(text, where));
+result<Json> parse_within_limits(std::string_view text, std::string_view where,
+                                 std::size_t most) {
+  GRAPHMILL_TRYV(check_extent(text, where, most));
   try {
-    return Json::parse(text, visit);
+    return Json::parse(text);
   } catch (const nlohmann::json::parse_error& broken) {
     return fail(ec::invalid_data, "{} is broken: it is no JSON from {} on",
                 where, place_in(text, broken.byte));
@@ -75,17 +78,55 @@ parse_within_limits(std::string_view text, std::string_view where,
   }
 }
 
+/// Reads until a key of the outermost object comes again, and makes no values.
+class key_reader : public nlohmann::json_sax<nlohmann::json> {
+public:
+  std::optional<std::string> repeated;
+
+  bool start_object(std::size_t) override { return ++depth_ > 0; }
+  bool end_object() override { return depth_-- > 0; }
+  bool start_array(std::size_t) override { return ++depth_ > 0; }
+  bool end_array() override { return depth_-- > 0; }
+  bool key(string_t& name) override {
+    if (depth_ > 1 || names_.insert(name).second)
+      return true;
+    repeated = name;
+    return false;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool parse_error(std::size_t, const std::string&,
+                   const nlohmann::json::exception&) override {
+    return false;
+  }
+
+private:
+  std::size_t depth_ = 0;
+  std::set<std::string> names_;
+};
+
 } // namespace
 
-result<nlohmann::json>
-parse_json(std::string_view text, std::string_view where,
-           const nlohmann::json::parser_callback_t& visit) {
-  return parse_within_limits<nlohmann::json>(text, where, visit);
+result<nlohmann::json> parse_json(std::string_view text, std::string_view where,
+                                  std::size_t most) {
+  return parse_within_limits<nlohmann::json>(text, where, most);
+}
+
+std::optional<std::string> repeated_key(std::string_view text) {
+  key_reader keys;
+  nlohmann::json::sax_parse(text, &keys);
+  return std::move(keys.repeated);
 }
 
 result<nlohmann::ordered_json> parse_ordered_json(std::string_view text,
                                                   std::string_view where) {
-  return parse_within_limits<nlohmann::ordered_json>(text, where);
+  return parse_within_limits<nlohmann::ordered_json>(text, where,
+                                                     json_value_limit);
 }
 
 std::optional<std::int64_t> integer_of(const nlohmann::json& value) {

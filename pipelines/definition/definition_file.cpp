@@ -1,16 +1,18 @@
 #include "pipelines/definition/definition_file.hpp"
 
 #include "messages/definition/definition_codec.hpp"
+#include "partition/files/file_io.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_help.hpp"
 #include "pipelines/definition/yaml/yaml_tree.hpp"
 
 #include <capnp/message.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <optional>
+#include <span>
 
 namespace graphmill {
 
@@ -18,14 +20,21 @@ namespace {
 
 /// The file's bytes, at most one more than a definition may have.
 result<std::string> read_text(const std::filesystem::path& file) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> in{
-    std::fopen(file.c_str(), "re"), &std::fclose};
-  if (!in)
+  // Opening a pipe waits for its other end, which may never come.
+  const unique_fd in{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  struct stat about {};
+  if (in.get() < 0 || ::fstat(in.get(), &about) != 0)
     return fail_errno(errno, "cannot open the definition");
+  if (S_ISDIR(about.st_mode))
+    return fail_errno(EISDIR, "cannot read the definition");
+  if (!S_ISREG(about.st_mode))
+    return fail(ec::invalid_data,
+                "the definition is no file, but a pipe, device or socket: "
+                "write it into a file");
   std::string text(yaml_size_limit + 1, '\0');
-  const auto size = std::fread(text.data(), 1, text.size(), in.get());
-  if (std::ferror(in.get()) != 0)
-    return fail_errno(errno, "cannot read the definition");
+  GRAPHMILL_TRY(
+    const auto size,
+    read_some(in.get(), std::as_writable_bytes(std::span{text}), file));
   text.resize(size);
   return text;
 }

@@ -21,6 +21,13 @@ constexpr std::string_view before_digest = R"({"digest":")";
 constexpr std::string_view before_state = R"(","state":)";
 constexpr std::string_view behind_state = "}\n";
 
+/// Values that a state of so many bytes may have. Nearly all of a long one are
+/// of its metrics, of which a value has 13 bytes at the least, counted as
+/// `parse_json` does: so that its memory is in proportion to its bytes.
+constexpr std::size_t most_values_in(std::size_t bytes) {
+  return std::min(json_value_limit, bytes / 12 + 65536);
+}
+
 std::string digest_of_text(std::string_view text) {
   content_hash hash;
   hash.update(text);
@@ -90,7 +97,7 @@ bool are_metrics(const nlohmann::json& lines) {
             });
 }
 
-result<checkpoint_state> read_state(const nlohmann::json& state,
+result<checkpoint_state> read_state(nlohmann::json state,
                                     const std::string& name) {
   state_fields in{state};
   checkpoint_state out;
@@ -119,11 +126,12 @@ result<checkpoint_state> read_state(const nlohmann::json& state,
       in.wrong("sizes");
   }
   made.seconds = in.number("seconds").value_or(0);
-  made.metrics = in.at("metrics");
-  if (!are_metrics(made.metrics))
-    in.wrong("metrics");
   out.tensors.bytes = static_cast<std::uint64_t>(in.count("tensor_bytes"));
   out.tensors.digest = in.text("tensor_digest");
+  if (are_metrics(in.at("metrics")))
+    made.metrics = std::move(state["metrics"]); // The last that is read.
+  else
+    in.wrong("metrics");
   if (!in.first_wrong().empty())
     return fail(ec::invalid_data,
                 "{} is no state of a run: its field {} is missing or makes no "
@@ -181,13 +189,14 @@ result<checkpoint_state> parse_checkpoint_state(std::string_view text,
   if (digest_of_text(body) != text.substr(before_digest.size(), digest_size))
     return fail(ec::invalid_data,
                 "{} is damaged: it has not the digest that stands in it", name);
-  GRAPHMILL_TRY(const auto state, parse_json(body, name));
+  GRAPHMILL_TRY(auto state,
+                parse_json(body, name, most_values_in(body.size())));
   if (!state.is_object() || !state.contains("format_version"))
     return fail(ec::invalid_data, "{} is no state of a run", name);
   if (state["format_version"] != state_version)
     return fail(ec::version_mismatch,
                 "{} was written by a newer version of Graphmill", name);
-  return read_state(state, name);
+  return read_state(std::move(state), name);
 }
 
 } // namespace graphmill

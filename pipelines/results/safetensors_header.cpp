@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace graphmill {
 
@@ -14,6 +16,8 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr auto metadata_key = "__metadata__";
+/// Values of a header: a tensor with eight dimensions has 14, with brackets.
+constexpr auto most_header_values = 16 * most_tensors_of_file;
 
 /// Values of a shape, or nothing if their bytes do not fit 63 bits.
 std::optional<std::uint64_t> element_count(const json& shape) {
@@ -65,22 +69,17 @@ public:
 
 private:
   result<json> parse(const std::string& text) {
-    std::set<std::string> names;
-    std::string twice;
-    // A header is three levels deep; deeper values are dropped unread.
-    const auto visit = [&](int depth, json::parse_event_t event, json& value) {
-      if (event == json::parse_event_t::key && depth == 1
-          && !names.insert(value.get<std::string>()).second)
-        twice = value.get<std::string>();
-      return depth <= 4;
-    };
-    GRAPHMILL_TRY(auto header,
-                  parse_json(text, "the header of " + file_, visit));
+    GRAPHMILL_TRY(auto header, parse_json(text, "the header of " + file_,
+                                          most_header_values));
     if (!header.is_object())
       return fail(ec::invalid_data, "the header of {} is not a JSON object",
                   file_);
-    if (!twice.empty())
-      return fail(ec::invalid_data, "{} names tensor {} twice", file_, twice);
+    if (const auto tensors = header.size() - header.count(metadata_key);
+        tensors > most_tensors_of_file)
+      return fail(ec::invalid_data, "{} has {} tensors; at most {} are read",
+                  file_, tensors, most_tensors_of_file);
+    if (const auto twice = repeated_key(text))
+      return fail(ec::invalid_data, "{} names tensor {} twice", file_, *twice);
     return header;
   }
 
@@ -156,23 +155,31 @@ private:
 } // namespace
 
 result<std::string> format_tensor_header(const tensor_file& content) {
+  if (content.tensors.size() > most_tensors_of_file)
+    return fail(ec::invalid_argument,
+                "{} tensors cannot be saved in a file, which has at most {}",
+                content.tensors.size(), most_tensors_of_file);
   ordered_json header = ordered_json::object();
   if (!content.metadata.empty())
     header[metadata_key] = content.metadata;
+  // Looking for a key in ordered fields takes as long as there are.
+  auto& fields = header.get_ref<ordered_json::object_t&>();
+  std::set<std::string_view> taken{metadata_key};
   std::uint64_t at = 0;
   for (const auto& tensor : content.tensors) {
     std::uint64_t count = 1;
     for (auto extent : tensor.shape)
       count *= static_cast<std::uint64_t>(extent);
-    if (tensor.name.empty() || header.contains(tensor.name)
-        || tensor.name == metadata_key || count != tensor.values.size())
+    if (tensor.name.empty() || !taken.insert(tensor.name).second
+        || count != tensor.values.size())
       return fail(ec::invalid_argument,
                   "tensor '{}' cannot be saved: its name is empty, taken or "
                   "reserved, or its {} values do not fit its shape",
                   tensor.name, tensor.values.size());
     const auto end = at + count * sizeof(float);
-    header[tensor.name] = {
+    ordered_json about{
       {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
+    fields.emplace_back(tensor.name, std::move(about));
     at = end;
   }
   std::string text;

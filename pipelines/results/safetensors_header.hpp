@@ -8,10 +8,13 @@
 
 namespace graphmill {
 
-/// Headers beyond this are refused: they would name a million tensors.
+/// Headers beyond this are refused: so many names are a kilobyte each.
 inline constexpr std::uint64_t largest_tensor_header = std::uint64_t{64} << 20;
+/// Tensors of a file, as many as an order to `load` may have.
+inline constexpr std::size_t most_tensors_of_file = 65536;
 
-/// The JSON header of a safetensors file with this content, padded.
+/// The JSON header of a safetensors file with this content, padded. Fails if
+/// `parse_tensor_header` would not take it.
 result<std::string> format_tensor_header(const tensor_file& content);
 
 /// Reads and checks a JSON header. The tensors come in the order of their data,

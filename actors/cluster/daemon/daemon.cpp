@@ -20,6 +20,7 @@
 #include "actors/transport/sessions/address.hpp"
 #include "actors/transport/sockets/connections/user_keys.hpp"
 #include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/model/arithmetic.hpp"
 #include "pipelines/model/devices.hpp"
@@ -56,7 +57,7 @@ std::string default_name(const daemon_options& options) {
 std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
   auto sink = std::make_shared<console_sink>(STDERR_FILENO);
   sink->set_pattern("%H:%M:%S.%e %n: %v");
-  return std::make_shared<spdlog::logger>(name, std::move(sink));
+  return std::make_shared<spdlog::logger>(printable(name), std::move(sink));
 }
 
 state_folder_options state_options(const daemon_options& options,

@@ -59,6 +59,20 @@ CATCH_TEST_CASE("too many values are refused before any is made",
   text.append(json_value_limit, ',');
   text += "]";
   CATCH_CHECK(has(error_of(parse_json(text, "x")).message, "values; at most"));
+  // The list, and one for each comma.
+  CATCH_CHECK(value_of(parse_json("[1,2,3]", "x", 4)).size() == 3);
+  CATCH_CHECK(error_of(parse_json("[1,2,3,4]", "x", 4)).message
+              == "x is broken: it has some 5 values; at most 4 are read");
+}
+
+CATCH_TEST_CASE("a key that comes again is found where it counts",
+                "[partition][json]") {
+  CATCH_CHECK(repeated_key(R"({"a":1,"b":{"a":2},"c":[{"a":3}],"a":4,"b":5})")
+              == "a");
+  CATCH_CHECK(repeated_key(R"({"a":{"b":1,"b":2},"b":[[0],"b",1.5,null,true]})")
+              == std::nullopt);
+  CATCH_CHECK(repeated_key(R"({"a":1,"\u0061":-2})") == "a");
+  CATCH_CHECK(repeated_key("[1, 2]") == std::nullopt);
 }
 
 CATCH_TEST_CASE("broken JSON is an error with its place", "[partition][json]") {

@@ -2,6 +2,8 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -82,6 +84,11 @@ CATCH_TEST_CASE("files that cannot be used", "[definition]") {
               == "cannot open the definition: No such file or directory");
   CATCH_CHECK(problem_of_file(folder.path())
               == "cannot read the definition: Is a directory");
+  const auto pipe = folder / "pipe.yaml";
+  CATCH_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CATCH_CHECK(problem_of_file(pipe)
+              == "the definition is no file, but a pipe, device or socket: "
+                 "write it into a file");
   const auto failed = error_of(load_definition(folder / "none.yaml"));
   CATCH_CHECK(failed.code == ec::not_found);
   CATCH_CHECK(failed.message

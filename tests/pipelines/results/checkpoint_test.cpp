@@ -174,6 +174,28 @@ CATCH_TEST_CASE("a damaged checkpoint is noticed, whatever is wrong with it",
   }
 }
 
+CATCH_TEST_CASE("a state has no more values than lines of metrics may have",
+                "[kernels]") {
+  const temp_folder folder;
+  auto made = some_checkpoint();
+  // The shortest line that a phase leaves, with null for what is no number.
+  const nlohmann::json line{
+    {"phase", "test"},      {"epoch", 1},         {"steps", 1},
+    {"seeds", 1},           {"loss", nullptr},    {"accuracy", 0.0},
+    {"learning_rate", 0.1}, {"seconds", 0.00001}, {"ended", 1700000000.5}};
+  made.metrics = std::vector<nlohmann::json>(30'000, line);
+  const auto place = value_of(write_checkpoint(folder.path(), made, 1));
+  CATCH_CHECK(value_of(read_checkpoint(place)).metrics == made.metrics);
+  // Eight bytes each: 3.2 GB of memory for 63 MiB.
+  made.metrics =
+    std::vector<nlohmann::json>(100'000, nlohmann::json::object({{"a", 0}}));
+  value_of(write_checkpoint(folder.path(), made, 1));
+  const auto refused = error_of(read_checkpoint(place));
+  CATCH_CHECK(refused.code == ec::invalid_data);
+  CATCH_CHECK_THAT(refused.message, contains("state.json is broken: it has")
+                                      && contains("values; at most"));
+}
+
 CATCH_TEST_CASE("the checkpoint before a damaged one is used", "[kernels]") {
   const temp_folder folder;
   CATCH_CHECK_FALSE(

@@ -134,6 +134,41 @@ CATCH_TEST_CASE("broken safetensors files are refused with a sentence",
   CATCH_CHECK(failure.message.find("json.exception") == std::string::npos);
 }
 
+CATCH_TEST_CASE("a file has as many tensors as a load may have", "[kernels]") {
+  std::string tensors;
+  for (int n = 0; n < 65536; ++n)
+    tensors += tensor(std::to_string(n), "[0]", 0, 0) + ",";
+  tensors.pop_back();
+  const temp_folder folder;
+  const auto most =
+    value_of(read_bytes(folder, file_of("{" + tensors + "}", 0)));
+  CATCH_CHECK(most.tensors.size() == 65536);
+  const auto again = folder / "again.safetensors";
+  value_of(write_safetensors(again, most));
+  CATCH_CHECK(value_of(read_safetensors(again)).tensors.back().name
+              == most.tensors.back().name);
+  const auto more = "{" + tensors + "," + tensor("x", "[0]", 0, 0) + "}";
+  CATCH_CHECK_THAT(error_of(read_bytes(folder, file_of(more, 0))).message,
+                   contains("has 65537 tensors; at most 65536 are read"));
+  tensor_file written;
+  written.tensors.resize(65537);
+  CATCH_CHECK(
+    error_of(write_safetensors(folder / "w.safetensors", written)).message
+    == "65537 tensors cannot be saved in a file, which has at most 65536");
+}
+
+CATCH_TEST_CASE("values of a header are counted before any is made",
+                "[kernels]") {
+  const temp_folder folder;
+  std::string zeros(2 * (std::size_t{1} << 20) + 1, '0');
+  for (std::size_t at = 1; at < zeros.size(); at += 2)
+    zeros[at] = ',';
+  const auto header = "{" + tensor("a", "[" + zeros + "]", 0, 0) + "}";
+  // Commas of the shape and three others, four brackets, and the outermost.
+  CATCH_CHECK_THAT(error_of(read_bytes(folder, file_of(header, 0))).message,
+                   contains("some 1048584 values; at most 1048576 are read"));
+}
+
 CATCH_TEST_CASE("no truncation or flipped byte crashes the reader",
                 "[kernels]") {
   const temp_folder folder;

@@ -136,6 +136,16 @@ class Flood(runs.Workplace):
         self.assertGreater(int(answered), 0)
         self.check_served(cluster, "nothing")
 
+    def test_a_name_that_commands_terminals(self):
+        """It stands before each line of the daemon's own log."""
+        cluster = Cluster(self.top / "named", self.data, [], "--insecure")
+        self.addCleanup(cluster.__exit__)
+        daemon = cluster.add("0-1", name="d\x1b[2J\nforged")
+        cluster.await_daemons(1)
+        log = daemon.log.read_text()
+        self.assertNotIn("\x1b", log)
+        self.assertIn(" d\\u001b[2J\\nforged: serves ", log)
+
     def test_a_daemon_that_comes_and_goes(self):
         """In a loop: the log tells of it in a few lines, and sums up."""
         cluster = self.cluster()

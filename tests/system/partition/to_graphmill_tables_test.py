@@ -4,9 +4,11 @@ pyarrow, torch or networkx is skipped where they are not installed."""
 
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import unittest
+import zipfile
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -119,6 +121,21 @@ class MatricesAndTables(Conversion):
                 self.assertIn(text, done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
+    def test_a_small_file_with_large_arrays(self):
+        """It says that it has some, which are not read: they may be zeros
+        without end, that take no room in it."""
+        path = self.top / "bomb.npz"
+        with zipfile.ZipFile(path, "w") as packed:
+            packed.writestr("indices.npy", b"")
+        content = bytearray(path.read_bytes())
+        entry = content.index(b"PK\x01\x02")  # Of the directory at its end.
+        struct.pack_into("<I", content, entry + 24, 3 << 29)
+        path.write_bytes(content)
+        done = self.command(path, self.top / "never")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"has {len(content)} bytes, and its arrays would have "
+                      "1610612736; save it without compression", done.stderr)
+
     def test_command_with_csv(self):
         path = self.top / "edges.csv"
         path.write_text("a,b\nx,y\ny,z\nz,x\n")
@@ -141,14 +158,32 @@ class MatricesAndTables(Conversion):
                  for name, value in self.good.items()}
         graph["y"] = graph["y"][:, None]
         path = self.top / "graph.pt"
-        for features in (graph["x"], graph["x"].to_sparse_csr()):
+        for features, more in ((graph["x"], []),
+                               (graph["x"].to_sparse_csr(), ["--unpickle"])):
             torch.save({**graph, "x": features, "edge_attr": torch.ones(300)},
                        path)
             done = self.command(path, self.out, "--ignore", "edge_attr",
-                                "--graphmill", support.program())
+                                "--graphmill", support.program(), *more)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.check_40(Dataset(self.out))
             self.out = self.results / "again"
+
+    @unittest.skipUnless(library("torch"), "torch is not installed")
+    def test_a_file_that_is_a_program(self):
+        ran = self.top / "ran"
+
+        class Program:
+            def __reduce__(self):
+                return open, (str(ran), "w")
+
+        path = self.top / "program.pt"
+        library("torch").save(Program(), path)
+        done = self.command(path, self.top / "never")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("say --unpickle if you trust", done.stderr)
+        self.assertFalse(ran.exists())
+        self.command(path, self.top / "never", "--unpickle")
+        self.assertTrue(ran.exists())
 
     @unittest.skipUnless(library("networkx"), "networkx is not installed")
     def test_networkx(self):

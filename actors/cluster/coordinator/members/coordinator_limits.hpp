@@ -30,9 +30,14 @@ inline constexpr std::size_t uploads_of_host = 3;
 /// moments and best weights of a model with half a billion parameters.
 inline constexpr std::uint64_t upload_state_bytes = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t upload_tensor_bytes = std::uint64_t{8} << 30;
-/// Of one client, who uploads one at a time, and of all together.
+/// Of one client, who uploads one at a time, of one host, whose clients leave
+/// room for the largest upload of another one, and of all together.
 inline constexpr std::uint64_t upload_client_bytes = std::uint64_t{8} << 30;
+inline constexpr std::uint64_t upload_host_bytes = std::uint64_t{8} << 30;
 inline constexpr std::uint64_t upload_bytes = std::uint64_t{16} << 30;
+/// Bytes a second, on the whole, that an upload brings after its first
+/// `timeouts::upload_piece`: room is kept for all that is announced.
+inline constexpr std::uint64_t upload_rate = std::uint64_t{1} << 20;
 
 /// Watchers that wait at a time.
 inline constexpr std::size_t watchers = 1024;

@@ -33,6 +33,22 @@ std::uint64_t largest_upload(const std::string& file) {
 /// What names and shapes of tensors may take besides their values.
 constexpr std::uint64_t tensor_names_bytes = std::uint64_t{16} << 20;
 
+/// A sentence for a client, whom the paths of this machine do not concern.
+/// @param folder With one of its files, or as one of the folders around it.
+std::string without_paths(std::string sentence, const fs::path& folder) {
+  const auto own = folder.parent_path();
+  for (const auto& each : {folder, own, own.parent_path()}) {
+    const auto path = each.string();
+    if (const auto at = sentence.find(path); at != std::string::npos) {
+      const auto end = at + path.size();
+      const auto has_more = end < sentence.size() && sentence[end] == '/';
+      sentence.replace(at, path.size() + (has_more ? 1 : 0),
+                       has_more ? "" : "it");
+    }
+  }
+  return sentence;
+}
+
 } // namespace
 
 upload_folder::~upload_folder() {
@@ -42,8 +58,12 @@ upload_folder::~upload_folder() {
 
 result<void> upload_folder::write(const upload_request& piece) const {
   const auto write_piece = [&]() -> result<void> {
-    if (piece.offset == 0)
-      GRAPHMILL_TRYV(make_private_folder(path_));
+    if (piece.offset == 0) {
+      // All uploads, those of this coordinator, and this one.
+      const auto own = path_.parent_path();
+      for (const auto& folder : {own.parent_path(), own, path_})
+        GRAPHMILL_TRYV(make_private_folder(folder));
+    }
     const auto file = path_ / piece.file;
     const auto how = O_WRONLY | O_APPEND | O_NOFOLLOW;
     GRAPHMILL_TRY(const auto out,
@@ -56,7 +76,7 @@ result<void> upload_folder::write(const upload_request& piece) const {
   if (!written)
     return fail(written.error().code,
                 "the coordinator cannot keep what is uploaded: {}",
-                written.error().message);
+                without_paths(written.error().message, path_));
   return written;
 }
 
@@ -72,7 +92,7 @@ result<checkpoint> upload_folder::read(std::uint64_t values) const {
   if (!read)
     return fail(read.error().code,
                 "the checkpoint that was uploaded is refused: {}",
-                read.error().message);
+                without_paths(read.error().message, path_));
   return read;
 }
 
@@ -88,6 +108,29 @@ std::uint64_t checkpoint_uploads::bytes_of(const upload& one) {
   for (const auto& [name, file] : one.files)
     sum += file.size;
   return sum;
+}
+
+/// A file that has not come, or not all of it; null if all is there.
+const char* checkpoint_uploads::missing_of(const upload& one) {
+  for (const auto* name : {checkpoint_state_file, checkpoint_tensors_file}) {
+    const auto file = one.files.find(name);
+    if (file == one.files.end() || file->second.received != file->second.size)
+      return name;
+  }
+  return nullptr;
+}
+
+/// Until when the next piece must have come: soon, and not much later than at
+/// the least rate. What is there waits for its run.
+checkpoint_uploads::time_point
+checkpoint_uploads::end_of_patience(const upload& one, time_point now) {
+  if (missing_of(one) == nullptr)
+    return now + timeouts::upload_piece;
+  std::uint64_t received = 0;
+  for (const auto& [name, file] : one.files)
+    received += file.received;
+  const std::chrono::seconds worth{received / coordinator_limits::upload_rate};
+  return std::min(now, one.begun + worth) + timeouts::upload_piece;
 }
 
 /// Whether one more client may begin.
@@ -119,9 +162,12 @@ result<void> checkpoint_uploads::check_size(const sender& from,
                 "folder there",
                 piece.file, piece.size, most);
   std::uint64_t of_client = piece.size;
+  std::uint64_t of_host = piece.size;
   std::uint64_t of_all = piece.size;
   for (const auto& [incarnation, other] : uploads_) {
     of_all += bytes_of(other);
+    if (other.home == from.home)
+      of_host += bytes_of(other);
     if (incarnation == from.incarnation)
       of_client += bytes_of(other);
   }
@@ -131,6 +177,11 @@ result<void> checkpoint_uploads::check_size(const sender& from,
                 "takes no more than {}: copy it into the `checkpoints` of a "
                 "run folder there",
                 of_client, coordinator_limits::upload_client_bytes);
+  if (of_host > coordinator_limits::upload_host_bytes)
+    return fail(ec::unavailable,
+                "others are uploading checkpoints from your host, and all of a "
+                "host may have {} bytes: try again when one of them is done",
+                coordinator_limits::upload_host_bytes);
   if (of_all > coordinator_limits::upload_bytes)
     return fail(ec::unavailable,
                 "others are uploading checkpoints, and all together may have "
@@ -147,8 +198,10 @@ checkpoint_uploads::take(const sender& from, const upload_request& piece,
   if (known == uploads_.end() && !begins)
     return fail(ec::not_found,
                 "the coordinator has nothing of this upload: it waits for {} s "
-                "for the next piece, and may have been started anew; try again",
-                timeouts::upload_piece.count() / 1000);
+                "for the next piece, and for {} bytes a second on the whole, "
+                "and may have been started anew; try again",
+                timeouts::upload_piece.count() / 1000,
+                coordinator_limits::upload_rate);
   if (known == uploads_.end())
     GRAPHMILL_TRYV(check_place(from));
   if (begins) {
@@ -159,6 +212,7 @@ checkpoint_uploads::take(const sender& from, const upload_request& piece,
     if (known == uploads_.end()) {
       upload made;
       made.home = from.home;
+      made.begun = now;
       made.folder =
         std::make_shared<upload_folder>(folder_ / std::to_string(++begun_));
       known = uploads_.emplace(from.incarnation, std::move(made)).first;
@@ -175,7 +229,7 @@ checkpoint_uploads::take(const sender& from, const upload_request& piece,
                 "of this upload",
                 piece.bytes.size(), piece.offset, piece.file, piece.size);
   file->second.received += piece.bytes.size();
-  whole.until = now + timeouts::upload_piece;
+  whole.until = end_of_patience(whole, now);
   return whole.folder;
 }
 
@@ -187,15 +241,10 @@ checkpoint_uploads::finish(const std::string& incarnation) {
                 "the coordinator has no checkpoint of this client: it keeps "
                 "one for {} s, and may have been started anew; upload it again",
                 timeouts::upload_piece.count() / 1000);
-  const auto& files = known->second.files;
-  for (const auto* name : {checkpoint_state_file, checkpoint_tensors_file}) {
-    const auto file = files.find(name);
-    if (file == files.end() || file->second.received != file->second.size)
-      return fail(ec::invalid_argument,
-                  "{} of the checkpoint has not been uploaded, or not all of "
-                  "it",
-                  name);
-  }
+  if (const auto* missing = missing_of(known->second))
+    return fail(ec::invalid_argument,
+                "{} of the checkpoint has not been uploaded, or not all of it",
+                missing);
   return give_up(incarnation);
 }
 

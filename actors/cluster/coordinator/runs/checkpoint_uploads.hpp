@@ -72,7 +72,8 @@ public:
   /// A client is gone. @returns what it had uploaded; null: nothing.
   folder_ptr give_up(const std::string& incarnation);
 
-  /// What has waited for a piece for too long; it is not among these any more.
+  /// What has waited for a piece for too long, or comes too slowly on the
+  /// whole; it is not among these any more.
   std::vector<folder_ptr> overdue(time_point now);
 
 private:
@@ -84,13 +85,16 @@ private:
     std::string home;
     std::map<std::string, file> files; ///< By name.
     folder_ptr folder;
-    time_point until;
+    time_point begun;
+    time_point until; ///< It is given up then, unless more comes.
   };
 
   result<void> check_place(const sender& from) const;
   result<void> check_size(const sender& from,
                           const upload_request& piece) const;
   static std::uint64_t bytes_of(const upload& one);
+  static const char* missing_of(const upload& one);
+  static time_point end_of_patience(const upload& one, time_point now);
 
   std::filesystem::path folder_;
   std::uint64_t begun_ = 0; ///< Uploads, so far: names of folders.

@@ -96,19 +96,31 @@ CATCH_TEST_CASE("uploads are bounded by file, by client and in all",
   CATCH_CHECK(large.code == ec::invalid_argument);
   CATCH_CHECK(large.message.find("takes no more than 8589934592")
               != std::string::npos);
-  // What was refused holds no place: two clients fill all there is.
+  // What was refused holds no place: two hosts fill all there is, each a half,
+  // with one client or two.
   value_of(uploads.take(uploader(1),
                         first_piece(tensors, limits::upload_tensor_bytes),
                         start_of_uploads));
   CATCH_CHECK(code_of_take(uploads, 1, first_piece(state, 1))
               == ec::invalid_argument);
-  value_of(uploads.take(uploader(2),
-                        first_piece(tensors, limits::upload_tensor_bytes),
-                        start_of_uploads));
-  CATCH_CHECK(code_of_take(uploads, 3, first_piece(state, 1))
+  CATCH_CHECK(
+    error_of(uploads.take(uploader(2), first_piece(state, 1), start_of_uploads))
+      .message
+    == "others are uploading checkpoints from your host, and all of a host may "
+       "have 8589934592 bytes: try again when one of them is done");
+  for (const int number : {3, 4})
+    value_of(uploads.take(uploader(number, "other"),
+                          first_piece(tensors, limits::upload_tensor_bytes / 2),
+                          start_of_uploads));
+  CATCH_CHECK(code_of_take(uploads, 3, first_piece(state, 1), "other")
+              == ec::unavailable);
+  CATCH_CHECK(code_of_take(uploads, 5, first_piece(state, 1), "third")
               == ec::unavailable);
   CATCH_CHECK(uploads.give_up("1") != nullptr);
-  value_of(uploads.take(uploader(3), first_piece(state, 1), start_of_uploads));
+  value_of(uploads.take(uploader(2), first_piece(state, 1), start_of_uploads));
+  value_of(uploads.take(uploader(5, "third"),
+                        first_piece(tensors, limits::upload_tensor_bytes - 1),
+                        start_of_uploads));
 }
 
 CATCH_TEST_CASE("uploads have few places, and fewer for a host", "[cluster]") {
@@ -145,6 +157,54 @@ CATCH_TEST_CASE("an upload without a piece for a minute is given up",
   CATCH_CHECK(uploads.finish("2"));
 }
 
+CATCH_TEST_CASE("an upload that trickles is given up", "[cluster]") {
+  // A piece of 4 MiB every 5 s, where 1 MiB a second is the least.
+  checkpoint_uploads uploads{"nowhere/1"};
+  auto piece = first_piece("tensors.safetensors", std::uint64_t{1} << 30);
+  auto now = start_of_uploads;
+  value_of(uploads.take(uploader(1), piece, now));
+  // It may take 60 s, and 4 s for each of the n + 1 pieces after 5 n s.
+  for (int n = 1; n <= 59; ++n) {
+    now = start_of_uploads + n * 5s;
+    CATCH_CHECK(uploads.overdue(now - 1ms).empty());
+    piece.offset += upload_piece_bytes;
+    CATCH_REQUIRE(uploads.take(uploader(1), piece, now));
+  }
+  now = start_of_uploads + 60s + 60 * 4s;
+  CATCH_CHECK(uploads.overdue(now - 1ms).empty());
+  CATCH_CHECK(uploads.overdue(now).size() == 1);
+  piece.offset += upload_piece_bytes;
+  CATCH_CHECK(code_of_take(uploads, 1, piece) == ec::not_found);
+  // One that comes faster has a minute for each piece, and no more.
+  piece.offset = 0;
+  value_of(uploads.take(uploader(2), piece, now));
+  piece.offset = upload_piece_bytes;
+  value_of(uploads.take(uploader(2), piece, now + 1s));
+  CATCH_CHECK(uploads.overdue(now + 61s - 1ms).empty());
+  CATCH_CHECK(uploads.overdue(now + 61s).size() == 1);
+}
+
+CATCH_TEST_CASE("a refusal of an upload has no path of the coordinator",
+                "[cluster]") {
+  temp_folder top;
+  checkpoint_uploads uploads{uploads_in(top.path(), 7)};
+  const auto tensors = first_piece("tensors.safetensors", 4);
+  const auto piece = first_piece("state.json", 4);
+  const auto folder =
+    value_of(uploads.take(uploader(1), tensors, start_of_uploads));
+  value_of(folder->write(tensors));
+  CATCH_CHECK(error_of(folder->read(0)).message
+              == "the checkpoint that was uploaded is refused: it is no "
+                 "checkpoint: it has no state.json");
+  value_of(folder->write(piece));
+  CATCH_CHECK(error_of(folder->read(0)).message
+              == "the checkpoint that was uploaded is refused: state.json is "
+                 "damaged, or was cut short");
+  const auto refused = error_of(folder->write(piece)); // It is there already.
+  CATCH_CHECK(refused.message.find(top.path().string()) == std::string::npos);
+  CATCH_CHECK(refused.message.find("state.json") != std::string::npos);
+}
+
 CATCH_TEST_CASE("what is uploaded lies in a private folder that goes",
                 "[cluster]") {
   temp_folder top;
@@ -161,8 +221,8 @@ CATCH_TEST_CASE("what is uploaded lies in a private folder that goes",
     CATCH_CHECK(fs::file_size(file) == upload_piece_bytes + 1);
     CATCH_CHECK(fs::status(file).permissions()
                 == (fs::perms::owner_read | fs::perms::owner_write));
-    CATCH_CHECK(fs::status(folder->path()).permissions()
-                == fs::perms::owner_all);
+    for (const auto& around : {folder->path(), own, own.parent_path()})
+      CATCH_CHECK(fs::status(around).permissions() == fs::perms::owner_all);
     const auto refused = error_of(folder->read(0));
     CATCH_CHECK(refused.code == ec::invalid_data);
     CATCH_CHECK(refused.message.find("that was uploaded is refused")
