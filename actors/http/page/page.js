@@ -4,7 +4,7 @@ import { Curves } from "./curves.js";
 import { Details } from "./details.js";
 import { attribute, byId, el, keyed, text } from "./dom.js";
 import { EventList } from "./eventlist.js";
-import { count, decimal, exact, number, seconds, timeOfDay } from "./format.js";
+import { count, decimal, exact, number, seconds, threePlaces, timeOfDay } from "./format.js";
 import { headline } from "./headline.js";
 import { Link } from "./link.js";
 import { mark } from "./marks.js";
@@ -56,7 +56,7 @@ function progressFigures({ run, progress: at }) {
     ["step", `${exact(at.step)} of ${exact(at.steps)}`],
     ["seeds in a second", number(at.seeds_per_second)],
     ["loss of the last epoch", decimal(at.loss)],
-    ["learning rate", Number(at.learning_rate.toPrecision(3))],
+    ["learning rate", threePlaces(at.learning_rate)],
     ["time left", seconds(at.seconds_left)],
     ["last checkpoint", at.checkpoint_age < 0 ? "none yet" : `${seconds(at.checkpoint_age)} ago`],
   ];
