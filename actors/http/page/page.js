@@ -86,12 +86,15 @@ function show() {
 }
 
 /** "not connected since 12:03:04: the coordinator does not answer" */
-function showState({ up, since, why, retry }) {
+function showState({ up, stuck, since, why, retry }) {
   const place = byId("link");
   attribute(place, "data-up", up ? "yes" : "no");
   attribute(document.body, "data-stale", up ? "no" : "yes");
   byId("retry").hidden = up || Number.isNaN(retry);
   if (up) return text(byId("link-text"), "live");
+  if (stuck)
+    return text(byId("link-text"),
+      `nothing new since ${timeOfDay(since)}: the coordinator is stuck`);
   const head = since === null ? "not connected" : `not connected since ${timeOfDay(since)}`;
   return text(byId("link-text"), `${head}: ${why}`);
 }
@@ -101,4 +104,4 @@ const link = new Link(store, {
   onNews: () => requestAnimationFrame(show),
 });
 byId("retry").addEventListener("click", () => link.retry());
-link.connect();
+link.onVisible();
