@@ -278,13 +278,13 @@ private:
       output.set(name, value);
     if (what.status == 401)
       output.set(http::field::www_authenticate, "Bearer");
-    if (what.status == 405)
-      output.set(http::field::allow, "GET, HEAD");
+    const auto is_head = one->parser->is_header_done()
+                         && one->parser->get().method() == http::verb::head;
+    if (what.status == 405) // Of HEAD: that is a stream.
+      output.set(http::field::allow, is_head ? "GET" : "GET, HEAD");
     output.keep_alive(keeps);
     output.content_length(one->body->size());
-    if (what.status == 304
-        || (one->parser->is_header_done()
-            && one->parser->get().method() == http::verb::head))
+    if (what.status == 304 || is_head)
       output.body() = {};
     else
       output.body() = {one->body->data(), one->body->size()};

@@ -23,10 +23,19 @@ std::string api_text(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-http_answer api_answer(const nlohmann::json& value) {
-  auto out = http_sentence(200, api_text(value));
+std::shared_ptr<const std::string> api_body(const nlohmann::json& value) {
+  return std::make_shared<const std::string>(api_text(value) + "\n");
+}
+
+http_answer api_answer(std::shared_ptr<const std::string> body) {
+  http_answer out;
   out.type = "application/json";
+  out.body = std::move(body);
   return out;
+}
+
+http_answer api_answer(const nlohmann::json& value) {
+  return api_answer(api_body(value));
 }
 
 std::optional<std::uint64_t> decimal_in(std::string_view text) {
@@ -70,19 +79,37 @@ http_answer status_page(const metrics_board& board) {
   return api_answer(status_json(now->address, now->status));
 }
 
-/// What the feed says is newer than the figures.
-http_answer run_page(const metrics_board& board, const cluster_feed& feed,
-                     const std::string& id) {
-  const auto record = feed.run(id);
-  if (!record)
-    return http_sentence(404, "there is no such run among the latest ones");
-  if (record->state != run_state::running)
-    return api_answer(run_status_json(*record));
-  const auto now = board.of_cluster();
-  if (!now || !now->run || now->run->health.run != id)
-    return http_sentence(503, "the run has just begun: ask again");
-  return api_answer(run_status_json(now->run->health));
-}
+/// The pages of runs. That of the run that is on has all actors of the cluster,
+/// and each open web page asks for it every second: it is made once of what was
+/// left on the board, however many ask. Used by the server's thread alone.
+class run_pages {
+public:
+  run_pages(board_ptr board, feed_ptr feed)
+    : board_(std::move(board)), feed_(std::move(feed)) {}
+
+  /// What the feed says is newer than the figures.
+  http_answer make(const std::string& id) {
+    const auto record = feed_->run(id);
+    if (!record)
+      return http_sentence(404, "there is no such run among the latest ones");
+    if (record->state != run_state::running)
+      return api_answer(run_status_json(*record));
+    auto now = board_->of_cluster();
+    if (!now || !now->run || now->run->health.run != id)
+      return http_sentence(503, "the run has just begun: ask again");
+    if (now != figures_) {
+      live_ = api_body(run_status_json(now->run->health));
+      figures_ = std::move(now);
+    }
+    return api_answer(live_);
+  }
+
+private:
+  board_ptr board_;
+  feed_ptr feed_;
+  metrics_board::cluster figures_; ///< That `live_` is of.
+  std::shared_ptr<const std::string> live_;
+};
 
 // -- the stream
 
@@ -112,6 +139,7 @@ public:
     auto figures = board_->of_cluster();
     const auto now = feed_->now();
     if (!text_ || figures != figures_ || now != now_ || at != from_) {
+      text_.reset(); // Should memory run out, nothing old is told as new.
       from_ = at;
       figures_ = std::move(figures);
       now_ = now;
@@ -163,8 +191,9 @@ void add_api(http_server::options& to, const board_ptr& board,
   to.pages["/api/runs"] = [feed](const http_request&) {
     return api_answer(run_list_json(feed->runs(most_listed_runs)));
   };
-  to.pages[runs_path] = [board, feed](const http_request& asked) {
-    return run_page(*board, *feed, asked.path.substr(runs_path.size()));
+  to.pages[runs_path] = [pages = std::make_shared<run_pages>(board, feed)](
+                          const http_request& asked) {
+    return pages->make(asked.path.substr(runs_path.size()));
   };
   to.pages["/api/history"] = page_since([feed](std::uint64_t since) {
     return history_json(feed->history(since, most_history_rows));

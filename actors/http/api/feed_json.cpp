@@ -27,9 +27,10 @@ nlohmann::json figure_json(float value) {
   return out;
 }
 
+/// Null, too, if it is no number of bytes that there could be.
 nlohmann::json bytes_json(float value) {
-  return std::isfinite(value) ? nlohmann::json(std::llround(value))
-                              : nlohmann::json();
+  return value >= 0 && value < 0x1p63f ? nlohmann::json(std::llround(value))
+                                       : nlohmann::json();
 }
 
 nlohmann::json sample_row(double time, const daemon_sample& of) {

@@ -11,10 +11,10 @@ const MOST_CURVES = 6; // As there are styles of lines.
 const TABLE_ROWS = 12;
 const MOST_MARKS = 300; // Events on the axis of time.
 
-/** Curves of a figure for the names of a map that have told anything in a
- * window, the first ones if there are many. */
+/** Curves of a figure for the names of a map that have a sample in a window, and
+ * have ever told a figure: the first ones if there are many. */
 function curvesOf(map, name, from) {
-  const alive = [...map].filter(([, series]) => series.last >= from);
+  const alive = [...map].filter(([, series]) => series.told && series.last >= from);
   return alive.slice(0, MOST_CURVES).map(([key, series], i) => ({
     key, series, name, style: i + 1,
     label: i === MOST_CURVES - 1 && alive.length > MOST_CURVES

@@ -56,6 +56,9 @@ export class Details {
     byId("details-body").append(this.cards);
     byId("details-close").addEventListener("click", () => this.dialog.close());
     this.of = null;
+    this.dialog.addEventListener("close", () => {
+      this.of = null;
+    });
   }
 
   open(daemon, kind, run) {

@@ -27,6 +27,11 @@ export function decimal(value) {
   return known(value) ? value.toFixed(4) : DASH;
 }
 
+/** 0.00123 */
+export function threePlaces(value) {
+  return known(value) ? String(Number(value.toPrecision(3))) : DASH;
+}
+
 export function percent(share) {
   return known(share) ? `${Math.round(100 * share)} %` : DASH;
 }

@@ -20,7 +20,9 @@ async function ask(path, signal) {
 
 /** Keeps a store up to date. States: connecting (catches up), up (listens), down
  * (waits before it tries again, longer each time), paused (nobody looks at the
- * page). Tells of each by `onState({up, since, why, retry})`, and of news by `onNews`. */
+ * page), stuck (the server tells the same again and again: the coordinator that
+ * it speaks of tells it nothing). Tells of each by `onState({up, stuck, since,
+ * why, retry})`, and of news by `onNews`. */
 export class Link {
   constructor(store, { onState, onNews }) {
     this.store = store;
@@ -28,6 +30,7 @@ export class Link {
     this.onNews = onNews;
     this.pause = FIRST_PAUSE;
     this.heard = null; // When something came last, by this browser's clock.
+    this.moved = 0; // When it was new, in ms.
     this.timer = 0;
     this.stop = null; // Ends what is under way.
     this.asking = false;
@@ -35,6 +38,7 @@ export class Link {
     window.addEventListener("online", () => this.retry());
   }
 
+  /** When the page opens, and is seen, or no longer seen. */
   onVisible() {
     if (document.hidden) this.rest();
     else this.retry();
@@ -82,6 +86,7 @@ export class Link {
     }
     store.takeEvents(await ask(`/api/events${since(store.eventsNext)}`, signal));
     await this.askRuns(signal);
+    this.moved = Date.now();
     this.news();
   }
 
@@ -112,6 +117,7 @@ export class Link {
   async take(data, stop) {
     try {
       const { status, history, events } = JSON.parse(data);
+      if (history.next !== this.store.historyNext) this.moved = Date.now();
       this.store.takeStatus(status);
       this.store.takeHistory(history);
       this.store.takeEvents(events);
@@ -150,7 +156,8 @@ export class Link {
 
   news() {
     this.heard = Date.now() / 1000;
-    this.onState({ up: true });
+    if (Date.now() - this.moved < PATIENCE) this.onState({ up: true });
+    else this.onState({ up: false, stuck: true, since: this.moved / 1000, retry: NaN });
     this.onNews();
   }
 
@@ -161,7 +168,8 @@ export class Link {
       : reason.name === "TypeError" || reason.name === "TimeoutError"
         ? "the coordinator does not answer" : reason.message;
     this.onState({ up: false, since: this.heard, why, retry: this.pause / 1000 });
-    this.timer = setTimeout(() => this.connect(), this.pause);
+    // Not at one moment with all other pages that have lost it, too.
+    this.timer = setTimeout(() => this.connect(), this.pause * (0.75 + Math.random() / 4));
     this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
   }
 }

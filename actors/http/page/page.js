@@ -4,7 +4,7 @@ import { Curves } from "./curves.js";
 import { Details } from "./details.js";
 import { attribute, byId, el, keyed, text } from "./dom.js";
 import { EventList } from "./eventlist.js";
-import { count, decimal, exact, number, seconds, timeOfDay } from "./format.js";
+import { count, decimal, exact, number, seconds, threePlaces, timeOfDay } from "./format.js";
 import { headline } from "./headline.js";
 import { Link } from "./link.js";
 import { mark } from "./marks.js";
@@ -56,7 +56,7 @@ function progressFigures({ run, progress: at }) {
     ["step", `${exact(at.step)} of ${exact(at.steps)}`],
     ["seeds in a second", number(at.seeds_per_second)],
     ["loss of the last epoch", decimal(at.loss)],
-    ["learning rate", Number(at.learning_rate.toPrecision(3))],
+    ["learning rate", threePlaces(at.learning_rate)],
     ["time left", seconds(at.seconds_left)],
     ["last checkpoint", at.checkpoint_age < 0 ? "none yet" : `${seconds(at.checkpoint_age)} ago`],
   ];
@@ -86,12 +86,15 @@ function show() {
 }
 
 /** "not connected since 12:03:04: the coordinator does not answer" */
-function showState({ up, since, why, retry }) {
+function showState({ up, stuck, since, why, retry }) {
   const place = byId("link");
   attribute(place, "data-up", up ? "yes" : "no");
   attribute(document.body, "data-stale", up ? "no" : "yes");
   byId("retry").hidden = up || Number.isNaN(retry);
   if (up) return text(byId("link-text"), "live");
+  if (stuck)
+    return text(byId("link-text"),
+      `nothing new since ${timeOfDay(since)}: the coordinator is stuck`);
   const head = since === null ? "not connected" : `not connected since ${timeOfDay(since)}`;
   return text(byId("link-text"), `${head}: ${why}`);
 }
@@ -101,4 +104,4 @@ const link = new Link(store, {
   onNews: () => requestAnimationFrame(show),
 });
 byId("retry").addEventListener("click", () => link.retry());
-link.connect();
+link.onVisible();

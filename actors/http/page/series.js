@@ -20,9 +20,14 @@ export class Series {
     return this.length === 0 ? -Infinity : this.times[this.length - 1];
   }
 
-  /** What is not later than the last sample has come before. */
+  /** What is there has come before. Of a time before the last sample's, it was
+   * told after the coordinator's clock was set back: what is later makes room. */
   add(time, values) {
-    if (!(time > this.last)) return;
+    if (time <= this.last) {
+      const place = this.from(time);
+      if (this.times[place] === time) return;
+      this.length = place;
+    }
     if (this.length === this.room) this.makeRoom();
     this.times[this.length] = time;
     this.columns.forEach((column, i) => {

@@ -5,25 +5,29 @@ import { addRows, HOUR, Series } from "./series.js";
 
 const MOST_DAEMONS = 256;
 const MOST_RUNS = 32;
+const MOST_STAGES = 32;
 const MOST_EVENTS = 2000;
 
 export const DAEMON_FIGURES = ["cores", "memory_bytes", "received_per_second"];
 export const RUN_FIGURES = ["loss", "seeds_per_second", "epoch", "step"];
 export const STAGE_FIGURES = ["busy", "starved", "stalled", "waiting"];
 
-/** The series of a name in a map that has `most` at most: those that have been
- * silent for longest make room. */
-function seriesOf(map, name, names, most) {
+/** Adds the rows of a name to its series in a map that has `most` at most: of
+ * those of which nothing is told now, the one that has been silent for longest
+ * makes room. If there is none, the rows are left out.
+ * @param told The rows of all names. */
+function addTold(map, name, told, names, most) {
   let found = map.get(name);
   if (!found) {
     if (map.size >= most) {
-      const oldest = [...map].reduce((a, b) => (a[1].last <= b[1].last ? a : b));
-      map.delete(oldest[0]);
+      const silent = [...map].filter(([key]) => !Object.hasOwn(told, key));
+      if (silent.length === 0) return;
+      map.delete(silent.reduce((a, b) => (a[1].last <= b[1].last ? a : b))[0]);
     }
     found = new Series(names);
     map.set(name, found);
   }
-  return found;
+  addRows(found, told[name]);
 }
 
 export class Store {
@@ -54,30 +58,34 @@ export class Store {
     if (!history) return;
     this.historyNext = history.next;
     if (typeof history.now === "number") this.now = history.now;
-    for (const [name, rows] of Object.entries(history.daemons ?? {}))
-      addRows(seriesOf(this.daemons, name, DAEMON_FIGURES, MOST_DAEMONS), rows);
+    const { daemons = {}, runs = {} } = history;
+    for (const name of Object.keys(daemons))
+      addTold(this.daemons, name, daemons, DAEMON_FIGURES, MOST_DAEMONS);
     const began = ([, { fields, rows }]) => rows[0]?.[fields.indexOf("time")] ?? 0;
-    const inTurn = Object.entries(history.runs ?? {}).sort((a, b) => began(a) - began(b));
-    for (const [id, rows] of inTurn) {
-      addRows(seriesOf(this.runs, id, RUN_FIGURES, MOST_RUNS), rows);
-      this.takeStages(id, rows.stages ?? {});
+    for (const [id, { stages = {} }] of Object.entries(runs).sort((a, b) => began(a) - began(b))) {
+      addTold(this.runs, id, runs, RUN_FIGURES, MOST_RUNS);
+      this.takeStages(id, stages);
     }
     this.forget();
   }
 
   /** Stages of an earlier run make room for those of the latest one. */
   takeStages(id, stages) {
-    for (const [kind, rows] of Object.entries(stages)) {
+    for (const kind of Object.keys(stages)) {
       if (this.stagesOf !== id) {
         this.stages.clear();
         this.stagesOf = id;
       }
-      addRows(seriesOf(this.stages, kind, STAGE_FIGURES, 32), rows);
+      addTold(this.stages, kind, stages, STAGE_FIGURES, MOST_STAGES);
     }
   }
 
   takeEvents(events) {
     if (!events) return;
+    if (events.next < this.eventsNext) { // Numbers grow: this is another cluster.
+      this.events = [];
+      this.recordsAreOld = true;
+    }
     this.eventsNext = events.next;
     for (const event of events.events ?? []) {
       const last = this.events.at(-1);
@@ -102,10 +110,11 @@ export class Store {
       state === "running" && run !== this.status?.running);
   }
 
+  /** What is over for an hour, or of a clock that has been set back since. */
   forget() {
     for (const map of [this.daemons, this.runs, this.stages])
-      for (const [name, series] of map)
-        if (series.last < this.now - HOUR) map.delete(name);
+      for (const [name, { last }] of map)
+        if (last < this.now - HOUR || last > this.now) map.delete(name);
   }
 
   /** ID of the stream's last tick, to go on from. */

@@ -2,7 +2,7 @@
 // stays a row for screen readers, hence the roles.
 
 import { byId, el, keyed, text } from "./dom.js";
-import { bytes, bytesPerSecond, decimal, exact, fullTime, number, ranges, seconds }
+import { bytes, bytesPerSecond, decimal, exact, fullTime, milliseconds, number, ranges, seconds }
   from "./format.js";
 import { word } from "./marks.js";
 
@@ -48,9 +48,10 @@ function daemonRows(store) {
     state: one.state === "ready" && silent.includes(one.name) ? "silent" : one.state }));
 }
 
+/** Whom it asks, and how long answers take, if any has come lately. */
 function links(health) {
-  return (health?.peers ?? []).slice(0, 8).map((peer) =>
-    `${peer.name} ${(1e3 * peer.mean_round_trip).toFixed(1)} ms`).join(", ")
+  return (health?.peers ?? []).slice(0, 8).map(({ name, requests, mean_round_trip: mean }) =>
+    `${name} ${milliseconds(requests > 0 ? mean : NaN)}`).join(", ")
     + (health?.peers?.length > 8 ? ` and ${health.peers.length - 8} more` : "");
 }
 

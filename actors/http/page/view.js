@@ -21,6 +21,8 @@ export class View {
   tick(begin, now) {
     this.now = now;
     this.begin = Math.max(Math.min(begin, now - 60), now - HOUR);
+    // It may have been of a clock that has been set back.
+    if (this.to !== null && this.to > now) this.showLast(HOUR);
     // What has been looked at leaves the last hour at some time.
     if (this.to !== null && this.from < this.begin) {
       this.from = this.begin;

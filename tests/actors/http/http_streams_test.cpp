@@ -96,10 +96,16 @@ CATCH_TEST_CASE("who does not read a stream is dropped", "[http_streams]") {
   };
   const auto counts = options.counts;
   const auto server = streaming(std::move(options));
-  raw_client client{*server};
-  client.say("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  // Should this thread be slow, the server does not wait for the request.
+  std::unique_ptr<raw_client> client;
+  CATCH_CHECK(comes_about([&] {
+    client = std::make_unique<raw_client>(*server);
+    client->say("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    return !client->is_ended();
+  }));
   CATCH_CHECK(comes_about([&] { return counts->slow_streams == 1; }));
-  CATCH_CHECK(comes_about([&] { return counts->closed == 1; }));
+  CATCH_CHECK(
+    comes_about([&] { return counts->closed == counts->connections; }));
   CATCH_CHECK(counts->streams == 1);
 }
 
@@ -130,7 +136,9 @@ CATCH_TEST_CASE("who may not ask gets no stream", "[http_streams]") {
   const auto shown = "Authorization: Bearer 0123456789abcdef\r\n\r\n";
   client.say("HEAD /counted HTTP/1.1\r\nHost: localhost\r\n"
              + std::string{shown});
-  CATCH_CHECK(client.hear(false).status == 405);
+  const auto refused = client.hear(false);
+  CATCH_CHECK(refused.status == 405);
+  CATCH_CHECK_THAT(refused.head, contains("Allow: GET\r\n"));
   client.say(get_stream + shown);
   CATCH_CHECK(client.hear_until("\r\n").starts_with("HTTP/1.1 200 "));
 }

@@ -5,7 +5,9 @@ each for what must come."""
 
 import json
 import pathlib
+import re
 import sys
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -13,6 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import documents
 from browser import PATIENCE_SECONDS, Browser, chromium
 from mock_coordinator import MockCoordinator
+from what_is_kept import WhatIsKept
 
 SKIPPED = 77  # What Meson counts as skipped.
 
@@ -73,6 +76,11 @@ class Page(unittest.TestCase):
         return browser.evaluate(
             f"[...document.querySelectorAll({quoted(selector)})]"
             ".map((one) => one.textContent)")
+
+    def questions(self):
+        """What the page has asked the coordinator."""
+        return [path for path in self.coordinator.asked
+                if path.startswith("/api/")]
 
     def listen(self):
         """Until the page takes ticks."""
@@ -206,39 +214,47 @@ class Live(Page):
         self.show(documents.training())
         self.listen()
 
-        def hide(hidden):
-            browser.evaluate(
-                "Object.defineProperty(document, 'hidden', {configurable: true, "
-                f"get: () => {str(hidden).lower()}}});"
-                "document.dispatchEvent(new Event('visibilitychange'))")
         hide(True)
         browser.wait_for(UP, "no")
         self.assertIn("paused", self.texts("#link-text")[0])
-        asked = len(self.coordinator.asked)
+        asked = self.questions()
         self.coordinator.scene = documents.recovering()
         self.assertEqual(browser.evaluate(STATE), "Training")
-        self.assertEqual(len(self.coordinator.asked), asked)
+        self.assertEqual(self.questions(), asked)
         hide(False)
         browser.wait_for(UP, "yes")
         browser.wait_for(STATE, "Recovering")
 
-    def test_an_hour_and_more_takes_no_more_memory(self):
-        """Series and events of three hours, without the network."""
-        kept = browser_module(self, """
-            const {Store} = await import('/page/store.js');
-            const store = new Store();
-            for (let i = 0; i < 10800; ++i) {
-              const daemons = {a: {fields: ['time', 'cores'], rows: [[i, 1.5]]}};
-              if (i < 3000) daemons[`other ${i}`] = daemons.a;
-              store.takeHistory({now: i, next: i, daemons, runs:
-                {[`run ${i >> 4}`]: {fields: ['time', 'loss'], rows: [[i, 1]]}}});
-              store.takeEvents({next: i, events: [{seq: i, time: i,
-                kind: 'warning', who: '', run: `run ${i >> 4}`, text: 't'}]});
-            }
-            const a = store.daemons.get('a');
-            return [a.length >= 3600, a.room, a.last, store.daemons.size,
-              store.runs.size, store.events.length];""")
-        self.assertEqual(kept, [True, 4096, 10799, 1, 32, 2000])
+    def test_a_coordinator_that_is_stuck_is_not_live(self):
+        self.show(documents.training())
+        self.listen()
+        browser.evaluate("window.ahead = 0; Date.now = ((before) =>"
+                         " () => before() + window.ahead)(Date.now)")
+        # Should it have come again meanwhile, all is new to it once.
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not re.match(r"nothing new since \d\d:\d\d:\d\d: ",
+                           self.texts("#link-text")[0]):
+            self.assertLess(time.monotonic(), end)
+            browser.evaluate("window.ahead += 60000")
+            self.coordinator.tick()
+        self.assertEqual(browser.evaluate(UP), "no")
+        past = self.coordinator.scene["history"]
+        self.coordinator.tick({**past, "next": past["next"] + 1,
+                               "daemons": {}, "runs": {}})
+        browser.wait_for(UP, "yes")
+
+    def test_a_page_opened_out_of_sight_asks_for_nothing(self):
+        script = browser.ask("Page.addScriptToEvaluateOnNewDocument",
+                             source=hidden_is(True))["identifier"]
+        self.addCleanup(browser.ask, "Page.removeScriptToEvaluateOnNewDocument",
+                        identifier=script)
+        self.coordinator = MockCoordinator(documents.training())
+        self.addCleanup(self.coordinator.close)
+        browser.open(self.coordinator.url)
+        browser.wait_for(f"document.readyState === 'complete' && {UP}", "no")
+        self.assertEqual(self.questions(), [])
+        hide(False)
+        browser.wait_for(UP, "yes")
 
     def test_the_page_does_not_grow(self):
         """Events and ticks leave no more elements than there is to be seen."""
@@ -253,6 +269,10 @@ class Live(Page):
         size = "document.querySelectorAll('*').length"
         browser.wait_for("document.querySelectorAll('#event-list li').length",
                          200)
+        # Curves are drawn after that, and actors when they come into sight.
+        marks = "[...document.querySelectorAll('.brush title')]"
+        browser.wait_for(f"{marks}.length", 300)
+        browser.wait_for("document.querySelectorAll('.node').length", 30)
         before = browser.evaluate(size)
         for number in range(30):
             last = events.all[-1]["seq"]
@@ -260,13 +280,25 @@ class Live(Page):
             self.coordinator.tick(since=last + 1)
         browser.wait_for("document.querySelector('#event-list .text')"
                          ".firstChild.data", "later 29")
+        browser.wait_for(f"{marks}.at(-1).textContent", "later 29")
         self.assertLessEqual(abs(browser.evaluate(size) - before), 100)
 
 
-def browser_module(test, body):
-    """What an asynchronous function returns that may import the page's parts."""
-    test.show(documents.idle())
-    return browser.evaluate(f"(async () => {{{body}}})()")
+def hidden_is(hidden):
+    return ("Object.defineProperty(document, 'hidden', {configurable: true, "
+            f"get: () => {str(hidden).lower()}}});")
+
+
+def hide(hidden):
+    """Out of sight, or into it."""
+    browser.evaluate(hidden_is(hidden)
+                     + "document.dispatchEvent(new Event('visibilitychange'))")
+
+
+class Kept(WhatIsKept, Page):
+    def run_module(self, body):
+        self.show(documents.idle())
+        return browser.evaluate(f"(async () => {{{body}}})()")
 
 
 class Keyboard(Page):

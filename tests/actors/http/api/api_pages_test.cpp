@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -135,6 +137,13 @@ CATCH_TEST_CASE("the API tells of a run, whatever its state", "[api]") {
   CATCH_CHECK(run["progress"]["loss"].is_null());
   CATCH_CHECK(run["daemons"][0]["actors"][0]["kind"] == "sampler");
   CATCH_CHECK(run == json::parse(run_status_json(figures.run->health).dump()));
+  // Made once of the same figures, however many ask.
+  const auto body = api.get("/api/runs/r").body;
+  CATCH_CHECK(api.get("/api/runs/r").body == body);
+  auto later = figures;
+  later.run->health.progress->step = 13;
+  api.leave(later);
+  CATCH_CHECK(api.read("/api/runs/r")["progress"]["step"] == 13);
   const auto runs = api.read("/api/runs");
   CATCH_CHECK(runs["more"] == false);
   CATCH_CHECK(runs["runs"][0]["run"] == "r");
@@ -186,6 +195,18 @@ CATCH_TEST_CASE("the API tells history and events by rows", "[api]") {
     for (const auto* path : {"/api/history", "/api/events"})
       CATCH_CHECK(api.get(path, wrong).status == (refused ? 400 : 200));
   }
+}
+
+CATCH_TEST_CASE("a figure that cannot be is not known", "[api]") {
+  told_api api;
+  auto figures = figures_of_run(1000);
+  auto& told = figures.run->health.daemons[0];
+  told.cores = std::numeric_limits<double>::quiet_NaN();
+  told.memory_bytes = std::numeric_limits<std::uint64_t>::max();
+  told.sent_per_second = std::numeric_limits<double>::infinity();
+  api.leave(figures);
+  CATCH_CHECK(api.read("/api/history")["daemons"]["a"]["rows"]
+              == json::parse(R"([[1, null, null, 2048, null, "ready"]])"));
 }
 
 CATCH_TEST_CASE("a stream tells what is new", "[api]") {
