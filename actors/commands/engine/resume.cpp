@@ -240,10 +240,12 @@ result<std::string> resume_uploaded(cluster_client& client,
                                     const resume_options& options) {
   const fs::path folder{options.from};
   GRAPHMILL_TRY(const auto found, read_checkpoint_state(folder));
-  const auto source = parse_definition(found.content.definition,
-                                       "definition.yaml", options.overrides);
+  auto source = parse_definition(found.content.definition, "definition.yaml",
+                                 options.overrides);
   if (!source.problems.empty())
     return to_error(source.problems);
+  // What it began with is behind it, and cannot be read there.
+  source.value.model.weights.clear();
   GRAPHMILL_TRYV(
     upload_checkpoint(client, folder, show_progress(options.how.quiet)));
   return client.resume(source.value, {.with_changes = options.with_changes,
