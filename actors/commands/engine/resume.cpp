@@ -297,8 +297,6 @@ result<int> resume(const resume_options& options) {
   if (!found.folder)
     GRAPHMILL_TRYV(make_folder(found, options, def));
   auto& folder = *found.folder;
-  if (options.tensorboard)
-    GRAPHMILL_TRYV(folder.keep_events());
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout, "{}\n",
         begin_text(before, steps_left));
@@ -306,7 +304,9 @@ result<int> resume(const resume_options& options) {
   config.def = def;
   config.data = found.data;
   // What cannot be prepared leaves the run as it was.
-  config.on_prepared = [&folder, before, at, &def]() -> result<void> {
+  config.on_prepared = [&folder, &options, before, at, &def]() -> result<void> {
+    if (options.tensorboard)
+      GRAPHMILL_TRYV(folder.keep_events());
     GRAPHMILL_TRYV(
       remove_checkpoints_after(folder.checkpoints(), checkpoint_name(at)));
     return folder.go_back(before != nullptr ? before->metrics
