@@ -145,7 +145,7 @@ constexpr figure_of<run_progress> progress_table[] = {
     "Seeds that training takes in a second."},
    [](const run_progress& p) -> figure_value { return p.seeds_per_second; }},
   {{"graphmill_run_remaining_seconds", metric_gauge,
-    "Until all epochs are trained at this pace."},
+    "Until all epochs, or all steps, are trained at this pace."},
    [](const run_progress& p) -> figure_value {
      return p.seconds_left < 0 ? figure_value{} : p.seconds_left;
    }},

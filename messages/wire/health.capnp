@@ -184,7 +184,8 @@ struct RunProgress {
   seedsPerSecond @7 :Float64;
   # Of training: in the epoch that is on, or was last; 0: not known yet.
   secondsLeft @8 :Float64;
-  # Until all epochs are trained at this pace; -1: not known yet.
+  # Until all epochs, or all of `train.max_steps`, are trained at this pace; -1:
+  # not known yet.
   checkpointAge @9 :Float64;
   # Seconds since the last one; -1: none.
 }

@@ -215,6 +215,11 @@ result<void> run_folder::hold() {
 result<void> run_folder::go_back(const nlohmann::json& metrics,
                                  const course_position& at,
                                  const std::string& definition_yaml) {
+  // Of an end that the run has yet to come to again.
+  std::error_code kept;
+  if (fs::remove(summary_file(), kept); kept)
+    return fail_errno(kept.value(), "cannot remove {}",
+                      summary_file().string());
   std::string lines;
   for (const auto& line : metrics)
     lines += text_of(line, -1) + '\n';
@@ -299,11 +304,11 @@ std::vector<size_change> run_folder::read_sizes() const {
 }
 
 result<void> run_folder::write_summary(const nlohmann::json& summary) {
-  return write_file(path_ / "summary.json", text_of(summary, 2) + "\n");
+  return write_file(summary_file(), text_of(summary, 2) + "\n");
 }
 
 result<nlohmann::json> run_folder::read_summary() const {
-  return read_json(path_ / "summary.json", largest_summary);
+  return read_json(summary_file(), largest_summary);
 }
 
 nlohmann::json run_folder::summary_at_end() const {

@@ -66,7 +66,9 @@ public:
   result<void> keep_events(const std::filesystem::path& elsewhere = {});
 
   /// Goes back to where a run stood. Curves for TensorBoard are removed: the
-  /// next `add_events` tells of all lines.
+  /// next `add_events` tells of all lines. So is the summary of the end that
+  /// the run had come to before, if any; weights stay until others take their
+  /// place.
   /// @param metrics The lines of metrics.jsonl until then, an array.
   /// @param at Later steps leave steps.jsonl.
   /// @param definition_yaml What the run goes on with.
@@ -84,6 +86,7 @@ public:
     return path_ / "weights.safetensors";
   }
   std::filesystem::path metrics_file() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path summary_file() const { return path_ / "summary.json"; }
   std::filesystem::path log() const { return path_ / "log.txt"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 

@@ -20,7 +20,7 @@ progress_gauge::progress_gauge(const definition& def, std::int64_t train_seeds,
                                std::function<clock::time_point()> now)
   : now_(std::move(now)), epochs_(static_cast<std::int32_t>(def.train.epochs)),
     train_batch_(def.train.batch_size), train_seeds_(train_seeds),
-    loss_(before.loss),
+    max_steps_(def.train.max_steps), loss_(before.loss),
     checkpoint_(
       before.checkpoint ? before.checkpoint->time_since_epoch().count() : 0) {}
 
@@ -58,10 +58,24 @@ void progress_gauge::on_begin(const phase_request& work) {
   epoch_ = work.epoch;
   step_ = work.first;
   steps_ = work.steps;
-  rate_ = work.learning_rate;
-  if (work.phase == phase::train)
-    epoch_steps_ = work.steps;
+  if (work.phase == phase::train) {
+    rate_ = work.learning_rate;
+    left_at_begin_ = steps_from(work);
+    left_ = left_at_begin_;
+  } else if (work.phase == phase::test) {
+    left_ = 0; // It comes behind all epochs.
+  }
   begun_ = true;
+}
+
+/// Steps of training from the begin of a phase of it to the end of the run,
+/// though the phase itself may end before, for another number of trainers.
+std::int64_t progress_gauge::steps_from(const phase_request& work) const {
+  const auto of_epoch = (train_seeds_ + train_batch_ - 1) / train_batch_;
+  const auto epochs = std::int64_t{std::max(0, epochs_ - work.epoch)};
+  const auto left = epochs * of_epoch - work.first;
+  return max_steps_ == 0 ? left
+                         : std::min(left, max_steps_ - work.from.train_steps);
 }
 
 /// Told of each rank's part of a step: one is done once all ranks have told.
@@ -71,6 +85,7 @@ void progress_gauge::on_step(const phase_request& work, std::int64_t done) {
   step_ = done;
   if (work.phase != phase::train)
     return;
+  left_ = std::max<std::int64_t>(0, left_at_begin_ - (done - work.first));
   const auto seconds = seconds_between(since_.time_since_epoch().count(),
                                        now_().time_since_epoch().count());
   if (seconds <= 0)
@@ -96,14 +111,8 @@ std::optional<run_progress> progress_gauge::read(clock::time_point now) const {
   out.loss = loss_;
   out.learning_rate = rate_;
   out.seeds_per_second = seeds_pace_;
-  const auto epochs_left =
-    std::int64_t{std::max(0, epochs_ - out.epoch - 1)} * epoch_steps_;
-  const auto steps_left =
-    out.phase == phase::train        ? out.steps - out.step + epochs_left
-    : out.phase == phase::validation ? epochs_left
-                                     : 0; // The test comes behind all epochs.
   if (const auto pace = steps_pace_.load(); pace > 0)
-    out.seconds_left = double(steps_left) / pace;
+    out.seconds_left = double(left_) / pace;
   if (const auto kept = checkpoint_.load(); kept != 0)
     out.checkpoint_age =
       std::max(0.0, seconds_between(kept, now.time_since_epoch().count()));

@@ -46,17 +46,20 @@ private:
   void on_begin(const phase_request& work);
   void on_step(const phase_request& work, std::int64_t done);
   std::int64_t seeds_until(std::int64_t step) const;
+  std::int64_t steps_from(const phase_request& work) const;
 
   const std::function<clock::time_point()> now_;
   const std::int32_t epochs_;
   const std::int64_t train_batch_;
   const std::int64_t train_seeds_;
-  clock::time_point since_{}; ///< When the phase began.
+  const std::int64_t max_steps_; ///< Of the run; 0: no limit.
+  clock::time_point since_{};    ///< When the phase began.
+  std::int64_t left_at_begin_ = 0;
   std::atomic<bool> begun_{false};
   std::atomic<phase> phase_{phase::train};
   std::atomic<std::int32_t> epoch_{-1};
   std::atomic<std::int64_t> step_{0}, steps_{0};
-  std::atomic<std::int64_t> epoch_steps_{0}; ///< Of training.
+  std::atomic<std::int64_t> left_{0}; ///< Steps of training, of the run.
   std::atomic<double> rate_{0};
   std::atomic<double> loss_;
   /// In a second of training; 0: not known yet.

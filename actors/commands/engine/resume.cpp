@@ -240,10 +240,12 @@ result<std::string> resume_uploaded(cluster_client& client,
                                     const resume_options& options) {
   const fs::path folder{options.from};
   GRAPHMILL_TRY(const auto found, read_checkpoint_state(folder));
-  const auto source = parse_definition(found.content.definition,
-                                       "definition.yaml", options.overrides);
+  auto source = parse_definition(found.content.definition, "definition.yaml",
+                                 options.overrides);
   if (!source.problems.empty())
     return to_error(source.problems);
+  // What it began with is behind it, and cannot be read there.
+  source.value.model.weights.clear();
   GRAPHMILL_TRYV(
     upload_checkpoint(client, folder, show_progress(options.how.quiet)));
   return client.resume(source.value, {.with_changes = options.with_changes,
@@ -295,8 +297,6 @@ result<int> resume(const resume_options& options) {
   if (!found.folder)
     GRAPHMILL_TRYV(make_folder(found, options, def));
   auto& folder = *found.folder;
-  if (options.tensorboard)
-    GRAPHMILL_TRYV(folder.keep_events());
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout, "{}\n",
         begin_text(before, steps_left));
@@ -304,7 +304,9 @@ result<int> resume(const resume_options& options) {
   config.def = def;
   config.data = found.data;
   // What cannot be prepared leaves the run as it was.
-  config.on_prepared = [&folder, before, at, &def]() -> result<void> {
+  config.on_prepared = [&folder, &options, before, at, &def]() -> result<void> {
+    if (options.tensorboard)
+      GRAPHMILL_TRYV(folder.keep_events());
     GRAPHMILL_TRYV(
       remove_checkpoints_after(folder.checkpoints(), checkpoint_name(at)));
     return folder.go_back(before != nullptr ? before->metrics

@@ -14,6 +14,7 @@
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -47,6 +48,16 @@ result<int> conclude(const training_options& options, const run_result& run,
                           folder.path().string()));
 }
 
+/// An attempt is prepared: only now may files of its run change.
+/// @param first What is to be done before the first attempt; may be empty.
+result<void> files_prepared(const std::function<result<void>()>& first,
+                            const definition& def, run_folder& folder,
+                            const std::vector<size_change>& sizes) {
+  if (first)
+    GRAPHMILL_TRYV(first());
+  return def.trainer.is_elastic() ? folder.write_sizes(sizes) : ok();
+}
+
 /// Trains by one attempt for each number of trainers that `trainer.sizes` has.
 /// @param sizes Since when it has had how many; attempts are added.
 /// @param about What its checkpoints say; the seconds are of other processes.
@@ -65,7 +76,6 @@ result<run_result> run_attempts(local_run_config config, run_folder& folder,
       size_at(config.def, here).value_or(config.def.trainer.replicas);
     if (config.def.trainer.is_elastic()) {
       note_size(sizes, {here, trainers});
-      GRAPHMILL_TRYV(folder.write_sizes(sizes));
       config.log->info(
         "the run has {} after {} and {}", pluralized(trainers, "trainer"),
         pluralized(here.epoch, "epoch"), pluralized(here.step, "step"));
@@ -73,6 +83,9 @@ result<run_result> run_attempts(local_run_config config, run_folder& folder,
     auto attempt = config;
     config.from.reset();
     config.on_prepared = {}; // Once for all attempts.
+    attempt.on_prepared = [&, first = std::move(attempt.on_prepared)] {
+      return files_prepared(first, config.def, folder, sizes);
+    };
     attempt.def = sized(config.def, trainers);
     attempt.pause_at = next_change(config.def, here);
     about.world = static_cast<rank_id>(trainers);

@@ -47,7 +47,7 @@ namespace {
 /// program has made, or that was copied without it, has none.
 result<void> check_weights(const run_folder& run,
                            const std::vector<named_tensor>& weights) {
-  const auto file = run.path() / "summary.json";
+  const auto file = run.summary_file();
   const auto read = run.read_summary();
   if (!read && read.error().code == ec::not_found)
     return ok();

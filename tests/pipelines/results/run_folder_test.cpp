@@ -61,6 +61,22 @@ CATCH_TEST_CASE("a run has come to its end if its summary and weights say so",
   CATCH_CHECK(error_of(run.read_summary()).code == ec::invalid_data);
 }
 
+CATCH_TEST_CASE("a run that goes on has not come to its end any more",
+                "[kernels]") {
+  const temp_folder folder;
+  auto run = value_of(run_folder::create(folder / "runs", "r", "dataset: d\n",
+                                         {folder.path(), "1"}));
+  value_of(run.write_summary({{"digest", "ab"}, {"error", nullptr}}));
+  value_of(write_file(run.weights(), "w"));
+  const auto none = nlohmann::json::array();
+  value_of(run.go_back(none, {}, "dataset: e\n"));
+  // Whoever is killed now has said nothing of the end of what goes on.
+  CATCH_CHECK(run.summary_at_end().is_null());
+  CATCH_CHECK(error_of(run.read_summary()).code == ec::not_found);
+  CATCH_CHECK(std::filesystem::exists(run.weights()));
+  value_of(run.go_back(none, {}, "dataset: e\n")); // There is none to remove.
+}
+
 CATCH_TEST_CASE("a folder that is gone is not taken for one that is no run",
                 "[kernels]") {
   const temp_folder folder;

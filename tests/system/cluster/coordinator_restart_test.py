@@ -70,12 +70,15 @@ class Restarted(runs.Workplace):
         self.addCleanup(made.__exit__)
         return made
 
-    def begin(self, cluster):
+    def begin(self, cluster, submitted=lambda run: None):
         """Submits three runs; returns their ids once the first is in the middle
-        of an epoch and has left checkpoints."""
+        of an epoch and has left checkpoints. `submitted` is told of that one
+        before it begins, or soon after."""
         files = [self.write(definition, self.parts, f"-{number}")
                  for number, definition in enumerate(self.definitions)]
-        ids = [cluster.ask("submit", file)["run"] for file in files[:2]]
+        ids = [cluster.ask("submit", files[0])["run"]]
+        submitted(ids[0])
+        ids.append(cluster.ask("submit", files[1])["run"])
         self.folder = cluster.folder / "runs"
 
         def has_begun():
@@ -112,20 +115,23 @@ class Restarted(runs.Workplace):
     def test_started_again(self):
         where = address()
         cluster = self.cluster(where)
-        ids = self.begin(cluster)
         followed = cluster.folder / "followed"
-        with followed.open("w") as out:
-            follower = subprocess.Popen(
-                [program(), "logs", "--follow", ids[0], "--cluster", where],
-                stdout=out, stderr=subprocess.DEVNULL)
-        self.addCleanup(follower.kill)
+        followers = []
+
+        def follow(run):
+            with followed.open("w") as out:
+                followers.append(subprocess.Popen(
+                    [program(), "logs", "--follow", run, "--cluster", where],
+                    stdout=out, stderr=subprocess.DEVNULL))
+            self.addCleanup(followers[0].kill)
+        ids = self.begin(cluster, follow)
         cluster.wait_until(lambda: "train epoch 1" in followed.read_text(),
                            "log that is followed")
         cluster.daemons[0].kill()
         again = cluster.lead(where)
         again.address()  # It is there.
         self.check_all_finish(cluster, ids)
-        self.assertEqual(follower.wait(PATIENCE_SECONDS), 0)
+        self.assertEqual(followers[0].wait(PATIENCE_SECONDS), 0)
         self.assertIn("run ended after", followed.read_text())
         # Who begins to watch sees what the coordinator before has told, too.
         rows = re.findall(r"^ +(\d+) +\d+\.\d{4} ",

@@ -139,6 +139,14 @@ class Upload(runs.Workplace):
             merged(begun, {"model": {"hidden": 8}}), self.parts, "-narrow"))
         self.assertIn("has shape", said)
         self.await_no_uploads(cluster)
+        # What it began with is in no cluster's way later.
+        checkpoint = max(pathlib.Path(alone["run"], "checkpoints")
+                         .glob("[0-9]*"))
+        longer = ["--set", "train.epochs=3", "--with-changes"]
+        run = cluster.ask("resume", "--from", checkpoint, *longer)["run"]
+        self.await_state(cluster, run, "finished")
+        here = self.ask("resume", alone["run"], *longer)
+        self.assertEqual(self.record["summary"]["digest"], here["digest"])
 
     def test_refused(self):
         checkpoint = self.killed()

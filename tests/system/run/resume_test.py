@@ -243,6 +243,27 @@ class Resumed(runs.Workplace):
         self.assertEqual(self.ask("evaluate", folder)["accuracy"],
                          summary["test_accuracy"])
 
+    def test_a_run_that_cannot_be_prepared_is_left_alone(self):
+        _, folder = self.quick({"trainer": {
+            "replicas": {"min": 1, "max": 2},
+            "sizes": ["0/0:1", "1/0:2"]}})
+        self.assertEqual(len(json.loads((folder / "sizes.json").read_text())),
+                         2)
+        damaged = self.top / "damaged-data"
+        shutil.copytree(self.data, damaged)
+        os.truncate(damaged / "edges" / "node__links__node" / "indices.npy", 64)
+        before = self.files(folder)
+        for more in ([], ["--from-start"]):
+            self.refused(folder, "--tensorboard", "--data", damaged, *more)
+            after = self.files(folder)
+            # The log alone may say that it was tried.
+            del after[folder / "log.txt"]
+            self.assertEqual(after, {path: content
+                                     for path, content in before.items()
+                                     if path in after})
+            self.assertEqual(len(after), len(before) - 1)
+            self.assertFalse((folder / "tensorboard").exists())
+
     def test_what_has_no_checkpoint_is_not_replaced(self):
         summary, folder = self.quick()
         copied = self.top / "copied-without-checkpoints"

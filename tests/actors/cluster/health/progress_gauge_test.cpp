@@ -69,9 +69,11 @@ namespace {
 /// A gauge of three epochs of 65 seeds in batches of 10, whose clock is set by
 /// hand.
 struct timed_gauge {
-  explicit timed_gauge(const progress_before& before = {}) {
+  explicit timed_gauge(const progress_before& before = {},
+                       std::uint32_t max_steps = 0) {
     definition def;
     def.train.epochs = 3;
+    def.train.max_steps = max_steps;
     def.train.batch_size = 10;
     gauge = std::make_shared<progress_gauge>(def, 65, before, [this] {
       return progress_gauge::clock::time_point{at};
@@ -156,6 +158,35 @@ CATCH_TEST_CASE("an attempt has the pace of its own steps, and what is left of "
   CATCH_CHECK(now->step == 6);
   CATCH_CHECK(now->loss == 0.75);
   CATCH_CHECK(now->checkpoint_age == 9);
+}
+
+CATCH_TEST_CASE("the time left is that to the end of the run",
+                "[cluster][health]") {
+  using pace = std::pair<double, double>;
+  {
+    // Of 21 steps it does 10, the last 3 of them in its second epoch.
+    timed_gauge f{{}, 10};
+    auto work = f.begin(phase::train, 0, 7);
+    f.at += 1s;
+    f.told.on_step(work, 1);
+    CATCH_CHECK(f.pace() == pace{10, 9});
+    work = f.begin(phase::validation, 0, 1);
+    CATCH_CHECK(f.pace() == pace{10, 9}); // As it was told last.
+    work.phase = phase::train;
+    work.epoch = 1;
+    work.steps = 3;
+    work.from.train_steps = 7;
+    f.told.on_begin(work);
+    f.at += 2s;
+    f.told.on_step(work, 1);
+    CATCH_CHECK(f.pace() == pace{5, 4});
+  }
+  // It pauses after 4 steps of its first epoch, for other trainers.
+  timed_gauge f;
+  const auto work = f.begin(phase::train, 0, 4);
+  f.at += 4s;
+  f.told.on_step(work, 4);
+  CATCH_CHECK(f.pace() == pace{10, 17});
 }
 
 CATCH_TEST_CASE("nobody has to take checkpoints for progress",
