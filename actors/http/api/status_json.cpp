@@ -80,6 +80,13 @@ nlohmann::json listed_run_json(const run_record& run) {
           {"summary", summary_json(run)}};
 }
 
+nlohmann::json brief_json(nlohmann::json summary) {
+  if (summary.is_object())
+    for (const auto* grows : {"stages", "daemons"})
+      summary.erase(grows);
+  return summary;
+}
+
 } // namespace
 
 std::map<part_id, std::vector<std::string>> owners_in(const status_reply& now) {
@@ -121,7 +128,7 @@ nlohmann::json run_status_json(const run_record& run) {
   return {{"run", run.id},
           {"state", to_string(run.state)},
           {"message", run.message},
-          {"summary", summary_json(run)}};
+          {"summary", brief_json(summary_json(run))}};
 }
 
 nlohmann::json run_list_json(const runs_reply& runs) {
@@ -138,13 +145,11 @@ nlohmann::json summary_json(const run_record& run) {
 }
 
 std::string brief_summary(const std::string& summary) {
-  auto parsed = parse_json(summary, "a summary");
+  const auto parsed = parse_json(summary, "a summary");
   if (!parsed || !parsed.value().is_object())
     return {};
-  auto& json = parsed.value();
-  json.erase("stages");
-  json.erase("daemons");
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return brief_json(parsed.value())
+    .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 } // namespace graphmill

@@ -24,7 +24,7 @@ nlohmann::json status_json(const std::string& address, const status_reply& now);
 /// A run that is on: the whole model, by its names in snake_case.
 nlohmann::json run_status_json(const run_health& run);
 
-/// A run that is not on: what has become of it.
+/// A run that is not on: what has become of it, with its summary in brief.
 nlohmann::json run_status_json(const run_record& run);
 
 /// A list of runs.

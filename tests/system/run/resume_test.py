@@ -329,7 +329,8 @@ class Resumed(runs.Workplace):
         self.assertIn("has shape", done.stderr)
 
     def test_a_run_that_is_on_is_left_alone(self):
-        with Running(self.arguments(DEFINITION, self.data)) as run:
+        long = merged(DEFINITION, {"train": {"epochs": 100000}})
+        with Running(self.arguments(long, self.data)) as run:
             run.await_log("run began")
             self.assertIn("another process writes to its folder",
                           self.refused(run.folder()))
