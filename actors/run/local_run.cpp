@@ -171,6 +171,25 @@ void judge_data(run_outcome& outcome, run_guard& guard, signal_watch& signals) {
       outcome.failure = damage;
 }
 
+/// A conductor that makes the member when it begins, and notes how it ends.
+/// @param member, stages, end Outlive it; the member is taken.
+conductor_config lead_of(const local_run_config& config,
+                         const partitioned_graph& graph, rank_id world,
+                         member_config& member, const stage_table& stages,
+                         run_end& end) {
+  auto out = conductor_of(config, graph, world);
+  out.members = [&member, &stages](caf::actor_system& system,
+                                   run_reports_actor reports) {
+    return std::vector{
+      spawn_member(system, std::move(member), stages, std::move(reports))};
+  };
+  out.observer = config.observer;
+  out.observer.on_end = [&end](run_outcome outcome) {
+    end.note(std::move(outcome));
+  };
+  return out;
+}
+
 work_report report_of_run(const stage_table& stages, memory_probe& memory,
                           const dispatcher_gauges& gauges, double cpu_seconds) {
   memory.sample();
@@ -208,17 +227,8 @@ result<run_result> run_locally(local_run_config config,
   auto& signals = watch ? *watch : watch.emplace();
   run_end end{signals};
   auto ended = end.future();
-  auto lead = conductor_of(config, *graph, share.world);
+  auto lead = lead_of(config, *graph, share.world, member, stages, end);
   config.from.reset(); // The conductor lets go of it once trainers have it.
-  lead.members = [&member, &stages](caf::actor_system& system,
-                                    run_reports_actor reports) {
-    return std::vector{
-      spawn_member(system, std::move(member), stages, std::move(reports))};
-  };
-  lead.observer = config.observer;
-  lead.observer.on_end = [&end](run_outcome outcome) {
-    end.note(std::move(outcome));
-  };
   memory_probe memory;
   run_result out;
   double cpu_seconds = 0;

@@ -80,7 +80,8 @@ void coordinator::go_on_paused() {
   config_.log->info("run {}: {}", active_->id, says);
   active_->file->note(says);
   // Nothing begins in its place meanwhile.
-  active_->recovery.paused(*active_->turn.failure(), clock::now());
+  active_->recovery.paused(*active_->turn.failure(), {at.epoch, at.step},
+                           clock::now());
   attempt_later(std::nullopt);
 }
 

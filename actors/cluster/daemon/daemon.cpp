@@ -2,11 +2,9 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/admission.hpp"
-#include "actors/cluster/base/calls.hpp"
-#include "actors/cluster/coordinator/coordinator.hpp"
-#include "actors/cluster/daemon/agent.hpp"
 #include "actors/cluster/daemon/console_sink.hpp"
 #include "actors/cluster/daemon/end_note.hpp"
+#include "actors/cluster/daemon/household.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
 #include "actors/cluster/history/state_folder.hpp"
 #include "actors/process/core_dumps.hpp"
@@ -15,7 +13,6 @@
 #include "actors/process/shutdown_watchdog.hpp"
 #include "actors/process/signals.hpp"
 #include "actors/remote/rank_links.hpp"
-#include "actors/remote/serving/data_server.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "actors/transport/sockets/connections/user_keys.hpp"
@@ -31,8 +28,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <future>
 #include <numeric>
 #include <thread>
 
@@ -67,6 +62,12 @@ state_folder_options state_options(const daemon_options& options,
 
 unsigned processors_of(const daemon_options& options) {
   return options.processors.value_or(usable_processors());
+}
+
+result<std::shared_ptr<const partitioned_graph>>
+open_graph(const std::filesystem::path& folder) {
+  GRAPHMILL_TRY(auto opened, partitioned_graph::open(folder));
+  return std::make_shared<const partitioned_graph>(std::move(opened));
 }
 
 /// What the daemon tells of itself. Opens the parts once, to know that they are
@@ -130,131 +131,6 @@ open_audit(const std::filesystem::path& runs,
     runs, [log](const std::string& line) { log->warn("{}", line); });
 }
 
-/// The actors of a daemon.
-class household {
-public:
-  household(caf::actor_system& system, const daemon_options& options,
-            const join_request& offer,
-            const std::shared_ptr<const partitioned_graph>& graph,
-            const std::shared_ptr<data_guard>& guard,
-            const std::vector<std::string>& coordinators,
-            const state_folder& state, const std::shared_ptr<audit_log>& audit,
-            const std::shared_ptr<transport>& net, const admission& admitted,
-            const std::shared_ptr<rank_inboxes>& inboxes,
-            const std::shared_ptr<orphan_threads>& orphans,
-            const monitoring& watched, end_note& end,
-            const std::shared_ptr<spdlog::logger>& log) {
-    const auto on_stop = [&end](std::optional<error> reason) {
-      end.write(std::move(reason));
-    };
-    data_server_config serving;
-    serving.daemon = net->self().name;
-    serving.log = log;
-    data_ = spawn_data_server(system, std::move(serving));
-    if (options.chaos)
-      chaos_ = std::make_shared<chaos_tool>(
-        chaos_tool::settings{net, options.runs, log});
-    if (coordinators.empty()) {
-      coordinator_config lead;
-      lead.offer = offer;
-      lead.data = options.data;
-      lead.runs = options.runs;
-      lead.history = state.history;
-      lead.lock = state.lock;
-      lead.audit = audit;
-      lead.graph = graph;
-      lead.net = net;
-      lead.members = admitted.members;
-      lead.watch = admitted.watch;
-      lead.chaos = chaos_;
-      lead.figures = watched.board();
-      lead.feed = watched.feed();
-      lead.on_stop = on_stop;
-      lead.log = log;
-      coordinator_ = spawn_coordinator(system, std::move(lead));
-    }
-    agent_config own;
-    own.offer = offer;
-    if (coordinators.empty()) {
-      own.coordinator = net->self().address;
-    } else {
-      own.coordinator = coordinators.front();
-      own.stand_ins.assign(coordinators.begin() + 1, coordinators.end());
-    }
-    own.grace = options.grace;
-    if (coordinator_ == nullptr)
-      own.admitted = admitted.table;
-    own.graph = graph;
-    own.data = options.data;
-    own.guard = guard;
-    own.chaos = chaos_;
-    own.around = {net, data_, inboxes, orphans, processors_of(options)};
-    own.storage = options.storage;
-    own.join_timeout = options.join_timeout;
-    own.on_joined = [&end, file = options.ready_file,
-                     address = net->self().address] {
-      if (file.empty())
-        return;
-      if (auto written = write_file(file, address + "\n"); !written)
-        end.write(written.error());
-    };
-    own.on_stop = on_stop;
-    own.figures = watched.board();
-    own.log = log;
-    agent_ = spawn_agent(system, std::move(own));
-    watch(data_, "the data server", end);
-    if (coordinator_)
-      watch(coordinator_, "the coordinator", end);
-    watch(agent_, "the agent", end);
-  }
-
-  ~household() {
-    stop_actor(coordinator_);
-    stop_actor(agent_);
-    stop_actor(data_);
-  }
-
-  void connect(request_router& router) {
-    router.connect(agent_, coordinator_, data_);
-  }
-
-  /// Begins to end what is on: a coordinator its run, any other its part in
-  /// one, which the coordinator lets go of. The end is told.
-  void begin_end(transport& net, const std::vector<std::string>& coordinators,
-                 end_note& end) {
-    if (coordinator_) {
-      post(coordinator_, end_orderly{});
-      return;
-    }
-    // The transport ends before the note. One of them is the coordinator.
-    const auto silent = std::make_shared<std::atomic<std::size_t>>(0);
-    for (const auto& address : coordinators)
-      net.request(address, method::leave, {},
-                  within(timeouts::daemon_end, timeouts::unheard, 1),
-                  [&end, silent,
-                   of = coordinators.size()](const result<payload>& answer) {
-                    if (answer || ++*silent == of)
-                      end.write(std::nullopt);
-                  });
-  }
-
-private:
-  /// A daemon without one of its actors is of no use to anybody.
-  template <class Handle>
-  static void watch(const Handle& actor, const char* label, end_note& end) {
-    caf::actor_cast<caf::actor>(actor)->attach_functor(
-      [&end, label](const caf::error& reason) {
-        if (reason && reason != caf::exit_reason::user_shutdown)
-          end.write(from_caf(reason, label));
-      });
-  }
-
-  std::shared_ptr<chaos_tool> chaos_; ///< Null unless it is allowed.
-  data_server_actor data_;
-  coordinator_actor coordinator_;
-  agent_actor agent_;
-};
-
 /// Makes a folder's path one that holds whatever becomes of the folder in which
 /// the daemon was started.
 result<void> make_absolute(std::filesystem::path& folder) {
@@ -268,26 +144,86 @@ result<void> make_absolute(std::filesystem::path& folder) {
   return ok();
 }
 
+/// Whom a daemon joins, as news of them name them. None: it leads.
+result<std::vector<std::string>>
+coordinators_of(const daemon_options& options) {
+  if (options.join.empty())
+    return std::vector<std::string>{};
+  if (options.standby)
+    return fail(
+      ec::invalid_argument,
+      "a stand-in for the coordinator joins nobody: leave out --join, "
+      "or --standby");
+  return parse_endpoints(options.join);
+}
+
+/// Becomes the coordinator of a folder for runs, before it listens: until then
+/// clients and daemons go to another one.
+/// @param net Gets what follows for the transport.
+/// @returns nothing if it was told to end before its turn, or all were.
+result<std::optional<leadership>>
+take_lead(const daemon_options& options, const std::string& name,
+          signal_watch& signals, const std::shared_ptr<spdlog::logger>& log,
+          transport_options& net) {
+  GRAPHMILL_TRY(auto taken,
+                take_state_folder(options.runs, state_options(options, name),
+                                  signals, *log));
+  if (!taken)
+    return std::optional<leadership>{};
+  leadership out{std::move(*taken), nullptr};
+  GRAPHMILL_TRY(out.audit, open_audit(options.runs, log));
+  net.on_refusal = [audit = out.audit](const access_refusal& refusal) {
+    audit->add(audit_of(refusal));
+  };
+  net.cluster = out.state.history->cluster();
+  net.generation = out.state.history->generation();
+  return std::optional{std::move(out)};
+}
+
+void say_beginning(spdlog::logger& log, const join_request& offer,
+                   const transport& net, bool leads,
+                   const std::optional<curve_keys>& keys,
+                   const admission& admitted) {
+  log.info("serves {} of {} of {} at {}{}", offer.parts.size(),
+           pluralized(offer.part_digests.size(), "part"), offer.dataset,
+           net.self().address,
+           leads ? fmt::format(", coordinator {} of its cluster",
+                               net.self().generation)
+                 : "");
+  log.log(keys ? spdlog::level::info : spdlog::level::warn, "{}",
+          admitted.described(keys, net.self().address));
+}
+
+/// Until the daemon is told to end by a signal, or one of its actors ends it;
+/// then for as long as the orderly end takes, or until one more signal.
+void keep_house(household& actors, const household_setting& of,
+                signal_watch& signals, work_watch& watch) {
+  for (heap_trimmer heap; signals.count() == 0 && !of.end.written();
+       heap.tick()) {
+    signals.wait(timeouts::signal_look);
+    watch.report(*of.log);
+  }
+  of.log->info("ending");
+  if (!of.end.written())
+    actors.begin_end(of);
+  const auto until = std::chrono::steady_clock::now() + timeouts::daemon_end;
+  while (signals.count() < 2 && !of.end.written()
+         && std::chrono::steady_clock::now() < until) {
+    signals.wait(timeouts::signal_look);
+    watch.report(*of.log);
+  }
+}
+
 } // namespace
 
 result<void> run_daemon(const daemon_options& given) {
   auto options = given;
   GRAPHMILL_TRYV(make_absolute(options.data));
   GRAPHMILL_TRYV(make_absolute(options.runs));
-  std::vector<std::string> coordinators; // As news of them name them.
-  if (!options.join.empty()) {
-    GRAPHMILL_TRY(coordinators, parse_endpoints(options.join));
-  }
+  GRAPHMILL_TRY(const auto coordinators, coordinators_of(options));
   const auto leads = coordinators.empty();
-  if (options.standby && !leads)
-    return fail(
-      ec::invalid_argument,
-      "a stand-in for the coordinator joins nobody: leave out --join, "
-      "or --standby");
   GRAPHMILL_TRY(auto watched, monitoring::prepare(options.watched, leads));
-  GRAPHMILL_TRY(auto opened, partitioned_graph::open(options.data));
-  const auto graph =
-    std::make_shared<const partitioned_graph>(std::move(opened));
+  GRAPHMILL_TRY(const auto graph, open_graph(options.data));
   GRAPHMILL_TRY(const auto offer, make_offer(options, *graph));
   if (!options.insecure)
     forbid_core_dumps(); // Its keys would be in them.
@@ -305,36 +241,20 @@ result<void> run_daemon(const daemon_options& given) {
   net_options.keys = keys;
   net_options.admitted = admitted.table;
   net_options.on_failure = [&end](const error& reason) { end.write(reason); };
-  state_folder state;
-  std::shared_ptr<audit_log> audit;
+  leadership lead;
   if (leads) {
-    // Before it listens: until then clients and daemons go to another one.
     GRAPHMILL_TRY(auto taken,
-                  take_state_folder(options.runs, state_options(options, name),
-                                    signals, *log));
+                  take_lead(options, name, signals, log, net_options));
     if (!taken)
-      return ok(); // Told to end before its turn, or all were.
-    state = std::move(*taken);
-    GRAPHMILL_TRY(audit, open_audit(options.runs, log));
-    net_options.on_refusal = [audit](const access_refusal& refusal) {
-      audit->add(audit_of(refusal));
-    };
-    net_options.cluster = state.history->cluster();
-    net_options.generation = state.history->generation();
+      return ok();
+    lead = std::move(*taken);
   }
   watched_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));
   net_options.gauge = settings.watch->enter("the transport's thread");
   GRAPHMILL_TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
-  log->info("serves {} of {} of {} at {}{}", offer.parts.size(),
-            pluralized(offer.part_digests.size(), "part"), offer.dataset,
-            net->self().address,
-            leads ? fmt::format(", coordinator {} of its cluster",
-                                net->self().generation)
-                  : "");
-  log->log(keys ? spdlog::level::info : spdlog::level::warn, "{}",
-           admitted.described(keys, net->self().address));
+  say_beginning(*log, offer, *net, leads, keys, admitted);
   watched.start(log);
   std::optional<shutdown_watchdog> watchdog;
   // After the watchdog, which watches its threads end, too.
@@ -343,24 +263,12 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    household actors{system,       options, offer,   graph, guard,
-                     coordinators, state,   audit,   net,   admitted,
-                     inboxes,      orphans, watched, end,   log};
+    const household_setting of{
+      options,  offer,   graph,   guard,   coordinators,           lead, net,
+      admitted, inboxes, orphans, watched, processors_of(options), end,  log};
+    household actors{system, of};
     actors.connect(*router);
-    for (heap_trimmer heap; signals.count() == 0 && !end.written();
-         heap.tick()) {
-      signals.wait(timeouts::signal_look);
-      settings.watch->report(*log);
-    }
-    log->info("ending");
-    if (!end.written())
-      actors.begin_end(*net, coordinators, end);
-    const auto until = std::chrono::steady_clock::now() + timeouts::daemon_end;
-    while (signals.count() < 2 && !end.written()
-           && std::chrono::steady_clock::now() < until) {
-      signals.wait(timeouts::signal_look);
-      settings.watch->report(*log);
-    }
+    keep_house(actors, of, signals, *settings.watch);
     watchdog.emplace(log, signals.count() > 1);
     router->disconnect();
   }

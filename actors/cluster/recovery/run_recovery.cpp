@@ -14,12 +14,8 @@ std::optional<error>
 run_recovery::broken(const error& reason,
                      const std::optional<trained_until>& reached,
                      clock::time_point now) {
-  if (reached > furthest_) { // Nothing is less than any place.
-    furthest_ = reached;
-    fruitless_ = 0;
-  } else {
+  if (!note_progress(reached))
     ++fruitless_;
-  }
   if (fruitless_ >= how_.attempts)
     return fail(
       reason.code,
@@ -29,6 +25,14 @@ run_recovery::broken(const error& reason,
       fruitless_ == 1 ? "has" : "have");
   wait(reason, std::chrono::seconds{how_.wait}, now);
   return std::nullopt;
+}
+
+bool run_recovery::note_progress(const std::optional<trained_until>& reached) {
+  if (!(reached > furthest_)) // Nothing is less than any place.
+    return false;
+  furthest_ = reached;
+  fruitless_ = 0;
+  return true;
 }
 
 void run_recovery::wait(error reason, std::chrono::seconds time,
@@ -54,7 +58,9 @@ void run_recovery::left(error reason, clock::time_point now) {
 }
 
 /// Long enough to be placed, on daemons that are there.
-void run_recovery::paused(error reason, clock::time_point now) {
+void run_recovery::paused(error reason, const trained_until& reached,
+                          clock::time_point now) {
+  note_progress(reached);
   wait(std::move(reason),
        std::max(
          std::chrono::seconds{how_.wait},

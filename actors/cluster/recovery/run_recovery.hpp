@@ -55,7 +55,10 @@ public:
   /// An attempt has ended in order, for another number of trainers: the run
   /// waits for the next one as after a loss, or for some seconds if it recovers
   /// from none.
-  void paused(error reason, clock::time_point now);
+  /// @param reached Up to where it has trained. Attempts before it are no
+  /// longer in a row with those that follow, if none of them came as far.
+  void paused(error reason, const trained_until& reached,
+              clock::time_point now);
 
   /// The next attempt begins.
   void begin() { until_.reset(); }
@@ -80,6 +83,7 @@ public:
   error gave_up(const error& missing) const;
 
 private:
+  bool note_progress(const std::optional<trained_until>& reached);
   void wait(error reason, std::chrono::seconds time, clock::time_point now);
 
   definition::recovery_section how_;

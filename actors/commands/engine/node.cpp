@@ -112,10 +112,12 @@ void add_trainer_options(CLI::App& command, daemon_options& daemon) {
 
 void add_coordinator_options(CLI::App& command, node_options& options) {
   auto& daemon = options.daemon;
-  command.add_flag("--standby", daemon.standby,
-                   "Be the coordinator as soon as nobody else has the folder "
-                   "for runs, which must lie where locks work (a local disk, "
-                   "NFSv4); until then only wait");
+  command
+    .add_flag("--standby", daemon.standby,
+              "Be the coordinator as soon as nobody else has the folder "
+              "for runs, which must lie where locks work (a local disk, "
+              "NFSv4); until then only wait")
+    ->excludes(command.get_option("--join"));
   command.add_flag("--leave-open-runs", options.leave_open_runs,
                    "Of a coordinator: do not go on with runs that were queued "
                    "or on when another one ended; they have failed");
@@ -184,9 +186,14 @@ void add_node_command(command_line& cli) {
                  "The partitioned dataset; of its parts only those served "
                  "here need to be there")
     ->required();
-  command->add_option("--serve", options->parts,
-                      "Parts to serve, as in 0,2-4, or none, or any: all of "
-                      "them, which is the default without a launcher");
+  command
+    ->add_option("--serve", options->parts,
+                 "Parts to serve, as in 0,2-4, or none, or any: all of "
+                 "them, which is the default without a launcher")
+    ->check([](const std::string& text) {
+      const auto parts = parse_served_parts(text);
+      return parts ? std::string{} : parts.error().message;
+    });
   add_network_options(*command, daemon);
   command->add_option("--name", daemon.name,
                       "Name in the cluster; default: that of its key, or "

@@ -55,6 +55,7 @@ std::string_view line_of_words(std::string_view cells, std::size_t width) {
 std::vector<std::string> wrapped(std::string_view cells, std::size_t width,
                                  std::size_t most, std::size_t indent) {
   std::vector<std::string> out;
+  cells = cells.substr(0, cells.find_last_not_of(' ') + 1); // No more to say.
   if (4 * indent >= width)
     indent = 0;
   while (!cells.empty() && out.size() < most && width != 0) {

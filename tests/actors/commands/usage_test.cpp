@@ -48,6 +48,21 @@ CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
   CATCH_CHECK(user.runs("status --help").code == 0);
 }
 
+CATCH_TEST_CASE("a daemon is not started with words that make no sense",
+                "[cluster_commands]") {
+  const user user{"nobody:1"};
+  const std::pair<const char*, const char*> lines[]{
+    {"--serve 3-1", "the range `3-1` of parts ends before it begins"},
+    {"--serve x", "--serve: "},
+    {"--standby --join tcp://h:1", "--standby excludes --join"}};
+  for (const auto& [line, sentence] : lines) {
+    const auto got = user.runs(std::string{"node --data nowhere "} + line);
+    CATCH_INFO(line);
+    CATCH_CHECK(got.code == 2);
+    CATCH_CHECK_THAT(got.errors, contains(sentence));
+  }
+}
+
 CATCH_TEST_CASE("a single fault says which flags it needs",
                 "[cluster_commands]") {
   const user user{"nobody:1"};

@@ -60,7 +60,7 @@ CATCH_TEST_CASE("a run that has paused waits, be there a wait or not",
                 "[recovery][sizes]") {
   const auto pause = fail(ec::unavailable, "it pauses");
   run_recovery run{{60, 1}};
-  run.paused(pause, start);
+  run.paused(pause, {0, 5}, start);
   CATCH_CHECK(run.waits());
   CATCH_CHECK(run.pause() == 0s);
   CATCH_CHECK_FALSE(run.is_over(start + 59s));
@@ -69,10 +69,9 @@ CATCH_TEST_CASE("a run that has paused waits, be there a wait or not",
               == "it pauses; it could not go on within 60 seconds "
                  "(`recovery.wait`): daemon \"b\" is lost");
   run.begin();
-  // Pauses count for nothing.
   CATCH_CHECK(run.broken(loss(), {}, start));
   run_recovery none{{0, 1}};
-  none.paused(pause, start);
+  none.paused(pause, {0, 5}, start);
   CATCH_CHECK(none.waits());
   CATCH_CHECK_FALSE(none.is_over(start));
   CATCH_CHECK(none.is_over(start + 5s));
@@ -81,6 +80,26 @@ CATCH_TEST_CASE("a run that has paused waits, be there a wait or not",
                  "is lost");
   none.begin();
   CATCH_CHECK_FALSE(none.waits());
+}
+
+CATCH_TEST_CASE("what an attempt has trained before it paused counts",
+                "[recovery][sizes]") {
+  const auto pause = fail(ec::unavailable, "it pauses");
+  run_recovery run{{60, 2}};
+  CATCH_CHECK_FALSE(run.broken(loss(), trained_until{0, 3}, start));
+  CATCH_CHECK_FALSE(run.broken(loss(), {}, start));
+  run.begin();
+  run.paused(pause, {0, 5}, start); // Else the next would be the second one.
+  CATCH_CHECK(run.pause() == 0s);
+  CATCH_CHECK_FALSE(run.broken(loss(), {}, start));
+  // It has been there before, and one more that has not would be too many.
+  CATCH_CHECK(run.broken(loss(), trained_until{0, 5}, start));
+  run_recovery back{{60, 2}};
+  CATCH_CHECK_FALSE(back.broken(loss(), trained_until{1, 0}, start));
+  CATCH_CHECK_FALSE(back.broken(loss(), {}, start));
+  back.paused(pause, {0, 5}, start); // Once more to where it had been.
+  CATCH_CHECK(back.pause() == 2s);
+  CATCH_CHECK(back.broken(loss(), {}, start));
 }
 
 CATCH_TEST_CASE("attempts that train nothing new are counted in a row",

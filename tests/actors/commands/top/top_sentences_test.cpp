@@ -35,7 +35,9 @@ const std::string long_verdict =
 CATCH_TEST_CASE("text is broken at blanks", "[top]") {
   CATCH_CHECK(wrapped("", 9, 3).empty());
   CATCH_CHECK(wrapped("ab", 0, 3).empty());
+  CATCH_CHECK(wrapped("  ", 9, 3).empty());
   CATCH_CHECK(wrapped("ab cd ef", 5, 9) == lines_of_text{"ab cd", "ef"});
+  CATCH_CHECK(wrapped("ab cd ", 5, 1) == lines_of_text{"ab cd"});
   CATCH_CHECK(wrapped("aaaa bb", 3, 9) == lines_of_text{"aaa", "a", "bb"});
   CATCH_CHECK(wrapped("one two three four", 9, 2)
               == lines_of_text{"one two", "three ..."});
