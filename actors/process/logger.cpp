@@ -4,13 +4,16 @@
 #include "partition/files/file_io.hpp"
 
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <fcntl.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +30,33 @@ public:
 
 protected:
   void flush_() override {}
+};
+
+/// Appends to a file that is open: spdlog's own sinks open one by its name, and
+/// follow a link that lies there. From any thread, as its base class has it.
+class open_file_sink final : public spdlog::sinks::base_sink<std::mutex> {
+public:
+  using stream = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+  open_file_sink(stream to, std::string name)
+    : to_(std::move(to)), name_(std::move(name)) {}
+
+protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    if (std::fwrite(line.data(), 1, line.size(), to_.get()) != line.size())
+      throw spdlog::spdlog_ex("cannot write " + name_, errno);
+  }
+
+  void flush_() override {
+    if (std::fflush(to_.get()) != 0)
+      throw spdlog::spdlog_ex("cannot write " + name_, errno);
+  }
+
+private:
+  stream to_;
+  std::string name_;
 };
 
 class printable_lines final : public spdlog::formatter {
@@ -64,6 +94,18 @@ spdlog::sink_ptr warnings_on(const spdlog::sink_ptr& console) {
   return out;
 }
 
+result<spdlog::sink_ptr> sink_to(const std::filesystem::path& file) {
+  GRAPHMILL_TRY(auto opened, open_file(file, O_WRONLY | O_CREAT | O_APPEND,
+                                       file_access::owner));
+  open_file_sink::stream to{::fdopen(opened.get(), "a"), &std::fclose};
+  if (!to)
+    return fail_errno(errno, "cannot write the log {}", file.string());
+  (void)opened.release(); // The stream closes it.
+  auto out = std::make_shared<open_file_sink>(std::move(to), file.string());
+  out->set_formatter(line_formatter());
+  return spdlog::sink_ptr{std::move(out)};
+}
+
 } // namespace
 
 std::unique_ptr<spdlog::formatter> line_formatter(const std::string& pattern) {
@@ -75,17 +117,8 @@ make_logger(const std::filesystem::path& file,
             const spdlog::sink_ptr& console) {
   std::vector sinks{warnings_on(console)};
   if (!file.empty()) {
-    // spdlog appends to what is there, and asks nobody who may read it.
-    GRAPHMILL_TRYV(
-      open_file(file, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
-    try {
-      sinks.push_back(
-        std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string()));
-      sinks.back()->set_formatter(line_formatter());
-    } catch (const spdlog::spdlog_ex& failed) {
-      return fail(ec::io, "cannot write the log {}: {}", file.string(),
-                  failed.what());
-    }
+    GRAPHMILL_TRY(auto lines, sink_to(file));
+    sinks.push_back(std::move(lines));
   }
   auto log =
     std::make_shared<spdlog::logger>("graphmill", sinks.begin(), sinks.end());

@@ -30,19 +30,51 @@ result<struct stat> look_at(int fd, const fs::path& path) {
   return about;
 }
 
+error no_file(const fs::path& path) {
+  return fail(ec::invalid_data,
+              "{} is not a file, but a pipe, device or socket: put the file "
+              "back that belongs there",
+              path.string());
+}
+
 /// Of what was opened without waiting: whether it is a file or folder at all,
-/// and that reading it waits as usual.
-result<void> expect_file(int fd, const fs::path& path) {
+/// and that reading it waits as usual. Nobody but root makes devices, of which
+/// some may be written to.
+result<void> expect_file(int fd, const fs::path& path, bool writes) {
   GRAPHMILL_TRY(const auto about, look_at(fd, path));
-  if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
-    return fail(ec::invalid_data,
-                "{} is not a file, but a pipe, device or socket: put the file "
-                "back that belongs there",
-                path.string());
+  if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)
+      && !(writes && S_ISCHR(about.st_mode)))
+    return no_file(path);
   const auto flags = ::fcntl(fd, F_GETFL);
   if (flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
-    return fail_errno(errno, "cannot read {}", path.string());
+    return fail_errno(errno, "cannot open {}", path.string());
   return ok();
+}
+
+error not_ours(const fs::path& path, std::string_view what,
+               std::string_view wanted = "file") {
+  return fail(ec::permission,
+              "{} is {}, and not a {} of ours: look who has put it there, "
+              "and remove it",
+              path.string(), what, wanted);
+}
+
+/// Else what is written here would be written there, too.
+result<void> expect_one_name(int fd, const fs::path& path) {
+  GRAPHMILL_TRY(const auto about, look_at(fd, path));
+  if (S_ISREG(about.st_mode) && about.st_nlink > 1)
+    return not_ours(path, "a file with a second name elsewhere");
+  return ok();
+}
+
+/// Opening a pipe would wait for its other end, which may never come.
+/// @returns no descriptor if it fails; errno tells why.
+unique_fd open_at_once(const fs::path& path, int flags, mode_t mode) {
+  for (;;) {
+    unique_fd fd{::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, mode)};
+    if (fd.get() >= 0 || errno != EINTR)
+      return fd;
+  }
 }
 
 } // namespace
@@ -54,66 +86,53 @@ void unique_fd::reset() {
 
 result<unique_fd> open_file(const fs::path& path, int flags,
                             file_access access) {
-  // Opening a pipe waits for its other end, which may never come.
-  const auto reads = (flags & O_ACCMODE) == O_RDONLY;
-  const auto open_flags = flags | O_CLOEXEC | (reads ? O_NONBLOCK : 0);
-  const auto mode = access == file_access::owner ? 0600 : 0666;
-  for (;;) {
-    unique_fd fd{::open(path.c_str(), open_flags, mode)};
-    if (fd.get() >= 0) {
-      if (reads)
-        GRAPHMILL_TRYV(expect_file(fd.get(), path));
-      return fd;
-    }
-    if (errno != EINTR)
-      return fail_errno(errno, "cannot open {}", path.string());
-  }
+  const auto writes = (flags & O_ACCMODE) != O_RDONLY;
+  if (writes)
+    flags |= O_NOFOLLOW;
+  auto fd =
+    open_at_once(path, flags, access == file_access::owner ? 0600 : 0666);
+  if (fd.get() < 0 && errno == ELOOP && (flags & O_NOFOLLOW) != 0)
+    return not_ours(path, "a link");
+  if (fd.get() < 0 && errno == ENXIO)
+    return no_file(path);
+  if (fd.get() < 0)
+    return fail_errno(errno, "cannot open {}", path.string());
+  GRAPHMILL_TRYV(expect_file(fd.get(), path, writes));
+  if (writes && access == file_access::owner)
+    GRAPHMILL_TRYV(expect_one_name(fd.get(), path));
+  return fd;
 }
 
 namespace {
 
-error not_our_file(const fs::path& path, std::string_view what) {
-  return fail(ec::permission,
-              "{} is {}, and not a file of ours: look who has put it there, "
-              "and remove it",
-              path.string(), what);
-}
-
 result<void> expect_own_file(int fd, const fs::path& path) {
   GRAPHMILL_TRY(const auto about, look_at(fd, path));
   if (S_ISDIR(about.st_mode))
-    return not_our_file(path, "a folder");
+    return not_ours(path, "a folder");
   if (!S_ISREG(about.st_mode))
-    return not_our_file(path, "a pipe, device or socket");
+    return not_ours(path, "a pipe, device or socket");
   if (about.st_uid != ::geteuid())
     return fail(ec::permission,
                 "{} belongs to the user with the number {}, not to this one",
                 path.string(), about.st_uid);
-  if (about.st_nlink > 1)
-    return not_our_file(path, "a file with a second name elsewhere");
-  return ok();
+  return expect_one_name(fd, path);
 }
 
 } // namespace
 
 result<unique_fd> open_own_file(const fs::path& path, int flags) {
-  // Of a pipe, neither end is waited for.
-  const auto open_flags = flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  for (;;) {
-    unique_fd fd{::open(path.c_str(), open_flags, 0600)};
-    if (fd.get() >= 0) {
-      GRAPHMILL_TRYV(expect_own_file(fd.get(), path));
-      return fd;
-    }
-    if (errno == ELOOP)
-      return not_our_file(path, "a link");
-    if (errno == EISDIR)
-      return not_our_file(path, "a folder");
-    if (errno == ENXIO)
-      return not_our_file(path, "a pipe, device or socket");
-    if (errno != EINTR)
-      return fail_errno(errno, "cannot open {}", path.string());
+  auto fd = open_at_once(path, flags | O_NOFOLLOW, 0600);
+  if (fd.get() >= 0) {
+    GRAPHMILL_TRYV(expect_own_file(fd.get(), path));
+    return fd;
   }
+  if (errno == ELOOP)
+    return not_ours(path, "a link");
+  if (errno == EISDIR)
+    return not_ours(path, "a folder");
+  if (errno == ENXIO)
+    return not_ours(path, "a pipe, device or socket");
+  return fail_errno(errno, "cannot open {}", path.string());
 }
 
 result<std::size_t> file_size(int fd, const fs::path& path) {
@@ -284,15 +303,15 @@ result<scratch_file> scratch_file::create(const fs::path& target,
   const auto path =
     target.parent_path()
     / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
-  auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, access);
+  // Another process of that number may have left one. Whoever can write to the
+  // folder may have laid anything there, so nothing that is there is opened.
+  ::unlink(path.c_str());
+  auto file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, access);
   if (!file)
     return fail(file.error().code, "cannot write {}: {}", target.string(),
                 file.error().message);
   out.file_ = std::move(file).value();
   out.path_ = path;
-  // One may have been left by another process of that number.
-  if (access == file_access::owner && ::fchmod(out.fd(), 0600) != 0)
-    return fail_errno(errno, "cannot write {}", target.string());
   return out;
 }
 
@@ -331,6 +350,14 @@ result<void> make_private_folder(const fs::path& folder) {
   if (fs::is_directory(path, failed))
     return ok();
   return fail_errno(reason, "cannot make the folder {}", folder.string());
+}
+
+result<void> make_inner_folder(const fs::path& folder) {
+  auto made = make_private_folder(folder);
+  std::error_code unknown;
+  if (fs::is_symlink(fs::symlink_status(folder, unknown)))
+    return not_ours(folder, "a link", "folder");
+  return made;
 }
 
 } // namespace graphmill

@@ -28,6 +28,8 @@ public:
   }
 
   int get() const { return fd_; }
+  /// Whoever asks closes it.
+  int release() { return std::exchange(fd_, -1); }
   void reset();
 
 private:
@@ -40,8 +42,12 @@ enum class file_access : std::uint8_t {
   owner,  ///< Nobody else: runs, and whatever a user has not chosen to share.
 };
 
-/// open(2), closed on exec; an error names the file. To read, it opens files
-/// and folders only, and refuses at once a pipe that lies in place of one.
+/// open(2), closed on exec; an error names the file. It opens files and folders
+/// only, and refuses at once a pipe that lies in place of one. To write, it
+/// follows no link, for others may have laid one to a file of ours, and of what
+/// is the owner's refuses a file that has a second name; both with
+/// `permission`. All that Graphmill writes to files is opened by it, by
+/// `open_own_file`, or with O_EXCL.
 result<unique_fd> open_file(const std::filesystem::path& path, int flags,
                             file_access access = file_access::shared);
 
@@ -85,11 +91,11 @@ result<void> sync_tree(const std::filesystem::path& folder,
                        const std::atomic<bool>* stop = nullptr);
 
 /// A file that takes the place of another one when it is whole, and goes away
-/// if it never is. Move-only.
+/// if it never is. A link in that place is replaced, not followed. Move-only.
 class scratch_file {
 public:
   /// Makes an empty file beside `target`, so what keeps from writing there is
-  /// known before the work is done.
+  /// known before the work is done. What has its name there is removed.
   static result<scratch_file> create(const std::filesystem::path& target,
                                      file_access access = file_access::shared);
   ~scratch_file();
@@ -128,5 +134,9 @@ result<void> make_folders(const std::filesystem::path& folder);
 /// The same, with a folder that only its owner may enter. One that is there
 /// already stays as it is: somebody may have opened it on purpose.
 result<void> make_private_folder(const std::filesystem::path& folder);
+
+/// The same within a folder of ours. What the user names may be a link, but in
+/// there we make none, so that one is refused with `permission`.
+result<void> make_inner_folder(const std::filesystem::path& folder);
 
 } // namespace graphmill

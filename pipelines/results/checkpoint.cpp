@@ -90,7 +90,7 @@ void remove_unfinished(const fs::path& folder) {
 
 result<void> write_content(const fs::path& folder, const checkpoint& made) {
   GRAPHMILL_TRYV(remove_folder(folder));
-  GRAPHMILL_TRYV(make_private_folder(folder));
+  GRAPHMILL_TRYV(make_inner_folder(folder));
   GRAPHMILL_TRYV(write_safetensors(
     folder / tensors_file,
     {.tensors = *made.state.tensors,
@@ -109,7 +109,7 @@ result<void> write_content(const fs::path& folder, const checkpoint& made) {
 result<void> put_in_place(const fs::path& folder, const fs::path& made,
                           const fs::path& target) {
   std::error_code unknown;
-  if (fs::exists(target, unknown))
+  if (fs::exists(fs::symlink_status(target, unknown)))
     GRAPHMILL_TRYV(remove_folder(target));
   GRAPHMILL_TRYV(rename_folder(made, target));
   return sync_folder(folder);
@@ -130,7 +130,7 @@ std::string checkpoint_name(const course_position& at) {
 
 result<fs::path> write_checkpoint(const fs::path& folder,
                                   const checkpoint& made, std::uint32_t keep) {
-  GRAPHMILL_TRYV(make_private_folder(folder));
+  GRAPHMILL_TRYV(make_inner_folder(folder));
   remove_unfinished(folder);
   const auto name = checkpoint_name(made.state.at);
   const auto scratch = folder / (unfinished + name);

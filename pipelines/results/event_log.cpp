@@ -2,6 +2,7 @@
 
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
+#include "pipelines/results/event_place.hpp"
 #include "pipelines/results/event_record.hpp"
 #include "pipelines/results/run_folder.hpp"
 
@@ -105,8 +106,9 @@ result<void> event_log::write_all_of(const nlohmann::json& lines) {
   std::int64_t steps = 0;
   for (const auto& line : lines)
     records += record_of(line, steps, now);
-  const auto path = folder_ / event_file_name();
-  GRAPHMILL_TRYV(make_private_folder(folder_));
+  GRAPHMILL_TRY(const auto place, event_place(folder_));
+  GRAPHMILL_TRYV(make_inner_folder(place));
+  const auto path = place / event_file_name();
   GRAPHMILL_TRYV(write_file(path, records));
   file_ = path;
   steps_ = steps;
@@ -114,7 +116,8 @@ result<void> event_log::write_all_of(const nlohmann::json& lines) {
 }
 
 result<void> event_log::append(const std::string& records) {
-  GRAPHMILL_TRY(const auto file, open_file(file_, O_WRONLY | O_APPEND));
+  GRAPHMILL_TRY(const auto file,
+                open_file(file_, O_WRONLY | O_APPEND, file_access::owner));
   return write_all(file.get(), std::as_bytes(std::span{records}), file_);
 }
 
@@ -124,15 +127,20 @@ result<void> event_log::forget() {
 }
 
 result<void> event_log::remove_files(const fs::path& but) {
+  const auto place = event_place(folder_);
+  if (!place && place.error().code == ec::not_found)
+    return ok();
+  if (!place)
+    return place.error();
   std::vector<fs::path> old;
   std::error_code failed;
-  for (fs::directory_iterator entry{folder_, failed}, end;
+  for (fs::directory_iterator entry{place.value(), failed}, end;
        !failed && entry != end; entry.increment(failed))
     if (is_event_file(entry->path().filename().string())
         && entry->path() != but)
       old.push_back(entry->path());
   if (failed && failed != std::errc::no_such_file_or_directory)
-    return fail_errno(failed.value(), "cannot list {}", folder_.string());
+    return fail_errno(failed.value(), "cannot list {}", place.value().string());
   for (const auto& path : old)
     if (fs::remove(path, failed); failed)
       return fail_errno(failed.value(), "cannot remove {}", path.string());

@@ -22,7 +22,7 @@ namespace graphmill {
 class event_log {
 public:
   /// @param folder For the event files of this run alone; made when the first
-  /// one is written.
+  /// one is written. See `event_place` if it is a link.
   explicit event_log(std::filesystem::path folder)
     : folder_(std::move(folder)) {}
 

@@ -1,15 +1,18 @@
 #include "pipelines/results/run_folder.hpp"
 
 #include "partition/files/file_io.hpp"
-#include "partition/files/full_disk.hpp"
 #include "partition/files/json_text.hpp"
+#include "pipelines/results/event_place.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <ctime>
+#include <fstream>
 #include <span>
 #include <system_error>
 
@@ -73,6 +76,45 @@ result<fs::path> make_fresh(const fs::path& root, const std::string& stem) {
               root.string());
 }
 
+/// Of a run folder that somebody else has made: no name in it leads out of it,
+/// and there is no pipe, for whose other end one would wait.
+result<void> check_content(const fs::path& folder) {
+  for (const auto* name : {"definition.yaml", "run.json", "metrics.jsonl",
+                           "sizes.json", "steps.jsonl", "weights.safetensors",
+                           "summary.json", "log.txt", "checkpoints"}) {
+    std::error_code unknown;
+    const auto there = fs::symlink_status(folder / name, unknown);
+    if (!fs::is_symlink(there) && !fs::is_fifo(there))
+      continue;
+    return fail(ec::permission,
+                "{} is a {}, and what belongs to a run must lie in its folder: "
+                "look who has put it there, and remove it",
+                (folder / name).string(),
+                fs::is_symlink(there) ? "link" : "pipe");
+  }
+  // Curves that are gone can be done without.
+  const auto curves = event_place(folder / events_name);
+  if (!curves && curves.error().code != ec::not_found)
+    return curves.error();
+  return ok();
+}
+
+/// Adds a line to a file, which the first one makes. No half of a line stays,
+/// if the system lets us cut it off.
+result<void> append_line(unique_fd& file, const fs::path& path,
+                         const nlohmann::json& content) {
+  if (file.get() < 0) {
+    GRAPHMILL_TRY(
+      file, open_file(path, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
+  }
+  const auto end = ::lseek(file.get(), 0, SEEK_END);
+  const auto line = text_of(content, -1) + '\n';
+  auto written = write_all(file.get(), std::as_bytes(std::span{line}), path);
+  if (!written && end >= 0) [[maybe_unused]]
+    const auto cut = ::ftruncate(file.get(), end);
+  return written;
+}
+
 } // namespace
 
 result<void> write_file(const fs::path& path, const std::string& content) {
@@ -123,7 +165,7 @@ result<void> run_folder::keep_events(const fs::path& elsewhere) {
     return ok();
   const auto here = path_ / events_name;
   if (elsewhere.empty()) {
-    GRAPHMILL_TRYV(make_private_folder(here));
+    GRAPHMILL_TRYV(make_inner_folder(here));
   } else {
     // Whoever goes on with the run may be in another folder.
     std::error_code failed;
@@ -131,16 +173,7 @@ result<void> run_folder::keep_events(const fs::path& elsewhere) {
     if (failed)
       return fail_errno(failed.value(), "cannot tell where {} is",
                         elsewhere.string());
-    if (fs::exists(there, failed))
-      return fail(ec::invalid_argument,
-                  "{} is there already, maybe with the curves of another run: "
-                  "name another folder for --tensorboard",
-                  there.string());
-    GRAPHMILL_TRYV(make_private_folder(there));
-    fs::create_directory_symlink(there, here, failed);
-    if (failed)
-      return fail_errno(failed.value(), "cannot make {}, a link to {}",
-                        here.string(), there.string());
+    GRAPHMILL_TRYV(make_event_place(here, there));
   }
   events_.emplace(here);
   return ok();
@@ -166,6 +199,7 @@ result<run_folder> run_folder::open(const fs::path& folder) {
 result<run_folder> run_folder::reopen(const fs::path& folder) {
   run_folder out;
   out.path_ = folder;
+  GRAPHMILL_TRYV(check_content(folder));
   const auto file = folder / "run.json";
   const auto read = read_json(file, largest_file);
   std::error_code unknown;
@@ -223,8 +257,8 @@ result<void> run_folder::go_back(const nlohmann::json& metrics,
   std::string lines;
   for (const auto& line : metrics)
     lines += text_of(line, -1) + '\n';
-  metrics_.close();
-  steps_.close();
+  metrics_.reset();
+  steps_.reset();
   GRAPHMILL_TRYV(write_file(metrics_file(), lines));
   if (events_)
     GRAPHMILL_TRYV(events_->forget());
@@ -264,14 +298,7 @@ bool run_folder::has_steps_until(const course_position& at,
 }
 
 result<void> run_folder::add_metrics(const nlohmann::json& line) {
-  GRAPHMILL_TRYV(room_for(path_ / "metrics.jsonl"));
-  if (!metrics_.is_open())
-    metrics_.open(metrics_file(), std::ios::app);
-  metrics_ << text_of(line, -1) << '\n';
-  metrics_.flush();
-  if (!metrics_)
-    return fail_errno(errno, "cannot write {}", metrics_file().string());
-  return ok();
+  return append_line(metrics_, metrics_file(), line);
 }
 
 result<void> run_folder::add_events(const nlohmann::json& lines) {
@@ -279,18 +306,7 @@ result<void> run_folder::add_events(const nlohmann::json& lines) {
 }
 
 result<void> run_folder::add_step(const nlohmann::json& line) {
-  const auto path = path_ / "steps.jsonl";
-  GRAPHMILL_TRYV(room_for(path));
-  if (!steps_.is_open()) {
-    GRAPHMILL_TRYV(
-      open_file(path, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
-    steps_.open(path, std::ios::app);
-  }
-  steps_ << text_of(line, -1) << '\n';
-  steps_.flush();
-  if (!steps_)
-    return fail_errno(errno, "cannot write {}", path.string());
-  return ok();
+  return append_line(steps_, path_ / "steps.jsonl", line);
 }
 
 result<void> run_folder::write_sizes(const std::vector<size_change>& sizes) {

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +20,8 @@ namespace graphmill {
 /// The folder with a run's results, for its owner alone, and its files of lines
 /// while they are written. One thread at a time may write. The definition,
 /// run.json and the summary are written aside and renamed, so that none of them
-/// is ever seen half-made. The folder holds:
+/// is ever seen half-made. Nothing in it may be a link, but for the one that
+/// `keep_events` makes. The folder holds:
 ///   definition.yaml      the definition in full, defaults and `--set` included
 ///   run.json             where its data lies, and its digest
 ///   metrics.jsonl        one JSON object per finished phase
@@ -33,6 +33,7 @@ namespace graphmill {
 ///   log.txt              warnings and events
 ///   tensorboard/         what metrics.jsonl tells, after `keep_events`: see
 ///                        `event_log`; a link, if it is elsewhere
+///   curves.id            proves such a link: see `event_place`
 ///   checkpoints/         the last ones: see `checkpoint`
 class run_folder {
 public:
@@ -48,7 +49,8 @@ public:
                                    const std::string& definition_yaml,
                                    const origin& from);
 
-  /// Opens a finished run; an error says what is missing.
+  /// Opens a finished run; an error says what is missing, or that there is a
+  /// link in its folder.
   static result<run_folder> open(const std::filesystem::path& folder);
 
   /// Opens a run that may not have come to its end, to go on with it.
@@ -118,8 +120,8 @@ private:
   std::filesystem::path path_;
   origin origin_;
   unique_fd held_; ///< Locked, after `hold`.
-  std::ofstream metrics_;
-  std::ofstream steps_;
+  unique_fd metrics_;
+  unique_fd steps_;
   std::optional<event_log> events_; ///< Nothing: no curves for TensorBoard.
 };
 

@@ -87,9 +87,8 @@ std::vector<audit_entry> audit_sums::look(time_point now) {
 // -- audit_file
 
 result<void> audit_file::open() {
-  GRAPHMILL_TRY(file_,
-                open_file(path_, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
-                          file_access::owner));
+  GRAPHMILL_TRY(
+    file_, open_file(path_, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
   GRAPHMILL_TRY(bytes_, file_size(file_.get(), path_));
   return ok();
 }

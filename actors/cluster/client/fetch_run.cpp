@@ -79,8 +79,7 @@ result<std::uint64_t> fetch_one(cluster_client& client, const std::string& run,
                                 const progress_callback& tell) {
   GRAPHMILL_TRYV(make_folders(to.parent_path()));
   GRAPHMILL_TRY(const auto out,
-                open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-                          file_access::owner));
+                open_file(to, O_WRONLY | O_CREAT | O_EXCL, file_access::owner));
   std::uint64_t offset = 0;
   for (;;) {
     GRAPHMILL_TRY(const auto piece, client.fetch_file({run, file, offset}));

@@ -152,7 +152,7 @@ result<fs::path> put_aside(const fs::path& file) {
 /// explain.
 result<void> check_place(const fs::path& file) {
   std::error_code failed;
-  const auto there = fs::status(file, failed);
+  const auto there = fs::symlink_status(file, failed);
   if (!fs::exists(there)) {
     const auto folder =
       file.has_parent_path() ? file.parent_path() : fs::path{"."};

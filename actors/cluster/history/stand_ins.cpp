@@ -56,7 +56,7 @@ std::string name_on_sign(const fs::path& path) {
 result<stand_in_sign> stand_in_sign::put_up(const fs::path& runs,
                                             const std::string& name) {
   const auto folder = runs / folder_name;
-  GRAPHMILL_TRYV(make_private_folder(folder));
+  GRAPHMILL_TRYV(make_inner_folder(folder));
   const auto id = draw_identity();
   // Under a name that nobody looks at until it is locked: whoever finds it
   // unlocked removes it.

@@ -60,11 +60,19 @@ std::string text_in(const nlohmann::json& note, const char* field) {
 }
 
 /// Others must not be able to put files of theirs in the place of ours. A
-/// folder that only a group may write to was shared on purpose.
+/// folder that only a group may write to was shared on purpose, and root may do
+/// so anywhere.
 result<void> check_state_folder(const fs::path& folder) {
   struct stat about {};
   if (::stat(folder.c_str(), &about) != 0)
     return fail_errno(errno, "cannot look at {}", folder.string());
+  if (about.st_uid != ::geteuid() && about.st_uid != 0)
+    return fail(ec::permission,
+                "the folder for runs {} belongs to the user with the number "
+                "{}, who may put files in the place of the coordinator's: "
+                "chown it, and look for what that user may have put there; or "
+                "name another folder by --runs",
+                folder.string(), about.st_uid);
   if ((about.st_mode & S_IWOTH) != 0)
     return fail(ec::permission,
                 "every user of this machine may put files into the folder for "

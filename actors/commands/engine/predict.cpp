@@ -73,13 +73,14 @@ struct output_files {
   }
 
   result<void> write(const collector& outputs) {
-    GRAPHMILL_TRYV(
-      write_npy<std::int64_t>(predictions.path(), outputs.classes));
+    const auto nodes = static_cast<std::int64_t>(outputs.classes.size());
+    GRAPHMILL_TRYV(write_npy_bytes(predictions.fd(), predictions.path(),
+                                   dtype::int64, {nodes},
+                                   std::as_bytes(std::span{outputs.classes})));
     if (embeddings)
       GRAPHMILL_TRYV(write_npy_bytes(
-        embeddings->path(), dtype::float32,
-        {static_cast<std::int64_t>(outputs.classes.size()), outputs.width},
-        std::as_bytes(std::span{outputs.embeddings})));
+        embeddings->fd(), embeddings->path(), dtype::float32,
+        {nodes, outputs.width}, std::as_bytes(std::span{outputs.embeddings})));
     if (embeddings)
       GRAPHMILL_TRYV(embeddings->commit());
     return predictions.commit();

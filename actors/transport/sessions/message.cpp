@@ -2,8 +2,6 @@
 
 #include "actors/transport/sessions/peer.hpp"
 
-#include <random>
-
 namespace graphmill {
 
 result<void> check_size(const payload& data) {
@@ -24,12 +22,6 @@ result<void> check_size(const payload& data) {
                   "a bulk frame has {} bytes; at most {} are allowed",
                   part.size(), max_frame_bytes);
   return ok();
-}
-
-std::string draw_identity() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(),
-                     device());
 }
 
 std::uint64_t cost_of(const message& of) {

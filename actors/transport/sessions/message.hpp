@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/identity.hpp"
 #include "messages/wire/frame.hpp"
 #include "messages/wire/wire.hpp"
 
@@ -21,10 +22,6 @@ struct message {
 /// Fails if a payload is too large to be sent: too many frames, or too long a
 /// one.
 result<void> check_size(const payload& data);
-
-/// An incarnation or another name that nobody else draws: 32 hexadecimal
-/// digits from the system's generator.
-std::string draw_identity();
 
 /// Bytes that a message takes while it waits: its frames, and what holds them.
 std::uint64_t cost_of(const message& of);

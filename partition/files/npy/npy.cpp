@@ -153,6 +153,13 @@ result<void> npy_writer::finish() {
 result<void> write_npy_bytes(const fs::path& path, dtype type,
                              const std::vector<std::int64_t>& shape,
                              std::span<const std::byte> bytes) {
+  GRAPHMILL_TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+  return write_npy_bytes(file.get(), path, type, shape, bytes);
+}
+
+result<void> write_npy_bytes(int fd, const fs::path& path, dtype type,
+                             const std::vector<std::int64_t>& shape,
+                             std::span<const std::byte> bytes) {
   std::size_t expected = size_of(type);
   for (auto extent : shape)
     expected *= static_cast<std::size_t>(extent);
@@ -160,9 +167,8 @@ result<void> write_npy_bytes(const fs::path& path, dtype type,
     return fail(ec::internal, "{}: {} bytes given for a shape of {}",
                 path.string(), bytes.size(), expected);
   const auto header = format_npy_header(type, shape);
-  GRAPHMILL_TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
-  GRAPHMILL_TRYV(write_all(file.get(), std::as_bytes(std::span{header}), path));
-  return write_all(file.get(), bytes, path);
+  GRAPHMILL_TRYV(write_all(fd, std::as_bytes(std::span{header}), path));
+  return write_all(fd, bytes, path);
 }
 
 } // namespace graphmill

@@ -148,6 +148,12 @@ result<void> write_npy_bytes(const std::filesystem::path& path, dtype type,
                              const std::vector<std::int64_t>& shape,
                              std::span<const std::byte> bytes);
 
+/// The same to a file that is open, from where it stands.
+/// @param path For the error only.
+result<void> write_npy_bytes(int fd, const std::filesystem::path& path,
+                             dtype type, const std::vector<std::int64_t>& shape,
+                             std::span<const std::byte> bytes);
+
 template <class T>
 result<void> write_npy(const std::filesystem::path& path,
                        std::span<const T> values) {

@@ -79,6 +79,65 @@ CATCH_TEST_CASE("no file of a dataset can be a pipe", "[partition][file]") {
   }
 }
 
+CATCH_TEST_CASE("nothing is written through a link or into a pipe",
+                "[partition][file]") {
+  const temp_folder folder;
+  const auto text = folder / "text";
+  value_of(write_text(text, "a"));
+  fs::create_symlink(text, folder / "link");
+  fs::create_symlink(folder / "nowhere", folder / "loose");
+  for (const auto* name : {"link", "loose"})
+    for (const auto flags : {O_WRONLY | O_APPEND | O_CREAT, O_RDWR | O_CREAT,
+                             O_WRONLY | O_CREAT | O_TRUNC}) {
+      CATCH_INFO(name << " " << flags);
+      const auto refused = error_of(open_file(folder / name, flags));
+      CATCH_CHECK(refused.code == ec::permission);
+      CATCH_CHECK(
+        refused.message.starts_with((folder / name).string() + " is a link"));
+    }
+  CATCH_CHECK(error_of(write_text(folder / "link", "b")).code
+              == ec::permission);
+  CATCH_CHECK(value_of(read_text(folder / "link", 10)) == "a");
+  CATCH_CHECK_FALSE(fs::exists(folder / "nowhere"));
+  const auto pipe = pipe_at(folder / "pipe");
+  check_refused(error_of(open_file(pipe, O_WRONLY)), pipe);
+  check_refused(error_of(open_file(pipe, O_RDWR)), pipe);
+  value_of(open_file("/dev/null", O_WRONLY));
+}
+
+CATCH_TEST_CASE("what is its owner's is not written by a second name",
+                "[partition][file]") {
+  const temp_folder folder;
+  value_of(write_text(folder / "text", "a"));
+  fs::create_hard_link(folder / "text", folder / "second");
+  const auto refused = error_of(
+    open_file(folder / "second", O_WRONLY | O_APPEND, file_access::owner));
+  CATCH_CHECK(refused.code == ec::permission);
+  CATCH_CHECK(refused.message.find("second name") != std::string::npos);
+  value_of(open_file(folder / "second", O_RDONLY, file_access::owner));
+  value_of(open_file(folder / "second", O_WRONLY | O_APPEND));
+}
+
+CATCH_TEST_CASE("a folder within ours is no link", "[partition][file]") {
+  const temp_folder folder;
+  fs::create_directory(folder / "theirs");
+  fs::create_directory_symlink(folder / "theirs", folder / "link");
+  fs::create_directory_symlink(folder / "nowhere", folder / "loose");
+  value_of(make_private_folder(folder / "link")); // The user may name it.
+  for (const auto* name : {"link", "loose"}) {
+    const auto refused = error_of(make_inner_folder(folder / name));
+    CATCH_CHECK(refused.code == ec::permission);
+    CATCH_CHECK(
+      refused.message.starts_with((folder / name).string() + " is a link"));
+  }
+  CATCH_CHECK_FALSE(fs::exists(folder / "nowhere"));
+  value_of(make_inner_folder(folder / "ours"));
+  value_of(make_inner_folder(folder / "ours"));
+  struct stat about {};
+  CATCH_REQUIRE(::stat((folder / "ours").c_str(), &about) == 0);
+  CATCH_CHECK((about.st_mode & 077) == 0);
+}
+
 CATCH_TEST_CASE("a file of ours is no link, no second name and no pipe",
                 "[partition][file]") {
   const temp_folder folder;

@@ -61,6 +61,51 @@ CATCH_TEST_CASE("a place that cannot be written is known at once",
   CATCH_CHECK(taken.message.find("is a folder") != std::string::npos);
 }
 
+CATCH_TEST_CASE("a scratch file is a new one, whatever lies in its place",
+                "[partition][files]") {
+  const temp_folder folder;
+  const auto victim = folder / "victim";
+  value_of(write_text(victim, "precious"));
+  const auto target = folder / "a.npy";
+  const auto scratch =
+    folder / (".a.npy." + std::to_string(::getpid()) + ".tmp");
+  CATCH_SECTION("a link to a file") {
+    fs::create_symlink(victim, scratch);
+  }
+  CATCH_SECTION("a link to nothing") {
+    fs::create_symlink(folder / "made", scratch);
+  }
+  CATCH_SECTION("a second name") {
+    fs::create_hard_link(victim, scratch);
+  }
+  CATCH_SECTION("one that was left") {
+    value_of(write_text(scratch, "older"));
+  }
+  auto made = value_of(scratch_file::create(target, file_access::owner));
+  put(made, "new");
+  value_of(made.commit());
+  CATCH_CHECK(value_of(read_text(target, 100)) == "new");
+  CATCH_CHECK(fs::is_regular_file(fs::symlink_status(target)));
+  CATCH_CHECK(fs::status(target).permissions()
+              == (fs::perms::owner_read | fs::perms::owner_write));
+  CATCH_CHECK(value_of(read_text(victim, 100)) == "precious");
+  CATCH_CHECK_FALSE(fs::exists(folder / "made"));
+}
+
+CATCH_TEST_CASE("a link in the place of the target is replaced",
+                "[partition][files]") {
+  const temp_folder folder;
+  const auto victim = folder / "victim";
+  value_of(write_text(victim, "precious"));
+  fs::create_symlink(victim, folder / "a.npy");
+  auto made = value_of(scratch_file::create(folder / "a.npy"));
+  put(made, "new");
+  value_of(made.commit());
+  CATCH_CHECK(fs::is_regular_file(fs::symlink_status(folder / "a.npy")));
+  CATCH_CHECK(value_of(read_text(folder / "a.npy", 100)) == "new");
+  CATCH_CHECK(value_of(read_text(victim, 100)) == "precious");
+}
+
 CATCH_TEST_CASE("scratch files of processes that have gone are removed",
                 "[files]") {
   const temp_folder folder;
@@ -71,14 +116,10 @@ CATCH_TEST_CASE("scratch files of processes that have gone are removed",
     ".weights.safetensors." + number(gone) + ".tmp",
     ".summary.json." + number(::getpid()) + ".tmp"};
   const std::vector<std::string> kept{
-    ".." + number(gone) + ".tmp",
-    ".a." + number(gone) + "x.tmp",
-    ".a.-" + number(gone) + ".tmp",
-    ".a." + number(::getppid()) + ".tmp",
-    ".a.99999999999999999999.tmp",
-    ".a.tmp",
-    "a." + number(gone) + ".tmp",
-    "weights.safetensors"};
+    ".." + number(gone) + ".tmp",   ".a." + number(gone) + "x.tmp",
+    ".a.-" + number(gone) + ".tmp", ".a." + number(::getppid()) + ".tmp",
+    ".a.99999999999999999999.tmp",  ".a.tmp",
+    "a." + number(gone) + ".tmp",   "weights.safetensors"};
   for (const auto* names : {&left, &kept})
     for (const auto& name : *names)
       std::ofstream{folder / name} << "x";

@@ -129,6 +129,32 @@ CATCH_TEST_CASE("a checkpoint may hold what is no number", "[kernels]") {
   CATCH_CHECK(std::isnan(back.state.so_far.loss_sum));
 }
 
+CATCH_TEST_CASE("checkpoints do not go where a link leads", "[kernels]") {
+  const temp_folder folder;
+  const auto theirs = folder / "theirs";
+  const auto precious = theirs / "0000009-0000000000" / "precious";
+  fs::create_directories(precious.parent_path());
+  put(precious, "x");
+  fs::create_directory_symlink(theirs, folder / "checkpoints");
+  const auto refused =
+    error_of(write_checkpoint(folder / "checkpoints", some_checkpoint(), 1));
+  CATCH_CHECK(refused.code == ec::permission);
+  CATCH_CHECK_THAT(refused.message,
+                   contains((folder / "checkpoints").string() + " is a link"));
+  CATCH_CHECK(names_in(theirs)
+              == std::vector<std::string>{"0000009-0000000000"});
+  // One in the place of a checkpoint is replaced.
+  const auto made = folder / "made";
+  fs::create_directory(made);
+  const auto name = checkpoint_name(some_checkpoint().state.at);
+  fs::create_directory_symlink(theirs, made / name);
+  fs::create_directory_symlink(theirs, made / ("." + name));
+  value_of(write_checkpoint(made, some_checkpoint(), 1));
+  CATCH_CHECK(names_in(made) == std::vector<std::string>{name});
+  CATCH_CHECK(fs::is_directory(fs::symlink_status(made / name)));
+  CATCH_CHECK(fs::exists(precious));
+}
+
 CATCH_TEST_CASE("the newest checkpoints are kept", "[kernels]") {
   const temp_folder folder;
   for (std::int32_t epoch : {1, 9, 10, 11})

@@ -76,7 +76,8 @@ std::string validation_record(std::int64_t step, float loss) {
 /// The records of the one event file of a folder, as hexadecimal digits,
 /// without those of its beginning.
 std::string told_in(const fs::path& folder) {
-  const auto names = names_in(folder);
+  auto names = names_in(folder);
+  std::erase(names, "curves.id"); // Of a folder that lies elsewhere.
   CATCH_REQUIRE(names.size() == 1);
   CATCH_CHECK(names[0].starts_with("events.out.tfevents."));
   const auto text = value_of(read_text(folder / names[0], 1 << 20));
@@ -217,6 +218,12 @@ CATCH_TEST_CASE("curves of a run may be elsewhere", "[kernels][events]") {
   CATCH_CHECK(refused.code == ec::invalid_argument);
   CATCH_CHECK(refused.message.find(place.string()) != std::string::npos);
   fs::remove(place);
+  // Nor a link that leads nowhere, which somebody has laid there.
+  fs::create_directory_symlink(folder / "nowhere", place);
+  CATCH_CHECK(error_of(run.keep_events(folder / "curves")).code
+              == ec::invalid_argument);
+  CATCH_CHECK_FALSE(fs::exists(folder / "nowhere"));
+  fs::remove(place);
   value_of(run.keep_events(folder / "curves"));
   auto later = value_of(run_folder::reopen(run.path()));
   value_of(later.add_events(first_lines(1)));
@@ -227,8 +234,68 @@ CATCH_TEST_CASE("curves of a run may be elsewhere", "[kernels][events]") {
   value_of(
     write_text(place / ".events.out.tfevents.1.graphmill.7.tmp", "half"));
   value_of(later.go_back(nlohmann::json::array(), {}, ""));
-  CATCH_CHECK(names_in(place)
-              == std::vector<std::string>{"events.out.tfevents.1.host"});
+  CATCH_CHECK(
+    names_in(place)
+    == std::vector<std::string>{"curves.id", "events.out.tfevents.1.host"});
+  // A run folder may be moved, and the curves may go.
+  fs::rename(run.path(), folder / "moved");
+  auto moved = value_of(run_folder::reopen(folder / "moved"));
+  fs::remove(place / "events.out.tfevents.1.host");
+  value_of(moved.add_events(first_lines(1)));
+  CATCH_CHECK(told_in(place) == hex_of(train_record(4, 0.5f)));
+  fs::remove_all(place);
+  moved = value_of(run_folder::reopen(folder / "moved"));
+  value_of(moved.go_back(nlohmann::json::array(), {}, ""));
+  CATCH_CHECK(error_of(moved.add_events(first_lines(1))).code == ec::not_found);
+  CATCH_CHECK_FALSE(fs::exists(place));
+}
+
+CATCH_TEST_CASE("curves do not go where a link of somebody else leads",
+                "[kernels][events]") {
+  const temp_folder folder;
+  auto run = new_run(folder);
+  const auto link = run.path() / "tensorboard";
+  const auto theirs = folder / "theirs";
+  fs::create_directory(theirs);
+  value_of(write_text(theirs / "events.out.tfevents.1.graphmill", "precious"));
+  const auto check_refused = [&] {
+    const auto reason = error_of(run_folder::reopen(run.path()));
+    CATCH_CHECK(reason.code == ec::permission);
+    CATCH_CHECK(reason.message.starts_with(link.string() + " is a link to "));
+    event_log log{link};
+    CATCH_CHECK(error_of(log.tell(first_lines(1))).code == ec::permission);
+    CATCH_CHECK(error_of(log.forget()).code == ec::permission);
+    CATCH_CHECK(
+      value_of(read_text(theirs / "events.out.tfevents.1.graphmill", 100))
+      == "precious");
+  };
+  CATCH_SECTION("to a folder without a sign") {
+    fs::create_directory_symlink(theirs, link);
+    check_refused();
+    // Which is not made up for by one in the run folder.
+    value_of(write_text(run.path() / "curves.id", std::string(32, 'a') + "\n"));
+    check_refused();
+  }
+  CATCH_SECTION("to the curves of another run") {
+    auto other = value_of(
+      run_folder::create(folder / "runs", "other", "", {folder.path(), "1"}));
+    value_of(other.keep_events(folder / "curves"));
+    fs::remove(theirs / "events.out.tfevents.1.graphmill");
+    fs::remove(theirs);
+    fs::rename(folder / "curves" / other.path().filename(), theirs);
+    value_of(
+      write_text(theirs / "events.out.tfevents.1.graphmill", "precious"));
+    fs::create_directory_symlink(theirs, link);
+    check_refused();
+    value_of(write_text(run.path() / "curves.id", std::string(32, 'a') + "\n"));
+    check_refused();
+  }
+  CATCH_SECTION("two signs that are empty") {
+    value_of(write_text(run.path() / "curves.id", ""));
+    value_of(write_text(theirs / "curves.id", ""));
+    fs::create_directory_symlink(theirs, link);
+    check_refused();
+  }
 }
 
 } // namespace graphmill::test

@@ -1,4 +1,6 @@
 #include "pipelines/results/run_folder.hpp"
+
+#include "partition/files/file_io.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -116,6 +118,59 @@ CATCH_TEST_CASE("a folder of runs that is there stays as it is", "[kernels]") {
     value_of(run_folder::create(runs, "r", "", {folder.path(), "1"}));
   CATCH_CHECK(rights_of(runs) == 0755u);
   CATCH_CHECK(rights_of(run.path()) == 0700u);
+}
+
+CATCH_TEST_CASE("a run folder with a link or a pipe in it is refused",
+                "[kernels]") {
+  const temp_folder folder;
+  const auto run = value_of(
+    run_folder::create(folder / "runs", "r", "", {folder.path(), "1"}));
+  value_of(write_text(folder / "victim", "precious"));
+  for (const auto* name : {"definition.yaml", "run.json", "metrics.jsonl",
+                           "sizes.json", "steps.jsonl", "weights.safetensors",
+                           "summary.json", "log.txt", "checkpoints"}) {
+    const auto path = run.path() / name;
+    const auto aside = folder / "aside";
+    const auto was = std::filesystem::exists(path);
+    if (was)
+      std::filesystem::rename(path, aside);
+    const auto refused = [&](const char* what) {
+      CATCH_INFO(name);
+      const auto reason = error_of(run_folder::reopen(run.path()));
+      CATCH_CHECK(reason.code == ec::permission);
+      CATCH_CHECK(
+        reason.message.starts_with(path.string() + " is a " + what + ","));
+      std::filesystem::remove(path);
+    };
+    for (const auto* target : {"victim", "nowhere"}) {
+      std::filesystem::create_symlink(folder / target, path);
+      refused("link");
+    }
+    CATCH_REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    refused("pipe");
+    if (was)
+      std::filesystem::rename(aside, path);
+  }
+  value_of(run_folder::reopen(run.path()));
+}
+
+CATCH_TEST_CASE("lines of a run do not go where a link leads", "[kernels]") {
+  const temp_folder folder;
+  auto run = value_of(
+    run_folder::create(folder / "runs", "r", "", {folder.path(), "1"}));
+  value_of(write_text(folder / "victim", "precious"));
+  std::filesystem::remove(run.metrics_file());
+  std::filesystem::create_symlink(folder / "victim", run.metrics_file());
+  std::filesystem::create_symlink(folder / "made", run.path() / "steps.jsonl");
+  CATCH_CHECK(error_of(run.add_metrics({{"loss", 1}})).code == ec::permission);
+  CATCH_CHECK(error_of(run.add_step({{"loss", 1}})).code == ec::permission);
+  CATCH_CHECK(value_of(read_text(folder / "victim", 100)) == "precious");
+  CATCH_CHECK_FALSE(std::filesystem::exists(folder / "made"));
+  std::filesystem::remove(run.metrics_file());
+  value_of(run.add_metrics({{"loss", 1}}));
+  value_of(run.add_metrics({{"loss", 2}}));
+  CATCH_CHECK(value_of(read_text(run.metrics_file(), 100))
+              == "{\"loss\":1}\n{\"loss\":2}\n");
 }
 
 } // namespace graphmill::test

@@ -1,6 +1,6 @@
-"""A dataset that somebody made to do harm is refused with a sentence, by each
-command that opens it, within little memory; nothing in it runs, and what it
-calls itself cannot reach the terminal as a command."""
+"""A dataset or a folder of a run that somebody made to do harm is refused with
+a sentence, by each command that opens it, within little memory; nothing in it
+runs, and what it calls itself cannot reach the terminal as a command."""
 
 import json
 import pathlib
@@ -232,6 +232,42 @@ class DatasetAuthor(runs.Workplace):
                         commands = [["inspect", folder], self.cut(folder)]
                     for command in commands:
                         self.assertNotIn("swordfish", self.said(command))
+
+    def test_links_in_a_folder_of_runs(self):
+        """Nothing is written where they lead when the run is gone on with."""
+        made = pathlib.Path(self.train(SMALL, self.data)["run"])
+        victim, missing = self.top / "victim", self.top / "made"
+        victim.mkdir()
+        file = victim / "bashrc"
+        file.write_text("precious\n")
+        again = ["--set", "train.epochs=3", "--with-changes", "--quiet"]
+        for name, target in (("log.txt", file), ("steps.jsonl", missing),
+                             ("metrics.jsonl", file), ("checkpoints", victim),
+                             ("tensorboard", victim)):
+            with self.subTest(name):
+                run = self.copy(made)
+                if (run / name).is_dir():
+                    shutil.rmtree(run / name)
+                else:
+                    (run / name).unlink(missing_ok=True)
+                (run / name).symlink_to(target)
+                said = self.said(["resume", run, *again])
+                self.assertIn(f"{run / name} is a link", said)
+        # Files that take the place of others get names that can be guessed.
+        run, out = self.copy(made), self.top / "classes.npy"
+        for command, scratch in (
+                (["resume", run, *again], run / ".definition.yaml"),
+                (["predict", run, "--out", out, "--quiet"],
+                 out.with_name(f".{out.name}"))):
+            with self.subTest(command[0]):
+                done = graphmill(*command, within=[
+                    "sh", "-c", f"ln -s '{file}' '{scratch}'.$$.tmp && "
+                    'exec "$0" "$@"'])
+                self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(out.is_file() and not out.is_symlink())
+        self.assertEqual(file.read_text(), "precious\n")
+        self.assertEqual(list(victim.iterdir()), [file])
+        self.assertFalse(missing.exists())
 
     def test_names_that_are_commands_of_terminals(self):
         whole = self.copy(self.data)

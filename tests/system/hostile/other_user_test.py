@@ -195,6 +195,20 @@ class OtherUser(runs.Workplace):
         sound.address()
         self.assertEqual(victim.read_text(), "precious\n")
 
+    def test_does_not_own_the_folder_of_a_coordinator(self):
+        """Who owns it can replace all that is in it."""
+        shared = pathlib.Path(tempfile.mkdtemp(prefix="graphmill-shared-"))
+        self.addCleanup(shutil.rmtree, shared, True)
+        folder = shared / "runs"
+        folder.mkdir(mode=0o755)
+        os.chown(folder, NOBODY, NOBODY)
+        daemon = Daemon(shared, "d0", self.data, "0-1")
+        self.addCleanup(daemon.end)
+        self.assertEqual(daemon.process.wait(PATIENCE_SECONDS), 1)
+        self.assertIn(f"{folder} belongs to the user with the number {NOBODY}",
+                      daemon.log.read_text())
+        self.assertEqual(list(folder.glob("coordinator*")), [])
+
     def test_does_not_put_a_key_of_theirs_in_place(self):
         config = self.home / "config"
         folder = config / "graphmill"

@@ -3,8 +3,12 @@
 #include "actors/cluster/history/run_journal.hpp"
 #include "actors/process/logger.hpp"
 #include "actors/run/member_setup.hpp"
+#include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -363,7 +367,7 @@ result<file_reply> read_run_file(const fs::path& runs,
     for (fs::directory_iterator entry{folder, failed}, end;
          !failed && entry != end; entry.increment(failed)) {
       std::error_code unknown; // Of that file alone.
-      if (entry->is_regular_file(unknown))
+      if (fs::is_regular_file(entry->symlink_status(unknown)))
         out.files.push_back(entry->path().filename().string());
     }
     if (failed)
@@ -372,18 +376,22 @@ result<file_reply> read_run_file(const fs::path& runs,
     std::sort(out.files.begin(), out.files.end());
     return out;
   }
-  std::ifstream file{folder / wanted.file, std::ios::binary};
-  out.size = fs::file_size(folder / wanted.file, failed);
-  if (!file || failed)
+  // No link: it might lead to a file that is no part of the run.
+  const auto path = folder / wanted.file;
+  const auto file = open_file(path, O_RDONLY | O_NOFOLLOW);
+  const auto size = file ? file_size(file.value().get(), path)
+                         : result<std::size_t>{file.error()};
+  if (!size)
     return fail(ec::not_found, "run \"{}\" has no file \"{}\"", wanted.run,
                 wanted.file);
+  out.size = size.value();
   if (wanted.offset >= out.size)
     return out;
   out.bytes.resize(std::min(piece_bytes, out.size - wanted.offset));
-  file.seekg(static_cast<std::streamoff>(wanted.offset));
-  file.read(reinterpret_cast<char*>(out.bytes.data()),
-            static_cast<std::streamsize>(out.bytes.size()));
-  out.bytes.resize(static_cast<std::size_t>(file.gcount()));
+  ::lseek(file.value().get(), static_cast<off_t>(wanted.offset), SEEK_SET);
+  // What cannot be read is missed by the client, by the size.
+  const auto got = read_some(file.value().get(), out.bytes, path);
+  out.bytes.resize(got ? got.value() : 0);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
 
+#include "partition/files/file_io.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -7,10 +8,12 @@
 
 #include <spdlog/sinks/null_sink.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace graphmill::test {
@@ -88,6 +91,27 @@ CATCH_TEST_CASE("only a run that began with nothing begins anew",
   it.damage();
   CATCH_CHECK(error_of(it.go_back(true)).code == ec::invalid_data);
   CATCH_CHECK_FALSE(value_of(it.go_back(false)).has_value());
+}
+
+CATCH_TEST_CASE("no link in a run folder is read for a client",
+                "[cluster][filing]") {
+  filed_run it;
+  const auto runs = it.folder / "runs";
+  const auto id = it.file->id();
+  value_of(write_text(it.folder / "secret", "swordfish"));
+  value_of(write_text(runs / id / "words", "for clients"));
+  std::filesystem::create_symlink(it.folder / "secret", runs / id / "linked");
+  const auto names = value_of(read_run_file(runs, {id, {}, 0})).files;
+  CATCH_CHECK(std::ranges::count(names, "words") == 1);
+  CATCH_CHECK(std::ranges::count(names, "linked") == 0);
+  const auto refused = error_of(read_run_file(runs, {id, "linked", 0}));
+  CATCH_CHECK(refused.code == ec::not_found);
+  CATCH_CHECK(refused.message == "run \"" + id + "\" has no file \"linked\"");
+  const auto piece = value_of(read_run_file(runs, {id, "words", 4}));
+  CATCH_CHECK(piece.size == 11);
+  CATCH_CHECK(std::string(reinterpret_cast<const char*>(piece.bytes.data()),
+                          piece.bytes.size())
+              == "clients");
 }
 
 } // namespace graphmill::test

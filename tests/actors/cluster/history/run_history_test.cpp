@@ -277,6 +277,21 @@ CATCH_TEST_CASE("one coordinator has the history at a time", "[run_history]") {
   }
 }
 
+CATCH_TEST_CASE("a history does not lie where a link leads", "[run_history]") {
+  temp_folder folder;
+  const auto file = folder / "runs.sqlite";
+  CATCH_SECTION("to another history") {
+    value_of(open_history(folder / "other"));
+    std::filesystem::create_symlink(folder / "other", file);
+  }
+  CATCH_SECTION("to nothing") {
+    std::filesystem::create_symlink(folder / "made", file);
+  }
+  CATCH_CHECK(error_of(open_history(file)).code == ec::invalid_data);
+  CATCH_CHECK_FALSE(std::filesystem::exists(folder / "made"));
+  CATCH_CHECK(std::filesystem::is_symlink(file));
+}
+
 CATCH_TEST_CASE("what is no history is refused and stays as it is",
                 "[run_history]") {
   temp_folder folder;

@@ -187,6 +187,20 @@ CATCH_TEST_CASE("a folder that every user may write to has no lock",
   }
 }
 
+CATCH_TEST_CASE("a folder of another user has no lock", "[state_lock]") {
+  temp_folder folder;
+  // Only root can give folders away.
+  if (::chown(folder.path().c_str(), 65534, 65534) != 0)
+    return;
+  CATCH_REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  const auto refused = no_lock(folder.path());
+  CATCH_CHECK(refused.code == ec::permission);
+  CATCH_CHECK(has(refused.message, folder.path().string()
+                                     + " belongs to the user with the number "
+                                       "65534"));
+  CATCH_CHECK(std::filesystem::is_empty(folder.path()));
+}
+
 CATCH_TEST_CASE("what a lock says of its holder is one line, whatever it says",
                 "[state_lock]") {
   temp_folder folder;

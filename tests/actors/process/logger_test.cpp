@@ -1,0 +1,65 @@
+#include "actors/process/logger.hpp"
+
+#include "partition/files/file_io.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <spdlog/sinks/null_sink.h>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace graphmill::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+result<std::shared_ptr<spdlog::logger>> quiet_logger(const fs::path& file) {
+  return make_logger(file, std::make_shared<spdlog::sinks::null_sink_mt>());
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a log goes on where the last one ended", "[logger]") {
+  const temp_folder folder;
+  const auto file = folder / "log.txt";
+  for (const auto* line : {"one", "two\nforged"})
+    value_of(quiet_logger(file))->info("{}", line);
+  const auto text = value_of(read_text(file, 1000));
+  const auto end_of_first = text.find('\n');
+  CATCH_REQUIRE(end_of_first != std::string::npos);
+  const auto first = text.substr(0, end_of_first);
+  CATCH_CHECK(first.ends_with("[graphmill] [info] one"));
+  CATCH_CHECK(text.ends_with("[graphmill] [info] two\\nforged\n"));
+  struct stat about {};
+  CATCH_REQUIRE(::stat(file.c_str(), &about) == 0);
+  CATCH_CHECK((about.st_mode & 077) == 0);
+}
+
+CATCH_TEST_CASE("a log does not go where a link leads", "[logger]") {
+  const temp_folder folder;
+  const auto victim = folder / "victim";
+  const auto file = folder / "log.txt";
+  value_of(write_text(victim, "precious"));
+  CATCH_SECTION("to a file") {
+    fs::create_symlink(victim, file);
+  }
+  CATCH_SECTION("to nothing") {
+    fs::create_symlink(folder / "made", file);
+  }
+  CATCH_SECTION("as a second name") {
+    fs::create_hard_link(victim, file);
+  }
+  const auto refused = error_of(quiet_logger(file));
+  CATCH_CHECK(refused.code == ec::permission);
+  CATCH_CHECK(refused.message.starts_with(file.string() + " is a "));
+  CATCH_CHECK(value_of(read_text(victim, 100)) == "precious");
+  CATCH_CHECK_FALSE(fs::exists(folder / "made"));
+}
+
+} // namespace graphmill::test
