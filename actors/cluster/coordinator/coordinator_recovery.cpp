@@ -1,8 +1,8 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/recovery/kept_offers.hpp"
-#include "messages/base/enumerated.hpp"
 #include "messages/base/pluralized.hpp"
+#include "messages/words/enumerated.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/results/run_positions.hpp"
 

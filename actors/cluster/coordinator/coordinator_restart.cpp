@@ -1,7 +1,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/history/stand_ins.hpp"
-#include "messages/base/enumerated.hpp"
+#include "messages/words/enumerated.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/address.hpp"
-#include "messages/base/enumerated.hpp"
+#include "messages/words/enumerated.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"

@@ -56,8 +56,8 @@ std::size_t cell_count(std::string_view cells);
 std::string_view first_cells(std::string_view cells, std::size_t most);
 /// Such text in lines of at most `width` cells, broken at blanks where there
 /// are any. Lines after the first begin with `indent` blanks, unless those were
-/// a quarter of the width. At most `most` lines; "..." at the end of the last one
-/// says that there is more.
+/// a quarter of the width. At most `most` lines; "..." at the end of the last
+/// one says that there is more.
 std::vector<std::string> wrapped(std::string_view cells, std::size_t width,
                                  std::size_t most, std::size_t indent = 0);
 /// Exactly so many cells: cut off, or with blanks behind or before it.

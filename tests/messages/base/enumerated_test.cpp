@@ -1,4 +1,4 @@
-#include "messages/base/enumerated.hpp"
+#include "messages/words/enumerated.hpp"
 
 #include "tests/support/catch.hpp"
 
