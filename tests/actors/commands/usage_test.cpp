@@ -54,7 +54,7 @@ CATCH_TEST_CASE("a daemon is not started with words that make no sense",
   const std::pair<const char*, const char*> lines[]{
     {"--serve 3-1", "the range `3-1` of parts ends before it begins"},
     {"--serve x", "--serve: "},
-    {"--standby --join tcp://h:1", "--standby excludes --join"}};
+    {"--standby --join tcp://h:1", "--join excludes --standby"}};
   for (const auto& [line, sentence] : lines) {
     const auto got = user.runs(std::string{"node --data nowhere "} + line);
     CATCH_INFO(line);

@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   definition def;
   def.train.epochs = 3;
+  def.train.batch_size = 10;
   const auto gauge = std::make_shared<progress_gauge>(def, 80);
   run_observer told;
   int begins = 0, steps = 0, phases = 0, checkpoints = 0;
