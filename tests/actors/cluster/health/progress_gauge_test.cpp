@@ -192,7 +192,9 @@ CATCH_TEST_CASE("the time left is that to the end of the run",
 
 CATCH_TEST_CASE("nobody has to take checkpoints for progress",
                 "[cluster][health]") {
-  const auto gauge = std::make_shared<progress_gauge>(definition{}, 1);
+  definition def;
+  def.train.batch_size = 1;
+  const auto gauge = std::make_shared<progress_gauge>(def, 1);
   run_observer told;
   progress_gauge::observe(gauge, told);
   CATCH_CHECK_FALSE(told.on_checkpoint);
