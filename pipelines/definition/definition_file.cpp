@@ -1,5 +1,6 @@
 #include "pipelines/definition/definition_file.hpp"
 
+#include "messages/base/printable.hpp"
 #include "messages/definition/definition_codec.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/definition_checks.hpp"
@@ -42,7 +43,7 @@ result<std::string> read_text(const std::filesystem::path& file) {
 /// "a.b=3" as the tree {a: {b: 3}}.
 std::optional<yaml_node> parse_override(const std::string& text,
                                         std::vector<problem>& problems) {
-  const auto origin = "--set " + text;
+  const auto origin = "--set " + shortened(text, 200);
   const source_position where{origin, 0, 0};
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {

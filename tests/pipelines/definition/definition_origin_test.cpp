@@ -55,6 +55,19 @@ CATCH_TEST_CASE("overrides", "[definition]") {
     });
 }
 
+CATCH_TEST_CASE("a long setting is not said again in full", "[definition]") {
+  std::string setting = "x";
+  std::string begin = setting;
+  for (int i = 0; i < 1000; ++i) {
+    setting += "\u20ac"; // Three bytes.
+    if (i < 65)
+      begin = setting;
+  }
+  CATCH_CHECK(problems_in("dataset: d\n", {setting})
+              == texts{"--set " + begin
+                       + "...: must be FIELD=VALUE, as in train.epochs=3"});
+}
+
 CATCH_TEST_CASE("files that cannot be used", "[definition]") {
   CATCH_CHECK(
     problems_in("")
