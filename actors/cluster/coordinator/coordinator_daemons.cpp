@@ -23,7 +23,7 @@ void coordinator::join(const incoming_request& request) {
   }
   auto identity = request.from;
   identity.address = to_string(where.value()); // As news of it name it.
-  if (auto fits = registry_.check(identity.name, asked.value()); !fits) {
+  if (auto fits = registry_.check(identity, asked.value()); !fits) {
     complaints_.add("refused: " + fits.error().message, clock::now());
     request.reply.reply(fits.error());
     return;
@@ -93,7 +93,7 @@ void coordinator::reach(unreached_joins::join asked) {
 /// Takes a daemon in that was reached, unless another one has come meanwhile.
 void coordinator::admit(const unreached_joins::join& reached) {
   const auto& identity = reached.identity;
-  if (auto fits = registry_.check(identity.name, reached.offer); !fits) {
+  if (auto fits = registry_.check(identity, reached.offer); !fits) {
     reached.reply.reply(fits.error());
     return;
   }

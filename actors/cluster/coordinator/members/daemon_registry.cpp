@@ -26,8 +26,11 @@ bool is_lost(
 
 } // namespace
 
-result<void> daemon_registry::check(const std::string& name,
+result<void> daemon_registry::check(const peer_identity& identity,
                                     const join_request& request) const {
+  const auto& name = identity.name;
+  if (std::ranges::find(left_, identity.incarnation) != left_.end())
+    return fail(ec::unavailable, "daemon \"{}\" has left the cluster", name);
   if (request.host.size() > longest_host)
     return fail(ec::invalid_argument,
                 "daemon \"{}\" names a host of {} letters; {} are allowed",
@@ -143,6 +146,9 @@ bool daemon_registry::leave(const std::string& name,
   if (it == daemons_.end() || it->second.incarnation != incarnation)
     return false;
   daemons_.erase(it);
+  left_.push_back(incarnation);
+  if (left_.size() > most_daemons)
+    left_.pop_front();
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include "messages/wire/cluster.hpp"
 #include "pipelines/definition/placement.hpp"
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,8 +37,9 @@ public:
   /// @param like What the coordinator's own dataset is: all must have the same.
   explicit daemon_registry(join_request like) : like_(std::move(like)) {}
 
-  /// Whether a daemon with these parts fits the cluster and its dataset.
-  result<void> check(const std::string& name,
+  /// Whether a daemon with these parts fits the cluster and its dataset. One
+  /// that has left does not: what it asked while it ended comes too late.
+  result<void> check(const peer_identity& identity,
                      const join_request& request) const;
 
   /// The living daemon of another incarnation that has the name, if any.
@@ -110,6 +112,7 @@ private:
 
   join_request like_;
   std::map<std::string, entry> daemons_; ///< By name.
+  std::deque<std::string> left_;         ///< The latest incarnations to leave.
   std::uint64_t losses_ = 0;
 };
 

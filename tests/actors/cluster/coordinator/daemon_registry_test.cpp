@@ -22,18 +22,21 @@ peer_identity peer(const std::string& name, const std::string& incarnation,
 CATCH_TEST_CASE("a daemon of another dataset is refused by what differs",
                 "[cluster]") {
   const daemon_registry cluster{offer({0})};
-  CATCH_CHECK(cluster.check("b", offer({1})));
+  CATCH_CHECK(cluster.check(peer("b", "1", "tcp://b"), offer({1})));
   auto other = offer({1});
   other.dataset = "cora";
-  CATCH_CHECK(error_of(cluster.check("b", other)).message.find("\"cora\"")
+  CATCH_CHECK(error_of(cluster.check(peer("b", "1", "tcp://b"), other))
+                .message.find("\"cora\"")
               != std::string::npos);
   other = offer({1});
   other.part_digests[1] = "z";
-  CATCH_CHECK(error_of(cluster.check("b", other)).message.find("part 1")
+  CATCH_CHECK(error_of(cluster.check(peer("b", "1", "tcp://b"), other))
+                .message.find("part 1")
               != std::string::npos);
   other = offer({1});
   other.part_digests.push_back("w");
-  CATCH_CHECK(error_of(cluster.check("b", other)).message.find("3 parts")
+  CATCH_CHECK(error_of(cluster.check(peer("b", "1", "tcp://b"), other))
+                .message.find("3 parts")
               != std::string::npos);
 }
 
@@ -45,13 +48,13 @@ CATCH_TEST_CASE("a refusal tells no digest but the front of what was sent",
   const daemon_registry cluster{own};
   auto guess = own;
   guess.dataset_digest = "0123456789abcdef0123456789abcdef";
-  auto said = error_of(cluster.check("b", guess)).message;
+  auto said = error_of(cluster.check(peer("b", "1", "tcp://b"), guess)).message;
   CATCH_CHECK(said.find("012345678") != std::string::npos);
   CATCH_CHECK(said.find("0123456789abcdef") == std::string::npos);
   CATCH_CHECK(said.find("aaaa") == std::string::npos);
   guess = own;
   guess.part_digests[1] = "fedcba9876543210fedcba9876543210";
-  said = error_of(cluster.check("b", guess)).message;
+  said = error_of(cluster.check(peer("b", "1", "tcp://b"), guess)).message;
   CATCH_CHECK(said.find("fedcba987") != std::string::npos);
   CATCH_CHECK(said.find("fedcba9876543210") == std::string::npos);
   CATCH_CHECK(said.find("cccc") == std::string::npos);
@@ -192,6 +195,26 @@ CATCH_TEST_CASE("lost and drained daemons are not offered", "[cluster]") {
   CATCH_CHECK(cluster.statuses().size() == 1);
 }
 
+CATCH_TEST_CASE("who has left does not come back", "[cluster]") {
+  daemon_registry cluster{offer({0})};
+  const auto leave = [&cluster](const std::string& incarnation) {
+    cluster.join(peer("b", incarnation, "tcp://b"), offer({1}));
+    return cluster.leave("b", incarnation);
+  };
+  CATCH_CHECK(leave("1"));
+  const auto first = peer("b", "1", "tcp://b");
+  const auto said = error_of(cluster.check(first, offer({1})));
+  CATCH_CHECK(said.code == ec::unavailable); // Not for good, to who is ending.
+  CATCH_CHECK(said.message == "daemon \"b\" has left the cluster");
+  // The next process of that name does.
+  CATCH_CHECK(cluster.check(peer("b", "2", "tcp://b"), offer({1})));
+  // Nobody fills the memory by coming and going.
+  for (std::size_t i = 0; i < daemon_registry::most_daemons; ++i)
+    CATCH_CHECK(leave(std::to_string(2 + i)));
+  CATCH_CHECK(cluster.check(first, offer({1})));
+  CATCH_CHECK_FALSE(cluster.check(peer("b", "2", "tcp://b"), offer({1})));
+}
+
 CATCH_TEST_CASE("a daemon at the address of another replaces it", "[cluster]") {
   daemon_registry cluster{offer({0})};
   cluster.join(peer("b", "1", "tcp://b"), offer({1}));
@@ -243,25 +266,29 @@ CATCH_TEST_CASE("a cluster takes so many daemons and no more", "[cluster]") {
   daemon_registry cluster{offer({0})};
   const auto name = [](std::size_t i) { return fmt::format("d{}", i); };
   for (std::size_t i = 0; i < daemon_registry::most_daemons; ++i) {
-    value_of(cluster.check(name(i), offer({1})));
-    cluster.join(peer(name(i), "1", "tcp://" + name(i)), offer({1}));
+    const auto next = peer(name(i), "1", "tcp://" + name(i));
+    value_of(cluster.check(next, offer({1})));
+    cluster.join(next, offer({1}));
   }
-  const auto refused = error_of(cluster.check("more", offer({1})));
+  const auto more = peer("more", "1", "tcp://more");
+  const auto refused = error_of(cluster.check(more, offer({1})));
   CATCH_CHECK(refused.message.find("as many as it takes") != std::string::npos);
-  value_of(cluster.check("d7", offer({1}))); // That is there already.
+  // That is there already.
+  value_of(cluster.check(peer("d7", "1", "tcp://d7"), offer({1})));
   // Who has been lost for longest makes room.
   cluster.lost("tcp://d9", "silent");
   cluster.lost("tcp://d3", "silent");
-  value_of(cluster.check("more", offer({1})));
-  CATCH_CHECK(cluster.join(peer("more", "1", "tcp://more"), offer({1}))
+  value_of(cluster.check(more, offer({1})));
+  CATCH_CHECK(cluster.join(more, offer({1}))
               == std::vector<std::string>{"tcp://d9"});
   CATCH_CHECK(cluster.statuses().size() == daemon_registry::most_daemons);
   CATCH_CHECK(error_of(cluster.find("d9")).code == ec::not_found);
   value_of(cluster.find("d3"));
   auto long_host = offer({1});
   long_host.host = std::string(daemon_registry::longest_host + 1, 'h');
-  CATCH_CHECK(error_of(cluster.check("d7", long_host)).code
-              == ec::invalid_argument);
+  CATCH_CHECK(
+    error_of(cluster.check(peer("d7", "1", "tcp://d7"), long_host)).code
+    == ec::invalid_argument);
 }
 
 CATCH_TEST_CASE("a daemon can join with all parts that there may be",

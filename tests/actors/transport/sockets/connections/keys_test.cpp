@@ -213,9 +213,9 @@ public:
   ~forwarder() {
     end_ = true;
     work_.join();
-    for (const auto& [caller, server] : pairs_) {
-      ::close(caller);
-      ::close(server);
+    for (const auto& pair : pairs_) {
+      ::close(pair.caller);
+      ::close(pair.server);
     }
     ::close(door_);
   }
@@ -225,10 +225,20 @@ public:
   std::string address() const {
     return "tcp://127.0.0.1:" + std::to_string(port_);
   }
-  /// Changes a bit of what a caller sends next.
+  /// Changes a bit of what a caller sends next on a connection whose handshake
+  /// is over.
   void damage() { damage_ = true; }
 
 private:
+  struct connection {
+    int caller = -1;
+    int server = -1;
+    std::size_t from_server = 0; ///< Bytes.
+  };
+  /// What a server sends of a handshake (ZMTP 3.0, RFC 26): its greeting and
+  /// WELCOME; READY comes last, when it has all of the caller's.
+  static constexpr std::size_t before_ready = 64 + 170;
+
   static sockaddr_in at_port(std::uint16_t port) {
     sockaddr_in out{};
     out.sin_family = AF_INET;
@@ -242,21 +252,21 @@ private:
 
   void serve() {
     std::vector<pollfd> polls{{door_, POLLIN, 0}};
-    for (const auto& [caller, server] : pairs_) {
-      polls.push_back({caller, POLLIN, 0});
-      polls.push_back({server, POLLIN, 0});
+    for (const auto& pair : pairs_) {
+      polls.push_back({pair.caller, POLLIN, 0});
+      polls.push_back({pair.server, POLLIN, 0});
     }
     if (::poll(polls.data(), polls.size(), 10) <= 0)
       return;
     for (auto i = pairs_.size(); i-- > 0;) {
-      const auto [caller, server] = pairs_[i];
+      auto& pair = pairs_[i];
       const auto lasts =
-        (polls[2 * i + 1].revents == 0 || pass(caller, server, true))
-        && (polls[2 * i + 2].revents == 0 || pass(server, caller, false));
+        (polls[2 * i + 1].revents == 0 || pass_to_server(pair))
+        && (polls[2 * i + 2].revents == 0 || pass_to_caller(pair));
       if (lasts)
         continue;
-      ::close(caller);
-      ::close(server);
+      ::close(pair.caller);
+      ::close(pair.server);
       pairs_.erase(pairs_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     if (polls[0].revents != 0)
@@ -268,27 +278,37 @@ private:
     if (caller < 0)
       return;
     const auto server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    pairs_.emplace_back(caller, server);
+    pairs_.push_back({caller, server});
     // If nobody listens, the next read says so.
     (void)::connect(server, address_of(to_), sizeof(to_));
   }
 
-  /// @returns false at the end of the connection.
-  bool pass(int from, int to, bool to_server) {
+  /// @returns false at the end of the connection, as the next one.
+  bool pass_to_server(const connection& pair) {
     std::array<char, 65536> bytes;
-    const auto got = ::recv(from, bytes.data(), bytes.size(), 0);
+    const auto got = ::recv(pair.caller, bytes.data(), bytes.size(), 0);
     if (got <= 0)
       return false;
     const auto size = static_cast<std::size_t>(got);
-    if (to_server && damage_.exchange(false))
+    if (pair.from_server > before_ready && damage_.exchange(false))
       bytes[size - 1] = static_cast<char>(bytes[size - 1] ^ 1);
-    return ::send(to, bytes.data(), size, MSG_NOSIGNAL) == got;
+    return ::send(pair.server, bytes.data(), size, MSG_NOSIGNAL) == got;
+  }
+
+  bool pass_to_caller(connection& pair) {
+    std::array<char, 65536> bytes;
+    const auto got = ::recv(pair.server, bytes.data(), bytes.size(), 0);
+    if (got <= 0)
+      return false;
+    const auto size = static_cast<std::size_t>(got);
+    pair.from_server += size;
+    return ::send(pair.caller, bytes.data(), size, MSG_NOSIGNAL) == got;
   }
 
   sockaddr_in to_;
   int door_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   std::uint16_t port_ = 0;
-  std::vector<std::pair<int, int>> pairs_; ///< Of callers, and to the server.
+  std::vector<connection> pairs_;
   std::atomic<bool> damage_{false};
   std::atomic<bool> end_{false};
   std::thread work_;
