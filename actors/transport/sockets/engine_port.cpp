@@ -51,6 +51,9 @@ void engine::serve_door() {
     if (head.more())
       (void)door_->recv(address, zmq::recv_flags::dontwait);
     if (event == ZMQ_EVENT_ACCEPTED) {
+      // A failed handshake would have ended before: this one may be a probe of
+      // the port, whose own end must not be taken for that.
+      look_at_failure();
       arrivals_.opened(now(), number);
       unfinished_.opened(number);
       hosts_.erase(number);
