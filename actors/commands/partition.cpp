@@ -1,7 +1,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
-#include "messages/base/byte_text.hpp"
+#include "messages/words/byte_text.hpp"
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "partition/files/mapped_file.hpp"

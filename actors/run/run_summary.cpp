@@ -1,7 +1,7 @@
 #include "actors/run/run_summary.hpp"
 
-#include "messages/base/field_name.hpp"
 #include "messages/base/printable.hpp"
+#include "messages/words/field_name.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/health/verdict.hpp"
 #include "pipelines/results/safetensors.hpp"

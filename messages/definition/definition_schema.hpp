@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/base/field_name.hpp"
+#include "messages/words/field_name.hpp"
 
 #include <capnp/dynamic.h>
 #include <capnp/schema.h>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "messages/base/error.hpp"
-#include "messages/base/field_name.hpp"
 #include "messages/definition/definition.hpp"
+#include "messages/words/field_name.hpp"
 
 #include <capnp/dynamic.h>
 #include <capnp/schema.h>

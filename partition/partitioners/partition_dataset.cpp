@@ -1,7 +1,7 @@
 #include "partition/partitioners/partition_dataset.hpp"
 
-#include "messages/base/byte_text.hpp"
 #include "messages/base/pluralized.hpp"
+#include "messages/words/byte_text.hpp"
 #include "partition/dataset/digest.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"

@@ -1,7 +1,7 @@
 #include "partition/partitioners/report.hpp"
-#include "messages/base/byte_text.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "messages/words/byte_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -147,9 +147,9 @@ std::string to_text(const partition_report& report) {
   text += fmt::format("{:<28} {:>12} {:>12} {:>12}\n", "balance", "total",
                       "largest part", "over mean");
   for (const auto& row : report.balance)
-    text += format_printable("{:<28} {:>12} {:>12} {:>12.4f}  {}\n",
-                             row.constraint, row.total, row.largest,
-                             row.imbalance, verdict_of(row));
+    text +=
+      format_printable("{:<28} {:>12} {:>12} {:>12.4f}  {}\n", row.constraint,
+                       row.total, row.largest, row.imbalance, verdict_of(row));
   text += fmt::format("\n{:>4} {:>12} {:>12} {:>12} {:>12} {:>12} {:>10}\n",
                       "part", "nodes", "train seeds", "in-edges", "cut edges",
                       "halo", "size");

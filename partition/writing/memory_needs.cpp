@@ -1,6 +1,6 @@
 #include "partition/writing/memory_needs.hpp"
 
-#include "messages/base/byte_text.hpp"
+#include "messages/words/byte_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "pipelines/planning/run_plan.hpp"
 
-#include "messages/base/byte_text.hpp"
+#include "messages/words/byte_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/sampling/row_cache.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"

@@ -1,6 +1,6 @@
 #include "pipelines/planning/storage_decision.hpp"
 
-#include "messages/base/byte_text.hpp"
+#include "messages/words/byte_text.hpp"
 #include "partition/disk/row_reader.hpp"
 
 #include <algorithm>

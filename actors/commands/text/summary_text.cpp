@@ -1,9 +1,9 @@
 #include "actors/commands/text/summary_text.hpp"
 
 #include "actors/run/run_summary.hpp"
-#include "messages/base/field_name.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "messages/words/field_name.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <type_traits>

@@ -3,7 +3,7 @@
 #include "actors/commands/text/health_text.hpp"
 #include "actors/commands/top/top_tables.hpp"
 #include "actors/commands/top/top_writer.hpp"
-#include "messages/base/field_name.hpp"
+#include "messages/words/field_name.hpp"
 
 #include <fmt/format.h>
 

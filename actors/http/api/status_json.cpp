@@ -1,6 +1,6 @@
 #include "actors/http/api/status_json.hpp"
 
-#include "messages/base/field_name.hpp"
+#include "messages/words/field_name.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <optional>

@@ -34,6 +34,14 @@ transport_options echo_daemon(std::string name) {
   return out;
 }
 
+transport_options holding_daemon(std::string name, collector<responder>& held) {
+  auto out = daemon(std::move(name));
+  out.on_request = [&held](incoming_request request) {
+    held.put(request.reply);
+  };
+  return out;
+}
+
 std::unique_ptr<transport> start(transport_options options) {
   return value_of(transport::start(std::move(options)));
 }

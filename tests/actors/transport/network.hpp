@@ -69,4 +69,8 @@ private:
   std::vector<T> values_;
 };
 
+/// A daemon that puts what it would have to answer into `held`, which must
+/// outlive it.
+transport_options holding_daemon(std::string name, collector<responder>& held);
+
 } // namespace graphmill::test

@@ -140,11 +140,7 @@ CATCH_TEST_CASE(
   "[transport]") {
   collector<result<payload>> answers;
   collector<responder> held;
-  auto options = daemon("server");
-  options.on_request = [&held](incoming_request request) {
-    held.put(request.reply);
-  };
-  auto server = start(std::move(options));
+  auto server = start(holding_daemon("server", held));
   const auto caller = start(client("caller"));
   auto hasty = patient; // It may be out of reach for 200 s.
   hasty.fails_if_refused = true;

@@ -169,11 +169,7 @@ CATCH_TEST_CASE("fifty clients at once", "[transport]") {
 CATCH_TEST_CASE("the end of a transport ends its requests", "[transport]") {
   collector<result<payload>> answers;
   collector<responder> held;
-  auto options = daemon("server");
-  options.on_request = [&held](incoming_request request) {
-    held.put(request.reply);
-  };
-  auto server = start(std::move(options));
+  auto server = start(holding_daemon("server", held));
   auto caller = start(client("caller"));
   for (int i = 0; i < 3; ++i)
     caller->request(
@@ -193,11 +189,7 @@ CATCH_TEST_CASE("a reply given just before the end still leaves",
                 "[transport]") {
   collector<result<payload>> answers;
   collector<responder> held;
-  auto options = daemon("server");
-  options.on_request = [&held](incoming_request request) {
-    held.put(request.reply);
-  };
-  auto server = start(std::move(options));
+  auto server = start(holding_daemon("server", held));
   const auto caller = start(client("caller"));
   caller->request(
     server->self().address, method::stop, {}, patient,

@@ -20,15 +20,20 @@ std::vector<tensor_shape> shapes_of(const replica& model) {
   return out;
 }
 
+/// A graph of two types of nodes, one of which has embeddings.
+auto graph_with_table(std::uint64_t seed) {
+  std::mt19937_64 random{seed};
+  return random_graph(random, {.nodes = {40, 30},
+                               .widths = {6, 0}, // 0: a table.
+                               .edges = {{1, 0}, {0, 1}},
+                               .in_edges = 3});
+}
+
 } // namespace
 
 CATCH_TEST_CASE("a state is made of weights alone, as before the first step",
                 "[model]") {
-  std::mt19937_64 random{6};
-  const auto graph = random_graph(random, {.nodes = {40, 30},
-                                           .widths = {6, 0}, // 0: a table.
-                                           .edges = {{1, 0}, {0, 1}},
-                                           .in_edges = 3});
+  const auto graph = graph_with_table(6);
   for (const auto kind : {optimizer_kind::adam, optimizer_kind::sgd}) {
     auto def = small_definition(model_kind::rgcn, 3);
     def.optimizer.kind = kind;
@@ -100,11 +105,7 @@ CATCH_TEST_CASE("it is known without a replica what one would restore",
 }
 
 CATCH_TEST_CASE("the shapes of a state are known without one", "[model]") {
-  std::mt19937_64 random{5};
-  const auto graph = random_graph(random, {.nodes = {40, 30},
-                                           .widths = {6, 0}, // 0: a table.
-                                           .edges = {{1, 0}, {0, 1}},
-                                           .in_edges = 3});
+  const auto graph = graph_with_table(5);
   for (const auto kind : {optimizer_kind::adam, optimizer_kind::sgd}) {
     auto def = small_definition(model_kind::rgcn, 3);
     def.optimizer.kind = kind;

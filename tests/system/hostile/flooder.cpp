@@ -4,9 +4,10 @@
 //   flooder report ADDRESS RUN COUNT  that many reports of health of the run,
 //                                     as large as can be
 //   flooder join ADDRESS DATASET DIGEST PART_DIGESTS COUNT
-//                                     joins as a daemon without parts, and
-//                                     leaves, that many times; digests of parts
-//                                     have commas between them
+//                                     joins as a daemon without parts, leaves,
+//                                     and tries to be back, that many times,
+//                                     each as a process of its own would;
+//                                     digests of parts have commas between them
 //   flooder greet ADDRESS COUNT       that many greetings, each of an
 //                                     incarnation of its own, that wish to be
 //                                     silent for 10 minutes
@@ -120,13 +121,8 @@ result<payload> ask(transport& net, const std::string& address, method which,
   return answer.get(); // Every request ends.
 }
 
-int flood_joins(const std::string& address, join_request offer,
-                const std::string& part_digests, int count) {
-  std::stringstream digests{part_digests};
-  for (std::string one; std::getline(digests, one, ',');)
-    offer.part_digests.push_back(one);
-  offer.slots = 0;
-  offer.host = "here";
+/// A daemon without parts, as each of its processes is one.
+result<std::unique_ptr<transport>> next_daemon() {
   transport_options with;
   with.name = "flooder";
   with.listen = "tcp://127.0.0.1:0";
@@ -134,19 +130,32 @@ int flood_joins(const std::string& address, join_request offer,
   with.on_request = [](const incoming_request& request) {
     request.reply.reply(payload{});
   };
-  auto started = transport::start(std::move(with));
-  if (!started) {
-    std::cerr << started.error().message << '\n';
-    return 1;
-  }
-  const auto net = std::move(started).value();
+  return transport::start(std::move(with));
+}
+
+int flood_joins(const std::string& address, join_request offer,
+                const std::string& part_digests, int count) {
+  std::stringstream digests{part_digests};
+  for (std::string one; std::getline(digests, one, ',');)
+    offer.part_digests.push_back(one);
+  offer.slots = 0;
+  offer.host = "here";
+  const auto wanted = encode(offer);
   int joined = 0;
+  int back = 0;
   for (int i = 0; i < count; ++i) {
-    joined += ask(*net, address, method::join, encode(offer)).has_value();
-    (void)ask(*net, address, method::leave, {});
+    auto started = next_daemon();
+    if (!started) {
+      std::cerr << started.error().message << '\n';
+      return 1;
+    }
+    const auto net = std::move(started).value();
+    joined += ask(*net, address, method::join, wanted).has_value();
+    if (ask(*net, address, method::leave, {}))
+      back += ask(*net, address, method::join, wanted).has_value();
   }
   await_end();
-  std::cout << "joined " << joined << std::endl;
+  std::cout << "joined " << joined << " back " << back << std::endl;
   return 0;
 }
 
