@@ -3,13 +3,26 @@
 #include "actors/http/http_gate.hpp"
 #include "actors/http/http_server.hpp"
 
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace graphmill {
 
 // What the head of a request says, as the rest of the server takes it.
+
+/// Reads a head, and stops before a body.
+using http_head_parser =
+  boost::beast::http::request_parser<boost::beast::http::empty_body>;
+
+/// Has a new parser, and what it reads from, take no more than that of a head.
+/// A body may have any length: it is for the gate to refuse it, unread.
+void limit_head(http_head_parser& parser, boost::beast::flat_buffer& input,
+                std::uint32_t head_bytes);
 
 /// For the gate. @param has_body As its parser knows.
 http_head http_head_in(const boost::beast::http::request_header<>& request,

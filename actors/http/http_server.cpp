@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -99,7 +98,7 @@ private:
     std::string from; ///< The numeric address of the other end.
     http_clock::time_point since = http_clock::now(); ///< At the same thing.
     beast::flat_buffer input;
-    std::optional<http::request_parser<http::empty_body>> parser;
+    std::optional<http_head_parser> parser;
     std::shared_ptr<const std::string> body; ///< What `output` points into.
     http::response<http::span_body<const char>> output;
     std::size_t requests = 0;
@@ -192,10 +191,7 @@ private:
   void read(const shared_connection& one) {
     one->since = http_clock::now();
     one->parser.emplace();
-    one->parser->header_limit(with_.most.head_bytes);
-    // It is for the gate to refuse them; nobody reads them here.
-    one->parser->body_limit(std::numeric_limits<std::uint64_t>::max());
-    one->input.max_size(with_.most.head_bytes + std::size_t{1024});
+    limit_head(*one->parser, one->input, with_.most.head_bytes);
     one->stream.expires_after(with_.most.patience);
     http::async_read_header(
       one->stream, one->input, *one->parser,
