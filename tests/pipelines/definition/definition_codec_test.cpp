@@ -125,7 +125,7 @@ definition full_definition() {
                0.25, false, {1, 0.5}};
   def.evaluate = {neighbour_use::all, 512, 4};
   def.budget = {1ull << 33, 9};
-  def.faults = {10, 11, 12};
+  def.faults = {10, 11, 12, 18, 19, 20, 21, 22, 23, {"west"}};
   def.placement = {{"north", "south"}, {"east"}, 7};
   def.checkpoint = {13, 14, 15};
   def.recovery = {16, 17};
