@@ -166,15 +166,13 @@ class Verdict(runs.Workplace):
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             now = self.health(cluster, run)
-            window = [daemon["window"] for daemon in now["daemons"]
-                      if daemon["daemon"] == "d0"]
-            said = now["verdict"]
-            if said["limit"] and window and [window] != [
-                    of for of, _ in seen[-1:]]:
-                seen.append((window, said))
-                if all(one["limit"] == limit for _, one in seen[-REPORTS:]) \
-                        and len(seen) >= REPORTS:
-                    return said
+            for daemon in now["daemons"]:
+                if daemon["daemon"] == "d0" and (
+                        not seen or seen[-1][0] != daemon["window"]):
+                    seen.append((daemon["window"], now["verdict"]))
+            last = [said for _, said in seen[-REPORTS:]]
+            if [said["limit"] for said in last] == [limit] * REPORTS:
+                return last[-1]
             time.sleep(0.1)
         self.fail(f"{limit} is not named, but:\n" + "\n".join(
             f"{one['limit']}: {one['sentence']}" for _, one in seen[-10:])
