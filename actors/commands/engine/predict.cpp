@@ -288,10 +288,12 @@ void add_predict_command(command_line& cli) {
   command->add_flag("--logits", options->logits, "The same before the softmax");
   command->add_flag("--embeddings", options->embeddings,
                     "Write the inputs of the last layer, too, beside it");
-  command->add_option("--embeddings-of", options->embeddings_of,
-                      "With --all, the same of all nodes of another type, "
-                      "as they enter the last layer that reads them; may be "
-                      "given again");
+  command
+    ->add_option("--embeddings-of", options->embeddings_of,
+                 "With --all, the same of all nodes of another type, "
+                 "as they enter the last layer that reads them; may be "
+                 "given again")
+    ->allow_extra_args(false);
   command->add_flag("--all", options->all,
                     "With all neighbours, layer by layer: each layer once for "
                     "each node");
