@@ -64,7 +64,7 @@ STAGES = [
      'feature service of part 1 at daemon "d1"'),
     ("fetcher", slow("d0", fetcher=200), 'fetcher at daemon "d0"'),
     ("batcher", slow("d0", batcher=200), 'batcher at daemon "d0"'),
-    ("all trainers", merged(TWO_TRAINERS, slow(None, trainer=300)), "trainer"),
+    ("trainer", slow(None, trainer=300), "trainer"),
     ("one trainer of two", merged(TWO_TRAINERS, slow("d1", trainer=300)),
      'trainer of rank 1 at daemon "d1"'),
     ("exchange of gradients", merged(TWO_TRAINERS, slow(None, exchange=300)),
