@@ -1,6 +1,6 @@
-"""The verdict on a run of which one part is slowed down for real, each stage and
-each link in turn: it must name that part and nothing else. And all who tell of
-such a run must tell the same."""
+"""The verdict on a run of which one part is slowed down for real, each stage
+and each link in turn: it must name that part and nothing else. And all who tell
+of such a run must tell the same."""
 
 import json
 import pathlib
@@ -19,8 +19,8 @@ from runs import SMALL, merged, partitioned, small_rmat
 from slow_links import LinkedCluster
 from support import program
 
-# An epoch has some 70 batches, each of which takes some milliseconds. The run is
-# cancelled once its verdict was seen.
+# An epoch has some 70 batches, each of which takes some milliseconds. The run
+# is cancelled once its verdict was seen.
 ENDLESS = merged(SMALL, {
     "train": {"epochs": 100000, "batch_size": 6},
     "evaluate": {"every": 1000},
@@ -64,7 +64,7 @@ STAGES = [
      'feature service of part 1 at daemon "d1"'),
     ("fetcher", slow("d0", fetcher=200), 'fetcher at daemon "d0"'),
     ("batcher", slow("d0", batcher=200), 'batcher at daemon "d0"'),
-    ("all trainers", merged(TWO_TRAINERS, slow(None, trainer=300)), "trainer"),
+    ("trainer", slow(None, trainer=300), "trainer"),
     ("one trainer of two", merged(TWO_TRAINERS, slow("d1", trainer=300)),
      'trainer of rank 1 at daemon "d1"'),
     ("exchange of gradients", merged(TWO_TRAINERS, slow(None, exchange=300)),
@@ -205,7 +205,7 @@ class Verdict(runs.Workplace):
     def test_all_tell_the_same(self):
         cluster = self.cluster()
         at = told_at(cluster.daemons[0], "the cluster")
-        # So long that hardly anybody's state changes from one report to the next.
+        # So long that hardly anybody's state changes between two reports.
         late = slow("d1", sampling_service=500)
         who = "d1", "sampling service 1"
         run = cluster.ask("submit", self.write(merged(ENDLESS, late),
