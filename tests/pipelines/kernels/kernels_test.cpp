@@ -270,6 +270,17 @@ CATCH_TEST_CASE("cross-entropy of two classes, by hand", "[kernels]") {
     CATCH_CHECK(std::abs(gradient[i] - want[i]) < 1e-5f);
 }
 
+CATCH_TEST_CASE("probabilities of two classes, by hand", "[kernels]") {
+  // Equal; odds 3 to 1, far beyond what exp can represent; certain.
+  const auto log3 = std::log(3.0f);
+  std::vector<float> rows{5, 5, log3 + 1000, 1000, -1000, 1000};
+  const matrix values{rows.data(), 3, 2};
+  softmax(values, values);
+  const std::vector<float> want{0.5f, 0.5f, 0.75f, 0.25f, 0, 1};
+  for (std::size_t i = 0; i < want.size(); ++i)
+    CATCH_CHECK(std::abs(rows[i] - want[i]) < 1e-4f);
+}
+
 CATCH_TEST_CASE("the gradient of a weighted and smoothed loss is its slope",
                 "[kernels]") {
   const auto smoothing = GENERATE(0.0, 0.3);
