@@ -15,9 +15,10 @@ namespace graphmill {
 http_head http_head_in(const boost::beast::http::request_header<>& request,
                        bool has_body);
 
-/// For pages.
+/// For pages. @param from The numeric address of who asks.
 http_request
-http_request_in(const boost::beast::http::request_header<>& request);
+http_request_in(const boost::beast::http::request_header<>& request,
+                std::string from);
 
 /// Whether who asks has the page of this etag. Empty: no page of it.
 bool has_etag(const boost::beast::http::request_header<>& request,
