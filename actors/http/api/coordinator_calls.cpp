@@ -202,6 +202,10 @@ void add_coordinator_calls(http_server::options& to,
     call_by_name(port, file_call(definition_name, "text/plain; charset=utf-8"));
   to.questions["/api/metrics/"] =
     call_by_name(port, file_call(metrics_name, "application/x-ndjson"));
+  // Whoever gets here has shown the token.
+  to.actions["/api/token"] = [](const http_request&, const http_reply& reply) {
+    reply(http_sentence(200, "this is the token for actions"));
+  };
   to.actions["/api/cancel/"] = call_by_name(port, cancel_run);
   to.actions["/api/resume/"] = call_by_name(port, resume_run);
   to.actions["/api/drain/"] = call_by_name(port, drain_call(false));

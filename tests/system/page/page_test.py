@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import documents
 from browser import PATIENCE_SECONDS, Browser, chromium
 from mock_coordinator import MockCoordinator
+from runs_and_actions import Conversations
 from what_is_kept import WhatIsKept
 
 SKIPPED = 77  # What Meson counts as skipped.
@@ -139,10 +140,10 @@ class States(Page):
 
     def test_curves_are_drawn_of_what_is_known(self):
         self.show(documents.training())
-        browser.wait_for("document.querySelectorAll('.chart .curve[d]').length"
+        browser.wait_for("document.querySelectorAll('#charts .curve[d]').length"
                          " >= 15")
         self.assertEqual(browser.evaluate(
-            "[...document.querySelectorAll('.chart')]"
+            "[...document.querySelectorAll('#charts .chart')]"
             ".filter((chart) => !chart.querySelector('.curve[d]')).length"), 0)
         browser.evaluate("document.getElementById('figures-table').open = true")
         browser.wait_for("document.querySelectorAll('#figures-rows tbody tr')"
@@ -295,10 +296,20 @@ def hide(hidden):
                      + "document.dispatchEvent(new Event('visibilitychange'))")
 
 
-class Kept(WhatIsKept, Page):
+class Modules(Page):
     def run_module(self, body):
         self.show(documents.idle())
         return browser.evaluate(f"(async () => {{{body}}})()")
+
+
+class Kept(WhatIsKept, Modules):
+    pass
+
+
+class RunsAndActions(Conversations, Modules):
+    @property
+    def browser(self):
+        return browser
 
 
 class Keyboard(Page):
