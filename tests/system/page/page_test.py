@@ -3,7 +3,6 @@ plays documents: what it says in each state, by keyboard alone, after a lost
 connection, and of names that look like markup. No test waits for a moment:
 each for what must come."""
 
-import json
 import pathlib
 import re
 import sys
@@ -15,6 +14,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import documents
 from browser import PATIENCE_SECONDS, Browser, chromium
 from mock_coordinator import MockCoordinator
+from page_user import PageUser
 from runs_and_actions import Conversations
 from what_is_kept import WhatIsKept
 
@@ -42,11 +42,11 @@ def tearDownModule():
     browser.close()
 
 
-def quoted(text):
-    return json.dumps(text)
+class Page(PageUser, unittest.TestCase):
+    @property
+    def browser(self):
+        return browser
 
-
-class Page(unittest.TestCase):
     def show(self, scene, **look):
         """Opens the page before a coordinator with these documents, in a window
         that has room for all of it: what nobody sees is not drawn."""
@@ -72,11 +72,6 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.errors, [])
         if not self.drops:
             self.assertEqual(browser.unanswered, [])
-
-    def texts(self, selector):
-        return browser.evaluate(
-            f"[...document.querySelectorAll({quoted(selector)})]"
-            ".map((one) => one.textContent)")
 
     def questions(self):
         """What the page has asked the coordinator."""
@@ -307,9 +302,7 @@ class Kept(WhatIsKept, Modules):
 
 
 class RunsAndActions(Conversations, Modules):
-    @property
-    def browser(self):
-        return browser
+    pass
 
 
 class Keyboard(Page):
