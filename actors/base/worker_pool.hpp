@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,11 +44,17 @@ struct worker_pool_config {
   /// `crash_midway`, if it has one; else after it has answered.
   std::uint32_t crash_every = 0;
   std::uint32_t reply_delay_ms = 0; ///< Fault: answers late by up to this.
+  /// Fault: a worker that takes a job begins with it after this. The time
+  /// counts as work.
+  std::chrono::milliseconds job_delay{0};
 };
 
-/// A timer of a WORKER POOL: 0 respawns workers, others release a late answer.
+/// A timer of a WORKER POOL: releases a late answer, has a worker begin with
+/// the job that a fault held back, or respawns workers if neither is told.
 struct pool_timer {
-  std::uint64_t id = 0;
+  std::uint64_t answer = 0;
+  std::uint64_t job = 0;  ///< Ticket of the job.
+  std::size_t worker = 0; ///< Who took it.
 };
 
 } // namespace graphmill
@@ -107,7 +114,7 @@ public:
         assign();
         return promise;
       },
-      [this](const pool_timer& timer) { on_timer(timer.id); },
+      [this](const pool_timer& timer) { on_timer(timer); },
     };
   }
 
@@ -128,6 +135,7 @@ private:
     bool doomed = false;       ///< Will end soon: gets no other job.
     clock::time_point idle_since{};
     clock::time_point given{}; ///< Its job, if it has one.
+    std::optional<Job> held;   ///< By a fault: it has yet to begin.
   };
 
   /// An answer that a fault holds back.
@@ -194,6 +202,19 @@ private:
     if constexpr (requires { job.key; })
       config_.gauge->works_on(job.key);
     config_.gauge->enter(actor_state::running, i);
+    if (config_.job_delay.count() == 0) {
+      begin(i, std::move(job));
+      return;
+    }
+    slot.held = std::move(job);
+    post_later(handle_of<interface>(self_), config_.job_delay,
+               pool_timer{0, ticket, i});
+  }
+
+  /// Has the worker do the job that it has taken.
+  void begin(std::size_t i, Job job) {
+    auto& slot = slots_[i];
+    const auto ticket = slot.running;
     requests_.ask(self_, slot.handle, config_.job_timeout, std::move(job))
       .then(
         [this, i, ticket](Answer& answer) {
@@ -224,6 +245,17 @@ private:
     return done;
   }
 
+  /// The worker may have died with the job meanwhile, and have another one.
+  void begin_held(std::size_t i, std::uint64_t ticket) {
+    auto& slot = slots_[i];
+    if (slot.running != ticket || !slot.held)
+      return;
+    counters_->worked(config_.job_delay, std::chrono::nanoseconds{0});
+    auto job = std::move(*slot.held);
+    slot.held.reset();
+    begin(i, std::move(job));
+  }
+
   void on_error(std::size_t i, std::uint64_t ticket, const caf::error& reason) {
     if (is_answer(reason)) {
       if (auto failed = retire(i, ticket))
@@ -243,6 +275,7 @@ private:
     const auto ticket = slots_[i].running;
     requests_.give_up(slots_[i].handle);
     slots_[i].handle = worker{};
+    slots_[i].held.reset();
     if (auto lost = retire(i, ticket))
       retry(std::move(*lost), reason);
     const auto why = from_caf(reason, config_.stage).message;
@@ -251,7 +284,7 @@ private:
     if (config_.on_death)
       config_.on_death(why);
     assign(); // Another worker may be idle.
-    post_later(handle_of<interface>(self_), backoff_, pool_timer{0});
+    post_later(handle_of<interface>(self_), backoff_, pool_timer{});
     backoff_ = std::min(2 * backoff_, config_.longest_backoff);
   }
 
@@ -274,7 +307,7 @@ private:
     const auto id = late_.add(std::move(done));
     const auto delay = mix64(id) % (config_.reply_delay_ms + 1);
     post_later(handle_of<interface>(self_), std::chrono::milliseconds{delay},
-               pool_timer{id});
+               pool_timer{id, 0, 0});
   }
 
   void release(late_answer& done) {
@@ -282,8 +315,12 @@ private:
     done.promise.deliver(std::move(done.answer));
   }
 
-  void on_timer(std::uint64_t id) {
-    if (auto due = late_.take(id)) {
+  void on_timer(const pool_timer& timer) {
+    if (timer.job != 0) {
+      begin_held(timer.worker, timer.job);
+      return;
+    }
+    if (auto due = late_.take(timer.answer)) {
       release(*due);
       return;
     }

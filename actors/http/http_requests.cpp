@@ -1,6 +1,8 @@
 #include "actors/http/http_requests.hpp"
 
+#include <cstddef>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -28,6 +30,13 @@ std::optional<std::string> http_field(const http::fields& in, Name name) {
 }
 
 } // namespace
+
+void limit_head(http_head_parser& parser, boost::beast::flat_buffer& input,
+                std::uint32_t head_bytes) {
+  parser.header_limit(head_bytes);
+  parser.body_limit(std::numeric_limits<std::uint64_t>::max());
+  input.max_size(head_bytes + std::size_t{1024});
+}
 
 http_head http_head_in(const http::request_header<>& request, bool has_body) {
   http_head out;

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -71,21 +73,64 @@ make_replicas(const run_setup& run, const member_config& member) {
   return out;
 }
 
-/// What evaluation runs over instead of the test split; null: that split.
-std::shared_ptr<const std::vector<node_id>>
-seeds_of(const run_setup& run, const partitioned_graph& graph) {
-  auto out = std::make_shared<std::vector<node_id>>();
-  if (run.mode == run_mode::evaluate) {
-    const auto seeds = graph.seeds(run.evaluated);
-    out->assign(seeds.begin(), seeds.end());
-  } else if (run.mode == run_mode::predict) {
-    const auto& info = graph.info();
-    out->resize(static_cast<std::size_t>(info.node_types[info.target].count));
-    std::iota(out->begin(), out->end(), node_id{0});
-  } else {
-    return nullptr;
+/// How many seeds evaluation runs over, where these are not those of the test
+/// split.
+std::optional<std::int64_t> other_seeds(const run_setup& run,
+                                        const partitioned_graph& graph) {
+  if (run.mode == run_mode::evaluate)
+    return std::ssize(graph.seeds(run.evaluated));
+  if (run.mode != run_mode::predict)
+    return std::nullopt;
+  const auto& info = graph.info();
+  return run.nodes.empty() ? info.node_types[info.target].count
+                           : std::ssize(run.nodes);
+}
+
+/// The global ids of original ones. @param wanted Ascending.
+/// @param member Whose parts are open.
+result<std::vector<node_id>> global_ids(std::span<const node_id> wanted,
+                                        const member_config& member) {
+  const auto& graph = *member.graph;
+  const auto target = graph.info().target;
+  std::vector<node_id> out;
+  for (std::size_t p = 0; p < member.shards.size(); ++p) {
+    if (!member.shards[p])
+      return fail(ec::invalid_argument,
+                  "to predict a list of nodes takes all parts, and part {} is "
+                  "elsewhere",
+                  p);
+    const auto& own = member.shards[p]->nodes(target);
+    for (auto id = own.begin; id < own.end; ++id)
+      if (std::binary_search(wanted.begin(), wanted.end(), own.original(id)))
+        out.push_back(id);
   }
+  if (out.size() != wanted.size())
+    return fail(ec::not_found,
+                "of {} nodes that were asked for, there are {}; ids go from 0 "
+                "to {}",
+                wanted.size(), out.size(),
+                graph.info().node_types[target].count - 1);
   return out;
+}
+
+/// What evaluation runs over instead of the test split; null: that split.
+/// @param member Whose parts are open.
+result<std::shared_ptr<const std::vector<node_id>>>
+seeds_of(const run_setup& run, const member_config& member) {
+  const auto count = other_seeds(run, *member.graph);
+  if (!count)
+    return std::shared_ptr<const std::vector<node_id>>{};
+  std::vector<node_id> out;
+  if (run.mode == run_mode::evaluate) {
+    const auto seeds = member.graph->seeds(run.evaluated);
+    out.assign(seeds.begin(), seeds.end());
+  } else if (run.nodes.empty()) {
+    out.resize(static_cast<std::size_t>(*count));
+    std::iota(out.begin(), out.end(), node_id{0});
+  } else {
+    GRAPHMILL_TRY(out, global_ids(run.nodes, member));
+  }
+  return std::make_shared<const std::vector<node_id>>(std::move(out));
 }
 
 course course_of(const run_setup& run,
@@ -190,7 +235,7 @@ prepare_member(const run_setup& run,
     std::make_shared<const sampling_scheme>(std::move(train_scheme));
   out.evaluate_scheme =
     std::make_shared<const sampling_scheme>(std::move(evaluate_scheme));
-  out.seeds = seeds_of(run, *graph);
+  GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   out.outputs = run.mode == run_mode::predict;
   GRAPHMILL_TRYV(settle_storage(out, run.storage));
   out.pool = buffer_pool::make(out.def.budget.bytes);
@@ -200,10 +245,10 @@ prepare_member(const run_setup& run,
 conductor_config conductor_of(const run_setup& run,
                               const partitioned_graph& graph, rank_id world) {
   std::array<std::int64_t, 3> seeds{};
-  const auto other = seeds_of(run, graph);
+  const auto other = other_seeds(run, graph);
   for (auto which : {phase::train, phase::validation, phase::test})
     seeds[static_cast<std::size_t>(which)] =
-      other ? std::ssize(*other) : std::ssize(graph.seeds(split_of(which)));
+      other.value_or(std::ssize(graph.seeds(split_of(which))));
   conductor_config out{run.def, world, seeds, course_of(run, seeds), {}, {}};
   if (run.mode == run_mode::train) {
     out.from = run.from;

@@ -36,7 +36,9 @@ struct run_setup {
   graphmill::phase drawn_as = graphmill::phase::test;
   std::int32_t drawn_in = 0;
   std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
-  storage_choice storage;            ///< Of this process.
+  /// Of mode predict: original ids, ascending, each once; none: all nodes.
+  std::vector<node_id> nodes = {};
+  storage_choice storage; ///< Of this process.
   /// Of mode train: what the run goes on from.
   std::optional<training_state> from = {};
   /// Where it ends in order, to go on with another number of trainers.

@@ -248,11 +248,26 @@ struct definition {
     std::uint32_t reply_delay_ms = 0; ///< Replies late by up to this, shuffled.
     std::uint32_t trainer_delay_ms = 0; ///< Each step slower by this.
     std::uint32_t crash_every = 0; ///< Each n-th job of a pool ends its actor.
+    /// Each job of the pool slower by this, and each sum of gradients.
+    std::uint32_t sampling_service_delay_ms = 0;
+    std::uint32_t sampler_delay_ms = 0;
+    std::uint32_t feature_service_delay_ms = 0;
+    std::uint32_t fetcher_delay_ms = 0;
+    std::uint32_t batcher_delay_ms = 0;
+    std::uint32_t exchange_delay_ms = 0;
+    std::vector<std::string> daemons; ///< That have them; empty: all.
 
     static void fields(auto& of, auto visit) {
       visit("replyDelayMs", of.reply_delay_ms);
       visit("trainerDelayMs", of.trainer_delay_ms);
       visit("crashEvery", of.crash_every);
+      visit("samplingServiceDelayMs", of.sampling_service_delay_ms);
+      visit("samplerDelayMs", of.sampler_delay_ms);
+      visit("featureServiceDelayMs", of.feature_service_delay_ms);
+      visit("fetcherDelayMs", of.fetcher_delay_ms);
+      visit("batcherDelayMs", of.batcher_delay_ms);
+      visit("exchangeDelayMs", of.exchange_delay_ms);
+      visit("daemons", of.daemons);
     }
 
     friend bool operator==(const faults_section&,

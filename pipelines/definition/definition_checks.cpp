@@ -282,6 +282,7 @@ void check_definition(definition_source& source) {
   check_record(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);
   check_daemons(source, "placement.samplers", source.value.placement.samplers);
+  check_daemons(source, "faults.daemons", source.value.faults.daemons);
 }
 
 std::uint32_t default_of_model(const char* field) {

@@ -28,6 +28,7 @@ struct batch_metrics {
 /// What inference gives per seed, in seed order.
 struct batch_output {
   std::vector<std::int64_t> predictions; ///< [seeds] class
+  std::vector<float> logits;             ///< [seeds, classes]
   std::vector<float> embeddings;         ///< [seeds, embedding_width]
   std::int64_t embedding_width = 0;      ///< Input width of the last layer.
 };

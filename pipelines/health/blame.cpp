@@ -88,18 +88,22 @@ placed other_end(const run_health& run, const actor_health& proxy) {
   return {};
 }
 
+/// @param latest Who answers later than all others that are asked.
+verdict blame_nobody(const placed& latest) {
+  auto out = verdict_saying(
+    "", fmt::format("no stage is slow: the {} answers within 1 ms; batches "
+                    "are so small that handing them over takes most of the "
+                    "time, and a larger train.batch_size would help",
+                    title_of(latest)));
+  out.evidence.push_back(latency_of(latest));
+  return out;
+}
+
 verdict blame_service(const placed& service) {
   const auto limit = title_of(service);
   const auto& actor = *service.actor;
-  if (occupied(actor) < most_share && actor.mean_latency < late_answer) {
-    auto out = verdict_saying(
-      "", fmt::format("no stage is slow: the {} answers within 1 ms; batches "
-                      "are so small that handing them over takes most of the "
-                      "time, and a larger train.batch_size would help",
-                      limit));
-    out.evidence.push_back(latency_of(service));
-    return out;
-  }
+  if (occupied(actor) < most_share && actor.mean_latency < late_answer)
+    return blame_nobody(service);
   auto out = verdict_saying(
     limit,
     occupied(actor) >= most_share
@@ -126,6 +130,8 @@ verdict blame_proxy(const run_health& run, const placed& proxy) {
       out.sentence += fmt::format("; or {}", cache_advice(*proxy.at));
     return out;
   }
+  if (actor.mean_latency < late_answer)
+    return blame_nobody(proxy);
   auto out = verdict_saying(
     fmt::format("link of daemon \"{}\" to daemon \"{}\"", proxy.at->daemon,
                 actor.peer),

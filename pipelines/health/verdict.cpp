@@ -82,7 +82,9 @@ verdict blame_exchange(const run_health& run, double waiting) {
 
 /// Whether its conductor knows of steps: reports of daemons come later.
 bool has_steps(const run_health& run) {
-  return run.progress && (run.progress->epoch > 0 || run.progress->step > 0);
+  return run.progress
+         && (run.progress->epoch > 0 || run.progress->step > 0
+             || run.progress->phase != phase::train);
 }
 
 } // namespace

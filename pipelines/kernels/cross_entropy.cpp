@@ -97,6 +97,18 @@ batch_metrics cross_entropy(const_matrix logits,
   return sums;
 }
 
+void softmax(const_matrix logits, matrix out) {
+  for (std::int64_t i = 0; i < logits.rows; ++i) {
+    const auto* row = logits.row(i);
+    const double most = row[largest(row, logits.columns)];
+    double sum = 0;
+    for (std::int64_t c = 0; c < logits.columns; ++c)
+      sum += std::exp(row[c] - most);
+    for (std::int64_t c = 0; c < logits.columns; ++c)
+      out.row(i)[c] = static_cast<float>(std::exp(row[c] - most) / sum);
+  }
+}
+
 void argmax(const_matrix logits, std::vector<std::int64_t>& out) {
   out.resize(static_cast<std::size_t>(logits.rows));
   for (std::int64_t i = 0; i < logits.rows; ++i)

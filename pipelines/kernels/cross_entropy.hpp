@@ -49,6 +49,10 @@ batch_metrics cross_entropy(const_matrix logits,
                             std::span<const std::int64_t> labels, double weight,
                             matrix gradient, const loss_shape& shape = {});
 
+/// The probability of each class: exp(logit) over the row's sum of these, made
+/// in double precision. @param logits, out [rows, classes]; may be the same.
+void softmax(const_matrix logits, matrix out);
+
 /// Gives the class with the largest logit of each row, the first of equals.
 /// @param out Receives [rows], whatever it held before.
 void argmax(const_matrix logits, std::vector<std::int64_t>& out);

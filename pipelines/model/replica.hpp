@@ -50,7 +50,7 @@ public:
   result<void> apply(const gradient_set& gradients, double learning_rate);
 
   /// Forward without gradients and without dropout.
-  /// @param output Receives predictions and embeddings; may be null.
+  /// @param output Receives predictions, logits and embeddings; may be null.
   result<batch_metrics> evaluate(const minibatch& batch, batch_output* output);
 
   /// Parameters in registration order, as copies.

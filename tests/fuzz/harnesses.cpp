@@ -16,7 +16,8 @@ std::span<const harness> harnesses() {
     run_folder_harness,     summaries_harness,      history_harness,
     history_rows_harness,   open_runs_harness,      lock_note_harness,
     keys_harness,           addresses_harness,      launch_harness,
-    printed_text_harness,   http_harness,           checkpoint_harness,
+    printed_text_harness,   http_harness,           http_bytes_harness,
+    checkpoint_harness,
   };
   return all;
 }

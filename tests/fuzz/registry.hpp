@@ -38,5 +38,6 @@ extern const harness addresses_harness;
 extern const harness launch_harness;
 extern const harness printed_text_harness;
 extern const harness http_harness;
+extern const harness http_bytes_harness;
 
 } // namespace graphmill::fuzz

@@ -1,17 +1,26 @@
+#include "actors/commands/engine/prediction_files.hpp"
+#include "actors/commands/engine/prediction_nodes.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/run_options.hpp"
 #include "actors/process/say.hpp"
+#include "actors/run/layerwise_run.hpp"
 #include "actors/run/local_run.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "messages/base/pluralized.hpp"
-#include "partition/files/file_io.hpp"
-#include "partition/files/npy/npy.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/kernels/cross_entropy.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -21,106 +30,240 @@ namespace fs = std::filesystem;
 
 struct predict_options : finished_run_options {
   std::string out = "predictions.npy";
+  std::string nodes; ///< A file; empty: all of the target type.
+  bool probabilities = false;
+  bool logits = false;
   bool embeddings = false;
+  std::vector<std::string> embeddings_of; ///< Node types.
+  bool all = false;                       ///< Layer by layer.
+  std::string scratch;                    ///< Empty: where `out` goes.
 };
 
-/// Collects the outputs of batches in the order of original node ids.
-struct collector {
-  std::vector<std::int64_t> classes;
-  std::vector<float> embeddings; ///< [nodes, width], if wanted.
-  std::int64_t width = 0;
-  bool want_embeddings = false;
+prediction_request request_of(const predict_options& options) {
+  prediction_request out{.out = options.out,
+                         .listed = !options.nodes.empty(),
+                         .probabilities = options.probabilities,
+                         .logits = options.logits,
+                         .embeddings = {}};
+  if (options.embeddings)
+    out.embeddings.emplace_back();
+  for (const auto& type : options.embeddings_of)
+    if (std::find(out.embeddings.begin(), out.embeddings.end(), type)
+        == out.embeddings.end())
+      out.embeddings.push_back(type);
+  return out;
+}
+
+/// Collects the outputs of batches: a row for each node that is predicted, in
+/// the order of original ids.
+class collector {
+public:
+  /// @param nodes Ascending; empty: all of them. Outlives this.
+  collector(const prediction_request& request,
+            const std::vector<node_id>& nodes, std::int64_t all)
+    : nodes_(nodes), logits_wanted_(request.probabilities || request.logits),
+      embeddings_wanted_(!request.embeddings.empty()),
+      classes_(nodes.empty() ? static_cast<std::size_t>(all) : nodes.size()) {}
+
+  std::int64_t row_of(node_id node) const {
+    return nodes_.empty() ? node
+                          : std::lower_bound(nodes_.begin(), nodes_.end(), node)
+                              - nodes_.begin();
+  }
 
   void take(const step_result& result) {
     const auto& seeds = *result.original_seeds;
     const auto& output = *result.output;
-    if (want_embeddings && width == 0 && !seeds.empty()) {
-      width = output.embedding_width;
-      embeddings.resize(classes.size() * static_cast<std::size_t>(width));
-    }
-    const auto row = static_cast<std::size_t>(width);
-    for (std::size_t i = 0; i < seeds.size(); ++i) {
-      const auto node = static_cast<std::size_t>(seeds[i]);
-      classes[node] = output.predictions[i];
-      if (want_embeddings)
-        std::copy_n(output.embeddings.data() + i * row, row,
-                    embeddings.data() + node * row);
-    }
+    if (seeds.empty())
+      return;
+    for (std::size_t i = 0; i < seeds.size(); ++i)
+      classes_[row_of(seeds[i])] = output.predictions[i];
+    if (logits_wanted_)
+      take_rows(seeds, output.logits, logits_, classes_of_logits_);
+    if (embeddings_wanted_)
+      take_rows(seeds, output.embeddings, embeddings_, width_);
   }
+
+  /// Into `made`, in memory of this.
+  void give(prediction& made) {
+    const auto rows = std::ssize(classes_);
+    made.classes = std::move(classes_);
+    made.logits = {logits_.data(), rows, classes_of_logits_};
+    if (embeddings_wanted_)
+      made.embeddings = {{embeddings_.data(), rows, width_}};
+  }
+
+private:
+  void take_rows(const std::vector<node_id>& seeds,
+                 const std::vector<float>& values, std::vector<float>& into,
+                 std::int64_t& columns) {
+    const auto width = values.size() / seeds.size();
+    columns = static_cast<std::int64_t>(width);
+    into.resize(classes_.size() * width);
+    for (std::size_t i = 0; i < seeds.size(); ++i)
+      std::copy_n(values.data() + i * width, width,
+                  into.data()
+                    + static_cast<std::size_t>(row_of(seeds[i])) * width);
+  }
+
+  const std::vector<node_id>& nodes_;
+  const bool logits_wanted_;
+  const bool embeddings_wanted_;
+  std::vector<std::int64_t> classes_;
+  std::vector<float> logits_;
+  std::int64_t classes_of_logits_ = 0;
+  std::vector<float> embeddings_;
+  std::int64_t width_ = 0;
 };
 
-/// predictions.npy -> predictions.embeddings.npy
-fs::path embeddings_path(const fs::path& predictions) {
-  auto out = predictions;
-  out.replace_extension(".embeddings.npy");
+/// What predicting took, for people and for `--json`.
+struct predict_cost {
+  double seconds = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t scratch_bytes = 0;
+};
+
+void show(const predict_options& options, const prediction_files& files,
+          const prediction& made, bool other_dataset,
+          const predict_cost& cost) {
+  const auto names = files.names();
+  if (options.json) {
+    nlohmann::json summary{{"nodes", made.count()},
+                           {"other_dataset", other_dataset},
+                           {"layer_by_layer", options.all},
+                           {"peak_memory_bytes", cost.peak_memory_bytes},
+                           {"scratch_bytes", cost.scratch_bytes},
+                           {"seconds", cost.seconds}};
+    for (const auto& [name, path] : names)
+      summary[name] = path;
+    return say("{}\n", one_line(summary));
+  }
+  say("wrote the classes of {} to {}\n", pluralized(made.count(), "node"),
+      names.front().second);
+  for (std::size_t i = 1; i < names.size(); ++i)
+    say("wrote {} to {}\n", names[i].first, names[i].second);
+}
+
+result<void> check_options(const predict_options& options) {
+  if (options.all && options.neighbours == "sampled")
+    return fail(ec::invalid_argument,
+                "--all takes all neighbours: leave --neighbours sampled out");
+  if (!options.all && !options.embeddings_of.empty())
+    return fail(ec::invalid_argument,
+                "--embeddings-of takes --all: batches are of the nodes that "
+                "have classes");
+  if (!options.all && !options.scratch.empty())
+    return fail(ec::invalid_argument,
+                "--scratch is for what --all has to put aside; leave it out");
+  return ok();
+}
+
+/// By number, in the order of `prediction_request::embeddings`.
+result<std::vector<node_type_id>> types_of(const prediction_request& request,
+                                           const dataset_info& info) {
+  std::vector<node_type_id> out;
+  for (const auto& name : request.embeddings) {
+    const auto found = name.empty() ? info.target : info.find_node_type(name);
+    if (!found)
+      return fail(ec::not_found, "{} has no node type {}", in_quotes(info.name),
+                  in_quotes(name));
+    out.push_back(*found);
+  }
   return out;
 }
 
-/// Where results go. Made before the work, which an unwritable place would
-/// waste.
-struct output_files {
-  scratch_file predictions;
-  std::optional<scratch_file> embeddings;
+/// Predicts in either way, and writes what was asked for. Borrows options, run
+/// and info; serves one call.
+class predict_work {
+public:
+  predict_work(const predict_options& options, finished_run& run,
+               const dataset_info& info, prediction made,
+               std::vector<node_type_id> embeddings, prediction_files files)
+    : options_(options), run_(run), info_(info), made_(std::move(made)),
+      embeddings_(std::move(embeddings)), files_(std::move(files)) {}
 
-  static result<output_files> create(const predict_options& options) {
-    GRAPHMILL_TRY(auto predictions, scratch_file::create(options.out));
-    output_files out{std::move(predictions), std::nullopt};
-    if (options.embeddings) {
-      GRAPHMILL_TRY(out.embeddings,
-                    scratch_file::create(embeddings_path(options.out)));
-    }
-    return out;
+  result<void> by_batches() {
+    auto nodes = made_.ids;
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    collector outputs{request_of(options_), nodes,
+                      info_.node_types[info_.target].count};
+    auto& config = run_.config;
+    config.mode = run_mode::predict;
+    config.nodes = nodes;
+    run_reporter reporter{nullptr, show_progress(options_.quiet), nullptr};
+    config.observer = reporter.observer();
+    config.observer.on_output = [&outputs](const step_result& result) {
+      outputs.take(result);
+    };
+    std::optional<signal_watch> signals; // Until all is written.
+    GRAPHMILL_TRY(auto done, run_locally(std::move(config), signals));
+    if (done.outcome.failure)
+      return *done.outcome.failure;
+    outputs.give(made_);
+    for (const auto id : made_.ids)
+      made_.rows.push_back(outputs.row_of(id));
+    return write({done.seconds, done.work.peak_memory_bytes, 0});
   }
 
-  result<void> write(const collector& outputs) {
-    const auto nodes = static_cast<std::int64_t>(outputs.classes.size());
-    GRAPHMILL_TRYV(write_npy_bytes(predictions.fd(), predictions.path(),
-                                   dtype::int64, {nodes},
-                                   std::as_bytes(std::span{outputs.classes})));
-    if (embeddings)
-      GRAPHMILL_TRYV(write_npy_bytes(
-        embeddings->fd(), embeddings->path(), dtype::float32,
-        {nodes, outputs.width}, std::as_bytes(std::span{outputs.embeddings})));
-    if (embeddings)
-      GRAPHMILL_TRYV(embeddings->commit());
-    return predictions.commit();
+  result<void> by_layers() {
+    auto& config = run_.config;
+    const auto beside = fs::path{options_.out}.parent_path();
+    layerwise_config layers{.def = config.def,
+                            .data = config.data,
+                            .verify = config.verify,
+                            .storage = config.storage,
+                            .weights = std::move(config.weights),
+                            .embeddings = embeddings_,
+                            .scratch = !options_.scratch.empty()
+                                         ? fs::path{options_.scratch}
+                                       : beside.empty() ? fs::path{"."}
+                                                        : beside,
+                            .log = config.log,
+                            .on_progress = show_progress(options_.quiet)};
+    std::optional<signal_watch> signals; // Until all is written.
+    GRAPHMILL_TRY(auto done, run_layerwise(std::move(layers), signals));
+    made_.logits = done.made.logits.view;
+    argmax(made_.logits, made_.classes);
+    for (const auto& rows : done.made.embeddings)
+      made_.embeddings.push_back(rows.view);
+    made_.rows = made_.ids;
+    return write({done.seconds, done.peak_memory_bytes, done.made.file_bytes});
   }
+
+private:
+  result<void> write(const predict_cost& cost) {
+    GRAPHMILL_TRYV(files_.write(made_));
+    show(options_, files_, made_, run_.other_dataset, cost);
+    return ok();
+  }
+
+  const predict_options& options_;
+  finished_run& run_;
+  const dataset_info& info_;
+  prediction made_;
+  std::vector<node_type_id> embeddings_;
+  prediction_files files_;
 };
 
 result<int> predict(const predict_options& options) {
+  GRAPHMILL_TRYV(check_options(options));
   GRAPHMILL_TRY(auto run, open_finished_run(options));
-  GRAPHMILL_TRY(auto files, output_files::create(options));
-  GRAPHMILL_TRY(auto graph, partitioned_graph::open(run.config.data));
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(run.config.data));
   const auto& info = graph.info();
-  collector outputs;
-  outputs.classes.resize(
-    static_cast<std::size_t>(info.node_types[info.target].count));
-  outputs.want_embeddings = options.embeddings;
-  run.config.mode = run_mode::predict;
-  run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
-  run.config.observer = reporter.observer();
-  run.config.observer.on_output = [&outputs](const step_result& result) {
-    outputs.take(result);
-  };
-  std::optional<signal_watch> signals; // Until all is written.
-  GRAPHMILL_TRY(auto done, run_locally(std::move(run.config), signals));
-  if (done.outcome.failure)
-    return *done.outcome.failure;
-  GRAPHMILL_TRYV(files.write(outputs));
-  nlohmann::json summary{{"nodes", outputs.classes.size()},
-                         {"predictions", options.out},
-                         {"seconds", done.seconds}};
-  if (options.embeddings)
-    summary["embeddings"] = embeddings_path(options.out).string();
-  if (options.json)
-    say("{}\n", one_line(summary));
-  else
-    say("wrote the classes of {} to {}{}\n",
-        pluralized(outputs.classes.size(), "node"), options.out,
-        options.embeddings
-          ? fmt::format(" and embeddings of width {} to {}", outputs.width,
-                        embeddings_path(options.out).string())
-          : "");
+  const auto& target = info.node_types[info.target];
+  const auto request = request_of(options);
+  GRAPHMILL_TRY(auto embeddings, types_of(request, info));
+  prediction made;
+  made.class_names = target.class_names;
+  if (request.listed) {
+    GRAPHMILL_TRY(made.ids, read_node_list(options.nodes, target));
+  }
+  GRAPHMILL_TRY(auto files, prediction_files::create(request));
+  predict_work work{
+    options,         run, info, std::move(made), std::move(embeddings),
+    std::move(files)};
+  GRAPHMILL_TRYV(options.all ? work.by_layers() : work.by_batches());
   return 0;
 }
 
@@ -129,14 +272,41 @@ result<int> predict(const predict_options& options) {
 void add_predict_command(command_line& cli) {
   auto options = std::make_shared<predict_options>();
   auto* command = cli.app.add_subcommand(
-    "predict", "Predict the class of every node with a finished run");
+    "predict", "Predict the classes of nodes with a finished run");
   add_finished_run_options(*command, *options);
   command
     ->add_option("--out", options->out,
-                 "Where predictions go: [nodes] int64 classes (.npy)")
+                 "Where predictions go: [nodes] int64 classes (.npy), or a "
+                 "line for each node (.csv)")
     ->capture_default_str();
+  command->add_option("--nodes", options->nodes,
+                      "Predict these alone: a file with one id in a line, or "
+                      "a .npy of int64; their ids are written, too");
+  command->add_flag("--probabilities", options->probabilities,
+                    "Write [nodes, classes] float32, too: beside --out, or "
+                    "as columns of a .csv");
+  command->add_flag("--logits", options->logits, "The same before the softmax");
   command->add_flag("--embeddings", options->embeddings,
                     "Write the inputs of the last layer, too, beside it");
+  command
+    ->add_option("--embeddings-of", options->embeddings_of,
+                 "With --all, the same of all nodes of another type, "
+                 "as they enter the last layer that reads them; may be "
+                 "given again")
+    ->allow_extra_args(false);
+  command->add_flag("--all", options->all,
+                    "With all neighbours, layer by layer: each layer once for "
+                    "each node");
+  command->add_option("--scratch", options->scratch,
+                      "With --all, a folder for layers that memory does not "
+                      "hold (default: where --out goes)");
+  command->footer(
+    "PREDICTIONS.npy gets PREDICTIONS.ids.npy, .probabilities.npy, "
+    ".logits.npy,\n.embeddings.npy and .embeddings.TYPE.npy beside it. Without "
+    "--nodes row i is\nof node i. --all gives the same bits for any number of "
+    "threads and parts; batches\nwith --neighbours all agree with it to a few "
+    "units in the seventh decimal.\nLayers get half of the memory that there "
+    "is, or of --memory.");
   command->callback(
     [&cli, options] { cli.run = [options] { return predict(*options); }; });
 }

@@ -2,6 +2,7 @@
 
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/process/logger.hpp"
+#include "actors/process/say.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
@@ -28,8 +29,10 @@ void add_finished_run_options(CLI::App& command,
                               finished_run_options& options) {
   command.add_option("run", options.run, "Folder of a finished run")
     ->required();
-  command.add_option("--data", options.data,
-                     "Where the dataset lies now, if it has moved");
+  command.add_option(
+    "--data", options.data,
+    "Where the dataset lies now, if it has moved; or another one "
+    "of the same types, widths and number of classes");
   command
     .add_option("--neighbours", options.neighbours,
                 "Use sampled or all neighbours (default: as in the run's "
@@ -72,6 +75,32 @@ result<void> check_weights(const run_folder& run,
   return ok();
 }
 
+/// Lets a run be used on another dataset than its own, if it was named and what
+/// the run has learnt can be of use there. Whether the shapes fit is seen when
+/// weights are loaded.
+result<void> use_other_dataset(const finished_run_options& options,
+                               const dataset_info& info, finished_run& out) {
+  const auto told =
+    fmt::format("{} holds another dataset than the one that {} was trained on "
+                "(digests {} and {})",
+                out.config.data.string(), options.run, info.digest,
+                out.folder.from().dataset_digest);
+  if (options.data.empty())
+    return fail(ec::invalid_data,
+                "{}; to use the run on it, say so with --data", told);
+  for (const auto& type : info.node_types)
+    if (type.feature_width == 0)
+      return fail(ec::invalid_data,
+                  "{}, and nodes of type {} have no features: the run has "
+                  "learnt a row for each node of its own, and has none for "
+                  "others",
+                  told, type.name);
+  say(stderr, "note: {}\n", told);
+  out.config.def.dataset = info.name;
+  out.other_dataset = true;
+  return ok();
+}
+
 } // namespace
 
 result<finished_run> open_finished_run(const finished_run_options& options) {
@@ -93,11 +122,7 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   out.config.weights = std::move(weights.tensors);
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(out.config.data));
   if (graph.info().digest != out.folder.from().dataset_digest)
-    return fail(ec::invalid_data,
-                "{} holds another dataset than the one that {} was trained on "
-                "(digests {} and {})",
-                out.config.data.string(), options.run, graph.info().digest,
-                out.folder.from().dataset_digest);
+    GRAPHMILL_TRYV(use_other_dataset(options, graph.info(), out));
   GRAPHMILL_TRY(out.config.log, make_logger({}));
   return out;
 }

@@ -35,7 +35,8 @@ void add_finished_run_options(CLI::App& command, finished_run_options& options);
 /// A finished run, ready to be used.
 struct finished_run {
   run_folder folder;
-  local_run_config config; ///< Definition, data, weights; mode is open.
+  local_run_config config;    ///< Definition, data, weights; mode is open.
+  bool other_dataset = false; ///< The data are not those it was trained on.
 };
 result<finished_run> open_finished_run(const finished_run_options& options);
 

@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -64,8 +65,8 @@ void cluster_feed::note(const run_record& run, unix_time now) {
 
 void cluster_feed::recall(const runs_reply& known) {
   std::vector<run_record> kept;
-  for (const auto& run : std::views::reverse(known.runs))
-    kept.push_back(briefly(run));
+  std::transform(known.runs.rbegin(), known.runs.rend(),
+                 std::back_inserter(kept), briefly);
   const std::lock_guard lock{mutex_};
   more_ = more_ || known.more;
   for (auto& run : kept)
@@ -118,8 +119,8 @@ runs_reply cluster_feed::runs(std::size_t most) const {
   runs_reply out;
   const std::lock_guard lock{mutex_};
   out.more = more_ || runs_.size() > most;
-  for (const auto& run : std::views::reverse(runs_) | std::views::take(most))
-    out.runs.push_back(run);
+  const auto told = static_cast<std::ptrdiff_t>(std::min(most, runs_.size()));
+  out.runs.assign(runs_.rbegin(), runs_.rbegin() + told);
   return out;
 }
 

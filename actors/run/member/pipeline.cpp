@@ -64,8 +64,9 @@ public:
                                       config_.storage.from_disk};
       out.push_back(pool<neighbour_job, neighbour_answer>(
         {actor_kind::sampling_service, static_cast<part_id>(p)},
-        service_pool(config_.def.sampler.threads), service.counters,
-        [service](caf::actor_system& system) {
+        service_pool(config_.def.sampler.threads,
+                     config_.def.faults.sampling_service_delay_ms),
+        service.counters, [service](caf::actor_system& system) {
           return spawn_sampling_service(system, service);
         }));
     }
@@ -91,8 +92,9 @@ public:
       }
       out.push_back(pool<gather_job, gather_answer>(
         {actor_kind::feature_service, static_cast<part_id>(p)},
-        service_pool(config_.def.fetch.threads), service.counters,
-        [service](caf::actor_system& system) {
+        service_pool(config_.def.fetch.threads,
+                     config_.def.faults.feature_service_delay_ms),
+        service.counters, [service](caf::actor_system& system) {
           return spawn_feature_service(system, service);
         }));
     }
@@ -108,6 +110,8 @@ public:
     sampler.counters = stages_[stage_kind::sampler];
     worker_pool_config settings;
     settings.workers = config_.def.sampler.replicas;
+    settings.job_delay =
+      std::chrono::milliseconds{config_.def.faults.sampler_delay_ms};
     settings.job_timeout = timeouts::waiting_stage;
     settings.idle_is_credit = true;
     settings.asks_others = true;
@@ -142,6 +146,8 @@ public:
     fetcher.counters = stages_[stage_kind::fetcher];
     worker_pool_config settings;
     settings.workers = config_.def.fetch.replicas;
+    settings.job_delay =
+      std::chrono::milliseconds{config_.def.faults.fetcher_delay_ms};
     settings.job_timeout = timeouts::waiting_stage;
     settings.asks_others = true;
     return pool<fetch_job, fetch_answer>(
@@ -156,6 +162,8 @@ public:
                            stages_[stage_kind::batcher]};
     worker_pool_config settings;
     settings.workers = static_cast<std::uint32_t>(config_.models.size());
+    settings.job_delay =
+      std::chrono::milliseconds{config_.def.faults.batcher_delay_ms};
     return pool<assemble_job, assemble_answer>(
       {actor_kind::batcher}, settings, batcher.counters,
       [batcher](caf::actor_system& system) {
@@ -176,9 +184,11 @@ private:
     return actor;
   }
 
-  worker_pool_config service_pool(std::uint32_t threads) const {
+  worker_pool_config service_pool(std::uint32_t threads,
+                                  std::uint32_t delay_ms) const {
     worker_pool_config settings;
     settings.workers = threads;
+    settings.job_delay = std::chrono::milliseconds{delay_ms};
     settings.reply_delay_ms = config_.def.faults.reply_delay_ms;
     // A slow disk serves the jobs of several batches one after the other.
     if (config_.storage.from_disk)
@@ -200,8 +210,10 @@ std::vector<gradient_group_actor> spawn_groups(caf::actor_system& system,
   std::vector<gradient_group_actor> out;
   if (!config.ranks.empty() && !config.access.group)
     out.push_back(spawn_gradient_group(
-      system, {config.world, stages[stage_kind::gradient_group],
-               config.health->add({actor_kind::gradient_group})}));
+      system,
+      {config.world, stages[stage_kind::gradient_group],
+       config.health->add({actor_kind::gradient_group}),
+       std::chrono::milliseconds{config.def.faults.exchange_delay_ms}}));
   else
     for (auto rank : config.ranks)
       out.push_back(config.access.group(system, rank));

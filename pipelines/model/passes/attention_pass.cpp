@@ -13,6 +13,18 @@ constexpr std::int64_t grain = 256;
 
 } // namespace
 
+void join_heads(const_matrix joined, float share, float beta, matrix y) {
+  for (std::int64_t i = 0; i < y.rows; ++i) {
+    const auto* row = joined.row(i);
+    for (std::int64_t c = 0; c < y.columns; ++c) {
+      float sum = 0;
+      for (auto k = c; k < joined.columns; k += y.columns)
+        sum += row[k];
+      y.row(i)[c] = sum * share + (beta == 0 ? 0.0f : y.row(i)[c]);
+    }
+  }
+}
+
 attention_pass::attention_pass(const setting& options)
   : set_(options), heads_(options.source.rows),
     z_(options.input.rows, options.weight.columns, options.pool),
@@ -82,15 +94,7 @@ void attention_pass::add_output(std::int64_t begin, std::int64_t end,
     attend_jointly(joint_task(), begin, end, joined.view());
   else
     attend(task(), begin, end, joined.view());
-  for (std::int64_t i = 0; i < y.rows; ++i) {
-    const auto* row = joined.view().row(i);
-    for (std::int64_t c = 0; c < y.columns; ++c) {
-      float sum = 0;
-      for (auto k = c; k < columns; k += y.columns)
-        sum += row[k];
-      y.row(i)[c] = sum * share + (beta == 0 ? 0.0f : y.row(i)[c]);
-    }
-  }
+  join_heads(joined.view(), share, beta, y);
 }
 
 /// The gradient of each head's output when the layer averages them.

@@ -10,6 +10,11 @@
 
 namespace graphmill {
 
+/// y = beta y + what the heads of each row give, times `share`: where y is as
+/// wide as all of them, side by side, as they are; where it is as wide as one,
+/// their sum.
+void join_heads(const_matrix joined, float share, float beta, matrix y);
+
 /// A graph attention layer (Velickovic et al., "Graph attention networks",
 /// ICLR'18): all sources are transformed, then attended to. Heads lie side by
 /// side in the output, or are averaged (in the last layer). With a weight

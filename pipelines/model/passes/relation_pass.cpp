@@ -70,17 +70,26 @@ relation_scales unit_scales(std::int64_t rows) {
 
 relation_scales scales_of(const model_layout& layout, const minibatch& batch,
                           std::size_t relation, std::int64_t rows) {
+  static const pod_vector<std::int32_t> none;
   const auto& edges = batch.relations[relation];
+  return scales_of(layout, relation, edges.forward, rows,
+                   layout.traits.needs_degrees()
+                     ? batch.data.degrees[edges.destination]
+                     : none);
+}
+
+relation_scales scales_of(const model_layout& layout, std::size_t relation,
+                          const csr& edges, std::int64_t rows,
+                          const pod_vector<std::int32_t>& degrees) {
   switch (layout.traits.weights) {
   case edge_weights::mean:
     break;
   case edge_weights::symmetric:
-    return symmetric_scales(edges.forward, rows,
-                            batch.data.degrees[edges.destination]);
+    return symmetric_scales(edges, rows, degrees);
   case edge_weights::unit:
     return unit_scales(rows);
   }
-  auto out = mean_scales(edges.forward, rows);
+  auto out = mean_scales(edges, rows);
   if (layout.traits.averages_relations)
     for (auto& scale : out.row)
       scale *= layout.relations[relation].share;

@@ -40,6 +40,12 @@ relation_scales unit_scales(std::int64_t rows);
 relation_scales scales_of(const model_layout& layout, const minibatch& batch,
                           std::size_t relation, std::int64_t rows);
 
+/// The same of rows that are in no batch.
+/// @param degrees In-degrees as `symmetric_scales` takes them; else unused.
+relation_scales scales_of(const model_layout& layout, std::size_t relation,
+                          const csr& edges, std::int64_t rows,
+                          const pod_vector<std::int32_t>& degrees);
+
 /// The messages of one relation in one layer of one step, y += m(h) W, and
 /// their gradients. The cheapest of three ways is chosen by counts of rows and
 /// edges, when the pass is made: sum, then transform all rows; sum, then

@@ -335,13 +335,49 @@ CATCH_TEST_CASE("late answers come in another order, all of them",
   CATCH_CHECK_FALSE(std::is_sorted(seen->values.begin(), seen->values.end()));
 }
 
+CATCH_TEST_CASE("a worker that a fault slows does one job after the other",
+                "[actors][pool]") {
+  worker_pool_scene f;
+  worker_pool_config config;
+  config.job_delay = 100ms;
+  config.gauge =
+    std::make_shared<actor_gauge>(actor_label{actor_kind::batcher});
+  auto seen = f.ask_all(f.pool(config), {1, 2});
+  CATCH_CHECK(seen->values.empty());
+  CATCH_CHECK(config.gauge->read().now[std::size_t(actor_state::running)] == 1);
+  f.sim.advance(150ms);
+  CATCH_CHECK(seen->values == std::vector{2});
+  f.sim.advance(100ms);
+  CATCH_CHECK(seen->values == std::vector{2, 4});
+  CATCH_CHECK(f.counters->report().busy_seconds == Approx(0.2));
+}
+
+CATCH_TEST_CASE("a fault that slows jobs and one that ends workers",
+                "[actors][pool]") {
+  worker_pool_scene f;
+  worker_pool_config config;
+  config.workers = 2;
+  config.job_delay = 20ms;
+  config.crash_every = 2;
+  auto seen = f.ask_all(f.pool(config), {1, 2, 3, 4});
+  f.wait_for_new_workers();
+  CATCH_CHECK(seen->errors.empty());
+  std::sort(seen->values.begin(), seen->values.end());
+  CATCH_CHECK(seen->values == std::vector{2, 4, 6, 8});
+  CATCH_CHECK(f.counters->report().restarts > 0);
+}
+
 CATCH_TEST_CASE("a pool that ends answers what it has taken",
                 "[actors][pool]") {
   worker_pool_scene f;
-  auto pool = f.pool({});
-  auto seen = f.ask_all(pool, {99, 1, 2});
-  CATCH_CHECK(seen->errors.empty());
-  stop_actor(pool);
-  f.sim.run();
-  CATCH_CHECK(seen->errors.size() == 3);
+  for (auto delay : {0ms, 100ms}) {
+    worker_pool_config config;
+    config.job_delay = delay;
+    auto pool = f.pool(config);
+    auto seen = f.ask_all(pool, {99, 1, 2});
+    CATCH_CHECK(seen->errors.empty());
+    stop_actor(pool);
+    f.sim.run();
+    CATCH_CHECK(seen->errors.size() == 3);
+  }
 }

@@ -4,6 +4,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,6 +46,22 @@ CATCH_TEST_CASE("a server answers GET and HEAD", "[http_server]") {
   CATCH_CHECK(counts->answered == 5);
   CATCH_CHECK(counts->refused == 2);
   CATCH_CHECK(counts->connections == 1);
+}
+
+CATCH_TEST_CASE("a server lets runs go first", "[http_server]") {
+  auto options = options_with_page();
+  options.pages["/nice"] = [](const http_request&) {
+    http_answer page; // 0 is the calling thread.
+    page.body = std::make_shared<const std::string>(
+      std::to_string(::getpriority(PRIO_PROCESS, 0)));
+    return page;
+  };
+  const auto own = ::getpriority(PRIO_PROCESS, 0);
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  CATCH_CHECK(client.ask(request_for("/nice")).body
+              == std::to_string(std::min(own + 5, 19)));
+  CATCH_CHECK(::getpriority(PRIO_PROCESS, 0) == own);
 }
 
 CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {

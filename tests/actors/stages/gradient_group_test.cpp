@@ -23,9 +23,11 @@ struct gradient_group_scene {
   std::map<rank_id, reduced_gradients> sums;
   std::vector<error> errors;
 
-  explicit gradient_group_scene(rank_id ranks)
+  explicit gradient_group_scene(rank_id ranks,
+                                std::chrono::milliseconds delay = 0ms)
     : group(sim.own(spawn_gradient_group(
-      sim.system(), {ranks, std::make_shared<stage_counters>("group", 1)}))) {}
+      sim.system(),
+      {ranks, std::make_shared<stage_counters>("group", 1), {}, delay}))) {}
 
   void contribute(std::int64_t step, rank_id rank,
                   std::shared_ptr<gradient_set> values) {
@@ -101,6 +103,20 @@ CATCH_TEST_CASE("steps are kept apart", "[actors][group]") {
   CATCH_CHECK(f.sum(0) == std::vector{3.0f});
   f.contribute(8, 0, gradients({20}));
   CATCH_CHECK(f.sum(0) == std::vector{30.0f});
+}
+
+CATCH_TEST_CASE("a fault holds sums back", "[actors][group]") {
+  gradient_group_scene f{2, 100ms};
+  for (std::int64_t step : {0, 1}) {
+    f.contribute(step, 0, gradients({1}));
+    f.contribute(step, 1, gradients({2}));
+    f.sim.advance(50ms);
+    CATCH_CHECK(f.sums.empty());
+    f.sim.advance(100ms);
+    CATCH_CHECK(f.sum(0) == std::vector{3.0f});
+    CATCH_CHECK(f.sum(1) == std::vector{3.0f});
+    f.sums.clear();
+  }
 }
 
 CATCH_TEST_CASE("a second contribution and a foreign rank are refused",

@@ -88,7 +88,10 @@ train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
         class_weights: [1, 0.5]}
 evaluate: {neighbours: all, batch_size: 17, every: 18}
 budget: {bytes: 1.5 GiB, batches: 19}
-faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22}
+faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22,
+         sampling_service_delay_ms: 28, sampler_delay_ms: 29,
+         feature_service_delay_ms: 30, fetcher_delay_ms: 31,
+         batcher_delay_ms: 32, exchange_delay_ms: 33, daemons: [b]}
 placement: {trainers: [b, "a:1"], samplers: [3], owners: 5}
 checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
 recovery: {wait: 26, attempts: 27}
@@ -123,7 +126,9 @@ recovery: {wait: 26, attempts: 27}
   CATCH_CHECK(def.evaluate
               == definition::evaluate_section{neighbour_use::all, 17, 18});
   CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
-  CATCH_CHECK(def.faults == definition::faults_section{20, 21, 22});
+  CATCH_CHECK(
+    def.faults
+    == definition::faults_section{20, 21, 22, 28, 29, 30, 31, 32, 33, {"b"}});
   CATCH_CHECK(def.placement
               == definition::placement_section{{"b", "a:1"}, {"3"}, 5});
   CATCH_CHECK(def.checkpoint == definition::checkpoint_section{23, 24, 25});

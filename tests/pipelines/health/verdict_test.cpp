@@ -173,6 +173,14 @@ const std::vector<verdict_case> cases{
      at(run, 0, actor_kind::sampling_proxy).mean_latency = 2e-5;
    },
    "", "no stage is slow: the sampling service of part 0"},
+  {"a link that brings answers at once",
+   [](run_health& run) {
+     fill_stage(run, actor_kind::sampler, 0.05, 0.9);
+     slow_down(at(run, 0, actor_kind::sampling_service), 0.1, 4e-5);
+     slow_down(at(run, 1, actor_kind::sampling_service), 0.1, 4e-5);
+     at(run, 0, actor_kind::sampling_proxy).mean_latency = 3e-4;
+   },
+   "", "no stage is slow: the sampling proxy of part 1"},
   {"the sampling service there",
    [](run_health& run) {
      fill_stage(run, actor_kind::sampler, 0.05, 0.9);
@@ -282,6 +290,13 @@ const std::vector<verdict_case> cases{
      for (std::size_t daemon : {0, 1})
        at(run, daemon, actor_kind::trainer).items = 0;
      run.progress.emplace().epoch = 40;
+   },
+   "", "no daemon has told of a trained batch yet"},
+  {"the first validation",
+   [](run_health& run) {
+     for (std::size_t daemon : {0, 1})
+       at(run, daemon, actor_kind::trainer).items = 0;
+     run.progress.emplace().phase = phase::validation;
    },
    "", "no daemon has told of a trained batch yet"},
 };

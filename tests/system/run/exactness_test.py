@@ -27,6 +27,9 @@ LAYOUTS = [
     {"faults": {"reply_delay_ms": 4}},
     {"faults": {"crash_every": 7}},
     {"faults": {"trainer_delay_ms": 3}, "sampler": {"replicas": 3}},
+    {"faults": {"sampling_service_delay_ms": 2, "sampler_delay_ms": 3,
+                "feature_service_delay_ms": 2, "fetcher_delay_ms": 4,
+                "batcher_delay_ms": 3, "exchange_delay_ms": 2}},
 ]
 
 # As much trouble as possible.

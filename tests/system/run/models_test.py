@@ -6,6 +6,7 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
 import runs
 from exactness_test import write_typed_set
 from numpy_models import KINDS, Model, cross_entropy
@@ -89,11 +90,21 @@ class Models(runs.Workplace):
         chosen = np.take_along_axis(logits, np.load(out)[:, None], 1)[:, 0]
         np.testing.assert_allclose(chosen, logits.max(axis=1),
                                    atol=1e-4 * scale)
+        self.compare_layers(summary, dataset, last_input, logits)
         test = dataset.node_array(target, "test")
         labels = dataset.node_array(target, "labels")
         got = self.ask("evaluate", summary["run"], "--data", dataset.folder)
         want = cross_entropy(logits[test], labels[test])
         self.assertAlmostEqual(got["loss"], want, delta=1e-4 * (1 + want))
+
+    def compare_layers(self, summary, dataset, last_input, logits):
+        out = pathlib.Path(summary["run"]) / "layers.npy"
+        self.ask("predict", summary["run"], "--data", dataset.folder, "--all",
+                 "--out", out, "--logits", "--embeddings")
+        for name, want in (("logits", logits), ("embeddings", last_input)):
+            got = np.load(out.with_suffix(f".{name}.npy"))
+            np.testing.assert_allclose(got, want,
+                                       atol=1e-5 * np.abs(want).max())
 
 
 if __name__ == "__main__":

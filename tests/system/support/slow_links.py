@@ -14,11 +14,15 @@ class Link:
     """Forwards connections to a port on loopback. What comes is held back, in
     each direction, by `delays` seconds: connections take them in turn, so what
     two of them carry gets out of order. `change` is called for what a caller
-    says and returns what is forwarded."""
+    says and returns what is forwarded. All connections can be made slower while
+    they are on: by `latency`, in seconds in each direction, and by `rate`, in
+    bytes per second of each connection and direction (0: no limit)."""
 
     def __init__(self, delays=(0,), change=lambda piece: piece):
         self.change = change
         self.delays = itertools.cycle(delays)
+        self.latency = 0
+        self.rate = 0
         self.connections = 0
         self.bytes = 0
         self.target = None  # Port; connections wait until it is set.
@@ -71,12 +75,15 @@ class Link:
                 self.bytes += len(piece)
                 writer.write(change(piece))
                 await writer.drain()
+                if self.rate:
+                    await asyncio.sleep(len(piece) / self.rate)
 
         delivery = asyncio.create_task(deliver())
         with contextlib.suppress(OSError):
             while not delivery.done():
                 piece = await reader.read(1 << 16)
-                await pieces.put((time.monotonic() + delay, piece))
+                due = time.monotonic() + delay + self.latency
+                await pieces.put((due, piece))
                 if not piece:
                     break
         with contextlib.suppress(OSError):
@@ -107,3 +114,23 @@ class SlowCluster(Cluster):
         super().__exit__()
         for link in self.links:
             link.close()
+
+
+class LinkedCluster(Cluster):
+    """Daemons that reach d1 by `link` alone; it is as fast as any until it is
+    told otherwise. Without a key, as a `SlowCluster`."""
+
+    def __init__(self, *arguments):
+        self.link = Link()
+        super().__init__(*arguments, "--insecure")
+
+    def add(self, share):
+        if len(self.daemons) != 1:
+            return super().add(share)
+        self.link.target = free_port()
+        return super().add(share, "--advertise", f"127.0.0.1:{self.link.port}",
+                           listen=f"tcp://127.0.0.1:{self.link.target}")
+
+    def __exit__(self, *_):
+        super().__exit__()
+        self.link.close()

@@ -25,6 +25,14 @@ member_share share_of(const deployment& assignment) {
   return out;
 }
 
+/// Faults on purpose may be for other daemons alone.
+void keep_own_faults(definition& def, const std::string& daemon) {
+  const auto& theirs = def.faults.daemons;
+  if (!theirs.empty()
+      && std::find(theirs.begin(), theirs.end(), daemon) == theirs.end())
+    def.faults = {};
+}
+
 } // namespace
 
 result<void> check_deployment(const deployment& assignment,
@@ -56,6 +64,7 @@ result<member_config> open_share(const deployment& assignment,
   GRAPHMILL_TRYV(check_provable(assignment.def, *graph));
   run_setup setup;
   setup.def = assignment.def;
+  keep_own_faults(setup.def, assignment.daemons[assignment.you].name);
   setup.storage = from.storage;
   settle_threads(setup.def, share.ranks.size(), from.processors);
   GRAPHMILL_TRY(auto out, prepare_member(setup, graph, share));

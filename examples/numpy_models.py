@@ -1,8 +1,11 @@
 """All kinds of models once more, by numpy alone, over whole graphs: what a run
 must compute when it takes all neighbours. Nothing is shared with the program
-but the names of its weights."""
+but the names of its weights. `read_weights.py` and the tests use it."""
 
-from support import np
+import json
+import pathlib
+
+import numpy as np
 
 
 def relu(x):
@@ -36,6 +39,30 @@ def softmax_by(scores, to, rows):
     np.maximum.at(largest, to, scores)
     powers = np.exp(scores - largest[to])
     return powers / summed(powers, to, rows)[to]
+
+
+class Folder:
+    """A dataset folder as partition/dataset-format.md describes it."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.info = json.loads((self.folder / "dataset.json").read_text())
+
+    def node_array(self, node_type, name):
+        """An array of a node type, or None."""
+        path = self.folder / "nodes" / node_type / f"{name}.npy"
+        return np.load(path) if path.exists() else None
+
+    def edge_types(self):
+        return [f"{t['source']}__{t['name']}__{t['destination']}"
+                for t in self.info["edge_types"]]
+
+    def edges(self, edge_type):
+        """All edges as [2, E]: sources, and what they lead to."""
+        folder = self.folder / "edges" / edge_type
+        counts = np.diff(np.load(folder / "indptr.npy"))
+        return np.stack([np.load(folder / "indices.npy").astype(np.int64),
+                         np.repeat(np.arange(len(counts)), counts)])
 
 
 class Relation:

@@ -1,0 +1,237 @@
+#include "actors/commands/engine/prediction_files.hpp"
+
+#include "partition/files/npy/npy.hpp"
+#include "partition/files/npy/npy_header.hpp"
+#include "pipelines/kernels/cross_entropy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Rows that are put together before they are written.
+constexpr std::int64_t written_rows = 4096;
+
+/// predictions.npy -> predictions.logits.npy
+fs::path beside(const fs::path& out, std::string_view infix) {
+  if (infix.empty())
+    return out;
+  const std::string end =
+    out.extension() == ".csv" ? std::string{".csv"} : std::string{".npy"};
+  auto path = out;
+  path.replace_extension(fmt::format(".{}{}", infix, end));
+  return path;
+}
+
+/// Rows of a matrix, in the order of a file.
+struct row_source {
+  const_matrix from;
+  std::span<const std::int64_t> rows; ///< Empty: all, in order.
+  bool softmax = false;
+
+  std::int64_t count() const {
+    return rows.empty() ? from.rows : std::ssize(rows);
+  }
+
+  /// Rows [begin, end) of the file. @param out Receives them.
+  void take(std::int64_t begin, std::int64_t end,
+            std::vector<float>& out) const {
+    const auto width = static_cast<std::size_t>(from.columns);
+    out.resize(static_cast<std::size_t>(end - begin) * width);
+    for (auto i = begin; i < end; ++i)
+      std::copy_n(from.row(rows.empty() ? i : rows[i]), width,
+                  out.data() + static_cast<std::size_t>(i - begin) * width);
+    const matrix whole{out.data(), end - begin, from.columns};
+    if (softmax)
+      graphmill::softmax(whole, whole);
+  }
+};
+
+result<void> write_header(const scratch_file& file, dtype type,
+                          std::span<const std::int64_t> shape) {
+  const auto header = format_npy_header(type, shape);
+  return write_all(file.fd(), std::as_bytes(std::span{header}), file.path());
+}
+
+result<void> write_array(const scratch_file& file, const row_source& source) {
+  const std::array shape{source.count(), source.from.columns};
+  GRAPHMILL_TRYV(write_header(file, dtype::float32, shape));
+  std::vector<float> values;
+  for (std::int64_t at = 0; at < source.count(); at += written_rows) {
+    source.take(at, std::min(at + written_rows, source.count()), values);
+    GRAPHMILL_TRYV(
+      write_all(file.fd(), std::as_bytes(std::span{values}), file.path()));
+  }
+  return ok();
+}
+
+result<void> write_integers(const scratch_file& file,
+                            std::span<const std::int64_t> values) {
+  return write_npy_bytes(file.fd(), file.path(), dtype::int64,
+                         {std::ssize(values)}, std::as_bytes(values));
+}
+
+/// A field of a CSV, in quotes where it must be (RFC 4180).
+std::string csv_text(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos)
+    return std::string{text};
+  std::string out = "\"";
+  for (const auto c : text) {
+    if (c == '"')
+      out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+/// A group of columns of a CSV.
+struct table_columns {
+  std::string name; ///< What stands before the number of a column.
+  row_source source;
+};
+
+/// The columns that stand before those of numbers, of a line.
+void add_front(const prediction& made, std::int64_t line, bool classes,
+               std::string& text) {
+  const auto at = made.ids.empty() || !classes ? line : made.rows[line];
+  fmt::format_to(std::back_inserter(text), "{}",
+                 made.ids.empty() ? line : made.ids[line]);
+  if (!classes)
+    return;
+  const auto found = made.classes[at];
+  fmt::format_to(std::back_inserter(text), ",{}", found);
+  if (!made.class_names.empty())
+    text += "," + csv_text(made.class_names[found]);
+}
+
+} // namespace
+
+result<prediction_files>
+prediction_files::create(const prediction_request& request) {
+  prediction_files out;
+  out.request_ = request;
+  GRAPHMILL_TRYV(out.add(content::classes, "predictions", ""));
+  if (!request.csv()) {
+    if (request.listed)
+      GRAPHMILL_TRYV(out.add(content::ids, "ids", "ids"));
+    if (request.probabilities)
+      GRAPHMILL_TRYV(
+        out.add(content::probabilities, "probabilities", "probabilities"));
+    if (request.logits)
+      GRAPHMILL_TRYV(out.add(content::logits, "logits", "logits"));
+  }
+  for (std::size_t i = 0; i < request.embeddings.size(); ++i) {
+    const auto& type = request.embeddings[i];
+    const auto name = type.empty() ? "embeddings" : "embeddings." + type;
+    GRAPHMILL_TRYV(out.add(content::embeddings, name, name, i));
+  }
+  return out;
+}
+
+result<void> prediction_files::add(content what, std::string name,
+                                   std::string_view infix,
+                                   std::size_t embedding) {
+  const auto path = beside(request_.out, infix);
+  GRAPHMILL_TRY(auto scratch, scratch_file::create(path));
+  files_.push_back(
+    {what, std::move(name), path, embedding, std::move(scratch)});
+  return ok();
+}
+
+result<void> prediction_files::write_table(const file& one,
+                                           const prediction& made) const {
+  const auto classes = one.what == content::classes;
+  std::vector<table_columns> columns;
+  if (classes && request_.probabilities)
+    columns.push_back({"probability_", {made.logits, made.rows, true}});
+  if (classes && request_.logits)
+    columns.push_back({"logit_", {made.logits, made.rows}});
+  const auto other = !classes && !request_.embeddings[one.embedding].empty();
+  if (!classes)
+    columns.push_back({"embedding_",
+                       {made.embeddings[one.embedding],
+                        other ? std::span<const std::int64_t>{} : made.rows}});
+  // Rows of another type are no rows of the list.
+  prediction everyone;
+  const auto& front = other ? everyone : made;
+  const auto lines = classes ? made.count() : columns.front().source.count();
+  std::string text = "id";
+  if (classes)
+    text += made.class_names.empty() ? ",class" : ",class,class_name";
+  for (const auto& group : columns)
+    for (std::int64_t c = 0; c < group.source.from.columns; ++c)
+      text += fmt::format(",{}{}", group.name, c);
+  text += '\n';
+  std::vector<std::vector<float>> values(columns.size());
+  for (std::int64_t begin = 0; begin < lines; begin += written_rows) {
+    const auto end = std::min(begin + written_rows, lines);
+    for (std::size_t g = 0; g < columns.size(); ++g)
+      columns[g].source.take(begin, end, values[g]);
+    for (auto line = begin; line < end; ++line) {
+      add_front(front, line, classes, text);
+      for (std::size_t g = 0; g < columns.size(); ++g) {
+        const auto width = columns[g].source.from.columns;
+        for (std::int64_t c = 0; c < width; ++c)
+          fmt::format_to(std::back_inserter(text), ",{}",
+                         values[g][(line - begin) * width + c]);
+      }
+      text += '\n';
+    }
+    GRAPHMILL_TRYV(write_all(one.scratch.fd(), std::as_bytes(std::span{text}),
+                             one.scratch.path()));
+    text.clear();
+  }
+  return ok();
+}
+
+result<void> prediction_files::write(const file& one,
+                                     const prediction& made) const {
+  if (request_.csv())
+    return write_table(one, made);
+  switch (one.what) {
+  case content::ids:
+    return write_integers(one.scratch, made.ids);
+  case content::probabilities:
+    return write_array(one.scratch, {made.logits, made.rows, true});
+  case content::logits:
+    return write_array(one.scratch, {made.logits, made.rows});
+  case content::embeddings:
+    if (request_.embeddings[one.embedding].empty())
+      return write_array(one.scratch,
+                         {made.embeddings[one.embedding], made.rows});
+    return write_array(one.scratch, {made.embeddings[one.embedding], {}});
+  case content::classes:
+    break;
+  }
+  std::vector<std::int64_t> listed;
+  for (const auto row : made.rows)
+    listed.push_back(made.classes[row]);
+  return write_integers(one.scratch, made.ids.empty() ? made.classes : listed);
+}
+
+result<void> prediction_files::write(const prediction& made) {
+  for (const auto& one : files_)
+    GRAPHMILL_TRYV(write(one, made));
+  for (auto& one : files_)
+    GRAPHMILL_TRYV(one.scratch.commit());
+  return ok();
+}
+
+std::vector<std::pair<std::string, std::string>>
+prediction_files::names() const {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& one : files_)
+    out.emplace_back(one.name, one.path.string());
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/files/file_io.hpp"
+#include "pipelines/kernels/matrix.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// What `predict` has found out, in the memory of others. Of a list of nodes,
+/// `rows` says which row of the matrices is whose.
+struct prediction {
+  std::vector<node_id> ids;       ///< The list; empty: all nodes, in order.
+  std::vector<std::int64_t> rows; ///< [ids] Of classes, logits and the first
+                                  ///< embeddings.
+  std::vector<std::int64_t> classes;
+  std::vector<std::string> class_names; ///< Empty, or one per class.
+  const_matrix logits;                  ///< [., classes], if asked for.
+  /// In the order of `prediction_request::embeddings`; those of other types
+  /// than the target have a row for every node.
+  std::vector<const_matrix> embeddings;
+
+  std::int64_t count() const {
+    return ids.empty() ? std::ssize(classes) : std::ssize(ids);
+  }
+};
+
+/// What to write, and where.
+struct prediction_request {
+  std::filesystem::path out; ///< Ends in .csv: as text; else as .npy.
+  bool listed = false;       ///< Of a list of nodes.
+  bool probabilities = false;
+  bool logits = false;
+  /// Whose embeddings: names of node types, of which "" is the target.
+  std::vector<std::string> embeddings;
+
+  bool csv() const { return out.extension() == ".csv"; }
+};
+
+/// The files of a prediction. Made before the work, which an unwritable place
+/// would waste; seen under their names when all of them are whole.
+///
+///   OUT.npy                  [nodes] int64 classes
+///   OUT.ids.npy              [nodes] int64, of a list
+///   OUT.probabilities.npy    [nodes, classes] float32, and so OUT.logits.npy
+///   OUT.embeddings.npy       [nodes, width] float32
+///   OUT.embeddings.TYPE.npy  the same of all nodes of another type
+///
+/// As CSV, the first four are one file with a line for each node.
+class prediction_files {
+public:
+  static result<prediction_files> create(const prediction_request& request);
+
+  result<void> write(const prediction& made);
+
+  /// Names for people and for JSON: what it is, and its path.
+  std::vector<std::pair<std::string, std::string>> names() const;
+
+private:
+  enum class content : std::uint8_t {
+    classes,
+    ids,
+    probabilities,
+    logits,
+    embeddings,
+  };
+  struct file {
+    content what = content::classes;
+    std::string name;
+    std::filesystem::path path;
+    std::size_t embedding = 0; ///< Which of them.
+    scratch_file scratch;
+  };
+
+  result<void> add(content what, std::string name, std::string_view infix,
+                   std::size_t embedding = 0);
+  result<void> write(const file& one, const prediction& made) const;
+  result<void> write_table(const file& one, const prediction& made) const;
+
+  prediction_request request_;
+  std::vector<file> files_;
+};
+
+} // namespace graphmill

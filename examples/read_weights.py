@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Predicts with the weights of a finished run by numpy alone.
+
+    python3 examples/read_weights.py runs/RUN
+    python3 examples/read_weights.py runs/RUN --compare logits.npy
+    python3 examples/read_weights.py runs/RUN --out logits.npy
+
+Prints the name and shape of each weight, and the accuracy of the test split.
+`--compare` takes what `graphmill predict RUN --all --logits` has written, and
+fails if it differs. All of the graph is in memory, in double precision: this
+is for small graphs, and to see what the weights mean. The formulas of all kinds
+of models are in numpy_models.py, beside this file; the formats of weights and
+datasets are told in pipelines/README.md and partition/dataset-format.md."""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+import numpy as np
+
+import numpy_models
+
+
+def read_safetensors(path):
+    """The tensors of a file by name: eight bytes with the length of a JSON
+    text, the text, and the values, all little-endian."""
+    data = pathlib.Path(path).read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    return {name: np.frombuffer(
+                data[8 + size:][slice(*entry["data_offsets"])],
+                "<f4").reshape(entry["shape"])
+            for name, entry in header.items()}
+
+
+def model_field(definition, name):
+    """A field of the section `model`, as a run writes its definition."""
+    section = re.search(r"^model:\n((?:  .*\n)+)", definition, re.MULTILINE)
+    return re.search(rf"^  {name}: (.*)$", section[1], re.MULTILINE)[1]
+
+
+def predict(run, data):
+    """Weights, logits of all nodes of the target type, and the dataset."""
+    definition = (run / "definition.yaml").read_text()
+    weights = read_safetensors(run / "weights.safetensors")
+    dataset = numpy_models.Folder(data)
+    layers = max(int(found[1]) for name in weights
+                 if (found := re.match(r"layer(\d+)\.", name)))
+    model = numpy_models.Model(model_field(definition, "kind"), dataset,
+                               weights,
+                               model_field(definition, "residual") == "true")
+    _, logits = model.run(layers, dataset.info["target"])
+    return weights, logits, dataset
+
+
+def accuracy(logits, dataset):
+    """Of the test split; None if there is none."""
+    target = dataset.info["target"]
+    labels = dataset.node_array(target, "labels")
+    test = dataset.node_array(target, "test")
+    if labels is None or test is None or not len(test):
+        return None
+    return (logits[test].argmax(axis=1) == labels[test]).mean()
+
+
+def difference(logits, file):
+    """How far other logits are from these, as a share of the largest one."""
+    other = np.load(file)
+    if other.shape != logits.shape:
+        sys.exit(f"{file} has the shape {other.shape}, not {logits.shape}")
+    return np.abs(other - logits).max() / np.abs(logits).max()
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("run", type=pathlib.Path,
+                        help="folder of a finished run")
+    parser.add_argument("--data", type=pathlib.Path,
+                        help="the dataset, not cut into parts (default: where "
+                             "the run found it)")
+    parser.add_argument("--out", type=pathlib.Path,
+                        help="write logits: [nodes, classes] float32")
+    parser.add_argument("--compare", type=pathlib.Path,
+                        help="logits of `graphmill predict --all --logits`")
+    options = parser.parse_args()
+    data = options.data or pathlib.Path(
+        json.loads((options.run / "run.json").read_text())["data"])
+    if not (data / "dataset.json").exists():
+        sys.exit(f"{data} has no dataset.json: name the dataset as it was "
+                 "before it was cut into parts, with --data")
+    weights, logits, dataset = predict(options.run, data)
+    for name, value in weights.items():
+        print(f"{name:40} {list(value.shape)}")
+    if (share := accuracy(logits, dataset)) is not None:
+        print(f"test accuracy {share:.4f}")
+    if options.out:
+        np.save(options.out, logits.astype(np.float32))
+    if options.compare:
+        far = difference(logits, options.compare)
+        print(f"logits differ by {far:.1e} of the largest one at the most")
+        if not far < 1e-4:
+            sys.exit("these are predictions of other weights or data")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+#include "pipelines/model/layerwise/layer_piece.hpp"
+
+#include "partition/files/page_requests.hpp"
+#include "pipelines/kernels/activation.hpp"
+#include "pipelines/kernels/attention/attention.hpp"
+#include "pipelines/kernels/attention/joint_attention.hpp"
+#include "pipelines/kernels/gather_max.hpp"
+#include "pipelines/kernels/gather_sum.hpp"
+#include "pipelines/kernels/layer_norm.hpp"
+#include "pipelines/model/passes/attention_pass.hpp"
+#include "pipelines/model/passes/gemm.hpp"
+#include "pipelines/model/passes/relation_pass.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Has the kernel read the rows that a piece is about to gather, all at once.
+void ask_for_rows(const_matrix sources, const csr& edges) {
+  page_requests pages;
+  for (const auto j : edges.columns)
+    pages.add(sources.row(j),
+              static_cast<std::size_t>(sources.columns) * sizeof(float));
+  pages.send();
+}
+
+std::int64_t rows_with_edges(const csr& edges) {
+  std::int64_t out = 0;
+  for (std::size_t i = 0; i + 1 < edges.indptr.size(); ++i)
+    out += edges.indptr[i] != edges.indptr[i + 1];
+  return out;
+}
+
+} // namespace
+
+result<owned_matrix> layer_piece::rows(std::int64_t begin,
+                                       std::int64_t end) const {
+  const auto& type = shape().types[static_cast<std::size_t>(set_.type)];
+  const span piece{begin, end};
+  owned_matrix sums{piece.count(), type.sum, set_.pool};
+  const auto y = sums.view();
+  float beta = 0;
+  if (type.self != absent) {
+    multiply(set_.input.slice(begin, end), at(type.self), 0, y);
+    beta = 1;
+  }
+  for (const auto& from : set_.relations) {
+    GRAPHMILL_TRYV(add(from, piece, beta, y));
+    beta = 1;
+  }
+  if (beta == 0)
+    std::fill(y.data, y.data + y.size(), 0.0f);
+  return finish(std::move(sums), piece);
+}
+
+result<void> layer_piece::add(const relation& from, span piece, float beta,
+                              matrix y) const {
+  csr edges{pod_vector<std::int64_t>{set_.pool},
+            pod_vector<local_id>{set_.pool}};
+  GRAPHMILL_TRYV(
+    set_.graph->neighbours(from.edge_types, piece.begin, piece.end, edges));
+  if (from.far)
+    ask_for_rows(from.sources, edges);
+  switch (set_.layout->traits.message) {
+  case message_form::sum:
+    add_sum(from, edges, piece, beta, y);
+    break;
+  case message_form::maximum:
+    add_maximum(from, edges, beta, y);
+    break;
+  case message_form::attention:
+    add_attention(from, edges, piece, beta, y);
+    break;
+  case message_form::none:
+    break;
+  }
+  return ok();
+}
+
+/// The scaled sum of the neighbours' rows, times the weight matrix. Where most
+/// rows have no neighbours, those that have some are put together first; this
+/// depends on the rows of the piece alone.
+void layer_piece::add_sum(const relation& from, const csr& edges, span piece,
+                          float beta, matrix y) const {
+  const auto count = piece.count();
+  pod_vector<std::int32_t> degrees;
+  if (set_.degrees != nullptr)
+    degrees.append(set_.degrees->span().subspan(
+      static_cast<std::size_t>(piece.begin), static_cast<std::size_t>(count)));
+  auto scales = scales_of(*set_.layout, from.number, edges, count, degrees);
+  if (shape().epsilon != absent) {
+    scales.self.resize(static_cast<std::size_t>(count));
+    std::fill(scales.self.begin(), scales.self.end(),
+              1 + *at(shape().epsilon).data);
+  }
+  const auto with_self = !scales.self.empty();
+  const auto kept = rows_with_edges(edges);
+  if (!with_self && 2 * kept < count)
+    return add_some(from, edges, scales.row, kept, beta, y);
+  owned_matrix sums{count, from.sources.columns, set_.pool};
+  if (with_self)
+    scale_rows(from.sources.slice(piece.begin, piece.end), scales.self.data(),
+               0, count, sums.view());
+  run(gather_sum{.indptr = edges.indptr.data(),
+                 .columns = edges.columns.data(),
+                 .x = from.sources,
+                 .row_scale = scales.row.data(),
+                 .column_scale = from.source_scales},
+      0, count, with_self ? count : 0, sums.view());
+  multiply(sums.view(), at(shape().weights[from.number]), beta, y);
+}
+
+/// `add_sum` for the rows alone that have edges; these may be none.
+void layer_piece::add_some(const relation& from, const csr& edges,
+                           const pod_vector<float>& scales, std::int64_t kept,
+                           float beta, matrix y) const {
+  if (beta == 0)
+    std::fill(y.data, y.data + y.size(), 0.0f);
+  std::vector<std::int64_t> which;
+  std::vector<std::int64_t> indptr{0};
+  std::vector<float> row_scale;
+  for (std::int64_t i = 0; i < y.rows; ++i) {
+    if (edges.indptr[i] == edges.indptr[i + 1])
+      continue;
+    which.push_back(i);
+    indptr.push_back(edges.indptr[i + 1]);
+    row_scale.push_back(scales[i]);
+  }
+  owned_matrix sums{kept, from.sources.columns, set_.pool};
+  owned_matrix products{kept, y.columns, set_.pool};
+  run(gather_sum{.indptr = indptr.data(),
+                 .columns = edges.columns.data(),
+                 .x = from.sources,
+                 .row_scale = row_scale.data(),
+                 .column_scale = from.source_scales},
+      0, kept, 0, sums.view());
+  multiply(sums.view(), at(shape().weights[from.number]), 0, products.view());
+  for (std::int64_t k = 0; k < kept; ++k)
+    for (std::int64_t c = 0; c < y.columns; ++c)
+      y.row(which[k])[c] += products.view().row(k)[c];
+}
+
+void layer_piece::add_maximum(const relation& from, const csr& edges,
+                              float beta, matrix y) const {
+  owned_matrix maxima{y.rows, from.sources.columns, set_.pool};
+  pod_vector<local_id> winners{set_.pool};
+  winners.resize(static_cast<std::size_t>(maxima.view().size()));
+  run(gather_max{.indptr = edges.indptr.data(),
+                 .columns = edges.columns.data(),
+                 .x = from.sources},
+      0, y.rows, maxima.view(), winners.data());
+  multiply(maxima.view(), at(shape().weights[from.number]), beta, y);
+}
+
+/// The kernels number destinations as they number rows of z, so they get arrays
+/// that would begin at node 0; only rows of this piece are touched.
+void layer_piece::add_attention(const relation& from, const csr& edges,
+                                span piece, float beta, matrix y) const {
+  const auto& traits = set_.layout->traits;
+  const auto& layer = shape();
+  const auto heads = layer.heads;
+  const auto count = piece.count();
+  const auto own = set_.input.slice(piece.begin, piece.end);
+  owned_matrix weights{std::ssize(edges.columns.span()), heads, set_.pool};
+  owned_matrix self{traits.typed ? 0 : count, heads, set_.pool};
+  owned_matrix scores{count, heads, set_.pool};
+  owned_matrix joined{count, from.sources.columns, set_.pool};
+  attention task{.indptr = edges.indptr.data() - piece.begin,
+                 .columns = edges.columns.data(),
+                 .rows = piece.end,
+                 .z = from.sources,
+                 .heads = heads,
+                 .source_scores = from.source_scores.data,
+                 .destination_scores = scores.data() - piece.begin * heads,
+                 .weights = weights.data()};
+  if (!traits.typed)
+    task.self_weights = self.data() - piece.begin * heads;
+  if (layer.attention_weight != absent) {
+    owned_matrix transformed{count, from.sources.columns, set_.pool};
+    multiply(own, at(layer.attention_weight), 0, transformed.view());
+    const const_matrix all{transformed.data()
+                             - piece.begin * from.sources.columns,
+                           piece.end, from.sources.columns};
+    attend_jointly({task, all, at(layer.attention_source).data}, piece.begin,
+                   piece.end, joined.view());
+  } else {
+    if (traits.typed)
+      multiply(own, at(layer.destination_scores[from.number]), 0,
+               scores.view());
+    else
+      head_products(from.sources.slice(piece.begin, piece.end),
+                    at(layer.attention_destination).data, heads, 0, count,
+                    scores.data());
+    attend(task, piece.begin, piece.end, joined.view());
+  }
+  const auto share = layer.last ? 1.0f / static_cast<float>(heads) : 1.0f;
+  join_heads(joined.view(), share, beta, y);
+}
+
+/// What comes behind the sums: the perceptron, the node's own row, bias, norm
+/// and activation.
+owned_matrix layer_piece::finish(owned_matrix sums, span piece) const {
+  const auto& type = shape().types[static_cast<std::size_t>(set_.type)];
+  const auto count = piece.count();
+  auto out = std::move(sums);
+  if (type.inner != absent) {
+    activate(out.view(), at(type.inner_bias).data, activation::relu, {}, 0,
+             count, out.view());
+    owned_matrix outer{count, type.out, set_.pool};
+    multiply(out.view(), at(type.inner), 0, outer.view());
+    out = std::move(outer);
+  }
+  if (type.residual)
+    add_rows(set_.input.slice(piece.begin, piece.end), out.view());
+  const auto* bias = at(type.bias).data;
+  if (type.norm_gain != absent) {
+    owned_matrix normed{count, type.out, set_.pool};
+    pod_vector<float> deviations{set_.pool};
+    deviations.resize(static_cast<std::size_t>(count));
+    normalise({bias, at(type.norm_gain).data, at(type.norm_shift).data}, 0,
+              count, out.view(), deviations.data(), normed.view());
+    bias = nullptr;
+    out = std::move(normed);
+  }
+  activate(out.view(), bias, shape().after, {}, 0, count, out.view());
+  return out;
+}
+
+} // namespace graphmill

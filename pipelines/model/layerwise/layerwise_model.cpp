@@ -1,0 +1,324 @@
+#include "pipelines/model/layerwise/layerwise_model.hpp"
+
+#include "partition/files/mapped_file.hpp"
+#include "pipelines/kernels/activation.hpp"
+#include "pipelines/kernels/attention/attention.hpp"
+#include "pipelines/model/passes/gemm.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Blocks that pieces leave for the next ones.
+constexpr std::size_t kept_piece_bytes = std::size_t{64} << 20;
+
+/// What went wrong in the first piece of those that have failed.
+class first_failure {
+public:
+  void note(std::int64_t piece, error reason) {
+    const std::scoped_lock lock{mutex_};
+    if (!reason_ || piece < piece_) {
+      piece_ = piece;
+      reason_ = std::move(reason);
+    }
+    failed_ = true;
+  }
+  bool any() const { return failed_; }
+  result<void> get() {
+    if (reason_)
+      return *std::move(reason_);
+    return ok();
+  }
+
+private:
+  std::mutex mutex_;
+  std::atomic<bool> failed_ = false;
+  std::int64_t piece_ = 0;
+  std::optional<error> reason_;
+};
+
+/// Runs `f`, turning what libtorch or an allocation throws into an error.
+template <class F>
+auto without_throwing(const F& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory,
+                "no memory left to predict layer by layer; say with --memory "
+                "what there is, and more goes to disk");
+  } catch (const std::exception& e) {
+    return fail(ec::internal, "cannot predict layer by layer: {}", e.what());
+  }
+}
+
+} // namespace
+
+layerwise_model::layerwise_model(model_layout layout, const definition& def,
+                                 original_graph graph, options how)
+  : layout_(std::move(layout)), parameters_(initial_parameters(layout_, 0)),
+    graph_(std::move(graph)), how_(std::move(how)),
+    rounded_(rounds_features(def)), room_(how_.memory_bytes, how_.scratch),
+    pool_(buffer_pool::make(kept_piece_bytes)), team_(how_.threads) {}
+
+result<std::unique_ptr<layerwise_model>>
+layerwise_model::create(const definition& def,
+                        const std::vector<named_tensor>& weights,
+                        original_graph graph, options how) {
+  return without_throwing([&]() -> result<std::unique_ptr<layerwise_model>> {
+    GRAPHMILL_TRY(auto layout, make_layout(def, graph.info()));
+    std::unique_ptr<layerwise_model> out{new layerwise_model{
+      std::move(layout), def, std::move(graph), std::move(how)}};
+    GRAPHMILL_TRYV(from_tensors(out->layout_, weights, out->parameters_));
+    return out;
+  });
+}
+
+bool layerwise_model::far(const rows& of) const {
+  // Features in place that are larger than what may be in memory are read from
+  // disk, too.
+  if (of.owner)
+    return of.owner->on_disk();
+  return static_cast<std::uint64_t>(of.view.size()) * sizeof(float)
+         > how_.memory_bytes;
+}
+
+/// All rows of a matrix, made by pieces.
+/// @param columns 0: pieces give nothing that is kept.
+result<layerwise_model::rows> layerwise_model::make(std::int64_t count,
+                                                    std::int64_t columns,
+                                                    const piece_rows& piece) {
+  GRAPHMILL_TRY(auto store, room_.make(count, columns));
+  first_failure failure;
+  team_.for_pieces(
+    count, chunk_rows,
+    [&](std::int64_t number, std::int64_t begin, std::int64_t end) {
+      if (failure.any())
+        return;
+      if (how_.stopped && how_.stopped())
+        return failure.note(-1, fail(ec::cancelled, "stopped by the user"));
+      auto made = piece(begin, end);
+      if (!made)
+        return failure.note(number, made.error());
+      if (auto done = store->write(begin, made.value().view()); !done)
+        failure.note(number, done.error());
+    });
+  GRAPHMILL_TRYV(failure.get());
+  if (auto fault = mapped_file::first_fault())
+    return *fault;
+  return rows{store->view(), store};
+}
+
+result<layerwise_model::rows> layerwise_model::input(node_type_id type) {
+  const auto count = graph_.count(type);
+  const auto width = layout_.layers.front().types[type].in;
+  if (const auto table = layout_.table_of[type]; table != absent)
+    return rows{{parameters_.tables[table].data(), count, width}, nullptr};
+  const auto* in_place = rounded_ ? nullptr : graph_.features_in_place(type);
+  GRAPHMILL_TRY(
+    auto out,
+    make(count, in_place != nullptr ? 0 : width,
+         [&](std::int64_t begin, std::int64_t end) -> result<owned_matrix> {
+           owned_matrix read{end - begin, width, pool_};
+           GRAPHMILL_TRYV(
+             graph_.features(type, begin, end, rounded_, read.data()));
+           // In place they were but checked, and nothing of them is written.
+           return in_place != nullptr ? owned_matrix{end - begin, 0, pool_}
+                                      : std::move(read);
+         }));
+  return in_place != nullptr ? rows{{in_place, count, width}, nullptr} : out;
+}
+
+/// What sources go through alone is computed once for each of them here.
+result<void> layerwise_model::add_relation(
+  int layer, std::size_t number, const std::vector<rows>& in,
+  std::vector<layer_piece::relation>& out, std::vector<rows>& owners) {
+  const auto& shape = layout_.layers[layer];
+  const auto& ends = layout_.relations[number];
+  auto& one = out.emplace_back();
+  one.number = number;
+  if (layout_.traits.typed)
+    one.edge_types = {static_cast<edge_type_id>(number)};
+  else
+    for (std::size_t e = 0; e < graph_.info().edge_types.size(); ++e)
+      one.edge_types.push_back(static_cast<edge_type_id>(e));
+  auto sources = in[ends.source];
+  const auto h = sources.view;
+  const auto transform = [&](int weight, auto&& then) {
+    const auto by = parameters_.at(layout_, weight);
+    return make(h.rows, by.columns,
+                [&, by](std::int64_t begin, std::int64_t end) {
+                  owned_matrix z{end - begin, by.columns, pool_};
+                  multiply(h.slice(begin, end), by, 0, z.view());
+                  then(z.view());
+                  return result<owned_matrix>{std::move(z)};
+                });
+  };
+  if (layout_.traits.pools) {
+    const auto* bias = parameters_.at(layout_, shape.pool_biases[number]).data;
+    GRAPHMILL_TRY(sources, transform(shape.pool_weights[number], [&](matrix z) {
+                    activate(z, bias, activation::relu, {}, 0, z.rows, z);
+                  }));
+  } else if (layout_.traits.attends()) {
+    GRAPHMILL_TRY(sources, transform(shape.weights[number], [](matrix) {}));
+    const auto scored = layout_.traits.typed ? shape.source_scores[number]
+                                             : shape.attention_source;
+    const auto z = sources.view;
+    if (layout_.traits.score == attention_score::separate) {
+      GRAPHMILL_TRY(
+        auto scores,
+        make(z.rows, shape.heads, [&](std::int64_t begin, std::int64_t end) {
+          owned_matrix own{end - begin, shape.heads, pool_};
+          head_products(z.slice(begin, end),
+                        parameters_.at(layout_, scored).data, shape.heads, 0,
+                        end - begin, own.data());
+          return result<owned_matrix>{std::move(own)};
+        }));
+      one.source_scores = scores.view;
+      owners.push_back(std::move(scores));
+    }
+  }
+  one.sources = sources.view;
+  one.far = far(sources);
+  if (!scales_.column.empty())
+    one.source_scales = scales_.column.data();
+  owners.push_back(std::move(sources));
+  return ok();
+}
+
+result<layerwise_model::rows>
+layerwise_model::layer_rows(int layer, node_type_id type,
+                            const std::vector<rows>& in) {
+  layer_piece::setting what{.layout = &layout_,
+                            .parameters = &parameters_,
+                            .graph = &graph_,
+                            .layer = layer,
+                            .type = type,
+                            .input = in[type].view,
+                            .relations = {},
+                            .degrees = degrees_.empty() ? nullptr : &degrees_,
+                            .pool = pool_};
+  std::vector<rows> owners; // Of what relations borrow.
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+    if (layout_.layers[layer].weights[r] != absent
+        && layout_.relations[r].destination == type)
+      GRAPHMILL_TRYV(add_relation(layer, r, in, what.relations, owners));
+  const layer_piece piece{std::move(what)};
+  return make(graph_.count(type), layout_.layers[layer].types[type].out,
+              [&piece](std::int64_t begin, std::int64_t end) {
+                return piece.rows(begin, end);
+              });
+}
+
+/// What all layers give for the target, side by side.
+result<layerwise_model::rows>
+layerwise_model::joined(const std::vector<rows>& layers) {
+  std::int64_t width = 0;
+  for (const auto& layer : layers)
+    width += layer.view.columns;
+  return make(graph_.count(layout_.target), width,
+              [&](std::int64_t begin, std::int64_t end) {
+                owned_matrix out{end - begin, width, pool_};
+                std::int64_t at = 0;
+                for (const auto& layer : layers) {
+                  for (auto i = begin; i < end; ++i)
+                    std::copy_n(layer.view.row(i), layer.view.columns,
+                                out.view().row(i - begin) + at);
+                  at += layer.view.columns;
+                }
+                return result<owned_matrix>{std::move(out)};
+              });
+}
+
+result<void> layerwise_model::check_embeddings(
+  const std::vector<node_type_id>& types) const {
+  for (const auto type : types) {
+    const auto& name = graph_.info().node_types[type].name;
+    const auto reads = [&](int layer) {
+      return layout_.layers[layer].types[type].in != 0;
+    };
+    auto last = layout_.hops - 1;
+    while (last >= 0 && !reads(last))
+      --last;
+    if (last < 0)
+      return fail(ec::invalid_argument,
+                  "no layer of the model reads nodes of type {}, so that there "
+                  "are no embeddings of them",
+                  name);
+    if (last == 0 && type != layout_.target && layout_.table_of[type] == absent)
+      return fail(ec::invalid_argument,
+                  "nodes of type {} are read by the first layer alone: what "
+                  "enters it are their features, and the model computes "
+                  "nothing else of them",
+                  name);
+  }
+  return ok();
+}
+
+result<layerwise_model::outcome>
+layerwise_model::run(const std::vector<node_type_id>& embeddings) {
+  return without_throwing([&]() -> result<outcome> {
+    GRAPHMILL_TRYV(check_embeddings(embeddings));
+    const auto types = layout_.table_of.size();
+    if (layout_.traits.needs_degrees()) {
+      GRAPHMILL_TRY(degrees_, graph_.in_degrees(layout_.target));
+      csr none;
+      none.indptr.push_back(0);
+      scales_ = symmetric_scales(none, 0, degrees_);
+    }
+    std::vector<rows> h(types);
+    for (std::size_t t = 0; t < types; ++t)
+      if (layout_.layers.front().types[t].in != 0) {
+        GRAPHMILL_TRY(h[t], input(static_cast<node_type_id>(t)));
+      }
+    std::vector<rows> kept(types); // As they entered the last layer so far.
+    std::vector<rows> outputs;     // Of the target, with jumping knowledge.
+    for (int l = 0; l < layout_.hops; ++l) {
+      if (how_.on_progress)
+        how_.on_progress({"layers", static_cast<std::uint64_t>(l),
+                          static_cast<std::uint64_t>(layout_.hops)});
+      std::vector<rows> next(types);
+      for (std::size_t t = 0; t < types; ++t)
+        if (layout_.layers[l].types[t].out != 0) {
+          GRAPHMILL_TRY(next[t],
+                        layer_rows(l, static_cast<node_type_id>(t), h));
+        }
+      for (const auto type : embeddings)
+        if (layout_.layers[l].types[type].in != 0)
+          kept[type] = h[type];
+      h = std::move(next);
+      if (layout_.jumps())
+        outputs.push_back(h[layout_.target]);
+    }
+    outcome out{.logits = h[layout_.target], .embeddings = {}};
+    if (layout_.jumps()) {
+      h.clear();
+      GRAPHMILL_TRY(kept[layout_.target], joined(outputs));
+      outputs.clear();
+      const auto all = kept[layout_.target].view;
+      const auto weight = parameters_.at(layout_, layout_.jumping_weight);
+      const auto* bias = parameters_.at(layout_, layout_.jumping_bias).data;
+      GRAPHMILL_TRY(out.logits,
+                    make(all.rows, layout_.classes,
+                         [&](std::int64_t begin, std::int64_t end) {
+                           owned_matrix y{end - begin, layout_.classes, pool_};
+                           multiply(all.slice(begin, end), weight, 0, y.view());
+                           activate(y.view(), bias, activation::none, {}, 0,
+                                    end - begin, y.view());
+                           return result<owned_matrix>{std::move(y)};
+                         }));
+    }
+    for (const auto type : embeddings)
+      out.embeddings.push_back(kept[type]);
+    out.file_bytes = room_.file_bytes();
+    return out;
+  });
+}
+
+} // namespace graphmill

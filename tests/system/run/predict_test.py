@@ -1,0 +1,252 @@
+"""What `predict` gives: for all nodes or a list, layer by layer or in batches,
+as arrays or CSV, and on other data than those of the run."""
+
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from exactness_test import write_typed_set
+from runs import imported_rmat, merged, partitioned, small_rmat
+from support import ROOT, graphmill, imported, np, program
+
+DEFINITION = {
+    "seed": 5,
+    "sampler": {"fanouts": [4, 4]},
+    "model": {"kind": "sage", "hidden": 8},
+    "train": {"batch_size": 40, "epochs": 1},
+    "evaluate": {"neighbours": "all", "batch_size": 300},
+}
+
+
+def beside(out, what):
+    return out.with_name(f"{out.stem}.{what}{out.suffix}")
+
+
+class Predict(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = small_rmat(cls.top / "rmat", scale=11, edges=12000)
+        cls.typed = cls.top / "typed"
+        imported("npy", write_typed_set(cls.top / "source"), "--reverse",
+                 "--out", cls.typed)
+        cls.trained = {}
+
+    def run_of(self, kind, data=None):
+        """The folder of a run of this kind."""
+        data = data or self.data
+        if kind not in self.trained:
+            self.trained[kind] = self.train(
+                merged(DEFINITION, {"model": {"kind": kind}}), data)["run"]
+        return self.trained[kind]
+
+    def predict(self, run, name, *more, data=None):
+        """Where it went, and what was told."""
+        out = self.top / name
+        told = self.ask("predict", run, "--data", data or self.data,
+                        "--out", out, "--quiet", *more)
+        self.assertEqual(told["predictions"], str(out))
+        return out, told
+
+    def fails(self, *arguments, code="invalid_argument"):
+        """The sentence of a refusal, which leaves nothing behind."""
+        before = sorted(self.top.iterdir())
+        done = graphmill("predict", *arguments, "--json")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        told = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual(told["code"], code)
+        self.assertIn(told["error"], done.stderr)
+        self.assertEqual(sorted(self.top.iterdir()), before)
+        return told["error"]
+
+    def test_layers_are_the_same_however_they_are_computed(self):
+        parts = partitioned(self.data, 3, "random")
+        for kind in ("gcn", "sage_pool", "gat"):
+            run = self.run_of(kind)
+            outputs = []
+            for name, data, more in (
+                    ("whole", self.data, ()), ("parts", parts, ()),
+                    ("disk", parts, ("--storage", "disk"))):
+                out, told = self.predict(run, f"{kind}-{name}.npy", "--all",
+                                         "--logits", "--embeddings", *more,
+                                         data=data)
+                self.assertTrue(told["layer_by_layer"])
+                self.assertEqual(told["scratch_bytes"] > 0, name == "disk")
+                outputs.append([path.read_bytes() for path in (
+                    out, beside(out, "logits"), beside(out, "embeddings"))])
+            self.assertEqual(outputs[0], outputs[1])
+            self.assertEqual(outputs[0], outputs[2])
+            out, told = self.predict(run, f"{kind}-batches.npy", "--logits")
+            self.assertFalse(told["layer_by_layer"])
+            logits = np.load(beside(out, "logits"))
+            layers = np.load(self.top / f"{kind}-whole.logits.npy")
+            np.testing.assert_allclose(layers, logits,
+                                       atol=1e-5 * np.abs(logits).max())
+        self.assertEqual(list(self.top.glob(".*")), [])
+
+    def test_probabilities(self):
+        out, _ = self.predict(self.run_of("sage"), "p.npy", "--all",
+                              "--logits", "--probabilities")
+        logits = np.load(beside(out, "logits")).astype(np.float64)
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        made = np.load(beside(out, "probabilities"))
+        np.testing.assert_allclose(
+            made, powers / powers.sum(axis=1, keepdims=True), atol=1e-6)
+        np.testing.assert_array_equal(np.load(out), logits.argmax(axis=1))
+
+    def test_a_list_of_nodes(self):
+        run = self.run_of("sage")
+        wanted = [2000, 3, 3, 77, 0]
+        text = self.top / "wanted.txt"
+        text.write_text("2000\n3\n\n 3 \n77\r\n0")
+        array = self.top / "wanted.npy"
+        np.save(array, np.array(wanted, dtype=np.int32))
+        whole, _ = self.predict(run, "whole.npy", "--all", "--logits")
+        for name, file in (("text", text), ("array", array)):
+            for more in ((), ("--all",)):
+                out, told = self.predict(run, f"{name}.npy", "--nodes", file,
+                                         "--logits", "--embeddings", *more)
+                self.assertEqual(told["nodes"], 5)
+                np.testing.assert_array_equal(
+                    np.load(beside(out, "ids")), wanted)
+                logits = np.load(beside(out, "logits"))
+                want = np.load(beside(whole, "logits"))[wanted]
+                np.testing.assert_allclose(logits, want,
+                                           atol=1e-5 * np.abs(want).max())
+                np.testing.assert_array_equal(np.load(out),
+                                              logits.argmax(axis=1))
+                self.assertEqual(np.load(beside(out, "embeddings")).shape,
+                                 (5, 8))
+        parts = partitioned(self.data, 2, "random")
+        out, _ = self.predict(run, "cut.npy", "--nodes", text, "--logits",
+                              data=parts)
+        np.testing.assert_allclose(np.load(beside(out, "logits")), want,
+                                   atol=1e-5 * np.abs(want).max())
+
+    def test_lists_that_are_wrong(self):
+        run = self.run_of("sage")
+        out = self.top / "never.npy"
+        bad = self.top / "bad.txt"
+        for text, code, told in (
+                ("0\n2048\n-1\n", "not_found",
+                 "2 of 3, first 2048 as number 2"),
+                ("0\nnode 7\n", "invalid_argument", "line 2"),
+                ("0\n1.5\n", "invalid_argument", "line 2"),
+                ("99999999999999999999\n", "invalid_argument", "line 1"),
+                ("\n\n", "invalid_argument", "names no node")):
+            with self.subTest(text):
+                bad.write_text(text)
+                self.assertIn(told, self.fails(
+                    run, "--data", self.data, "--out", out, "--nodes", bad,
+                    code=code))
+        array = self.top / "square.npy"
+        np.save(array, np.zeros((2, 2), dtype=np.int64))
+        self.assertIn(str(array), self.fails(
+            run, "--data", self.data, "--out", out, "--nodes", array,
+            code="invalid_data"))
+
+    def test_csv(self):
+        run = self.run_of("sage")
+        listed = self.top / "few.txt"
+        listed.write_text("9\n4\n")
+        arrays, _ = self.predict(run, "few.npy", "--nodes", listed, "--all",
+                                 "--logits", "--probabilities", "--embeddings")
+        table, told = self.predict(run, "few.csv", "--nodes", listed, "--all",
+                                   "--logits", "--probabilities",
+                                   "--embeddings")
+        rows = list(csv.DictReader(table.open()))
+        self.assertEqual([row["id"] for row in rows], ["9", "4"])
+        self.assertEqual([int(row["class"]) for row in rows],
+                         np.load(arrays).tolist())
+        for name, prefix in (("logits", "logit_"),
+                             ("probabilities", "probability_")):
+            want = np.load(beside(arrays, name))
+            got = [[np.float32(row[f"{prefix}{c}"]) for c in range(4)]
+                   for row in rows]
+            np.testing.assert_array_equal(got, want)
+        rows = list(csv.DictReader(open(told["embeddings"])))
+        self.assertEqual([row["id"] for row in rows], ["9", "4"])
+        np.testing.assert_array_equal(
+            [[np.float32(row[f"embedding_{c}"]) for c in range(8)]
+             for row in rows], np.load(beside(arrays, "embeddings")))
+        table, _ = self.predict(run, "all.csv", "--all")
+        self.assertEqual(len(table.read_text().splitlines()), 2049)
+
+    def test_embeddings_of_other_types(self):
+        run = self.run_of("rgcn", self.typed)
+        out, told = self.predict(run, "t.npy", "--all", "--embeddings",
+                                 "--embeddings-of", "author", data=self.typed)
+        self.assertEqual(np.load(beside(out, "embeddings")).shape, (300, 8))
+        self.assertEqual(np.load(told["embeddings.author"]).shape, (80, 8))
+        where = ["--data", self.typed, "--out", self.top / "never.npy"]
+        self.assertIn("--all", self.fails(run, *where, "--embeddings-of",
+                                          "author"))
+        self.assertIn("editor", self.fails(
+            run, *where, "--all", "--embeddings-of", "editor",
+            code="not_found"))
+
+    def test_what_does_not_go_with_layers(self):
+        run = self.run_of("sage")
+        where = ["--data", self.data, "--out", self.top / "never.npy"]
+        self.assertIn("all neighbours", self.fails(
+            run, *where, "--all", "--neighbours", "sampled"))
+        missing = self.top / "missing"
+        self.assertIn(str(missing), self.fails(
+            run, *where, "--all", "--storage", "disk", "--scratch", missing,
+            code="not_found"))
+
+    def test_other_data_of_the_same_schema(self):
+        run = self.run_of("sage")
+        other = small_rmat(self.top / "tomorrow", scale=9, edges=3000, seed=8)
+        for more in ((), ("--all",)):
+            out = self.top / "tomorrow.npy"
+            done = graphmill("predict", run, "--data", other, "--out", out,
+                             "--quiet", "--json", *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("another dataset", done.stderr)
+            self.assertTrue(json.loads(done.stdout)["other_dataset"])
+            self.assertEqual(np.load(out).shape, (512,))
+        self.ask("evaluate", run, "--data", other, "--quiet")
+        wide = imported_rmat(self.top / "wide", scale=9, edges=3000,
+                             features=13, classes=4, seed=8)
+        for more in ((), ("--all",)):
+            self.assertIn("layer1.self.weight", self.fails(
+                run, "--data", wide, "--out", self.top / "never.npy", *more,
+                code="invalid_data"))
+
+    def test_other_nodes_have_no_learnt_rows(self):
+        run = self.run_of("rgcn", self.typed)
+        source = self.top / "other-source"
+        write_typed_set(source)
+        features = np.load(source / "paper.features.npy")
+        np.save(source / "paper.features.npy", features + 1)
+        other = self.top / "other-typed"
+        imported("npy", source, "--reverse", "--out", other)
+        self.assertIn("author have no features", self.fails(
+            run, "--data", other, "--out", self.top / "never.npy", "--all",
+            code="invalid_data"))
+
+    def test_example_reads_weights(self):
+        for kind, data in (("gatv2", self.data), ("gin", self.data),
+                           ("rgcn", self.typed)):
+            run = self.run_of(kind, data)
+            out, _ = self.predict(run, f"{kind}.npy", "--all", "--logits",
+                                  data=data)
+            for file, code in ((beside(out, "logits"), 0), (out, 1)):
+                done = subprocess.run(
+                    [sys.executable, "-B", ROOT / "examples/read_weights.py",
+                     run, "--compare", file], text=True, capture_output=True,
+                    timeout=runs.PATIENCE_SECONDS)
+                self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn("has the shape", done.stderr)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
