@@ -127,16 +127,27 @@ result<std::string> read_http_token(const std::filesystem::path& file) {
   return token;
 }
 
-http_gate::http_gate(std::string own, bool any_host, std::string token)
-  : own_(std::move(own)), any_host_(any_host), token_(std::move(token)) {}
+bool is_cross_site(const http_head& head) {
+  if (head.fetch_site)
+    return *head.fetch_site != "same-origin" && *head.fetch_site != "none";
+  if (!head.origin)
+    return false;
+  const std::string_view origin{*head.origin};
+  const auto end = origin.find("://");
+  return end == std::string_view::npos || !head.host
+         || !equal_but_case(origin.substr(end + 3), *head.host);
+}
+
+http_gate::http_gate(std::string own, bool any_host, std::string token,
+                     std::string action_token)
+  : own_(std::move(own)), any_host_(any_host), token_(std::move(token)),
+    action_token_(std::move(action_token)) {}
 
 std::optional<http_refusal> http_gate::refuses(const http_head& head,
                                                const std::string& from,
                                                session_time now) {
-  if (!head.host || !name_in(*head.host))
-    return http_refusal{400, "the request names no host"};
-  if (!any_host_ && !is_own_host(*head.host, own_))
-    return http_refusal{421, "the request is for another host"};
+  if (auto refusal = refuses_host(head))
+    return refusal;
   if (!token_.empty())
     if (auto refusal = refuses_token(head, from, now))
       return refusal;
@@ -147,11 +158,42 @@ std::optional<http_refusal> http_gate::refuses(const http_head& head,
   return std::nullopt;
 }
 
+/// The token stands in a header of its own: a page of somebody else cannot send
+/// that without asking first, which is refused (405).
+std::optional<http_refusal> http_gate::refuses_action(const http_head& head,
+                                                      const std::string& from,
+                                                      session_time now) {
+  if (auto refusal = refuses_host(head))
+    return refusal;
+  if (is_cross_site(head))
+    return http_refusal{403, "the request comes from another site"};
+  if (action_token_.empty())
+    return http_refusal{403, "it only shows: the coordinator was started "
+                             "without --http-action-token-file"};
+  if (head.has_body)
+    return http_refusal{413, "a request may have no body"};
+  http_refusal unknown{401, "show the token for actions: Graphmill-Token: ..."};
+  if (!head.action_token)
+    return unknown;
+  if (is_same_secret(*head.action_token, action_token_))
+    return std::nullopt;
+  return counted(std::move(unknown), from, now);
+}
+
+std::optional<http_refusal>
+http_gate::refuses_host(const http_head& head) const {
+  if (!head.host || !name_in(*head.host))
+    return http_refusal{400, "the request names no host"};
+  if (!any_host_ && !is_own_host(*head.host, own_))
+    return http_refusal{421, "the request is for another host"};
+  return std::nullopt;
+}
+
 std::optional<http_refusal> http_gate::refuses_token(const http_head& head,
                                                      const std::string& from,
                                                      session_time now) {
   constexpr std::string_view scheme = "bearer ";
-  const http_refusal unknown{401, "show the token: Authorization: Bearer ..."};
+  http_refusal unknown{401, "show the token: Authorization: Bearer ..."};
   if (!head.authorization)
     return unknown;
   // Before wrong ones are counted: else whoever shows some would keep out all
@@ -160,9 +202,14 @@ std::optional<http_refusal> http_gate::refuses_token(const http_head& head,
   if (equal_but_case(shown.substr(0, scheme.size()), scheme)
       && is_same_secret(shown.substr(scheme.size()), token_))
     return std::nullopt;
+  return counted(std::move(unknown), from, now);
+}
+
+http_refusal http_gate::counted(http_refusal unknown, const std::string& from,
+                                session_time now) {
   auto& wrong = bucket_of(from, now);
   if (wrong.level(now) < 1)
-    return http_refusal{429, "too many wrong tokens: ask again later"};
+    return {429, "too many wrong tokens: ask again later"};
   wrong.take(now);
   return unknown;
 }

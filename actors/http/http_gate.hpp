@@ -18,6 +18,9 @@ struct http_head {
   std::string method;
   std::optional<std::string> host;          ///< As the header has it.
   std::optional<std::string> authorization; ///< The same.
+  std::optional<std::string> action_token;  ///< Graphmill-Token.
+  std::optional<std::string> origin;        ///< Of the page that asks.
+  std::optional<std::string> fetch_site;    ///< Sec-Fetch-Site.
   bool has_body = false;
 };
 
@@ -33,6 +36,12 @@ struct http_refusal {
 /// forwarded.
 bool is_own_host(std::string_view header, std::string_view own);
 
+/// Whether a browser says that a page of somebody else asks: by Sec-Fetch-Site,
+/// which no page can set, or by an Origin other than the host that is asked if
+/// it does not know that. Programs that are no browsers say neither. The rule
+/// is that of CrossOriginProtection in Go's net/http.
+bool is_cross_site(const http_head& head);
+
 /// Reads the token that requests must show, the one line of a file that nobody
 /// but its owner may read: 16 to 512 printable characters without blanks.
 result<std::string> read_http_token(const std::filesystem::path& file);
@@ -44,12 +53,19 @@ public:
   /// @param own The host at which the server listens, as its user named it.
   /// @param any_host Do not look at the Host header.
   /// @param token Empty: none is needed.
-  http_gate(std::string own, bool any_host, std::string token);
+  /// @param action_token Of whoever changes something. Empty: nobody may.
+  http_gate(std::string own, bool any_host, std::string token,
+            std::string action_token = {});
 
-  /// @param from The numeric address of who asks.
+  /// Of what only tells something. @param from The numeric address of who asks.
   /// @returns nothing if the request is to be answered.
   std::optional<http_refusal>
   refuses(const http_head& head, const std::string& from, session_time now);
+
+  /// The same of a POST to what changes something.
+  std::optional<http_refusal> refuses_action(const http_head& head,
+                                             const std::string& from,
+                                             session_time now);
 
   /// Wrong tokens that a host may show at once, and in a second after that. One
   /// that has shown more is told to ask later; the right token always counts.
@@ -59,14 +75,19 @@ public:
   static constexpr std::size_t most_hosts = 256;
 
 private:
+  std::optional<http_refusal> refuses_host(const http_head& head) const;
   std::optional<http_refusal> refuses_token(const http_head& head,
                                             const std::string& from,
                                             session_time now);
+  /// Of who has shown what is no token. @param unknown Unless it is too often.
+  http_refusal counted(http_refusal unknown, const std::string& from,
+                       session_time now);
   token_bucket& bucket_of(const std::string& from, session_time now);
 
   std::string own_;
   bool any_host_;
   std::string token_;
+  std::string action_token_;
   std::map<std::string, token_bucket> wrong_; ///< By group of hosts.
 };
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace graphmill {
 
@@ -16,9 +17,10 @@ std::string http_text_of(boost::beast::string_view text) {
 }
 
 /// The value of a header; nothing if there is none. One that comes twice may
-/// mean two things: it counts as empty.
-std::optional<std::string> http_field(const http::fields& in,
-                                      http::field name) {
+/// mean two things: it counts as empty. @tparam Name A field that Beast knows,
+/// or its name.
+template <class Name>
+std::optional<std::string> http_field(const http::fields& in, Name name) {
   const auto found = in.equal_range(name);
   if (found.first == found.second)
     return std::nullopt;
@@ -41,12 +43,17 @@ http_head http_head_in(const http::request_header<>& request, bool has_body) {
   out.method = http_text_of(request.method_string());
   out.host = http_field(request, http::field::host);
   out.authorization = http_field(request, http::field::authorization);
+  out.action_token = http_field(request, "Graphmill-Token");
+  out.origin = http_field(request, http::field::origin);
+  out.fetch_site = http_field(request, "Sec-Fetch-Site");
   out.has_body = has_body;
   return out;
 }
 
-http_request http_request_in(const http::request_header<>& request) {
+http_request http_request_in(const http::request_header<>& request,
+                             std::string from) {
   http_request out;
+  out.from = std::move(from);
   out.path = http_text_of(request.target());
   if (const auto mark = out.path.find('?'); mark != std::string::npos) {
     out.query = out.path.substr(mark + 1);

@@ -9,6 +9,7 @@
 #include <boost/beast/http/parser.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace graphmill {
@@ -28,9 +29,22 @@ void limit_head(http_head_parser& parser, boost::beast::flat_buffer& input,
 http_head http_head_in(const boost::beast::http::request_header<>& request,
                        bool has_body);
 
-/// For pages.
+/// For pages. @param from The numeric address of who asks.
 http_request
-http_request_in(const boost::beast::http::request_header<>& request);
+http_request_in(const boost::beast::http::request_header<>& request,
+                std::string from);
+
+/// What there is at a path, or else at the folder that it lies in; null:
+/// nothing.
+template <class T>
+const T* found_in(const std::map<std::string, T>& all,
+                  const std::string& path) {
+  auto found = all.find(path);
+  if (const auto folder = path.rfind('/');
+      found == all.end() && folder != 0 && folder != std::string::npos)
+    found = all.find(path.substr(0, folder + 1));
+  return found == all.end() ? nullptr : &found->second;
+}
 
 /// Whether who asks has the page of this etag. Empty: no page of it.
 bool has_etag(const boost::beast::http::request_header<>& request,

@@ -2,6 +2,7 @@
 
 #include "actors/http/http_gate.hpp"
 #include "actors/http/http_place.hpp"
+#include "actors/http/http_questions.hpp"
 #include "actors/http/http_requests.hpp"
 #include "actors/http/http_streams.hpp"
 
@@ -62,8 +63,9 @@ public:
     : with_(std::move(with)),
       gate_(place.host,
             !with_.token.empty() && place.at.address().is_unspecified(),
-            with_.token),
-      streams_(context_, with_.most, with_.counts) {}
+            with_.token, with_.action_token),
+      streams_(context_, with_.most, with_.counts),
+      questions_(context_, with_.most) {}
 
   ~engine() {
     context_.stop();
@@ -138,6 +140,7 @@ private:
     while (!open_.empty())
       close(shared_connection{open_.back()});
     streams_.close_all();
+    questions_.drop_all();
     if (!accepting_)
       accept();
   }
@@ -226,27 +229,39 @@ private:
     const auto& parser = *one->parser;
     const auto keeps = parser.is_done() && parser.get().keep_alive()
                        && one->requests < with_.most.requests;
-    if (const auto refusal =
-          gate_.refuses(http_head_in(parser.get(), !parser.is_done()),
-                        one->from, http_clock::now()))
+    const auto head = http_head_in(parser.get(), !parser.is_done());
+    const auto asked = http_request_in(parser.get(), one->from);
+    const auto* action = parser.get().method() == http::verb::post
+                           ? found_in(with_.actions, asked.path)
+                           : nullptr;
+    const auto now = http_clock::now();
+    if (const auto refusal = action != nullptr
+                               ? gate_.refuses_action(head, one->from, now)
+                               : gate_.refuses(head, one->from, now))
       return answer(one, http_sentence(refusal->status, refusal->sentence),
                     keeps);
-    const auto asked = http_request_in(parser.get());
-    if (const auto found = with_.streams.find(asked.path);
-        found != with_.streams.end())
-      return stream(one, found->second, asked, keeps);
-    answer(one, page(asked), keeps);
+    if (action != nullptr)
+      return hand_on(one, *action, asked, keeps);
+    if (const auto* source = found_in(with_.streams, asked.path))
+      return stream(one, *source, asked, keeps);
+    if (const auto* question = found_in(with_.questions, asked.path))
+      return hand_on(one, *question, asked, keeps);
+    if (const auto* page = found_in(with_.pages, asked.path))
+      return answer(one, (*page)(asked), keeps);
+    answer(one, http_sentence(404, "there is no such page"), keeps);
   }
 
-  http_answer page(const http_request& asked) const {
-    auto found = with_.pages.find(asked.path);
-    if (const auto folder = asked.path.rfind('/');
-        found == with_.pages.end() && folder != 0
-        && folder != std::string::npos)
-      found = with_.pages.find(asked.path.substr(0, folder + 1));
-    if (found == with_.pages.end())
-      return http_sentence(404, "there is no such page");
-    return found->second(asked);
+  /// Somebody else answers; until then the connection is read no further.
+  void hand_on(const shared_connection& one, const http_question& to,
+               const http_request& asked, bool keeps) {
+    if (!questions_.has_room())
+      return answer(one, http_sentence(503, "many ask: ask again"), keeps);
+    one->since = http_clock::now();
+    one->stream.expires_never(); // That has a time of its own.
+    questions_.ask(to, asked, [this, one, keeps](http_answer what) {
+      if (is_open(one))
+        answer(one, std::move(what), keeps);
+    });
   }
 
   /// The connection is a stream's from here on.
@@ -351,6 +366,7 @@ private:
   bool accepting_ = false; ///< Or about to: a handler will go on with it.
   std::vector<shared_connection> open_;
   http_streams streams_;
+  http_questions questions_;
   std::thread thread_;
 };
 

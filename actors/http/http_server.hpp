@@ -18,6 +18,7 @@ struct http_request {
   std::string path;
   std::string query;         ///< Behind the question mark; empty: none.
   std::string last_event_id; ///< Of a browser that a stream has lost.
+  std::string from{};        ///< The numeric address of who asks.
 };
 
 /// What a page is at one moment. Connections share the body.
@@ -41,6 +42,14 @@ using http_page = std::function<http_answer(const http_request&)>;
 using http_stream_source = std::function<std::shared_ptr<const std::string>()>;
 using http_stream = std::function<http_stream_source(const http_request&)>;
 
+/// Takes the answer to a request that was handed on. From any thread; the first
+/// answer counts, if anybody waits for it still.
+using http_reply = std::function<void(http_answer)>;
+/// Hands a request on to whoever knows the answer. Called on the server's
+/// thread: it waits for nothing.
+using http_question =
+  std::function<void(const http_request&, const http_reply&)>;
+
 /// What a server has done so far. Its thread counts, any may read.
 struct http_counts {
   counter connections;  ///< That were taken.
@@ -52,10 +61,11 @@ struct http_counts {
   counter refused;      ///< Requests that got anything else.
 };
 
-/// Answers GET and HEAD over HTTP/1.1, in the clear, on a thread of its own. To
-/// be made and ended by one thread; all else happens within. Whoever sends
-/// garbage, sends slowly, or opens many connections costs the server what
-/// `limits` allow, and others get their answers.
+/// Answers GET and HEAD, and POST to what changes something, over HTTP/1.1, in
+/// the clear, on a thread of its own. To be made and ended by one thread; all
+/// else happens within. Whoever sends garbage, sends slowly, or opens many
+/// connections costs the server what `limits` allow, and others get their
+/// answers.
 class http_server {
 public:
   struct limits {
@@ -69,16 +79,26 @@ public:
     std::size_t requests = 1000; ///< Of one connection; then it is closed.
     std::size_t streams = 20;    ///< That are open, beside the connections.
     std::chrono::milliseconds stream_pace = std::chrono::seconds{1};
+    /// Requests that were handed on and wait for their answers; one more gets
+    /// 503. Who has waited for that long gets 504.
+    std::size_t questions = 8;
+    std::chrono::milliseconds question_patience = std::chrono::seconds{30};
   };
 
   struct options {
     std::string listen; ///< host:port; port 0: one that is free.
     std::string token;  ///< Empty: none, for addresses of loopback only.
+    /// Of `actions`, beside `token`. Empty: they are refused.
+    std::string action_token{};
     /// By path. One that ends with '/' is that of all paths below it that have
     /// none of their own, and is no folder of files: what a path means is the
     /// page's business.
     std::map<std::string, http_page> pages;
     std::map<std::string, http_stream> streams{}; ///< By path; GET alone.
+    /// By path, as pages: what others answer, and what changes something, for
+    /// which POST is the only method.
+    std::map<std::string, http_question> questions{};
+    std::map<std::string, http_question> actions{};
     std::shared_ptr<http_counts> counts = std::make_shared<http_counts>();
     limits most{};
     /// Told once, on the server's thread, if memory or descriptors run out:

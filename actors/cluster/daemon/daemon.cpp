@@ -255,7 +255,8 @@ result<void> run_daemon(const daemon_options& given) {
   GRAPHMILL_TRY(auto started, transport::start(std::move(net_options)));
   const std::shared_ptr<transport> net = std::move(started);
   say_beginning(*log, offer, *net, leads, keys, admitted);
-  watched.start(log);
+  watched.start(
+    log, [router](const incoming_request& request) { router->serve(request); });
   std::optional<shutdown_watchdog> watchdog;
   // After the watchdog, which watches its threads end, too.
   const auto orphans = std::make_shared<orphan_threads>();

@@ -24,6 +24,10 @@ result<monitoring> monitoring::prepare(const monitoring_options& options,
   if (!options.token_file.empty()) {
     GRAPHMILL_TRY(out.token_, read_http_token(options.token_file));
   }
+  if (!options.action_token_file.empty()) {
+    GRAPHMILL_TRY(out.action_token_,
+                  read_http_token(options.action_token_file));
+  }
   for (const auto& place : out.places_)
     GRAPHMILL_TRYV(check_http_address(place.listen, !out.token_.empty()));
   if (!out.places_.empty())
@@ -31,7 +35,8 @@ result<monitoring> monitoring::prepare(const monitoring_options& options,
   return out;
 }
 
-void monitoring::start(const std::shared_ptr<spdlog::logger>& log) {
+void monitoring::start(const std::shared_ptr<spdlog::logger>& log,
+                       const coordinator_port& port) {
   if (!left_out_.empty())
     log->warn("--http {} is left out: a coordinator tells of its cluster over "
               "HTTP, and this daemon joins one; --metrics ADDRESS has it tell "
@@ -50,6 +55,8 @@ void monitoring::start(const std::shared_ptr<spdlog::logger>& log) {
     if (place.of_cluster) {
       add_api(with, board_, feed_);
       add_web_page(with);
+      with.action_token = action_token_;
+      add_coordinator_calls(with, port);
     }
     with.on_trouble = [log](const std::string& why) {
       log->warn("HTTP: all connections are closed: {}", why);

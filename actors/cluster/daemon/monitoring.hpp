@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/http/api/cluster_feed.hpp"
+#include "actors/http/api/coordinator_calls.hpp"
 #include "actors/http/http_server.hpp"
 #include "actors/http/metrics_board.hpp"
 #include "messages/base/error.hpp"
@@ -25,12 +26,14 @@ struct monitoring_options {
   std::string metrics{};
   /// File with the token that requests must show; empty: none.
   std::filesystem::path token_file{};
+  /// File with the token of those who change something; empty: nobody may.
+  std::filesystem::path action_token_file{};
 };
 
 /// The HTTP servers of a daemon. Owned by its main thread.
 class monitoring {
 public:
-  /// Reads the token, and checks the addresses. Fails if what is asked for is
+  /// Reads the tokens, and checks the addresses. Fails if what is asked for is
   /// not allowed; nothing is bound yet.
   static result<monitoring> prepare(const monitoring_options& options,
                                     bool leads);
@@ -42,8 +45,10 @@ public:
   const std::shared_ptr<cluster_feed>& feed() const { return feed_; }
 
   /// Starts the servers, and says where they are. One that cannot be started is
-  /// a line of the log: a cluster works without.
-  void start(const std::shared_ptr<spdlog::logger>& log);
+  /// a line of the log: a cluster works without. @param port To the
+  /// coordinator, if it is here.
+  void start(const std::shared_ptr<spdlog::logger>& log,
+             const coordinator_port& port);
 
 private:
   monitoring() = default;
@@ -54,6 +59,7 @@ private:
   };
   std::string left_out_; ///< Address for a coordinator, which it is not.
   std::string token_;
+  std::string action_token_;
   std::vector<place> places_;
   std::shared_ptr<metrics_board> board_;
   std::shared_ptr<cluster_feed> feed_;

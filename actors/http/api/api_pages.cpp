@@ -1,10 +1,11 @@
 #include "actors/http/api/api_pages.hpp"
 
+#include "actors/http/api/api_answer.hpp"
 #include "actors/http/api/feed_json.hpp"
 #include "actors/http/api/page_files.hpp"
+#include "actors/http/api/query_fields.hpp"
 #include "actors/http/api/status_json.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -19,53 +20,11 @@ using feed_ptr = std::shared_ptr<const cluster_feed>;
 
 const std::string runs_path = "/api/runs/"; ///< With the id of a run behind it.
 
-std::string api_text(const nlohmann::json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::shared_ptr<const std::string> api_body(const nlohmann::json& value) {
-  return std::make_shared<const std::string>(api_text(value) + "\n");
-}
-
-http_answer api_answer(std::shared_ptr<const std::string> body) {
-  http_answer out;
-  out.type = "application/json";
-  out.body = std::move(body);
-  return out;
-}
-
-http_answer api_answer(const nlohmann::json& value) {
-  return api_answer(api_body(value));
-}
-
-std::optional<std::uint64_t> decimal_in(std::string_view text) {
-  std::uint64_t out = 0;
-  const auto* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, out);
-  if (read.ec != std::errc{} || read.ptr != end)
-    return std::nullopt;
-  return out;
-}
-
-/// What a query says of `since`, the only name that is looked at; nothing if it
-/// says nothing.
-std::optional<std::string_view> since_in(std::string_view query) {
-  constexpr std::string_view name = "since=";
-  while (!query.empty()) {
-    const auto end = query.find('&');
-    if (const auto field = query.substr(0, end); field.starts_with(name))
-      return field.substr(name.size());
-    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
-  }
-  return std::nullopt;
-}
-
 /// A page of what comes after a number; all of it without one.
 template <class Make>
 http_page page_since(Make make) {
   return [make = std::move(make)](const http_request& asked) {
-    const auto said = since_in(asked.query);
-    const auto since = said ? decimal_in(*said) : std::uint64_t{0};
+    const auto since = number_in(asked.query, "since");
     if (!since)
       return http_sentence(400, "since= is no whole number");
     return api_answer(make(*since));
@@ -152,7 +111,7 @@ public:
   stream_position begin(const http_request& asked) const {
     if (const auto lost = stream_position_in(asked.last_event_id))
       return *lost;
-    const auto said = since_in(asked.query);
+    const auto said = field_in(asked.query, "since");
     const auto wanted = said ? stream_position_in(*said) : std::nullopt;
     return wanted ? *wanted : feed_->now();
   }

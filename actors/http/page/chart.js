@@ -1,4 +1,4 @@
-// One chart: curves over time, with the events below them.
+// One chart: curves over time, with the events below them, or over epochs.
 
 import { attribute, el, keyed, svg, text } from "./dom.js";
 import { hourAndMinute, timeOfDay } from "./format.js";
@@ -9,6 +9,14 @@ const LEFT = 62;
 const RIGHT = 8;
 const TOP = 8;
 const BOTTOM = 22;
+
+/** Along what curves go: where it is written below them, how, and how a place is
+ * called. */
+const TIME = {
+  steps: timeSteps,
+  text: (from, to) => (to - from < 300 ? timeOfDay : hourAndMinute),
+  at: timeOfDay,
+};
 
 /** Lets the pointer choose a time, or by dragging a part of the view's window.
  * @param timeAt From pixels to time. @param picked The rectangle to show. */
@@ -42,9 +50,10 @@ export function brushable(area, view, timeAt, showPicked) {
 
 export class Chart {
   /** @param spec {title, format: (figure) => text, axis: the same for the axis,
-   *   zero: whether the axis begins there, curves: () => [{key, name, series, style, label}], most: of the axis at least} */
+   *   along: as TIME, which it is if left out, zero: whether the axis begins there, curves: () => [{key, name, series, style, label}], most: of the axis at least} */
   constructor(spec, view) {
     this.spec = spec;
+    this.along = spec.along ?? TIME;
     this.view = view;
     this.area = svg("svg", { role: "img" });
     this.layers = { grid: svg("g"), marks: svg("g"), curves: svg("g"),
@@ -86,8 +95,8 @@ export class Chart {
     const y = (value) => bottom
       - ((value - ticks[0]) / (ticks.at(-1) - ticks[0])) * (bottom - TOP);
     attribute(this.area, "viewBox", `0 0 ${Math.round(this.width)} ${HEIGHT}`);
-    this.showGrid(ticks, timeSteps(from, to, Math.max(2, this.width / 110)), x, y,
-      to - from < 300 ? timeOfDay : hourAndMinute);
+    this.showGrid(ticks, this.along.steps(from, to, Math.max(2, this.width / 110)), x, y,
+      this.along.text(from, to));
     this.layers.marks.replaceChildren(...events
       .filter(({ time }) => time >= from && time <= to)
       .map(({ time, tone }) => svg("path", { class: `event-line tone-${tone}`,
@@ -120,7 +129,7 @@ export class Chart {
     const shown = hover !== null && hover >= from && hover <= to;
     attribute(this.layers.cross, "d", shown
       ? `M${x(hover).toFixed(1)} ${TOP}V${HEIGHT - BOTTOM}` : null);
-    text(this.when, shown ? `at ${timeOfDay(hover)}` : "");
+    text(this.when, shown ? `at ${this.along.at(hover)}` : "");
     const { format } = this.spec;
     const values = curves.map(({ series, name }) => series.at(name, shown ? hover : to));
     keyed(this.legend, curves, ({ key }) => key, ({ style }) => el("li", {},
@@ -133,7 +142,7 @@ export class Chart {
       text(item.children[2], format(values[curves.findIndex((one) => one.key === key)]));
     });
     attribute(this.area, "aria-label", found
-      ? `${this.spec.title} from ${timeOfDay(from)} to ${timeOfDay(to)}: from `
+      ? `${this.spec.title} from ${this.along.at(from)} to ${this.along.at(to)}: from `
         + `${format(found.low)} to ${format(found.high)}. The table below has the figures.`
       : `${this.spec.title}: nothing has been told in this time.`);
   }

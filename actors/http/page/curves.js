@@ -2,7 +2,7 @@
 
 import { Brush } from "./brush.js";
 import { Chart } from "./chart.js";
-import { byId, el, keyed, sight, text } from "./dom.js";
+import { byId, el, keyed, saveAs, sight, text } from "./dom.js";
 import { bytes, bytesPerSecond, decimal, number, percent, timeOfDay } from "./format.js";
 import { eventKind } from "./marks.js";
 import { View } from "./view.js";
@@ -55,10 +55,7 @@ function save(store) {
         (Number.isNaN(column[i]) ? null : column[i]))]) }]));
   const all = JSON.stringify({ daemons: plain(store.daemons), runs: plain(store.runs),
     stages: plain(store.stages), events: store.events });
-  const link = el("a", { download: "graphmill.json",
-    href: URL.createObjectURL(new Blob([all], { type: "application/json" })) });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  saveAs("graphmill.json", all, "application/json");
 }
 
 export class Curves {

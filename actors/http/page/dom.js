@@ -38,6 +38,14 @@ export function text(of, value) {
   if (of.textContent !== wanted) of.textContent = wanted;
 }
 
+/** Has the browser save what it knows as a file. */
+export function saveAs(name, content, type) {
+  const link = el("a", { download: name,
+    href: URL.createObjectURL(new Blob([content], { type })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 /** Tells when elements come into sight and leave it, so that what nobody sees is
  * not drawn: the page may be open where a run computes.
  * @param onCome Called when any comes. @return {watch(element), sees(element)} */

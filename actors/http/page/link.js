@@ -8,7 +8,8 @@ const MOST_PAGES = 64; // Of an hour of history.
 
 class Refused extends Error {}
 
-async function ask(path, signal) {
+/** A document of the coordinator. */
+export async function ask(path, signal) {
   const answer = await fetch(path, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]), cache: "no-store" });
   if (answer.ok) return answer.json();

@@ -18,7 +18,7 @@ const SHAPES = {
 };
 
 /** By the words of the documents: colour, shape, and what the word means. */
-export const STATES = {
+const STATES = {
   // Of actors.
   starting: { tone: "calm", shape: "ring", says: "starts" },
   running: { tone: "good", shape: "disc", says: "works" },
@@ -62,28 +62,28 @@ export function word(state) {
   return el("span", { class: `word tone-${tone}` }, mark(form), el("span", {}, state));
 }
 
-/** Kinds of events: how they are marked, and called. */
-export const EVENTS = {
-  joined: { tone: "good", shape: "disc", says: "joined" },
-  left: { tone: "idle", shape: "dash", says: "left" },
-  lost: { tone: "bad", shape: "cross", says: "lost" },
-  back: { tone: "good", shape: "disc", says: "back" },
-  draining: { tone: "warn", shape: "down", says: "draining" },
-  in_service: { tone: "good", shape: "disc", says: "in service" },
-  queued: { tone: "idle", shape: "ring", says: "queued" },
-  started: { tone: "calm", shape: "play", says: "started" },
-  ended: { tone: "calm", shape: "square", says: "ended" },
-  recovered: { tone: "good", shape: "again", says: "recovered" },
-  checkpoint: { tone: "calm", shape: "diamond", says: "checkpoint" },
-  warning: { tone: "warn", shape: "alarm", says: "warning" },
+/** How kinds of events are marked: those that are about a state as that. */
+const EVENTS = {
+  joined: STATES.ready,
+  left: STATES.stopped,
+  lost: STATES.lost,
+  back: STATES.ready,
+  draining: STATES.draining,
+  in_service: STATES.ready,
+  queued: STATES.queued,
+  started: { tone: "calm", shape: "play" },
+  ended: { tone: "calm", shape: "square" },
+  recovered: { tone: "good", shape: "again" },
+  checkpoint: { tone: "calm", shape: "diamond" },
+  warning: { tone: "warn", shape: "alarm" },
 };
 
+/** Colour and shape of an event, and what it is called. */
 export function eventKind(event) {
-  if (event.kind === "ended") {
-    const state = String(event.text).split(/[^a-z]/, 1)[0];
-    if (["failed", "finished"].includes(state))
-      return { ...stateOf(state), says: state };
-  }
-  return Object.hasOwn(EVENTS, event.kind) ? EVENTS[event.kind]
-    : { tone: "idle", shape: "ring", says: String(event.kind) };
+  const kind = String(event.kind);
+  const state = kind === "ended" ? String(event.text).split(/[^a-z]/, 1)[0] : "";
+  if (state === "failed" || state === "finished")
+    return { ...STATES[state], says: state };
+  return { ...(Object.hasOwn(EVENTS, kind) ? EVENTS[kind] : UNKNOWN),
+    says: kind.replaceAll("_", " ") };
 }

@@ -1,5 +1,7 @@
 // The page: shows what the store knows, whenever the link brings news.
 
+import { Actions } from "./actions.js";
+import { Compare } from "./compare.js";
 import { Curves } from "./curves.js";
 import { Details } from "./details.js";
 import { attribute, byId, el, keyed, text } from "./dom.js";
@@ -7,6 +9,7 @@ import { EventList } from "./eventlist.js";
 import { count, decimal, exact, number, seconds, threePlaces, timeOfDay } from "./format.js";
 import { headline } from "./headline.js";
 import { Link } from "./link.js";
+import { Logs } from "./logs.js";
 import { mark } from "./marks.js";
 import { Pipeline } from "./pipeline.js";
 import { Store } from "./store.js";
@@ -17,8 +20,11 @@ const details = new Details();
 const pipeline = new Pipeline((daemon, kind) => details.open(daemon, kind, store.run));
 const curves = new Curves(store);
 const events = new EventList(store);
-const daemons = new DaemonTable();
-const runs = new RunTable();
+const actions = new Actions();
+const daemons = new DaemonTable(actions);
+const runs = new RunTable(actions);
+const compare = new Compare(store);
+const logs = new Logs(store);
 
 let announced = "";
 
@@ -82,6 +88,8 @@ function show() {
   events.show();
   daemons.show(store);
   runs.show(store);
+  compare.show();
+  logs.show();
   details.show(run);
 }
 

@@ -1,7 +1,6 @@
 // Steps of axes, and paths of curves. Pure.
 
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
-const GAP = 5; // Seconds without a sample that break a curve.
 
 /** Round values from below `low` to above `high`, `most` at the most but for one. */
 export function steps(low, high, most) {
@@ -47,7 +46,7 @@ export function extent(curves, from, to) {
  * and last, which is what a line through all of them would cover.
  * @param x,y From time and figure to pixels. */
 export function path({ series, name }, from, to, x, y) {
-  const { times } = series;
+  const { times, gap } = series;
   const column = series.column(name);
   const out = [];
   let before = -Infinity; // Time of the sample before.
@@ -64,12 +63,12 @@ export function path({ series, name }, from, to, x, y) {
     const value = column[i];
     if (Number.isNaN(value)) continue;
     const at = Math.round(2 * x(times[i])) / 2;
-    if (at !== pixel || times[i] - before > GAP) {
+    if (at !== pixel || times[i] - before > gap) {
       if (!Number.isNaN(pixel)) flush();
       pixel = at;
       low = high = value;
       // A dot, if none follows.
-      out.push(times[i] - before > GAP ? `M${at} ${y(value).toFixed(1)}h.8`
+      out.push(times[i] - before > gap ? `M${at} ${y(value).toFixed(1)}h.8`
         : `L${at} ${y(value).toFixed(1)}`);
     }
     low = Math.min(low, value);

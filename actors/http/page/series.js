@@ -2,13 +2,16 @@
 
 export const HOUR = 3600;
 const SLACK = 496; // So that moving the last hour to the front is rare.
+const GAP = 5; // Seconds.
 
 /** Times with some figures for each, in the order of time. What is not known is
  * NaN. Keeps the last `HOUR` samples, which come once a second. */
 export class Series {
-  /** @param names Of the figures. */
-  constructor(names) {
+  /** @param names Of the figures. @param gap How far from each other two samples
+   * are that have nothing between them, and for how long one holds. */
+  constructor(names, gap = GAP) {
     this.names = names;
+    this.gap = gap;
     this.length = 0;
     this.told = false; // Whether any figure has ever been known.
     this.room = 64;
@@ -73,12 +76,12 @@ export class Series {
   }
 
   /** The figure at a time: the last one that is known up to it, if that is no
-   * older than some seconds. */
+   * older than the gap. */
   at(name, time) {
     const column = this.column(name);
     let i = this.from(time + 1e-6) - 1;
-    while (i >= 0 && time - this.times[i] < 5 && Number.isNaN(column[i])) --i;
-    return i >= 0 && time - this.times[i] < 5 ? column[i] : NaN;
+    while (i >= 0 && time - this.times[i] < this.gap && Number.isNaN(column[i])) --i;
+    return i >= 0 && time - this.times[i] < this.gap ? column[i] : NaN;
   }
 }
 

@@ -6,14 +6,28 @@ import { bytes, bytesPerSecond, decimal, exact, fullTime, milliseconds, number, 
   from "./format.js";
 import { word } from "./marks.js";
 
-/** @param columns [{name, kind: "head" | "state" | "number" | "wide" | "", of: (row) => text}] */
+/** Buttons of a row: [{label, about, start}]. */
+function showActs(cell, acts) {
+  keyed(cell, acts, ({ label }) => label,
+    ({ label, about }) => el("button", { type: "button", "aria-label": `${label} ${about}` },
+      label),
+    (button, { start }) => {
+      button.onclick = start;
+    });
+}
+
+const CLASSES = ["number", "wide", "acts"]; // Kinds of columns that look different.
+
+/** @param columns [{name, kind: "head" | "state" | "number" | "wide" | "acts" | "",
+ *   of: (row) => text, or of "acts" => buttons}] */
 class Table {
   constructor(parent, caption, columns) {
     this.parent = parent;
     this.columns = columns;
     this.body = el("tbody", { role: "rowgroup" });
     const head = columns.map(({ name, kind }) => el("th",
-      { scope: "col", role: "columnheader", class: kind === "number" ? kind : null }, name));
+      { scope: "col", role: "columnheader",
+        class: kind === "number" || kind === "acts" ? kind : null }, name));
     this.table = el("table", { class: "stack", role: "table" },
       el("caption", { class: "unseen" }, caption),
       el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head)), this.body);
@@ -24,7 +38,7 @@ class Table {
     return el("tr", { role: "row" }, ...this.columns.map(({ name, kind }) =>
       (kind === "head" ? el("th", { scope: "row", role: "rowheader" })
         : el("td", { role: "cell", "data-name": name,
-          class: kind === "number" || kind === "wide" ? kind : null }))));
+          class: CLASSES.includes(kind) ? kind : null }))));
   }
 
   show(rows, keyOf) {
@@ -33,8 +47,9 @@ class Table {
       this.columns.forEach(({ kind, of }, i) => {
         const cell = made.children[i];
         const value = of(row);
-        if (kind === "state" && cell.textContent !== value) cell.replaceChildren(word(value));
+        if (kind === "acts") showActs(cell, value);
         else if (kind !== "state") text(cell, value);
+        else if (cell.textContent !== value) cell.replaceChildren(word(value));
       });
     });
   }
@@ -56,7 +71,7 @@ function links(health) {
 }
 
 export class DaemonTable {
-  constructor() {
+  constructor(actions) {
     const figure = (of) => ({ health }) => (health ? of(health) : "\u2013");
     this.table = new Table(byId("daemon-table"), "Daemons of the cluster", [
       { name: "daemon", kind: "head", of: ({ name }) => name },
@@ -73,6 +88,7 @@ export class DaemonTable {
       { name: "note", kind: "wide", of: ({ note, chaos }) =>
         [note, chaos ? "clients may do it harm (--chaos-allowed)" : ""].filter(Boolean)
           .join("; ") },
+      { name: "actions", kind: "acts", of: ({ state, name }) => actions.of(state, name) },
     ]);
   }
 
@@ -103,7 +119,7 @@ function runRows(store) {
 }
 
 export class RunTable {
-  constructor() {
+  constructor(actions) {
     this.table = new Table(byId("run-table"), "Runs, the latest first", [
       { name: "run", kind: "head", of: ({ run }) => run },
       { name: "state", kind: "state", of: ({ state }) => state },
@@ -112,6 +128,7 @@ export class RunTable {
       { name: "last loss", kind: "number", of: ({ loss }) => decimal(loss) },
       { name: "accuracy", kind: "number", of: ({ accuracy }) => decimal(accuracy) },
       { name: "note", kind: "wide", of: ({ text: said }) => said },
+      { name: "actions", kind: "acts", of: ({ state, run }) => actions.of(state, run) },
     ]);
   }
 

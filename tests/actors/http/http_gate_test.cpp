@@ -135,6 +135,70 @@ CATCH_TEST_CASE("hosts with wrong tokens are remembered, but not too many",
     == 401);
 }
 
+CATCH_TEST_CASE("a page of somebody else asks", "[http_gate]") {
+  const auto asks = [](const char* site, const char* origin) {
+    auto head = gate_asks(); // localhost:7880
+    if (site != nullptr)
+      head.fetch_site = site;
+    if (origin != nullptr)
+      head.origin = origin;
+    return is_cross_site(head);
+  };
+  CATCH_CHECK_FALSE(asks(nullptr, nullptr));
+  CATCH_CHECK_FALSE(asks("same-origin", nullptr));
+  CATCH_CHECK_FALSE(asks("none", nullptr));
+  // Behind a proxy with another name.
+  CATCH_CHECK_FALSE(asks("same-origin", "https://watch.example"));
+  CATCH_CHECK_FALSE(asks(nullptr, "http://localhost:7880"));
+  CATCH_CHECK_FALSE(asks(nullptr, "https://LOCALHOST:7880"));
+  for (const auto* site : {"cross-site", "same-site", "", "Same-Origin"})
+    CATCH_CHECK(asks(site, "http://localhost:7880"));
+  for (const auto* origin :
+       {"http://localhost:7881", "http://localhost", "http://evil.example",
+        "http://evil.example/localhost:7880", "null", "", "localhost:7880"})
+    CATCH_CHECK(asks(nullptr, origin));
+}
+
+CATCH_TEST_CASE("a gate for actions", "[http_gate]") {
+  const std::string other = "fedcba9876543210";
+  const session_time start{std::chrono::hours{1}};
+  const auto status = [start](http_gate& gate, const http_head& head) {
+    const auto refusal = gate.refuses_action(head, "127.0.0.1", start);
+    return refusal ? refusal->status : 200;
+  };
+  auto head = gate_asks();
+  head.method = "POST";
+  head.action_token = gate_token;
+  http_gate none{"127.0.0.1", false, other};
+  CATCH_CHECK(status(none, head) == 403);
+  head.action_token = "";
+  CATCH_CHECK(status(none, head) == 403);
+  http_gate gate{"127.0.0.1", false, {}, gate_token};
+  CATCH_CHECK(gate_status(gate, head, "127.0.0.1", start) == 405);
+  CATCH_CHECK(status(gate, head) == 401); // An empty one: one of five.
+  head.action_token = gate_token;
+  CATCH_CHECK(status(gate, head) == 200);
+  auto changed = head;
+  changed.host = "rebound.example.org";
+  CATCH_CHECK(status(gate, changed) == 421);
+  changed = head;
+  changed.fetch_site = "cross-site";
+  CATCH_CHECK(status(gate, changed) == 403);
+  changed = head;
+  changed.has_body = true;
+  CATCH_CHECK(status(gate, changed) == 413);
+  changed = head;
+  changed.action_token.reset();
+  changed.authorization = "Bearer " + gate_token;
+  for (int i = 0; i < 10; ++i)
+    CATCH_CHECK(status(gate, changed) == 401); // None is no wrong one.
+  changed.action_token = other;
+  for (int i = 1; i < static_cast<int>(http_gate::wrong_at_once); ++i)
+    CATCH_CHECK(status(gate, changed) == 401);
+  CATCH_CHECK(status(gate, changed) == 429);
+  CATCH_CHECK(status(gate, head) == 200);
+}
+
 CATCH_TEST_CASE("a file with a token", "[http_gate]") {
   const temp_folder folder;
   CATCH_CHECK(value_of(read_http_token(token_file(folder, gate_token, 0600)))

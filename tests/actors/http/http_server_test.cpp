@@ -1,5 +1,6 @@
 #include "actors/http/http_server.hpp"
 #include "tests/actors/http/raw_client.hpp"
+#include "tests/actors/http/served_page.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
@@ -16,27 +17,12 @@ using namespace graphmill::test;
 
 namespace {
 
-http_server::options http_of_pages() {
-  http_server::options out;
-  out.listen = "127.0.0.1:0";
-  out.pages["/page"] = [](const http_request&) {
-    http_answer page;
-    page.body = std::make_shared<const std::string>("hello\n");
-    return page;
-  };
-  return out;
-}
-
-std::unique_ptr<http_server> started(http_server::options with) {
-  return value_of(http_server::start(std::move(with)));
-}
-
-const std::string get_page = "GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const std::string get_page = request_for("/page");
 
 } // namespace
 
 CATCH_TEST_CASE("a server answers GET and HEAD", "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   const auto counts = options.counts;
   const auto server = started(std::move(options));
   raw_client client{*server};
@@ -49,16 +35,13 @@ CATCH_TEST_CASE("a server answers GET and HEAD", "[http_server]") {
   // On the same connection, and two at once.
   CATCH_CHECK(client.ask("GET /page?x=1 HTTP/1.1\r\nHost: [::1]:1\r\n\r\n").body
               == "hello\n");
-  client.say("HEAD /page HTTP/1.1\r\nHost: localhost\r\n\r\n" + get_page);
+  client.say(request_for("/page", {}, "HEAD") + get_page);
   got = client.hear(false);
   CATCH_CHECK(got.status == 200);
   CATCH_CHECK_THAT(got.head, contains("Content-Length: 6\r\n"));
   CATCH_CHECK(client.hear().body == "hello\n");
-  CATCH_CHECK(client.ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").status
-              == 404);
-  CATCH_CHECK(
-    client.ask("DELETE /page HTTP/1.1\r\nHost: localhost\r\n\r\n").status
-    == 405);
+  CATCH_CHECK(client.ask(request_for("/")).status == 404);
+  CATCH_CHECK(client.ask(request_for("/page", {}, "DELETE")).status == 405);
   CATCH_CHECK(client.ask(get_page).status == 200);
   CATCH_CHECK(counts->answered == 5);
   CATCH_CHECK(counts->refused == 2);
@@ -66,7 +49,7 @@ CATCH_TEST_CASE("a server answers GET and HEAD", "[http_server]") {
 }
 
 CATCH_TEST_CASE("a server lets runs go first", "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.pages["/nice"] = [](const http_request&) {
     http_answer page; // 0 is the calling thread.
     page.body = std::make_shared<const std::string>(
@@ -76,13 +59,13 @@ CATCH_TEST_CASE("a server lets runs go first", "[http_server]") {
   const auto own = ::getpriority(PRIO_PROCESS, 0);
   const auto server = started(std::move(options));
   raw_client client{*server};
-  CATCH_CHECK(client.ask("GET /nice HTTP/1.1\r\nHost: localhost\r\n\r\n").body
+  CATCH_CHECK(client.ask(request_for("/nice")).body
               == std::to_string(std::min(own + 5, 19)));
   CATCH_CHECK(::getpriority(PRIO_PROCESS, 0) == own);
 }
 
 CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
-  const auto server = started(http_of_pages());
+  const auto server = started(options_with_page());
   const auto huge = "GET /page HTTP/1.1\r\nHost: localhost\r\nX: ";
   const std::vector<std::pair<std::string, unsigned>> said{
     {"garbage\r\n\r\n", 400},
@@ -116,7 +99,7 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
 
 CATCH_TEST_CASE("who sends a long body hears why it is refused",
                 "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.most.patience = std::chrono::minutes{10};
   const auto server = started(std::move(options));
   const std::string body(4 << 20, 'x'); // More than sockets hold.
@@ -132,7 +115,7 @@ CATCH_TEST_CASE("who sends a long body hears why it is refused",
 }
 
 CATCH_TEST_CASE("who goes on with a body is left in the end", "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.most.patience = std::chrono::milliseconds{50};
   const auto server = started(std::move(options));
   raw_client client{*server};
@@ -148,7 +131,7 @@ CATCH_TEST_CASE("who goes on with a body is left in the end", "[http_server]") {
 }
 
 CATCH_TEST_CASE("who has said all may close its half", "[http_server]") {
-  const auto server = started(http_of_pages());
+  const auto server = started(options_with_page());
   raw_client client{*server};
   client.say(get_page);
   client.finish();
@@ -158,7 +141,7 @@ CATCH_TEST_CASE("who has said all may close its half", "[http_server]") {
 
 CATCH_TEST_CASE("a request that does not come in time ends its connection",
                 "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.most.patience = std::chrono::milliseconds{50};
   const auto server = started(std::move(options));
   raw_client silent{*server};
@@ -169,7 +152,7 @@ CATCH_TEST_CASE("a request that does not come in time ends its connection",
 }
 
 CATCH_TEST_CASE("who has waited longest makes room", "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.most.connections = 2;
   options.most.patience = std::chrono::minutes{10};
   const auto counts = options.counts;
@@ -186,7 +169,7 @@ CATCH_TEST_CASE("who has waited longest makes room", "[http_server]") {
 }
 
 CATCH_TEST_CASE("many connections of somebody else", "[http_server]") {
-  const auto server = started(http_of_pages());
+  const auto server = started(options_with_page());
   std::vector<std::unique_ptr<raw_client>> others;
   for (int i = 0; i < 300; ++i) {
     others.push_back(std::make_unique<raw_client>(*server));
@@ -197,7 +180,7 @@ CATCH_TEST_CASE("many connections of somebody else", "[http_server]") {
 }
 
 CATCH_TEST_CASE("a connection has so many requests", "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.most.requests = 2;
   const auto server = started(std::move(options));
   raw_client client{*server};
@@ -209,7 +192,7 @@ CATCH_TEST_CASE("a connection has so many requests", "[http_server]") {
 }
 
 CATCH_TEST_CASE("a server with a token", "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.token = "0123456789abcdef";
   const auto server = started(std::move(options));
   raw_client client{*server};
@@ -217,11 +200,11 @@ CATCH_TEST_CASE("a server with a token", "[http_server]") {
   CATCH_CHECK(refused.status == 401);
   CATCH_CHECK_THAT(refused.head, contains("WWW-Authenticate: Bearer"));
   CATCH_CHECK_THAT(refused.body, !contains("0123456789abcdef"));
-  CATCH_CHECK(client
-                .ask("GET /page HTTP/1.1\r\nHost: localhost\r\n"
-                     "Authorization: Bearer 0123456789abcdef\r\n\r\n")
-                .status
-              == 200);
+  CATCH_CHECK(
+    client
+      .ask(request_for("/page", "Authorization: Bearer 0123456789abcdef\r\n"))
+      .status
+    == 200);
 }
 
 CATCH_TEST_CASE("where a server may listen", "[http_server]") {
@@ -234,15 +217,15 @@ CATCH_TEST_CASE("where a server may listen", "[http_server]") {
                 == ec::invalid_argument);
   value_of(check_http_address("*:0", true));
   value_of(check_http_address("127.0.0.1:7880", false));
-  auto options = http_of_pages();
-  const auto server = started(http_of_pages());
+  auto options = options_with_page();
+  const auto server = started(options_with_page());
   options.listen = server->address();
   const auto taken = error_of(http_server::start(std::move(options)));
   CATCH_CHECK_THAT(taken.message, contains(server->address()));
 }
 
 CATCH_TEST_CASE("who has a page already is told so", "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.pages["/kept"] = [](const http_request&) {
     auto page = http_sentence(200, "kept");
     page.etag = "\"4711\"";
@@ -250,34 +233,32 @@ CATCH_TEST_CASE("who has a page already is told so", "[http_server]") {
   };
   const auto server = started(std::move(options));
   raw_client client{*server};
-  const std::string ask = "GET /kept HTTP/1.1\r\nHost: localhost\r\n";
-  auto got = client.ask(ask + "\r\n");
+  auto got = client.ask(request_for("/kept"));
   CATCH_CHECK(got.status == 200);
   CATCH_CHECK_THAT(got.head, contains("ETag: \"4711\"\r\n"));
   CATCH_CHECK_THAT(got.head, contains("Cache-Control: no-cache\r\n"));
   for (const auto* known : {"\"4711\"", "\"1\", W/\"4711\"", "*"}) {
-    client.say(ask + "If-None-Match: " + known + "\r\n\r\n");
+    client.say(
+      request_for("/kept", std::string{"If-None-Match: "} + known + "\r\n"));
     got = client.hear(false);
     CATCH_CHECK(got.status == 304);
     CATCH_CHECK_THAT(got.head, contains("ETag: \"4711\"\r\n"));
   }
   // What follows is where it is expected.
-  got = client.ask(ask + "If-None-Match: \"47\"\r\n\r\n");
+  got = client.ask(request_for("/kept", "If-None-Match: \"47\"\r\n"));
   CATCH_CHECK(got.status == 200);
   CATCH_CHECK(got.body == "kept\n");
-  got = client.ask("GET /page HTTP/1.1\r\nHost: localhost\r\n"
-                   "If-None-Match: *\r\n\r\n");
+  got = client.ask(request_for("/page", "If-None-Match: *\r\n"));
   CATCH_CHECK(got.status == 200);
   CATCH_CHECK_THAT(got.head, contains("Cache-Control: no-store\r\n"));
 }
 
 CATCH_TEST_CASE("browsers are told what they may do with an answer",
                 "[http_server]") {
-  const auto server = started(http_of_pages());
+  const auto server = started(options_with_page());
   raw_client client{*server};
   for (const auto* path : {"/page", "/none"}) {
-    const auto got = client.ask(std::string{"GET "} + path
-                                + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const auto got = client.ask(request_for(path));
     for (const auto* line :
          {"Content-Security-Policy: default-src 'self'; frame-ancestors "
           "'none'\r\n",
@@ -289,7 +270,7 @@ CATCH_TEST_CASE("browsers are told what they may do with an answer",
 }
 
 CATCH_TEST_CASE("a page of all paths below its own", "[http_server]") {
-  auto options = http_of_pages();
+  auto options = options_with_page();
   options.pages["/"] = [](const http_request&) {
     return http_sentence(200, "index");
   };
@@ -299,7 +280,7 @@ CATCH_TEST_CASE("a page of all paths below its own", "[http_server]") {
   const auto server = started(std::move(options));
   raw_client client{*server};
   const auto ask = [&client](const std::string& path) {
-    return client.ask("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    return client.ask(request_for(path));
   };
   CATCH_CHECK(ask("/").body == "index\n");
   CATCH_CHECK(ask("/runs/r-1?since=2").body == "/runs/r-1 since=2\n");

@@ -1,13 +1,12 @@
 #include "actors/http/http_server.hpp"
 #include "tests/actors/http/raw_client.hpp"
+#include "tests/actors/http/served_page.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 using namespace graphmill;
@@ -15,24 +14,10 @@ using namespace graphmill::test;
 
 namespace {
 
-/// Waits for what a server does by itself, for half a minute at the most.
-bool comes_about(const std::function<bool()>& what) {
-  for (int i = 0; i < 30'000; ++i) {
-    if (what())
-      return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  return false;
-}
-
 /// /counted tells the numbers from that behind `Last-Event-ID`, or 0, on.
 http_server::options http_of_streams() {
-  http_server::options out;
-  out.listen = "127.0.0.1:0";
+  auto out = options_with_page();
   out.most.stream_pace = std::chrono::milliseconds{1};
-  out.pages["/page"] = [](const http_request&) {
-    return http_sentence(200, "hello");
-  };
   out.streams["/counted"] =
     [](const http_request& asked) -> http_stream_source {
     return [at = asked.last_event_id.empty()
@@ -44,21 +29,15 @@ http_server::options http_of_streams() {
   return out;
 }
 
-std::unique_ptr<http_server> streaming(http_server::options with) {
-  return value_of(http_server::start(std::move(with)));
-}
-
-const std::string get_stream = "GET /counted HTTP/1.1\r\nHost: localhost\r\n";
-
 } // namespace
 
 CATCH_TEST_CASE("a stream goes on until its reader leaves", "[http_streams]") {
   auto options = http_of_streams();
   const auto counts = options.counts;
-  const auto server = streaming(std::move(options));
+  const auto server = started(std::move(options));
   {
     raw_client client{*server};
-    client.say(get_stream + "\r\n");
+    client.say(request_for("/counted"));
     const auto head = client.hear_until("\r\n\r\n");
     CATCH_CHECK_THAT(head, contains("HTTP/1.1 200 OK\r\n"));
     CATCH_CHECK_THAT(head, contains("Content-Type: text/event-stream\r\n"));
@@ -68,8 +47,7 @@ CATCH_TEST_CASE("a stream goes on until its reader leaves", "[http_streams]") {
     CATCH_CHECK(client.hear_until("12;") == "0;1;2;3;4;5;6;7;8;9;10;11;12;");
     // Others get their answers meanwhile.
     raw_client other{*server};
-    CATCH_CHECK(other.ask("GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n").body
-                == "hello\n");
+    CATCH_CHECK(other.ask(request_for("/page")).body == "hello\n");
     CATCH_CHECK(counts->closed == 0);
   }
   CATCH_CHECK(comes_about([&] { return counts->closed == 2; }));
@@ -78,9 +56,9 @@ CATCH_TEST_CASE("a stream goes on until its reader leaves", "[http_streams]") {
 }
 
 CATCH_TEST_CASE("a stream goes on where its reader was", "[http_streams]") {
-  const auto server = streaming(http_of_streams());
+  const auto server = started(http_of_streams());
   raw_client client{*server};
-  client.say(get_stream + "Last-Event-ID: 41\r\n\r\n");
+  client.say(request_for("/counted", "Last-Event-ID: 41\r\n"));
   client.hear_until("\r\n\r\n");
   CATCH_CHECK(client.hear_until("44;") == "42;43;44;");
 }
@@ -95,12 +73,12 @@ CATCH_TEST_CASE("who does not read a stream is dropped", "[http_streams]") {
     };
   };
   const auto counts = options.counts;
-  const auto server = streaming(std::move(options));
+  const auto server = started(std::move(options));
   // Should this thread be slow, the server does not wait for the request.
   std::unique_ptr<raw_client> client;
   CATCH_CHECK(comes_about([&] {
     client = std::make_unique<raw_client>(*server);
-    client->say("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client->say(request_for("/large"));
     return !client->is_ended();
   }));
   CATCH_CHECK(comes_about([&] { return counts->slow_streams == 1; }));
@@ -112,17 +90,17 @@ CATCH_TEST_CASE("who does not read a stream is dropped", "[http_streams]") {
 CATCH_TEST_CASE("streams have places", "[http_streams]") {
   auto options = http_of_streams();
   options.most.streams = 1;
-  const auto server = streaming(std::move(options));
+  const auto server = started(std::move(options));
   auto first = std::make_unique<raw_client>(*server);
-  first->say(get_stream + "\r\n");
+  first->say(request_for("/counted"));
   first->hear_until("3;");
   raw_client second{*server};
-  CATCH_CHECK(second.ask(get_stream + "\r\n").status == 503);
+  CATCH_CHECK(second.ask(request_for("/counted")).status == 503);
   first.reset();
   // Who has left is missed at one of the next ticks.
   CATCH_CHECK(comes_about([&] {
     raw_client next{*server};
-    next.say(get_stream + "\r\n");
+    next.say(request_for("/counted"));
     return next.hear_until("\r\n").starts_with("HTTP/1.1 200 ");
   }));
 }
@@ -130,23 +108,22 @@ CATCH_TEST_CASE("streams have places", "[http_streams]") {
 CATCH_TEST_CASE("who may not ask gets no stream", "[http_streams]") {
   auto options = http_of_streams();
   options.token = "0123456789abcdef";
-  const auto server = streaming(std::move(options));
+  const auto server = started(std::move(options));
   raw_client client{*server};
-  CATCH_CHECK(client.ask(get_stream + "\r\n").status == 401);
-  const auto shown = "Authorization: Bearer 0123456789abcdef\r\n\r\n";
-  client.say("HEAD /counted HTTP/1.1\r\nHost: localhost\r\n"
-             + std::string{shown});
+  CATCH_CHECK(client.ask(request_for("/counted")).status == 401);
+  const auto shown = "Authorization: Bearer 0123456789abcdef\r\n";
+  client.say(request_for("/counted", shown, "HEAD"));
   const auto refused = client.hear(false);
   CATCH_CHECK(refused.status == 405);
   CATCH_CHECK_THAT(refused.head, contains("Allow: GET\r\n"));
-  client.say(get_stream + shown);
+  client.say(request_for("/counted", shown));
   CATCH_CHECK(client.hear_until("\r\n").starts_with("HTTP/1.1 200 "));
 }
 
 CATCH_TEST_CASE("a server ends with its streams open", "[http_streams]") {
-  auto server = streaming(http_of_streams());
+  auto server = started(http_of_streams());
   raw_client client{*server};
-  client.say(get_stream + "\r\n");
+  client.say(request_for("/counted"));
   client.hear_until("5;");
   server.reset();
   const auto rest = client.hear_rest();

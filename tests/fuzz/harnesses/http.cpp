@@ -57,6 +57,7 @@ void read_http(std::string_view input) {
   head.method = words[0];
   head.host = words[1];
   head.authorization = words[2];
+  head.action_token = words[2];
   http_gate open{"watch.example", false, {}};
   if (!open.refuses(head, "127.0.0.1", {})) {
     require(head.method == "GET" || head.method == "HEAD",
@@ -68,6 +69,11 @@ void read_http(std::string_view input) {
     require(head.authorization->size() == 7 + fuzz_token.size()
               && head.authorization->ends_with(fuzz_token),
             "another token is taken for the right one");
+  http_gate acting{"watch.example", false, {}, std::string{fuzz_token}};
+  if (!acting.refuses_action(head, "127.0.0.1", {})) {
+    require(*head.action_token == fuzz_token, "somebody acts without a token");
+    require_own_host(*head.host);
+  }
   require_one_label(input);
 }
 
@@ -79,6 +85,7 @@ std::vector<std::string> http_requests() {
     joined({"GET", "10.0.0.1:80", ""}),
     joined({"GET", "[fe80::1]", ""}),
     joined({"POST", "Watch.Example:1", "Basic eDp5"}),
+    joined({"POST", "localhost:7880", "0123456789abcdef"}),
     "d\"0\\",
   };
 }

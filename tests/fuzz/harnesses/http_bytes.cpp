@@ -79,11 +79,13 @@ heard hear(std::string_view bytes, std::size_t piece) {
       return out;
     const auto& request = parser.get();
     const auto head = http_head_in(request, !parser.is_done());
-    const auto asked = http_request_in(request);
+    const auto asked = http_request_in(request, "127.0.0.1");
     require(asked.path.find('?') == std::string::npos, "a query in a path");
     std::size_t size = head.method.size() + asked.path.size()
                        + asked.query.size() + asked.last_event_id.size();
-    for (const auto* field : {&head.host, &head.authorization})
+    for (const auto* field :
+         {&head.host, &head.authorization, &head.action_token, &head.origin,
+          &head.fetch_site})
       if (*field) {
         size += (*field)->size();
         require((*field)->find_first_of("\r\n") == std::string::npos,
@@ -91,10 +93,11 @@ heard hear(std::string_view bytes, std::size_t piece) {
       }
     require(size <= fuzz_head_bytes + 1024, "more in a head than was kept");
     require(!has_etag(request, ""), "no page is known already");
-    out.requests.push_back(head.method + ' ' + asked.path + '?' + asked.query
-                           + ' ' + head.host.value_or("-") + ' '
-                           + head.authorization.value_or("-") + ' '
-                           + asked.last_event_id);
+    out.requests.push_back(
+      head.method + ' ' + asked.path + '?' + asked.query + ' '
+      + head.host.value_or("-") + ' ' + head.authorization.value_or("-") + ' '
+      + head.action_token.value_or("-") + ' ' + head.origin.value_or("-") + ' '
+      + head.fetch_site.value_or("-") + ' ' + asked.last_event_id);
     if (!parser.is_done() || !request.keep_alive())
       return out;
   }
@@ -123,6 +126,9 @@ std::vector<std::string> http_connections() {
     "\x01GET /api/live HTTP/1.1\r\n" + host + "Last-Event-ID: 3-4\r\n\r\n",
     "\x07POST /api/runs HTTP/1.1\r\n" + host
       + "Content-Length: 5\r\n\r\nhelloGET / HTTP/1.0\r\n\r\n",
+    "\x05POST /api/cancel/r HTTP/1.1\r\n" + host
+      + "Graphmill-Token: 0123456789abcdef\r\nSec-Fetch-Site: same-origin\r\n"
+        "Origin: http://localhost:7880\r\n\r\n",
     "\x09POST / HTTP/1.1\r\n" + host
       + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
     "\x10GET / HTTP/1.1\r\n" + host + "A: b\r\n folded\r\nA: c\r\n\r\n",

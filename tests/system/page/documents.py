@@ -2,6 +2,7 @@
 in the states that a web page must tell apart."""
 
 import copy
+import json
 import math
 
 NOW = 1_763_882_400.0
@@ -277,6 +278,45 @@ def failed():
     return over("failed", "the loss is not finite in epoch 5, step 117; try a "
                 "smaller learning rate", f"failed: run {RUN}: the loss is not "
                 "finite in epoch 5, step 117")
+
+
+def definition(**changes):
+    """As a coordinator writes it out."""
+    fields = {"sampler.fanouts": "[10, 5]", "model.kind": "sage",
+              "train.epochs": "3", **changes}
+    lines, section = ['name: "cora"'], None
+    for name, value in fields.items():
+        above, field = name.split(".")
+        if above != section:
+            lines.append(f"{above}:")
+        section = above
+        lines.append(f"  {field}: {value}")
+    return "\n".join(lines) + "\n"
+
+
+def metrics(epochs, accuracy):
+    lines = []
+    for epoch in range(1, epochs + 1):
+        for phase, loss in ("train", 2 / epoch), ("validation", 2.5 / epoch):
+            lines.append({"phase": phase, "epoch": epoch, "loss": loss,
+                          "accuracy": accuracy * epoch / epochs})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+OTHER = "20251122-103000-cora"
+
+
+def two_runs():
+    """One that is over, and one before it with another definition."""
+    out = finished()
+    out["records"].append(record(OTHER, "cancelled", 0.75, "cancelled",
+                                 NOW - 900))
+    out["definitions"] = {
+        RUN: definition(),
+        OTHER: definition(**{"sampler.fanouts": "[4, 3]", "train.epochs": "2",
+                             "optimizer.kind": "sgd"})}
+    out["metrics"] = {RUN: metrics(3, 0.78), OTHER: metrics(2, 0.75)}
+    return out
 
 
 HOSTILE = '<img src=x onerror="console.error(1)">'

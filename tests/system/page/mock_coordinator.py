@@ -22,11 +22,17 @@ class MockCoordinator:
         self.streams = []
         self.has_stream = threading.Event()
         self.asked = []  # Paths, with their queries.
+        self.token = "0123456789abcdef"
+        self.posted = []  # Paths of actions that had it.
+        self.logs = None  # The document of /api/logs; None: there is none.
         mock = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 mock.answer(self)
+
+            def do_POST(self):
+                mock.act(self)
 
             def log_message(self, *_):
                 pass
@@ -73,12 +79,25 @@ class MockCoordinator:
         try:
             if parsed.path == "/api/stream":
                 self.stream(to)
+            elif parsed.path.startswith(("/api/definitions/", "/api/metrics/")):
+                self.run_file(to, parsed)
             elif parsed.path.startswith("/api/"):
                 self.document(to, parsed)
             else:
                 self.file(to, parsed.path)
         except OSError:
             pass  # The page has gone.
+
+    def act(self, to):
+        """As the coordinator does: its refusals are sentences."""
+        status, said = 200, b"{}\n"
+        if to.headers.get("Graphmill-Token") != self.token:
+            status, said = 401, b"show the token for actions\n"
+        elif to.path.startswith("/api/resume/"):
+            status, said = 409, b"no step is left to train\n"
+        else:
+            self.posted.append(to.path)
+        self.send(to, status, "text/plain", said)
 
     def send(self, to, status, kind, body):
         to.send_response(status)
@@ -98,6 +117,18 @@ class MockCoordinator:
         else:
             self.send(to, 200, TYPES[found.suffix], found.read_bytes())
 
+    def run_file(self, to, parsed):
+        """In pieces of a hundred bytes, so that there are several."""
+        _, _, kind, run = parsed.path.split("/")
+        text = self.scene.get(kind, {}).get(urllib.parse.unquote(run))
+        if text is None:
+            self.send(to, 404, "text/plain", b"there is no such run\n")
+            return
+        offset = int(urllib.parse.parse_qs(parsed.query).get("offset", ["0"])[0])
+        piece = text.encode()[offset:]
+        self.send(to, 200, "text/plain",
+                  piece[:100] if kind == "metrics" else piece)
+
     def document(self, to, parsed):
         query = urllib.parse.parse_qs(parsed.query)
         since = int(query.get("since", ["0"])[0])
@@ -108,6 +139,8 @@ class MockCoordinator:
         elif kind == "history":
             found = scene["history"] if since < scene["history"]["next"] else {
                 **scene["history"], "daemons": {}, "runs": {}}
+        elif kind == "logs":
+            found = self.logs
         elif kind == "events":
             found = scene["events"].after(since)
         elif kind == "runs":

@@ -3,7 +3,6 @@ plays documents: what it says in each state, by keyboard alone, after a lost
 connection, and of names that look like markup. No test waits for a moment:
 each for what must come."""
 
-import json
 import pathlib
 import re
 import sys
@@ -15,6 +14,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import documents
 from browser import PATIENCE_SECONDS, Browser, chromium
 from mock_coordinator import MockCoordinator
+from page_user import PageUser
+from runs_and_actions import Conversations
 from what_is_kept import WhatIsKept
 
 SKIPPED = 77  # What Meson counts as skipped.
@@ -41,11 +42,11 @@ def tearDownModule():
     browser.close()
 
 
-def quoted(text):
-    return json.dumps(text)
+class Page(PageUser, unittest.TestCase):
+    @property
+    def browser(self):
+        return browser
 
-
-class Page(unittest.TestCase):
     def show(self, scene, **look):
         """Opens the page before a coordinator with these documents, in a window
         that has room for all of it: what nobody sees is not drawn."""
@@ -71,11 +72,6 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.errors, [])
         if not self.drops:
             self.assertEqual(browser.unanswered, [])
-
-    def texts(self, selector):
-        return browser.evaluate(
-            f"[...document.querySelectorAll({quoted(selector)})]"
-            ".map((one) => one.textContent)")
 
     def questions(self):
         """What the page has asked the coordinator."""
@@ -139,10 +135,10 @@ class States(Page):
 
     def test_curves_are_drawn_of_what_is_known(self):
         self.show(documents.training())
-        browser.wait_for("document.querySelectorAll('.chart .curve[d]').length"
+        browser.wait_for("document.querySelectorAll('#charts .curve[d]').length"
                          " >= 15")
         self.assertEqual(browser.evaluate(
-            "[...document.querySelectorAll('.chart')]"
+            "[...document.querySelectorAll('#charts .chart')]"
             ".filter((chart) => !chart.querySelector('.curve[d]')).length"), 0)
         browser.evaluate("document.getElementById('figures-table').open = true")
         browser.wait_for("document.querySelectorAll('#figures-rows tbody tr')"
@@ -295,10 +291,18 @@ def hide(hidden):
                      + "document.dispatchEvent(new Event('visibilitychange'))")
 
 
-class Kept(WhatIsKept, Page):
+class Modules(Page):
     def run_module(self, body):
         self.show(documents.idle())
         return browser.evaluate(f"(async () => {{{body}}})()")
+
+
+class Kept(WhatIsKept, Modules):
+    pass
+
+
+class RunsAndActions(Conversations, Modules):
+    pass
 
 
 class Keyboard(Page):

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace graphmill {
+
+/// The value of the first field of a query with this name, as it stands there;
+/// nothing if there is none.
+std::optional<std::string_view> field_in(std::string_view query,
+                                         std::string_view name);
+
+/// A whole number in decimal digits; nothing if it is none, or too large.
+std::optional<std::uint64_t> decimal_in(std::string_view text);
+
+/// That of a field; 0 if there is no such field.
+std::optional<std::uint64_t> number_in(std::string_view query,
+                                       std::string_view name);
+
+} // namespace graphmill

@@ -1,0 +1,111 @@
+// What changes something: behind a token that is kept in this page's memory
+// alone, and only after a question.
+
+import { byId, text } from "./dom.js";
+
+const PATIENCE = 40_000; // Somewhat more than the coordinator's own.
+const TOKEN = /^[!-~]{16,512}$/;
+
+/** What can be done: what is asked, what the button says, and what follows. */
+const ACTIONS = {
+  cancel: { verb: "Cancel run", ask: (run) => `Cancel ${run}?`,
+    says: "It ends after the step that is on, and its weights are saved." },
+  resume: { verb: "Resume run", ask: (run) => `Resume ${run}?`,
+    says: "A new run goes on from its latest checkpoint, by the same definition." },
+  drain: { verb: "Drain", ask: (daemon) => `Drain daemon ${daemon}?`,
+    says: "It takes no part in new runs; the one that is on goes on." },
+  undrain: { verb: "Bring back", ask: (daemon) => `Bring daemon ${daemon} back?`,
+    says: "It takes part in new runs again." },
+};
+
+/** Which of them a run or a daemon allows, by its state. */
+const BY_STATE = {
+  queued: ["cancel"], running: ["cancel"], failed: ["resume"], cancelled: ["resume"],
+  ready: ["drain"], draining: ["undrain"],
+};
+
+export class Actions {
+  constructor() {
+    this.token = null;
+    this.asked = null; // {action, name}
+    this.tokenDialog = byId("token");
+    this.dialog = byId("confirm");
+    byId("act").addEventListener("click", () => this.enterOrForget());
+    byId("token-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.enter(byId("token-input").value.trim());
+    });
+    byId("token-leave").addEventListener("click", () => this.tokenDialog.close());
+    this.tokenDialog.addEventListener("close", () => {
+      byId("token-input").value = "";
+    });
+    byId("confirm-leave").addEventListener("click", () => this.dialog.close());
+    byId("confirm-do").addEventListener("click", () => this.act());
+  }
+
+  /** Buttons for a row of a table. */
+  of(state, name) {
+    return (Object.hasOwn(BY_STATE, state) ? BY_STATE[state] : []).map((action) => ({
+      label: ACTIONS[action].verb, about: name, start: () => this.ask(action, name) }));
+  }
+
+  enterOrForget() {
+    if (this.token !== null) {
+      this.hold(null);
+      return;
+    }
+    text(byId("token-said"), "");
+    this.tokenDialog.showModal();
+  }
+
+  async enter(token) {
+    const said = TOKEN.test(token) ? await this.post("/api/token", token)
+      : { refused: "A token has 16 to 512 letters and no blanks." };
+    text(byId("token-said"), said.refused ?? "");
+    if (said.refused !== undefined) return;
+    this.hold(token);
+    this.tokenDialog.close();
+  }
+
+  hold(token) {
+    this.token = token;
+    document.body.dataset.acts = token === null ? "no" : "yes";
+    text(byId("act"), token === null ? "Enter token" : "Forget token");
+  }
+
+  ask(action, name) {
+    this.asked = { action, name };
+    text(byId("confirm-title"), ACTIONS[action].ask(name));
+    text(byId("confirm-text"), ACTIONS[action].says);
+    text(byId("confirm-said"), "");
+    text(byId("confirm-do"), ACTIONS[action].verb);
+    byId("confirm-do").disabled = false;
+    this.dialog.showModal();
+  }
+
+  async act() {
+    const { action, name } = this.asked;
+    byId("confirm-do").disabled = true;
+    const said = await this.post(`/api/${action}/${encodeURIComponent(name)}`, this.token);
+    if (this.asked.action !== action || this.asked.name !== name) return;
+    byId("confirm-do").disabled = false;
+    text(byId("confirm-said"), said.refused ?? "");
+    if (said.refused === undefined) this.dialog.close();
+  }
+
+  /** {refused: why}, or {} if it is done. A token that is not the right one any
+   * more is forgotten. */
+  async post(path, token) {
+    try {
+      const answer = await fetch(path, { method: "POST", cache: "no-store",
+        headers: { "Graphmill-Token": token ?? "" }, signal: AbortSignal.timeout(PATIENCE) });
+      const said = (await answer.text()).trim().slice(0, 500);
+      if (answer.ok) return {};
+      if (answer.status !== 401) return { refused: said || `It answers ${answer.status}.` };
+      this.hold(null);
+      return { refused: "This is not the token for actions." };
+    } catch {
+      return { refused: "The coordinator does not answer: it may be done all the same." };
+    }
+  }
+}
