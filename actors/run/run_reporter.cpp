@@ -118,6 +118,16 @@ void run_reporter::note_validation(const nlohmann::json& line, double quality) {
   best_line_ = line;
 }
 
+/// Such an epoch is not chosen, which nobody would see otherwise.
+void run_reporter::warn_without_quality(const phase_result& done) {
+  if (log_ && done.phase == phase::validation && std::isnan(done.quality()))
+    log_->warn("the validation after epoch {} has no {}, so its weights are "
+               "not kept as the best ones: no class has seeds of its own and "
+               "others, a score is not a number, or a trainer is of a version "
+               "that does not tell",
+               done.epoch + 1, to_string(done.metric));
+}
+
 result<void> run_reporter::on_phase(const phase_result& done) {
   const auto which = static_cast<std::size_t>(done.phase);
   last_[which] = done.metrics;
@@ -127,6 +137,7 @@ result<void> run_reporter::on_phase(const phase_result& done) {
     epochs_ = done.epoch + 1;
   if (done.phase == phase::validation)
     note_validation(line, done.quality());
+  warn_without_quality(done);
   if (table_ != nullptr)
     print_row(done);
   if (log_)

@@ -65,6 +65,7 @@ public:
 private:
   void tell_events();
   void note_validation(const nlohmann::json& line, double quality);
+  void warn_without_quality(const phase_result& done);
   void on_step(const phase_request& work, std::int64_t done);
   result<void> on_phase(const phase_result& done);
   result<void> on_record(const step_result& done);
