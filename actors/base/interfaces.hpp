@@ -2,6 +2,7 @@
 
 #include "actors/base/caf_compat.hpp"
 #include "messages/base/ids.hpp"
+#include "messages/base/seed_outcomes.hpp"
 #include "messages/wire/data.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/sampling/sampling.hpp"
@@ -102,6 +103,8 @@ struct phase_request {
   /// by then: with what a trainer has done since, where it stands.
   course_position from = {};
   batch_metrics before = {};
+  /// By what the best epoch is chosen.
+  evaluation_metric metric = evaluation_metric::accuracy;
 };
 
 /// A `phase_request` with what the stages of a member need to carry it out.
@@ -142,6 +145,8 @@ struct step_result {
   batch_metrics metrics;
   std::shared_ptr<batch_output> output; ///< With `outputs` only.
   std::shared_ptr<std::vector<node_id>> original_seeds; ///< With `seeds`.
+  /// Of an evaluation without `outputs`.
+  std::shared_ptr<const seed_outcomes> outcomes = nullptr;
 };
 
 /// A rank's gradients for a step of the group.

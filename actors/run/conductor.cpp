@@ -174,7 +174,7 @@ private:
         carry_out(course_.fail_run(seen.error()));
         return;
       }
-    carry_out(course_.phase_over(done.metrics));
+    carry_out(course_.phase_over(done.metrics, done.quality()));
   }
 
   // -- checkpoints

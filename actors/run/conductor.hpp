@@ -4,6 +4,7 @@
 #include "messages/definition/definition.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/class_metrics.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -26,6 +27,14 @@ struct phase_result {
   std::int64_t steps = 0;
   double learning_rate = 0;
   double seconds = 0;
+  /// By what the best epoch is chosen.
+  evaluation_metric metric = evaluation_metric::accuracy;
+  /// Of an evaluation, if all of its seeds were told of.
+  std::optional<class_metrics> classes = {};
+
+  double quality() const {
+    return quality_of(metric, metrics, classes ? &*classes : nullptr);
+  }
 };
 
 /// How a run ended. Without `failure` it is a success.
@@ -33,6 +42,7 @@ struct run_outcome {
   std::optional<error> failure; ///< `ec::cancelled` when the user stopped it.
   std::string digest;           ///< Of the weights; empty if there are none.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
+  /// The quality of the best epoch (`quality_of`).
   std::optional<double> best_validation;
   std::int64_t train_steps = 0;
   /// Of an attempt that has paused: what the next one begins with.

@@ -21,6 +21,7 @@ phase_request request_of(const course_step& step, const definition& def,
   out.first = std::min(step.done_steps, out.steps);
   out.learning_rate = learning_rate_of(
     def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
+  out.metric = def.evaluate.metric;
   return out;
 }
 
@@ -43,6 +44,8 @@ bool phase_tally::take(const step_result& told) {
     return false;
   seen_[place] = true;
   sums_[place] = told.metrics;
+  if (told.outcomes)
+    classes_.add(*told.outcomes);
   ++arrived_;
   return true;
 }
@@ -62,6 +65,8 @@ phase_result phase_tally::result() const {
   out.metrics = before_;
   for (const auto& part : sums_)
     out.metrics += part;
+  out.metric = request_.metric;
+  out.classes = classes_.metrics(out.metrics.seeds);
   return out;
 }
 

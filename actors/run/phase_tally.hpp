@@ -2,6 +2,7 @@
 
 #include "actors/run/conductor.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/class_metrics.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -45,6 +46,7 @@ private:
   std::vector<batch_metrics> sums_; ///< By step, then rank.
   std::vector<bool> seen_;          ///< Which of them have arrived.
   std::size_t arrived_ = 0;
+  class_tally classes_;
   clock::time_point began_ = clock::now();
 };
 

@@ -59,7 +59,8 @@ run_course::task run_course::next() {
   return enter(state::saving, task::save);
 }
 
-run_course::task run_course::phase_over(const batch_metrics& metrics) {
+run_course::task run_course::phase_over(const batch_metrics& metrics,
+                                        std::optional<double> quality) {
   if (now_ != state::in_phase)
     return task::none;
   const auto done = phases_.next();
@@ -68,7 +69,7 @@ run_course::task run_course::phase_over(const batch_metrics& metrics) {
     return diverged(done.epoch);
   if (cancelled_)
     return save_cancelled();
-  phases_.finished(metrics);
+  phases_.finished(metrics, quality);
   // Replicas that apply the same gradients stay equal. If they do not, then
   // that is to be known before more epochs are spent on it.
   if (trained && ranks_ > 1)

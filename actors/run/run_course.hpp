@@ -93,7 +93,9 @@ public:
   void trained() { ++train_steps_; }
 
   /// All ranks have told of all steps of the phase that is on.
-  task phase_over(const batch_metrics& metrics);
+  /// @param quality As of `course::finished`.
+  task phase_over(const batch_metrics& metrics,
+                  std::optional<double> quality = {});
 
   /// All members have answered the last request, or never will.
   /// @param odd What is wrong with the answers, if anything.

@@ -1,5 +1,7 @@
 #include "actors/run/run_reporter.hpp"
+
 #include "actors/process/say.hpp"
+#include "actors/run/class_report.hpp"
 #include "messages/base/pluralized.hpp"
 #include "partition/files/json_text.hpp"
 
@@ -31,10 +33,24 @@ std::int32_t epoch_of(const nlohmann::json& line) {
     integer_of(line.value("epoch", nlohmann::json{})).value_or(0));
 }
 
+/// What `quality_of` was, by the line of a validation: nothing if it is damaged
+/// or was no number.
+std::optional<double> quality_in(const nlohmann::json& line) {
+  const auto metric = line.value("metric", nlohmann::json{"accuracy"});
+  if (!metric.is_string())
+    return std::nullopt;
+  const auto& name = metric.get_ref<const std::string&>();
+  const auto value = line.value(name, nlohmann::json{});
+  if (!value.is_number())
+    return std::nullopt;
+  const auto number = value.get<double>();
+  return name == to_string(evaluation_metric::loss) ? -number : number;
+}
+
 } // namespace
 
 nlohmann::json metrics_json(const phase_result& done) {
-  return {
+  nlohmann::json out{
     {"phase", to_string(done.phase)},
     {"epoch", done.epoch + 1},
     {"steps", done.steps},
@@ -44,6 +60,12 @@ nlohmann::json metrics_json(const phase_result& done) {
     {"learning_rate", done.learning_rate},
     {"seconds", done.seconds},
   };
+  if (done.classes)
+    add_class_metrics(out, *done.classes);
+  if (done.phase == phase::validation
+      && done.metric != evaluation_metric::accuracy)
+    out["metric"] = to_string(done.metric);
+  return out;
 }
 
 nlohmann::json step_json(const step_result& done) {
@@ -87,19 +109,35 @@ void run_reporter::on_step(const phase_request& work, std::int64_t done) {
   bar_(now);
 }
 
-void run_reporter::note_validation(std::int32_t epoch, double accuracy) {
-  if (best_epoch_ && accuracy <= best_accuracy_)
+/// As `early_stopping` takes it: the first of equals, and no number never.
+void run_reporter::note_validation(const nlohmann::json& line, double quality) {
+  if (std::isnan(quality) || (best_epoch_ && quality <= best_quality_))
     return;
-  best_epoch_ = epoch;
-  best_accuracy_ = accuracy;
+  best_epoch_ = epoch_of(line);
+  best_quality_ = quality;
+  best_line_ = line;
+}
+
+/// Such an epoch is not chosen, which nobody would see otherwise.
+void run_reporter::warn_without_quality(const phase_result& done) {
+  if (log_ && done.phase == phase::validation && std::isnan(done.quality()))
+    log_->warn("the validation after epoch {} has no {}, so its weights are "
+               "not kept as the best ones: no class has seeds of its own and "
+               "others, a score is not a number, or a trainer is of a version "
+               "that does not tell",
+               done.epoch + 1, to_string(done.metric));
 }
 
 result<void> run_reporter::on_phase(const phase_result& done) {
-  last_[static_cast<std::size_t>(done.phase)] = done.metrics;
+  const auto which = static_cast<std::size_t>(done.phase);
+  last_[which] = done.metrics;
+  told_[which] = evaluation_json(done);
+  auto line = metrics_json(done);
   if (done.phase == phase::train)
     epochs_ = done.epoch + 1;
   if (done.phase == phase::validation)
-    note_validation(done.epoch + 1, done.metrics.accuracy());
+    note_validation(line, done.quality());
+  warn_without_quality(done);
   if (table_ != nullptr)
     print_row(done);
   if (log_)
@@ -109,7 +147,6 @@ result<void> run_reporter::on_phase(const phase_result& done) {
                done.metrics.accuracy(), pluralized(done.steps, "step"),
                done.seconds);
   if (folder_ != nullptr) {
-    auto line = metrics_json(done);
     line["ended"] = wall_time();
     lines_.push_back(std::move(line));
     GRAPHMILL_TRYV(folder_->add_metrics(lines_.back()));
@@ -131,8 +168,10 @@ void run_reporter::tell_events() {
 void run_reporter::go_on_after(const nlohmann::json& lines) {
   lines_ = lines;
   last_ = {};
+  told_ = {};
   epochs_ = 0;
   best_epoch_.reset();
+  best_line_ = nullptr;
   for (const auto& line : lines_) {
     const auto which = line.value("phase", "");
     const auto seeds = integer_of(line.value("seeds", nlohmann::json{}));
@@ -142,7 +181,8 @@ void run_reporter::go_on_after(const nlohmann::json& lines) {
     if (which != to_string(phase::validation) || !seeds
         || !accuracy.is_number())
       continue;
-    note_validation(epoch_of(line), accuracy.get<double>());
+    if (const auto quality = quality_in(line))
+      note_validation(line, *quality);
     batch_metrics told;
     told.seeds = *seeds;
     told.correct = std::llround(accuracy.get<double>() * double(*seeds));

@@ -15,7 +15,8 @@
 
 namespace graphmill {
 
-/// The end of a phase as a line of metrics.jsonl.
+/// The end of a phase as a line of metrics.jsonl. If the best epoch is not
+/// chosen by accuracy, that of a validation names the `metric`.
 nlohmann::json metrics_json(const phase_result& done);
 
 /// A rank's part of a step as a line of steps.jsonl.
@@ -44,6 +45,13 @@ public:
   /// The epoch, from 1, of the best validation so far, the first of equals:
   /// whose weights a run ends with. Nothing without validation.
   std::optional<std::int32_t> best_epoch() const { return best_epoch_; }
+  /// The line of its validation; null without one.
+  const nlohmann::json& best_line() const { return best_line_; }
+  /// `evaluation_json` of the last phase of this kind that this process has
+  /// seen; null if there was none.
+  const nlohmann::json& told(phase which) const {
+    return told_[static_cast<std::size_t>(which)];
+  }
 
   /// Goes on after what another process has told of the run, or where the run
   /// has gone back to: what was told otherwise does not count any more.
@@ -56,7 +64,8 @@ public:
 
 private:
   void tell_events();
-  void note_validation(std::int32_t epoch, double accuracy);
+  void note_validation(const nlohmann::json& line, double quality);
+  void warn_without_quality(const phase_result& done);
   void on_step(const phase_request& work, std::int64_t done);
   result<void> on_phase(const phase_result& done);
   result<void> on_record(const step_result& done);
@@ -69,12 +78,14 @@ private:
   std::shared_ptr<spdlog::logger> log_;  ///< Null: none.
   std::optional<phase_result> training_; ///< A row that waits for validation.
   std::array<std::optional<batch_metrics>, 3> last_;
+  std::array<nlohmann::json, 3> told_; ///< Of phases; null for none.
   /// Of metrics.jsonl. Grows by a KiB a line while the run is on, and a
   /// checkpoint has copies of all of them while it is written.
   nlohmann::json lines_ = nlohmann::json::array();
   std::int32_t epochs_ = 0;
   std::optional<std::int32_t> best_epoch_;
-  double best_accuracy_ = 0; ///< Of `best_epoch_`.
+  double best_quality_ = 0; ///< Of `best_epoch_`; the larger the better.
+  nlohmann::json best_line_;
   bool events_fail_ = false; ///< The last ones; so much has been said.
   bool header_ = false;
 };

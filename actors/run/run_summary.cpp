@@ -1,5 +1,6 @@
 #include "actors/run/run_summary.hpp"
 
+#include "actors/run/class_report.hpp"
 #include "messages/base/printable.hpp"
 #include "messages/words/field_name.hpp"
 #include "pipelines/flow/stage_counters.hpp"
@@ -18,6 +19,30 @@ namespace {
 nlohmann::json accuracy_of(const run_reporter& reporter, phase which) {
   const auto metrics = reporter.last(which);
   return metrics ? nlohmann::json(metrics->accuracy()) : nlohmann::json();
+}
+
+/// That of the best epoch. What the run went by may be another metric.
+nlohmann::json validation_accuracy(const run_outcome& outcome,
+                                   const run_reporter& reporter) {
+  const auto& best = reporter.best_line();
+  if (best.is_object() && best.contains("metric"))
+    return best.value("accuracy", nlohmann::json{});
+  return outcome.best_validation ? nlohmann::json(*outcome.best_validation)
+                                 : accuracy_of(reporter, phase::validation);
+}
+
+/// By what the best epoch was chosen; null if there was none.
+nlohmann::json chosen_by(const run_reporter& reporter) {
+  const auto& best = reporter.best_line();
+  return best.is_object() ? best.value(
+           "metric", nlohmann::json(to_string(evaluation_metric::accuracy)))
+                          : nlohmann::json();
+}
+
+/// Metrics of the best epoch's validation; null without one.
+nlohmann::json best_validation(const run_reporter& reporter) {
+  const auto& best = reporter.best_line();
+  return best.is_object() ? evaluation_in(best) : nlohmann::json();
 }
 
 /// What the cache of remote rows spared; null if there was none.
@@ -173,12 +198,13 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
   const auto judged = outcome.train_steps == 0 || tells_of_training(run.health);
   return {
     {"test_accuracy", accuracy_of(reporter, phase::test)},
-    {"validation_accuracy", outcome.best_validation
-                              ? nlohmann::json(*outcome.best_validation)
-                              : accuracy_of(reporter, phase::validation)},
+    {"validation_accuracy", validation_accuracy(outcome, reporter)},
     {"best_epoch", reporter.best_epoch()
                      ? nlohmann::json(*reporter.best_epoch())
                      : nlohmann::json()},
+    {"metric", chosen_by(reporter)},
+    {"validation", best_validation(reporter)},
+    {"test", reporter.told(phase::test)},
     {"epochs", reporter.epochs()},
     {"seconds", run.seconds},
     {"cpu_seconds", work.cpu_seconds},

@@ -30,6 +30,13 @@ enum class seed_order : std::uint8_t { local, global };
 enum class neighbour_use : std::uint8_t { sampled, all };
 enum class feature_precision : std::uint8_t { float32, float16 };
 enum class cache_order : std::uint8_t { vip, degree };
+enum class evaluation_metric : std::uint8_t {
+  accuracy,
+  loss,
+  f1_macro,
+  roc_auc,
+  average_precision
+};
 
 /// A pipeline definition as the code uses it: the plain-struct form of the
 /// Cap'n Proto struct `Definition` in definition.capnp, which is the one source
@@ -219,11 +226,22 @@ struct definition {
     neighbour_use neighbours = neighbour_use::sampled;
     std::uint32_t batch_size = 0;
     std::uint32_t every = 0; ///< Epochs between validations.
+    /// Of validations, by which the best epoch is chosen.
+    evaluation_metric metric = evaluation_metric::accuracy;
+    bool scores = false; ///< Tell what takes the scores of all seeds.
+
+    /// Whether the scores of seeds are brought together.
+    bool brings_scores() const {
+      return scores || metric == evaluation_metric::roc_auc
+             || metric == evaluation_metric::average_precision;
+    }
 
     static void fields(auto& of, auto visit) {
       visit("neighbours", of.neighbours);
       visit("batchSize", of.batch_size);
       visit("every", of.every);
+      visit("metric", of.metric);
+      visit("scores", of.scores);
     }
 
     friend bool operator==(const evaluate_section&,

@@ -65,6 +65,13 @@ static_assert(aligned<schema::Precision, feature_precision>(
 static_assert(aligned<schema::CacheOrder, cache_order>(
   {{schema::CacheOrder::VIP, cache_order::vip},
    {schema::CacheOrder::DEGREE, cache_order::degree}}));
+static_assert(aligned<schema::EvaluationMetric, evaluation_metric>(
+  {{schema::EvaluationMetric::ACCURACY, evaluation_metric::accuracy},
+   {schema::EvaluationMetric::LOSS, evaluation_metric::loss},
+   {schema::EvaluationMetric::F1_MACRO, evaluation_metric::f1_macro},
+   {schema::EvaluationMetric::ROC_AUC, evaluation_metric::roc_auc},
+   {schema::EvaluationMetric::AVERAGE_PRECISION,
+    evaluation_metric::average_precision}}));
 
 // -- checks
 

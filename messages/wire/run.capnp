@@ -355,6 +355,21 @@ struct StepDone {
   originalSeeds @7 :List(Int64);
   # All of the rank, by their ids before partitioning; empty unless the definition
   # asks for records.
+
+  outcomes @8 :Outcomes;
+  # Of an evaluation. Null: not told.
+}
+
+struct Outcomes {
+  # What an evaluation made of the labelled seeds of a batch. The arrays are in
+  # the bulk frames of the message, one step's behind the other's, as values of
+  # four bytes each: `pairs` times a label, what was predicted, and how many seeds
+  # had both; then the labels of `scored` seeds (Int32); then their scores
+  # (Float32), seed by seed, one for each class.
+
+  classes @0 :Int32;
+  pairs @1 :UInt32;
+  scored @2 :UInt32;
 }
 
 # -- rendezvous ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "messages/base/seed_outcomes.hpp"
 #include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/frame.hpp"
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -282,6 +284,8 @@ struct step_done {
   std::int64_t correct = 0;
   std::int64_t seeds = 0;
   std::vector<node_id> original_seeds;
+  /// Of an evaluation, or null. Its arrays travel as bulk.
+  std::shared_ptr<const seed_outcomes> outcomes = nullptr;
 
   /// Fails if its step or rank is below 0.
   result<void> check() const;
@@ -310,7 +314,8 @@ struct run_events {
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
-  /// Lists all fields but the failure, which travels as two.
+  /// Lists all fields but the failure, which travels as two, and the outcomes
+  /// of steps.
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
     visit("sequence", of.sequence);
@@ -322,6 +327,9 @@ struct run_events {
 };
 payload encode(const run_events& events);
 result<run_events> decode_run_events(const payload& from);
+
+/// The bytes of outcomes in the bulk of a message.
+std::size_t bulk_bytes_of(const seed_outcomes& outcomes);
 
 /// Sets a key of the run's store at the coordinator, or asks for its value
 /// (`rendezvous`).

@@ -32,6 +32,7 @@ constexpr std::string_view without_effect[]{
   "trainer.threads",
   "trainer.step_timeout",
   "train.record_steps",
+  "evaluate.scores",
   "budget",
   "faults",
   "placement",
@@ -88,6 +89,16 @@ result<void> check_unchanged(const definition& before, const definition& now) {
               "would not be those of a run that was never stopped: if that is "
               "wanted, add --with-changes",
               fmt::join(changes, "; "));
+}
+
+result<void> check_same_metric(const definition& before,
+                               const definition& now) {
+  if (before.evaluate.metric == now.evaluate.metric)
+    return ok();
+  return fail(ec::invalid_argument,
+              "`evaluate.metric` has chosen the best epoch of this run so far, "
+              "and cannot change in it; begin a new run, with `model.weights` "
+              "if it is to have these weights");
 }
 
 } // namespace graphmill

@@ -1,5 +1,6 @@
 #include "pipelines/definition/validation.hpp"
 
+#include "messages/base/seed_outcomes.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/definition_checks.hpp"
@@ -152,6 +153,59 @@ void check_task(const checked& c) {
                          in_quotes(c.info.name)));
 }
 
+/// What is told of an evaluation must fit into memory and messages.
+void check_scores(const checked& c) {
+  const auto& evaluate = c.def.evaluate;
+  const auto path = evaluate.scores ? "evaluate.scores" : "evaluate.metric";
+  if (!evaluate.brings_scores() || !c.source.usable(path))
+    return;
+  const auto& target = c.target();
+  const auto classes = static_cast<std::uint64_t>(target.class_count);
+  std::uint64_t most = 0;
+  for (const auto which : {split::validation, split::test})
+    most =
+      std::max(most, static_cast<std::uint64_t>(
+                       target.split_counts[static_cast<std::size_t>(which)]));
+  if (most * classes > seed_outcomes::most_scores)
+    c.report(path, fmt::format("`{}` takes a score for each class of each seed "
+                               "of a split, and {} seeds of {} with {} classes "
+                               "are more than {} scores; leave it out",
+                               path, most, in_quotes(c.info.name), classes,
+                               seed_outcomes::most_scores));
+  const auto batch = std::min<std::uint64_t>(evaluate.batch_size, most);
+  if (batch * classes > seed_outcomes::most_batch_scores
+      && c.source.usable("evaluate.batch_size"))
+    c.report("evaluate.batch_size",
+             fmt::format("`evaluate.batch_size` may be {} at the most for {} "
+                         "classes and `{}`, which takes a score for each of "
+                         "them",
+                         seed_outcomes::most_batch_scores / classes, classes,
+                         path));
+}
+
+void check_metric(const checked& c) {
+  const auto metric = c.def.evaluate.metric;
+  const auto& target = c.target();
+  if (target.class_count == 0)
+    return; // That has been reported.
+  check_scores(c);
+  if (metric == evaluation_metric::accuracy
+      || !c.source.usable("evaluate.metric"))
+    return;
+  if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
+    c.report("evaluate.metric",
+             fmt::format("`evaluate.metric` needs validation seeds, and {} has "
+                         "none; leave it out",
+                         in_quotes(c.info.name)));
+  if (metric == evaluation_metric::f1_macro
+      && target.class_count > seed_outcomes::most_counted_classes)
+    c.report("evaluate.metric",
+             fmt::format("f1_macro is for up to {} classes, and {} has {}; "
+                         "take another metric",
+                         seed_outcomes::most_counted_classes,
+                         in_quotes(c.info.name), target.class_count));
+}
+
 } // namespace
 
 std::vector<problem> problems_with(const definition_source& source,
@@ -163,6 +217,7 @@ std::vector<problem> problems_with(const definition_source& source,
   check_model(c);
   check_embedding(c);
   check_task(c);
+  check_metric(c);
   return problems;
 }
 

@@ -58,7 +58,8 @@ void course::begin_epoch(std::int32_t epoch, std::int64_t done_steps) {
     step_.max_steps = std::min(max_steps_ - steps_before_, steps_per_epoch_);
 }
 
-void course::finished(const batch_metrics& metrics) {
+void course::finished(const batch_metrics& metrics,
+                      std::optional<double> quality) {
   if (single_) {
     step_.action = course_action::finish;
     return;
@@ -69,7 +70,7 @@ void course::finished(const batch_metrics& metrics) {
       after_training();
     else if (step_.phase == phase::test)
       step_.action = course_action::finish;
-    else if (stopping_.report(metrics.accuracy(),
+    else if (stopping_.report(quality.value_or(metrics.accuracy()),
                               step_.epoch + 1 > min_epochs_))
       step_.action = course_action::keep_best;
     else if (stopping_.should_stop())

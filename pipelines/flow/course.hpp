@@ -76,14 +76,17 @@ public:
   course_step next() const { return step_; }
   /// The step that `next` named is done.
   /// @param metrics What a phase gave; of other steps nobody looks at it.
-  void finished(const batch_metrics& metrics);
+  /// @param quality Of a validation, if it is not by the accuracy that the best
+  /// epoch is chosen: the larger the better.
+  void finished(const batch_metrics& metrics,
+                std::optional<double> quality = {});
 
   /// Where the epoch that is on began, or where it was gone on with. When all
   /// epochs are over, the begin of the one that would follow.
   const course_position& epoch_begin() const { return began_; }
 
-  /// The accuracy of the epoch with the best weights; nothing without
-  /// validation.
+  /// The quality of the epoch with the best weights, which is its accuracy
+  /// unless `finished` was told another one; nothing without validation.
   std::optional<double> best_validation() const {
     return stopping_.best_value();
   }

@@ -1,4 +1,5 @@
 #include "pipelines/model/replica.hpp"
+#include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
@@ -46,6 +47,7 @@ struct replica::impl {
   std::optional<parameter_store> best;
   const std::vector<double> class_weights;
   const loss_shape loss; ///< Borrows the class weights.
+  const bool scores;     ///< Evaluations tell them.
   std::string device;
   thread_team team;
   const std::size_t pool_limit;
@@ -58,7 +60,8 @@ struct replica::impl {
       steps(def.optimizer, layout), moments(optimizer::moments(def.optimizer)),
       class_weights(def.train.class_weights), loss{def.train.label_smoothing,
                                                    class_weights},
-      device(def.trainer.device), team(def.trainer.threads), pool_limit(most),
+      scores(def.evaluate.brings_scores()), device(def.trainer.device),
+      team(def.trainer.threads), pool_limit(most),
       pool(buffer_pool::make(pool_limit)) {}
 
   std::int64_t seeds(const minibatch& batch) const {
@@ -248,7 +251,8 @@ result<void> replica::apply(const gradient_set& gradients,
 }
 
 result<batch_metrics> replica::evaluate(const minibatch& batch,
-                                        batch_output* output) {
+                                        batch_output* output,
+                                        seed_outcomes* outcomes) {
   GRAPHMILL_TRYV(impl_->check(batch, false));
   return guarded("evaluate", [&]() -> result<batch_metrics> {
     impl_->catch_up();
@@ -261,7 +265,10 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
       output->embedding_width = rows.columns;
       output->embeddings.assign(rows.data, rows.data + rows.size());
     }
-    return cross_entropy(logits, batch.data.labels.span(), 1, {});
+    const auto labels = batch.data.labels.span();
+    if (outcomes != nullptr)
+      *outcomes = outcomes_of(logits, labels, impl_->scores);
+    return cross_entropy(logits, labels, 1, {});
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/base/seed_outcomes.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "pipelines/flow/batch.hpp"
@@ -51,7 +52,10 @@ public:
 
   /// Forward without gradients and without dropout.
   /// @param output Receives predictions, logits and embeddings; may be null.
-  result<batch_metrics> evaluate(const minibatch& batch, batch_output* output);
+  /// @param outcomes Receives what the metrics of classes are made of, with
+  /// scores if the definition wants them; may be null.
+  result<batch_metrics> evaluate(const minibatch& batch, batch_output* output,
+                                 seed_outcomes* outcomes = nullptr);
 
   /// Parameters in registration order, as copies.
   std::vector<named_tensor> parameters() const;

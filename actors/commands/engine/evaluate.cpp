@@ -5,9 +5,12 @@
 #include "actors/run/local_run.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "messages/base/pluralized.hpp"
+#include "messages/base/seed_outcomes.hpp"
+#include "partition/dataset/shard.hpp"
 #include "partition/files/json_text.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -15,6 +18,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace graphmill {
 
@@ -22,6 +26,7 @@ namespace {
 
 struct evaluate_options : finished_run_options {
   std::string split = "test";
+  bool scores = false;
 };
 
 /// In which epoch the run has evaluated its weights: if neighbours are sampled,
@@ -47,12 +52,66 @@ void draw_as_the_run(finished_run& run) {
     config.evaluated == split::validation ? "best_epoch" : "epochs");
 }
 
+/// Fails if the split has more scores than are brought together.
+result<void> check_scores(const local_run_config& config) {
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(config.data));
+  const auto& info = graph.info();
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  const std::uint64_t seeds = graph.seeds(config.evaluated).size();
+  const auto classes = static_cast<std::uint64_t>(target.class_count);
+  if (seeds * classes <= seed_outcomes::most_scores)
+    return ok();
+  return fail(ec::invalid_argument,
+              "--scores takes a score for each class of each seed, and {} "
+              "seeds with {} classes are more than {} scores; leave it out",
+              seeds, classes, seed_outcomes::most_scores);
+}
+
+/// The line of metrics that look at each class; empty if there are none.
+std::string class_text(const nlohmann::json& told) {
+  const auto number = [&told](const char* key) {
+    const auto value = told.value(key, nlohmann::json{});
+    return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "-";
+  };
+  std::string out;
+  if (told.contains("f1_macro"))
+    out += fmt::format("F1 {} macro, {} micro", number("f1_macro"),
+                       number("f1_micro"));
+  if (told.contains("roc_auc"))
+    out +=
+      fmt::format("{}ROC-AUC {}, average precision {}", out.empty() ? "" : "; ",
+                  number("roc_auc"), number("average_precision"));
+  return out.empty() ? out : out + "\n";
+}
+
+void tell(const evaluate_options& options, const batch_metrics& metrics,
+          nlohmann::json told, double seconds) {
+  if (options.json) {
+    told.update({{"split", options.split},
+                 {"seeds", metrics.seeds},
+                 {"accuracy", metrics.accuracy()},
+                 {"loss", metrics.loss()},
+                 {"seconds", seconds},
+                 {"run", options.run}});
+    say("{}\n", one_line(told));
+    return;
+  }
+  say("{}: accuracy {:.4f}, loss {:.4f} over {} in {:.1f} s\n", options.split,
+      metrics.accuracy(), metrics.loss(), pluralized(metrics.seeds, "node"),
+      seconds);
+  say("{}", class_text(told));
+}
+
 result<int> evaluate(const evaluate_options& options) {
   GRAPHMILL_TRY(auto run, open_finished_run(options));
   run.config.mode = run_mode::evaluate;
   run.config.evaluated = options.split == "train"        ? split::train
                          : options.split == "validation" ? split::validation
                                                          : split::test;
+  if (options.scores) {
+    run.config.def.evaluate.scores = true;
+    GRAPHMILL_TRYV(check_scores(run.config));
+  }
   draw_as_the_run(run);
   const auto drawn_as = run.config.drawn_as;
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
@@ -62,17 +121,10 @@ result<int> evaluate(const evaluate_options& options) {
   if (done.outcome.failure)
     return *done.outcome.failure;
   const auto metrics = reporter.last(drawn_as).value_or(batch_metrics{});
-  if (options.json)
-    say("{}\n", one_line({{"split", options.split},
-                          {"seeds", metrics.seeds},
-                          {"accuracy", metrics.accuracy()},
-                          {"loss", metrics.loss()},
-                          {"seconds", done.seconds},
-                          {"run", options.run}}));
-  else
-    say("{}: accuracy {:.4f}, loss {:.4f} over {} in {:.1f} s\n", options.split,
-        metrics.accuracy(), metrics.loss(), pluralized(metrics.seeds, "node"),
-        done.seconds);
+  tell(options, metrics,
+       reporter.told(drawn_as).is_null() ? nlohmann::json::object()
+                                         : reporter.told(drawn_as),
+       done.seconds);
   return 0;
 }
 
@@ -81,11 +133,15 @@ result<int> evaluate(const evaluate_options& options) {
 void add_evaluate_command(command_line& cli) {
   auto options = std::make_shared<evaluate_options>();
   auto* command = cli.app.add_subcommand(
-    "evaluate", "Measure the accuracy of a finished run on a split");
+    "evaluate",
+    "Measure accuracy and other metrics of a finished run on a split");
   add_finished_run_options(*command, *options);
   command->add_option("--split", options->split, "Which split")
     ->check(CLI::IsMember({"train", "validation", "test"}))
     ->capture_default_str();
+  command->add_flag("--scores", options->scores,
+                    "Tell ROC-AUC and average precision, too, whatever the "
+                    "run's definition says");
   command->footer(
     "Sampled neighbours are drawn as in the run's own last test "
     "(with --split validation:\nits best validation), so that the "

@@ -54,6 +54,33 @@ stage_report stage_of(const json& in) {
   return out;
 }
 
+/// Which metric has chosen the best epoch, if that is not the accuracy.
+std::string choice_of(const json& summary) {
+  const auto metric = text(summary, "metric");
+  const auto* best = find(summary, "validation");
+  if (metric.empty() || metric == "accuracy" || best == nullptr
+      || find(*best, metric.c_str()) == nullptr)
+    return "";
+  return format_printable(", the best by {} ({:.4f})", metric,
+                          number(*best, metric.c_str()));
+}
+
+/// What the test says of classes, as far as it does.
+std::string class_lines(const json& summary) {
+  std::string out;
+  const auto* test = find(summary, "test");
+  if (test == nullptr)
+    return out;
+  if (find(*test, "f1_macro") != nullptr)
+    out += fmt::format("test F1          {:.4f} macro, {:.4f} micro\n",
+                       number(*test, "f1_macro"), number(*test, "f1_micro"));
+  if (find(*test, "roc_auc") != nullptr)
+    out +=
+      fmt::format("test ROC-AUC     {:.4f}; average precision {:.4f}\n",
+                  number(*test, "roc_auc"), number(*test, "average_precision"));
+  return out;
+}
+
 } // namespace
 
 std::string summary_text(const json& summary) {
@@ -104,13 +131,15 @@ std::string result_text(const json& summary) {
   std::string out;
   if (find(summary, "validation_accuracy") != nullptr)
     out += fmt::format(
-      "validation       {:.4f}{}\n", number(summary, "validation_accuracy"),
+      "validation       {:.4f}{}{}\n", number(summary, "validation_accuracy"),
       find(summary, "best_epoch") != nullptr
         ? fmt::format(" after epoch {}", count(summary, "best_epoch"))
-        : "");
+        : "",
+      choice_of(summary));
   if (find(summary, "test_accuracy") != nullptr)
     out += fmt::format("test accuracy    {:.4f}\n",
                        number(summary, "test_accuracy"));
+  out += class_lines(summary);
   out += fmt::format("time             {:.1f} s for {}, {}\n",
                      number(summary, "seconds"),
                      pluralized(count(summary, "epochs"), "epoch"),

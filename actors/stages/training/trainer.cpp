@@ -89,6 +89,7 @@ private:
     std::shared_ptr<gradient_set> gradients;
     std::shared_ptr<gradient_progress> progress;
     std::shared_ptr<batch_output> output;
+    std::shared_ptr<seed_outcomes> outcomes;
   };
 
   /// A step whose gradients are being reduced.
@@ -170,7 +171,10 @@ private:
     now_at(moment::evaluation);
     if (input.work->outputs)
       done.output = std::make_shared<batch_output>();
-    done.metrics = config_.model->evaluate(*input.batch, done.output.get());
+    else
+      done.outcomes = std::make_shared<seed_outcomes>();
+    done.metrics = config_.model->evaluate(*input.batch, done.output.get(),
+                                           done.outcomes.get());
   }
 
   void computed(queued& work, const std::shared_ptr<outcome>& done,
@@ -184,6 +188,7 @@ private:
     report.key = input.batch->data.key;
     report.metrics = done->metrics.value();
     report.output = done->output;
+    report.outcomes = done->outcomes;
     if (input.work->seeds) {
       const auto& seeds = input.batch->data.original_seeds;
       report.original_seeds =

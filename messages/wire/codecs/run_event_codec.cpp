@@ -2,8 +2,14 @@
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 
+#include <cstring>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -34,7 +40,99 @@ capnp::Data::Reader data_of(const std::string& from) {
   return {reinterpret_cast<const capnp::byte*>(from.data()), from.size()};
 }
 
+/// Takes arrays of values of four bytes out of the bulk of a message.
+class word_reader {
+public:
+  explicit word_reader(const payload& from) : bytes_(joined(from.bulk)) {}
+
+  template <class T>
+  result<void> take(std::vector<T>& into, std::uint64_t count) {
+    static_assert(sizeof(T) % 4 == 0 && std::is_trivially_copyable_v<T>);
+    if (count > (bytes_.size() - at_) / sizeof(T))
+      return fail(ec::invalid_data,
+                  "events of a run tell of more outcomes than they bring");
+    if (count == 0)
+      return ok();
+    into.resize(static_cast<std::size_t>(count));
+    std::memcpy(into.data(), bytes_.data() + at_, into.size() * sizeof(T));
+    at_ += into.size() * sizeof(T);
+    return ok();
+  }
+
+  bool at_end() const { return at_ == bytes_.size(); }
+
+private:
+  std::vector<std::byte> bytes_;
+  std::size_t at_ = 0;
+};
+
+result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
+                                  word_reader& words) {
+  seed_outcomes out;
+  out.classes = in.getClasses();
+  if (out.classes < 1)
+    return fail(ec::invalid_data, "outcomes of seeds of {} classes",
+                out.classes);
+  GRAPHMILL_TRYV(words.take(out.confusion, in.getPairs()));
+  GRAPHMILL_TRYV(words.take(out.labels, in.getScored()));
+  GRAPHMILL_TRYV(
+    words.take(out.scores, std::uint64_t{in.getScored()}
+                             * static_cast<std::uint64_t>(out.classes)));
+  GRAPHMILL_TRYV(out.check());
+  return out;
+}
+
+/// Nothing of the bulk may be left over.
+result<void> read_outcomes(schema::RunEvents::Reader in, const payload& from,
+                           run_events& into) {
+  word_reader words{from};
+  const auto steps = in.getSteps();
+  for (unsigned i = 0; i < steps.size(); ++i)
+    if (steps[i].hasOutcomes()) {
+      GRAPHMILL_TRY(auto told, outcomes_in(steps[i].getOutcomes(), words));
+      into.steps[i].outcomes =
+        std::make_shared<const seed_outcomes>(std::move(told));
+    }
+  if (!words.at_end())
+    return fail(ec::invalid_data,
+                "events of a run bring more outcomes than they tell of");
+  return ok();
+}
+
+/// The arrays of all steps, one behind the other.
+std::vector<std::byte> bulk_of(const std::vector<step_done>& steps) {
+  std::vector<std::byte> out;
+  const auto add = [&out](const auto& values) {
+    const auto bytes = std::as_bytes(std::span{values});
+    out.insert(out.end(), bytes.begin(), bytes.end());
+  };
+  for (const auto& step : steps)
+    if (const auto& told = step.outcomes) {
+      add(told->confusion);
+      add(told->labels);
+      add(told->scores);
+    }
+  return out;
+}
+
+void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
+  auto steps = out.getSteps();
+  for (unsigned i = 0; i < steps.size(); ++i)
+    if (const auto& told = events.steps[i].outcomes) {
+      auto sizes = steps[i].initOutcomes();
+      sizes.setClasses(told->classes);
+      sizes.setPairs(static_cast<std::uint32_t>(told->confusion.size()));
+      sizes.setScored(static_cast<std::uint32_t>(told->labels.size()));
+    }
+}
+
 } // namespace
+
+std::size_t bulk_bytes_of(const seed_outcomes& outcomes) {
+  return outcomes.confusion.size() * sizeof(confusion_count)
+         + outcomes.labels.size() * sizeof(std::int32_t)
+         + outcomes.scores.size() * sizeof(float);
+}
 
 result<void> step_done::check() const {
   if (key.step < 0 || key.rank < 0)
@@ -44,20 +142,24 @@ result<void> step_done::check() const {
 }
 
 payload encode(const run_events& events) {
-  return body<schema::RunEvents>([&events](schema::RunEvents::Builder out) {
+  auto out = body<schema::RunEvents>([&events](schema::RunEvents::Builder out) {
     run_events::fields(events, field_writer{out});
+    tell_sizes(events, out);
     if (events.failure) {
       out.setFailure(text(events.failure->message));
       out.setFailureCode(static_cast<std::uint16_t>(events.failure->code));
     }
   });
+  out.bulk = cut(bulk_of(events.steps));
+  return out;
 }
 
 result<run_events> decode_run_events(const payload& from) {
   return read<schema::RunEvents>(
     from, "events of a run",
-    [](schema::RunEvents::Reader in) -> result<run_events> {
+    [&from](schema::RunEvents::Reader in) -> result<run_events> {
       GRAPHMILL_TRY(auto out, read_fields<run_events>(in));
+      GRAPHMILL_TRYV(read_outcomes(in, from, out));
       out.failure = failure_of(in);
       return out;
     });

@@ -2,6 +2,11 @@
 #include "pipelines/flow/batch_metrics.hpp"
 #include "tests/support/catch.hpp"
 
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
 using namespace graphmill;
 
 namespace {
@@ -94,4 +99,40 @@ CATCH_TEST_CASE("the sum does not depend on who came first",
   }
   CATCH_CHECK(forwards.result().metrics.loss_sum
               == backwards.result().metrics.loss_sum);
+}
+
+CATCH_TEST_CASE("a phase has the metrics of classes that all ranks tell of",
+                "[actors][tally]") {
+  phase_request request;
+  request.phase = phase::validation;
+  request.steps = 1;
+  request.metric = evaluation_metric::f1_macro;
+  const auto told_of = [](rank_id rank, std::vector<confusion_count> pairs,
+                          std::int64_t seeds) {
+    seed_outcomes outcomes;
+    outcomes.classes = 2;
+    outcomes.confusion = std::move(pairs);
+    step_result told;
+    told.key = {phase::validation, 0, 0, rank};
+    told.metrics = {1, 1, seeds};
+    told.outcomes = std::make_shared<const seed_outcomes>(std::move(outcomes));
+    return told;
+  };
+  phase_tally it{request, 2};
+  CATCH_CHECK(it.take(told_of(1, {{0, 1, 2}}, 2)));
+  const auto other = told_of(0, {{0, 0, 1}, {1, 1, 1}}, 2);
+  CATCH_CHECK(it.take(other));
+  CATCH_CHECK_FALSE(it.take(other)); // Counted once.
+  const auto done = it.result();
+  CATCH_REQUIRE(done.classes);
+  CATCH_CHECK(done.classes->confusion == std::vector<std::int64_t>{1, 2, 0, 1});
+  // F1 of the classes is 2 / 4 and 2 / 4.
+  CATCH_CHECK(done.quality() == 0.5);
+
+  phase_tally silent{request, 1};
+  auto nothing = told_of(0, {}, 2);
+  nothing.outcomes.reset();
+  CATCH_CHECK(silent.take(nothing));
+  CATCH_CHECK_FALSE(silent.result().classes);
+  CATCH_CHECK(std::isnan(silent.result().quality()));
 }

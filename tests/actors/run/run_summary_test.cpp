@@ -114,6 +114,106 @@ CATCH_TEST_CASE("the best epoch is the first of equal ones",
   CATCH_CHECK(later.best_epoch() == 3);
 }
 
+namespace {
+
+/// A validation or test of two classes.
+phase_result evaluation(phase which, std::int32_t epoch,
+                        std::vector<std::int64_t> confusion, double loss) {
+  phase_result out;
+  out.phase = which;
+  out.epoch = epoch;
+  class_metrics of;
+  of.confusion = std::move(confusion);
+  of.classes.resize(2);
+  for (std::size_t label = 0; label < 2; ++label)
+    for (std::size_t predicted = 0; predicted < 2; ++predicted) {
+      const auto count = of.confusion[2 * label + predicted];
+      of.seeds += count;
+      of.classes[label].seeds += count;
+      of.classes[predicted].predicted += count;
+      if (label == predicted)
+        of.classes[label].correct = count;
+    }
+  out.metrics = {loss * double(of.seeds),
+                 of.classes[0].correct + of.classes[1].correct, of.seeds};
+  out.classes = of;
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("the best epoch is the best by the metric of the run",
+                "[actors][summary]") {
+  // The second has more seeds right, the first a better mean over classes:
+  // (2 * 3 / 8 + 2 * 3 / 8) / 2 against (14 / 15 + 0 / 1) / 2.
+  const std::vector<std::vector<std::int64_t>> confusions{{3, 1, 1, 3},
+                                                          {7, 0, 1, 0}};
+  for (const auto& [metric, expected] :
+       std::vector<std::pair<evaluation_metric, int>>{
+         {evaluation_metric::accuracy, 2},
+         {evaluation_metric::f1_macro, 1},
+         {evaluation_metric::loss, 1},
+         {evaluation_metric::roc_auc, 0}}) {
+    run_reporter reporter{nullptr, {}, nullptr};
+    const auto told = reporter.observer();
+    auto lines = nlohmann::json::array();
+    for (std::int32_t epoch = 0; epoch < 2; ++epoch) {
+      auto done = evaluation(phase::validation, epoch,
+                             confusions[std::size_t(epoch)], 1.5 + epoch);
+      done.metric = metric;
+      test::value_of(told.on_phase(done));
+      lines.push_back(metrics_json(done));
+    }
+    CATCH_CHECK(reporter.best_epoch().value_or(0) == expected);
+    // Goes on from the lines as well.
+    run_reporter later{nullptr, {}, nullptr};
+    later.go_on_after(lines);
+    CATCH_CHECK(later.best_epoch().value_or(0) == expected);
+    const auto summary = summarise(full_run(), later, "folder");
+    CATCH_CHECK(summary["metric"]
+                == (expected == 0 ? nlohmann::json()
+                                  : nlohmann::json(to_string(metric))));
+    if (metric == evaluation_metric::f1_macro) {
+      CATCH_CHECK(summary["validation_accuracy"] == 0.75);
+      CATCH_CHECK(summary["validation"]["f1_macro"] == 0.75);
+      CATCH_CHECK(lines[0]["metric"] == "f1_macro");
+    }
+    if (metric == evaluation_metric::accuracy)
+      CATCH_CHECK_FALSE(lines[0].contains("metric"));
+  }
+}
+
+CATCH_TEST_CASE("a summary has what the test says of each class",
+                "[actors][summary]") {
+  run_reporter reporter{nullptr, {}, nullptr};
+  auto done = evaluation(phase::test, 0, {3, 1, 0, 0}, 0.5);
+  test::value_of(reporter.observer().on_phase(done));
+  const auto plain = summarise(full_run(), reporter, "folder")["test"];
+  CATCH_CHECK(plain.dump()
+              == R"({"accuracy":0.75,"classes":[{"class":0,"correct":3,)"
+                 R"("f1":0.8571428571428571,"precision":1.0,"predicted":3,)"
+                 R"("recall":0.75,"seeds":4},{"class":1,"correct":0,"f1":0.0,)"
+                 R"("precision":0.0,"predicted":1,"recall":null,"seeds":0}],)"
+                 R"("confusion":[[3,1],[0,0]],"f1_macro":0.42857142857142855,)"
+                 R"("f1_micro":0.75,"loss":0.5,"seeds":4})");
+  done.classes->scored = true;
+  done.classes->roc_auc = 0.625;
+  done.classes->classes[1].ranking.average_precision = 0.25;
+  test::value_of(reporter.observer().on_phase(done));
+  const auto scored = summarise(full_run(), reporter, "folder")["test"];
+  CATCH_CHECK(scored["roc_auc"] == 0.625);
+  CATCH_CHECK(scored["average_precision"].is_null());
+  CATCH_CHECK(scored["classes"][0]["roc_auc"].is_null());
+  CATCH_CHECK(scored["classes"][1]["average_precision"] == 0.25);
+  // Too many to be listed.
+  done.classes->classes.resize(65);
+  done.classes->confusion.resize(65 * 65);
+  test::value_of(reporter.observer().on_phase(done));
+  const auto many = summarise(full_run(), reporter, "folder")["test"];
+  CATCH_CHECK_FALSE((many.contains("classes") || many.contains("confusion")));
+  CATCH_CHECK(many["f1_micro"] == 0.75);
+}
+
 CATCH_TEST_CASE("a run that has gone back has only what it kept",
                 "[actors][summary]") {
   run_reporter it{nullptr, {}, nullptr};

@@ -24,9 +24,10 @@ CATCH_TEST_CASE("what changes the weights is named, and nothing else",
              "sampler.threads=2", "fetch.replicas=2", "fetch.threads=2",
              "fetch.cache=1 MiB", "fetch.cache_order=degree",
              "fetch.verify=0.5", "trainer.threads=3", "trainer.step_timeout=60",
-             "train.record_steps=true", "budget.batches=1",
-             "faults.crash_every=7", "placement.trainers=[a]",
-             "checkpoint.keep=9", "recovery.wait=0", "model.weights=w"})
+             "train.record_steps=true", "evaluate.scores=true",
+             "budget.batches=1", "faults.crash_every=7",
+             "placement.trainers=[a]", "checkpoint.keep=9", "recovery.wait=0",
+             "model.weights=w"})
     == texts{});
   CATCH_CHECK(changes({"train.epochs=20", "optimizer.learning_rate=0.5",
                        "trainer.replicas=2", "seed=2"})
@@ -52,6 +53,16 @@ CATCH_TEST_CASE("a definition that changes the weights is refused",
   CATCH_CHECK_THAT(error_of(check_unchanged(old, now)).message,
                    contains("(train.epochs: 10, now 11)")
                      && contains("--with-changes"));
+}
+
+CATCH_TEST_CASE("no run goes on by another metric", "[definition]") {
+  const auto old = parse_definition("dataset: d\n", "x.yaml").value;
+  auto now = old;
+  now.train.epochs = 11;
+  value_of(check_same_metric(old, now));
+  now.evaluate.metric = evaluation_metric::loss;
+  CATCH_CHECK_THAT(error_of(check_same_metric(old, now)).message,
+                   contains("`evaluate.metric`") && contains("new run"));
 }
 
 } // namespace graphmill::test

@@ -42,6 +42,8 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.train.seed_order == seed_order::local);
   CATCH_CHECK(def.evaluate.neighbours == neighbour_use::sampled);
   CATCH_CHECK(def.evaluate.every == 1);
+  CATCH_CHECK(def.evaluate.metric == evaluation_metric::accuracy);
+  CATCH_CHECK_FALSE(def.evaluate.brings_scores());
   CATCH_CHECK(def.budget.bytes == 1ull << 30);
   CATCH_CHECK(def.budget.batches == 4);
   CATCH_CHECK(def.faults == definition::faults_section{});
@@ -86,7 +88,8 @@ train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
         patience: 16, record_steps: true, min_epochs: 28,
         label_smoothing: 0.0625, balance_classes: false,
         class_weights: [1, 0.5]}
-evaluate: {neighbours: all, batch_size: 17, every: 18}
+evaluate: {neighbours: all, batch_size: 17, every: 18, metric: f1_macro,
+           scores: true}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22,
          sampling_service_delay_ms: 28, sampler_delay_ms: 29,
@@ -124,7 +127,8 @@ recovery: {wait: 26, attempts: 27}
     == definition::train_section{
       13, 14, 15, seed_order::global, 16, true, 28, 0.0625, false, {1, 0.5}});
   CATCH_CHECK(def.evaluate
-              == definition::evaluate_section{neighbour_use::all, 17, 18});
+              == definition::evaluate_section{
+                neighbour_use::all, 17, 18, evaluation_metric::f1_macro, true});
   CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
   CATCH_CHECK(
     def.faults

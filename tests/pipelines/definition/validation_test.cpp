@@ -4,6 +4,8 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -124,6 +126,53 @@ CATCH_TEST_CASE("an embedding is for types without features",
                           "64}}",
                           info)
                 .empty());
+}
+
+CATCH_TEST_CASE("a metric has what it takes, or is refused",
+                "[definition][validation]") {
+  auto info = typed_info();
+  const std::string begin = "{dataset: films, model: {kind: rgcn}, ";
+  CATCH_CHECK(problems_of(begin + "evaluate: {metric: loss}}", info)
+              == texts{"x.yaml:1:58: `evaluate.metric` needs validation seeds, "
+                       "and `films` has none; leave it out"});
+  CATCH_CHECK(problems_of(begin + "evaluate: {scores: true}}", info).empty());
+  auto& target = info.node_types[0];
+  target.split_counts[1] = 4;
+  for (const auto* metric :
+       {"accuracy", "loss", "f1_macro", "roc_auc", "average_precision"})
+    CATCH_CHECK(
+      problems_of(fmt::format("{}evaluate: {{metric: {}}}}}", begin, metric),
+                  info)
+        .empty());
+  target.count = 100'000'000;
+  target.class_count = 513;
+  const auto many = begin + "evaluate: {metric: f1_macro}}";
+  CATCH_CHECK(problems_of(many, info)
+              == texts{"x.yaml:1:58: f1_macro is for up to 512 classes, and "
+                       "`films` has 513; take another metric"});
+  target.class_count = 512;
+  CATCH_CHECK(problems_of(many, info).empty());
+  // 2^26 scores of a split, 2^22 of a batch.
+  const auto scores = begin + "evaluate: {scores: true, batch_size: 8192}}";
+  target.split_counts = {10, 4, 131072};
+  CATCH_CHECK(problems_of(scores, info).empty());
+  target.split_counts[1] = 131073;
+  CATCH_CHECK(problems_of(scores, info)
+              == texts{"x.yaml:1:58: `evaluate.scores` takes a score for each "
+                       "class of each seed of a split, and 131073 seeds of "
+                       "`films` with 512 classes are more than 67108864 "
+                       "scores; leave it out"});
+  target.split_counts[1] = 131072;
+  CATCH_CHECK(
+    problems_of(begin + "evaluate: {metric: roc_auc, batch_size: 8193}}", info)
+    == texts{"x.yaml:1:79: `evaluate.batch_size` may be 8192 at the "
+             "most for 512 classes and `evaluate.metric`, which "
+             "takes a score for each of them"});
+  // No batch has more seeds than its split.
+  target.split_counts = {10, 4, 5};
+  CATCH_CHECK(
+    problems_of(begin + "evaluate: {scores: true, batch_size: all}}", info)
+      .empty());
 }
 
 CATCH_TEST_CASE("a graph that no seed hears of is noted",

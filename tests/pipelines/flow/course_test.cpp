@@ -2,6 +2,7 @@
 #include "pipelines/flow/course.hpp"
 #include "tests/support/catch.hpp"
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -161,6 +162,27 @@ CATCH_TEST_CASE("a course goes on in the middle of an epoch",
   run.finished(with_accuracy(.4));
   CATCH_CHECK(run.next().action == course_action::restore_best);
   CATCH_CHECK(run.epoch_begin() == course_position{2, 0, 20, .5, 1});
+}
+
+CATCH_TEST_CASE("the best epoch is by the quality that a course is told",
+                "[pipelines][course]") {
+  const auto def = with(2);
+  auto run = course::training(def, true, false, 10);
+  run.finished({});
+  run.finished(with_accuracy(.9), -2.0); // The first one is the best so far.
+  CATCH_CHECK(run.next().action == course_action::keep_best);
+  CATCH_CHECK(run.best_validation() == -2.0);
+  run.finished({});
+  run.finished({});
+  run.finished(with_accuracy(.1), -1.5);
+  CATCH_CHECK(run.next().action == course_action::keep_best);
+  CATCH_CHECK(run.best_validation() == -1.5);
+  // What is no number is never the best.
+  auto none = course::training(def, true, false, 10);
+  none.finished({});
+  none.finished(with_accuracy(.9), std::nan(""));
+  CATCH_CHECK(none.next().action == course_action::run_phase);
+  CATCH_CHECK_FALSE(none.best_validation());
 }
 
 CATCH_TEST_CASE("max_steps counts the steps that were before",

@@ -65,6 +65,33 @@ class FewSeeds(ClusterTest):
                 self.assertEqual(summary["steps"], 6)
 
 
+class Metrics(ClusterTest):
+    """Counts and scores of several daemons' trainers make the same metrics."""
+
+    def told(self, summary):
+        """What depends on no time."""
+        text = (pathlib.Path(summary["run"]) / "metrics.jsonl").read_text()
+        lines = [{key: value for key, value in json.loads(line).items()
+                  if key not in ("seconds", "ended")}
+                 for line in text.splitlines()]
+        return {"lines": lines, **{key: summary[key] for key in (
+            "digest", "test", "validation", "metric", "best_epoch")}}
+
+    def test_they_are_those_of_one_process(self):
+        parts = self.parts[4]
+        cluster = self.cluster(parts, ["0,3", "1", "2"])
+        for trainers in (1, 3):
+            with self.subTest(trainers=trainers):
+                definition = merged(DEFINITION, {
+                    "trainer": {"replicas": trainers},
+                    "evaluate": {"metric": "roc_auc"}})
+                alone = self.told(self.train(definition, parts))
+                there = self.told(cluster.run(self.write(definition, parts)))
+                self.assertEqual(there, alone)
+                self.assertIsNotNone(there["test"]["roc_auc"])
+                self.assertEqual(len(there["test"]["confusion"]), 4)
+
+
 class Seeds(ClusterTest):
     """Recorded steps: 102 seeds in steps of 33, so that neither the seeds of an
     epoch nor those of a step divide, and one of the last step's four ranks has

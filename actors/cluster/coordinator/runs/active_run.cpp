@@ -210,6 +210,7 @@ result<run_turn::task> active_run::take(const std::string& daemon,
     told.metrics = {step.loss_sum, step.correct, step.seeds};
     told.original_seeds =
       std::make_shared<std::vector<node_id>>(step.original_seeds);
+    told.outcomes = step.outcomes;
     post(conductor, told);
   }
   for (auto rank : events.stopped)

@@ -12,12 +12,13 @@ namespace graphmill {
 
 namespace {
 
-/// Steps of one message, and their seeds if those are told, unless a single
-/// step has more; it holds more.
+/// Steps of one message, their seeds if those are told, and the bytes of their
+/// outcomes, unless a single step has more; it holds more.
 constexpr std::size_t most_steps = 4096;
 constexpr std::size_t most_seeds = 32768;
+constexpr std::size_t most_outcome_bytes = std::size_t{8} << 20;
 /// What waits while the coordinator takes a message: with `train.record_steps`,
-/// some thousand steps.
+/// some thousand steps; with `evaluate.scores`, 16 million scores.
 constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
 
 using relay_actor = run_reports_actor::extend<takes<call_ended>, takes<tick>>;
@@ -63,7 +64,12 @@ private:
   }
 
   static std::size_t bytes_of(const step_done& step) {
-    return sizeof step + step.original_seeds.size() * sizeof(node_id);
+    return sizeof step + step.original_seeds.size() * sizeof(node_id)
+           + outcome_bytes_of(step);
+  }
+
+  static std::size_t outcome_bytes_of(const step_done& step) {
+    return step.outcomes ? bulk_bytes_of(*step.outcomes) : 0;
   }
 
   /// What cannot be told ends the run: the record would have gaps.
@@ -75,7 +81,8 @@ private:
                      done.metrics.loss_sum,
                      done.metrics.correct,
                      done.metrics.seeds,
-                     {}});
+                     {},
+                     done.outcomes});
     if (done.original_seeds)
       steps.back().original_seeds = *done.original_seeds;
     waiting_bytes_ += bytes_of(steps.back());
@@ -88,15 +95,20 @@ private:
              steps.size(), waiting_bytes_ >> 20,
              done.original_seeds ? "; without `train.record_steps` they would "
                                    "be shorter"
-                                 : "");
+             : done.outcomes && !done.outcomes->scores.empty()
+               ? "; without the scores that `evaluate.scores` or "
+                 "`evaluate.metric` asks for they would be shorter"
+               : "");
   }
 
   static std::size_t count_that_fit(const std::vector<step_done>& steps) {
     std::size_t count = 0;
     std::size_t seeds = 0;
+    std::size_t bytes = 0;
     for (; count < std::min(steps.size(), most_steps); ++count) {
       seeds += steps[count].original_seeds.size();
-      if (count != 0 && seeds > most_seeds)
+      bytes += outcome_bytes_of(steps[count]);
+      if (count != 0 && (seeds > most_seeds || bytes > most_outcome_bytes))
         break;
     }
     return count;

@@ -1,0 +1,84 @@
+#include "actors/run/class_report.hpp"
+
+#include <cstddef>
+#include <optional>
+
+namespace graphmill {
+
+namespace {
+
+/// What grows with the classes, or with their square, would be too long to be
+/// read in a summary, and to be kept of each run.
+constexpr std::size_t most_listed_classes = 64;
+
+nlohmann::json json_of(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+nlohmann::json class_list(const class_metrics& of) {
+  auto out = nlohmann::json::array();
+  for (const auto& one : of.classes) {
+    nlohmann::json entry{{"class", out.size()},
+                         {"seeds", one.seeds},
+                         {"predicted", one.predicted},
+                         {"correct", one.correct},
+                         {"precision", json_of(one.precision())},
+                         {"recall", json_of(one.recall())},
+                         {"f1", json_of(one.f1())}};
+    if (of.scored) {
+      entry["roc_auc"] = json_of(one.ranking.roc_auc);
+      entry["average_precision"] = json_of(one.ranking.average_precision);
+    }
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+nlohmann::json confusion_rows(const class_metrics& of) {
+  auto out = nlohmann::json::array();
+  const auto width = of.classes.size();
+  for (std::size_t label = 0; label < width; ++label) {
+    auto row = nlohmann::json::array();
+    for (std::size_t predicted = 0; predicted < width; ++predicted)
+      row.push_back(of.confusion[label * width + predicted]);
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+} // namespace
+
+void add_class_metrics(nlohmann::json& to, const class_metrics& of) {
+  to["f1_micro"] = json_of(of.f1_micro());
+  to["f1_macro"] = json_of(of.f1_macro());
+  if (of.scored) {
+    to["roc_auc"] = json_of(of.roc_auc);
+    to["average_precision"] = json_of(of.average_precision);
+  }
+}
+
+nlohmann::json evaluation_json(const phase_result& done) {
+  nlohmann::json out{{"seeds", done.metrics.seeds},
+                     {"loss", done.metrics.loss()},
+                     {"accuracy", done.metrics.accuracy()}};
+  if (!done.classes)
+    return out;
+  add_class_metrics(out, *done.classes);
+  const auto count = done.classes->classes.size();
+  if (count != 0 && count <= most_listed_classes) {
+    out["classes"] = class_list(*done.classes);
+    out["confusion"] = confusion_rows(*done.classes);
+  }
+  return out;
+}
+
+nlohmann::json evaluation_in(const nlohmann::json& line) {
+  auto out = nlohmann::json::object();
+  for (const auto* key : {"seeds", "loss", "accuracy", "f1_micro", "f1_macro",
+                          "roc_auc", "average_precision"})
+    if (line.contains(key))
+      out[key] = line[key];
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "actors/run/conductor.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace graphmill {
+
+/// Adds what an evaluation says over all classes to a JSON object: `f1_micro`
+/// and `f1_macro`, and, if there were scores, `roc_auc` and
+/// `average_precision`. A mean of nothing is null.
+void add_class_metrics(nlohmann::json& to, const class_metrics& of);
+
+/// All that an evaluation has given, as summaries tell it: seeds, loss,
+/// accuracy and `add_class_metrics`. For up to 64 classes also `classes`, a
+/// list with what is known of each, and `confusion`, a row for each label with
+/// a count for each prediction.
+nlohmann::json evaluation_json(const phase_result& done);
+
+/// The same metrics of a line of metrics.jsonl, which has none by class.
+nlohmann::json evaluation_in(const nlohmann::json& line);
+
+} // namespace graphmill

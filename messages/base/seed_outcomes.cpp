@@ -1,0 +1,32 @@
+#include "messages/base/seed_outcomes.hpp"
+
+#include <algorithm>
+
+namespace graphmill {
+
+result<void> seed_outcomes::check() const {
+  const auto is_class = [this](std::int32_t one) {
+    return one >= 0 && one < classes;
+  };
+  if (classes < 1)
+    return fail(ec::invalid_data, "outcomes of seeds of {} classes", classes);
+  if (!confusion.empty() && classes > most_counted_classes)
+    return fail(ec::invalid_data,
+                "counts of pairs of {} classes; {} are the most", classes,
+                most_counted_classes);
+  for (const auto& pair : confusion)
+    if (!is_class(pair.label) || !is_class(pair.predicted) || pair.count < 1)
+      return fail(ec::invalid_data,
+                  "{} seeds of class {} were taken for class {}, and there are "
+                  "{} classes",
+                  pair.count, pair.label, pair.predicted, classes);
+  if (!std::ranges::all_of(labels, is_class))
+    return fail(ec::invalid_data,
+                "scores of a seed whose label is none of {} classes", classes);
+  if (scores.size() != labels.size() * static_cast<std::size_t>(classes))
+    return fail(ec::invalid_data, "{} scores for {} seeds and {} classes",
+                scores.size(), labels.size(), classes);
+  return ok();
+}
+
+} // namespace graphmill

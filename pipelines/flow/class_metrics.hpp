@@ -1,0 +1,100 @@
+#pragma once
+
+#include "messages/base/seed_outcomes.hpp"
+#include "messages/definition/definition.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// How well scores tell the seeds of one class from all others.
+///
+/// With P seeds of the class and N others, the area under the receiver
+/// operating characteristic is the share of the P * N pairs in which the seed
+/// of the class has the larger score, a tie counting one half (Hanley and
+/// McNeil, Radiology 143, 1982). Average precision is the sum, over the
+/// distinct scores from the largest down, of the precision of all seeds with at
+/// least that score times the recall that this score adds, without
+/// interpolation. Seeds with equal scores come in together, so that neither
+/// depends on the order of seeds. Both are what scikit-learn computes.
+struct class_ranking {
+  std::optional<double> roc_auc;           ///< Nothing if P or N is 0.
+  std::optional<double> average_precision; ///< Nothing if P is 0.
+};
+
+/// @param scores Of each seed for the class; if one is no number, there is no
+/// ranking. @param labels Of each seed. @param of The class.
+class_ranking ranking_of(std::span<const float> scores,
+                         std::span<const std::int32_t> labels, std::int32_t of);
+
+/// What an evaluation says of one class.
+struct class_result {
+  std::int64_t seeds = 0;     ///< Whose class it is.
+  std::int64_t predicted = 0; ///< Seeds that were taken for it.
+  std::int64_t correct = 0;   ///< Those that are both.
+  class_ranking ranking = {};
+
+  std::optional<double> precision() const; ///< Nothing if none were predicted.
+  std::optional<double> recall() const;    ///< Nothing if there are no seeds.
+  /// 2 * correct / (seeds + predicted); nothing if that is 0 / 0.
+  std::optional<double> f1() const;
+};
+
+/// Metrics of an evaluation that look at each class. Means over classes take
+/// those that have a value: F1 the classes that a seed has or was taken for.
+struct class_metrics {
+  std::int64_t seeds = 0;
+  /// By class; empty if there are too many to be counted, as the next one.
+  std::vector<class_result> classes;
+  std::vector<std::int64_t> confusion; ///< [classes, classes], by label first.
+  bool scored = false;                 ///< The scores of all seeds were there.
+  std::optional<double> roc_auc;       ///< Mean over classes.
+  std::optional<double> average_precision; ///< Mean over classes.
+
+  /// Of all seeds; as each has one class, the same as the accuracy.
+  std::optional<double> f1_micro() const;
+  std::optional<double> f1_macro() const;
+};
+
+/// Brings together what batches of an evaluation say of their seeds. What comes
+/// out does not depend on their order, nor on how seeds were dealt out: counts
+/// are whole numbers, and scores are sorted. Keeps `seed_outcomes::most_scores`
+/// at the most. One thread at a time.
+class class_tally {
+public:
+  /// @param told Has passed its `check`. If it does not fit what came before,
+  /// there will be no metrics.
+  void add(const seed_outcomes& told);
+
+  /// @param seeds Labelled ones of the evaluation. Nothing unless all of them
+  /// were told of, and there are any.
+  std::optional<class_metrics> metrics(std::int64_t seeds) const;
+
+private:
+  void add_scores(const seed_outcomes& told);
+  void count_into(class_metrics& out) const;
+  void rank_into(class_metrics& out) const;
+
+  std::int32_t classes_ = 0; ///< 0: nothing was told yet.
+  bool broken_ = false;
+  std::int64_t counted_ = 0;               ///< Seeds in `confusion_`.
+  std::vector<std::int64_t> confusion_;    ///< [classes, classes]
+  std::vector<std::int32_t> labels_;       ///< Of seeds with scores.
+  std::vector<std::vector<float>> scores_; ///< By class, of the same seeds.
+};
+
+/// By what the best epoch is chosen: the larger the better. Not a number if
+/// there is no such value.
+/// @param classes Null if there are none.
+double quality_of(evaluation_metric which, const batch_metrics& sums,
+                  const class_metrics* classes);
+
+/// As users write it: "f1_macro".
+const char* to_string(evaluation_metric which);
+
+} // namespace graphmill

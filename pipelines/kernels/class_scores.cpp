@@ -1,0 +1,79 @@
+#include "pipelines/kernels/class_scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Counts equal pairs of a label and a prediction, in ascending order.
+std::vector<confusion_count>
+counted(std::vector<std::pair<std::int32_t, std::int32_t>> pairs) {
+  std::sort(pairs.begin(), pairs.end());
+  std::vector<confusion_count> out;
+  for (const auto& [label, predicted] : pairs) {
+    if (out.empty() || out.back().label != label
+        || out.back().predicted != predicted)
+      out.push_back({label, predicted, 0});
+    ++out.back().count;
+  }
+  return out;
+}
+
+} // namespace
+
+void log_odds(std::span<const float> logits, std::span<float> out) {
+  const auto best = static_cast<std::size_t>(
+    std::max_element(logits.begin(), logits.end()) - logits.begin());
+  const double top = logits[best];
+  double second = -std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < logits.size(); ++c)
+    if (c != best)
+      second = std::max(second, static_cast<double>(logits[c]));
+  // Of all but the best, as parts of the best and of the second one.
+  double rest = 0;
+  double behind_best = 0;
+  for (std::size_t c = 0; c < logits.size(); ++c)
+    if (c != best) {
+      rest += std::exp(logits[c] - top);
+      behind_best += std::exp(logits[c] - second);
+    }
+  for (std::size_t c = 0; c < logits.size(); ++c)
+    out[c] = static_cast<float>(
+      c == best
+        ? top - second - std::log(behind_best)
+        : logits[c] - top - std::log1p(rest - std::exp(logits[c] - top)));
+}
+
+seed_outcomes outcomes_of(const_matrix logits,
+                          std::span<const std::int64_t> labels,
+                          bool with_scores) {
+  seed_outcomes out;
+  out.classes = static_cast<std::int32_t>(logits.columns);
+  const auto width = static_cast<std::size_t>(logits.columns);
+  const auto counts = out.classes <= seed_outcomes::most_counted_classes;
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
+  for (std::int64_t i = 0; i < logits.rows; ++i) {
+    const auto label =
+      static_cast<std::int32_t>(labels[static_cast<std::size_t>(i)]);
+    if (label < 0)
+      continue;
+    const std::span row{logits.row(i), width};
+    if (counts)
+      pairs.emplace_back(
+        label, static_cast<std::int32_t>(
+                 std::max_element(row.begin(), row.end()) - row.begin()));
+    if (with_scores) {
+      out.labels.push_back(label);
+      out.scores.resize(out.scores.size() + width);
+      log_odds(row, std::span{out.scores}.last(width));
+    }
+  }
+  out.confusion = counted(std::move(pairs));
+  return out;
+}
+
+} // namespace graphmill

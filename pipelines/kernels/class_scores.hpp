@@ -1,0 +1,28 @@
+#pragma once
+
+#include "messages/base/seed_outcomes.hpp"
+#include "pipelines/kernels/matrix.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// The logarithm of the odds of each class, p / (1 - p) of its softmax p, made
+/// in double precision and rounded. They put seeds into the order of their
+/// probabilities, but keep apart those whose probabilities round to 0 or 1.
+/// Of two classes, one's are the negative of the other's.
+/// @param logits Of one seed.
+/// @param out Receives as many values; infinite if there is one class alone.
+void log_odds(std::span<const float> logits, std::span<float> out);
+
+/// What the logits of a batch say of its labelled seeds: `seed_outcomes`.
+/// @param logits [rows, classes]
+/// @param labels [rows], each -1 or a class.
+/// @param with_scores Whether the log odds of all classes are told.
+seed_outcomes outcomes_of(const_matrix logits,
+                          std::span<const std::int64_t> labels,
+                          bool with_scores);
+
+} // namespace graphmill

@@ -1,0 +1,91 @@
+#include "messages/base/seed_outcomes.hpp"
+#include "messages/wire/run.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+seed_outcomes some_outcomes(std::int32_t classes) {
+  seed_outcomes out;
+  out.classes = classes;
+  out.confusion = {{0, 1, 2}, {1, 1, 3}};
+  out.labels = {1, 0};
+  out.scores.assign(2 * static_cast<std::size_t>(classes), 0.5f);
+  out.scores[1] = -2;
+  return out;
+}
+
+run_events events_with(std::vector<seed_outcomes> told) {
+  run_events out;
+  out.run = "r";
+  out.sequence = 1;
+  out.steps.resize(told.size() + 1); // The last one tells of none.
+  for (std::size_t i = 0; i < told.size(); ++i)
+    out.steps[i].outcomes =
+      std::make_shared<const seed_outcomes>(std::move(told[i]));
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("outcomes of steps come over whole", "[messages][outcomes]") {
+  auto plain = some_outcomes(3);
+  plain.labels.clear();
+  plain.scores.clear();
+  seed_outcomes none;
+  none.classes = 7; // Of a batch without a labelled seed.
+  const auto sent = events_with({some_outcomes(2), plain, none});
+  const auto message = encode(sent);
+  CATCH_CHECK(message.bulk.size() == 1);
+  const auto got = value_of(decode_run_events(message));
+  CATCH_REQUIRE(got.steps.size() == 4);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CATCH_REQUIRE(got.steps[i].outcomes);
+    CATCH_CHECK(*got.steps[i].outcomes == *sent.steps[i].outcomes);
+  }
+  CATCH_CHECK_FALSE(got.steps[3].outcomes);
+  CATCH_CHECK(bulk_bytes_of(plain) == 24);
+  CATCH_CHECK(bulk_bytes_of(some_outcomes(2)) == 24 + 8 + 16);
+}
+
+CATCH_TEST_CASE("outcomes that do not fit their message are refused",
+                "[messages][outcomes]") {
+  const auto message = encode(events_with({some_outcomes(2)}));
+  auto less = message;
+  less.bulk.clear();
+  CATCH_CHECK_THAT(error_of(decode_run_events(less)).message,
+                   contains("more outcomes than they bring"));
+  auto more = message;
+  more.bulk.push_back(message.bulk.front());
+  CATCH_CHECK_THAT(error_of(decode_run_events(more)).message,
+                   contains("more outcomes than they tell of"));
+}
+
+CATCH_TEST_CASE("outcomes that make no sense are refused",
+                "[messages][outcomes]") {
+  const auto refused = [](auto change) {
+    auto told = some_outcomes(2);
+    change(told);
+    CATCH_CHECK_FALSE(told.check());
+    CATCH_CHECK_FALSE(decode_run_events(encode(events_with({told}))));
+  };
+  value_of(some_outcomes(2).check());
+  refused([](seed_outcomes& told) { told.classes = 0; });
+  refused([](seed_outcomes& told) { told.classes = -1; });
+  refused([](seed_outcomes& told) { told.confusion[0].label = 2; });
+  refused([](seed_outcomes& told) { told.confusion[0].predicted = -1; });
+  refused([](seed_outcomes& told) { told.confusion[1].count = 0; });
+  refused([](seed_outcomes& told) { told.labels[0] = -1; });
+  refused([](seed_outcomes& told) { told.labels[1] = 2; });
+  refused([](seed_outcomes& told) { told.scores.pop_back(); });
+  refused([](seed_outcomes& told) {
+    told = some_outcomes(seed_outcomes::most_counted_classes + 1);
+  });
+}
