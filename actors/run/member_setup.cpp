@@ -76,7 +76,7 @@ std::shared_ptr<const std::vector<node_id>>
 seeds_of(const run_setup& run, const partitioned_graph& graph) {
   auto out = std::make_shared<std::vector<node_id>>();
   if (run.mode == run_mode::evaluate) {
-    const auto seeds = graph.seeds(run.evaluated);
+    const auto seeds = graph.seeds(run.evaluated, run.def.labels);
     out->assign(seeds.begin(), seeds.end());
   } else if (run.mode == run_mode::predict) {
     const auto& info = graph.info();
@@ -167,10 +167,13 @@ member_share member_share::all(const definition& def,
 
 result<member_config>
 prepare_member(const run_setup& run,
-               std::shared_ptr<const partitioned_graph> graph,
+               std::shared_ptr<const partitioned_graph> whole,
                const member_share& share) {
+  GRAPHMILL_TRYV(check_against(run.def, whole->info()));
+  GRAPHMILL_TRY(auto chosen, whole->with_labels(run.def.labels));
+  const auto graph =
+    std::make_shared<const partitioned_graph>(std::move(chosen));
   const auto& info = graph->info();
-  GRAPHMILL_TRYV(check_against(run.def, info));
   GRAPHMILL_TRY(auto train_scheme, resolve_fanouts(run.def, info));
   GRAPHMILL_TRY(auto evaluate_scheme,
                 resolve_evaluation_fanouts(run.def, info));
@@ -203,7 +206,8 @@ conductor_config conductor_of(const run_setup& run,
   const auto other = seeds_of(run, graph);
   for (auto which : {phase::train, phase::validation, phase::test})
     seeds[static_cast<std::size_t>(which)] =
-      other ? std::ssize(*other) : std::ssize(graph.seeds(split_of(which)));
+      other ? std::ssize(*other)
+            : std::ssize(graph.seeds(split_of(which), run.def.labels));
   conductor_config out{run.def, world, seeds, course_of(run, seeds), {}, {}};
   if (run.mode == run_mode::train) {
     out.from = run.from;

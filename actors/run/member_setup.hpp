@@ -59,7 +59,7 @@ struct member_share {
 /// it.
 result<member_config>
 prepare_member(const run_setup& run,
-               std::shared_ptr<const partitioned_graph> graph,
+               std::shared_ptr<const partitioned_graph> whole,
                const member_share& share);
 
 /// The CONDUCTOR's config for a run. The caller adds members and observer.
