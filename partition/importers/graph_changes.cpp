@@ -77,8 +77,18 @@ result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
     if (!type)
       return fail(ec::invalid_argument,
                   "--normalise: there is no node type \"{}\"", name);
+    if (norm != row_norm::none
+        && info.node_types[static_cast<std::size_t>(*type)].feature_width == 0)
+      return fail(ec::invalid_argument,
+                  "--normalise: nodes of type \"{}\" have no features", name);
     norms[static_cast<std::size_t>(*type)] = norm;
   }
+  if (all != row_norm::none
+      && std::ranges::all_of(info.node_types, [](const auto& type) {
+           return type.feature_width == 0;
+         }))
+    return fail(ec::invalid_argument,
+                "--normalise: there are no features that could be scaled");
   return norms;
 }
 

@@ -58,7 +58,7 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
                              const graph_changes& changes);
 
 /// How the features of each node type are scaled. Fails if a type that
-/// `changes` names is not there.
+/// `changes` names is not there or has none, and if nobody has any.
 result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
                                        const graph_changes& changes);
 

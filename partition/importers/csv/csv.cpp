@@ -63,6 +63,21 @@ result<dataset_info> declare(const csv_graph& graph,
   return info;
 }
 
+/// Fails if a column is said to have times and nothing uses them.
+result<void> expect_times_used(const csv_import_options& options) {
+  const auto& split = options.changes.split;
+  if (split && split->order == split_order::time)
+    return ok();
+  const auto at =
+    std::ranges::find(options.choices, csv_role::time, &csv_choice::role);
+  if (at == options.choices.end())
+    return ok();
+  return fail(ec::invalid_argument,
+              "--time {}: times are for --split with --by time alone, which is "
+              "not asked for; leave the column out (--ignore {})",
+              at->column, at->column);
+}
+
 /// Gathers edges of one type into blocks for a writer.
 class edge_blocks {
 public:
@@ -198,6 +213,7 @@ result<dataset_info> import_csv(const csv_import_options& options,
     if (on_progress)
       on_progress({.phase = phase, .done = done, .total = total});
   };
+  GRAPHMILL_TRYV(expect_times_used(options));
   tell("read tables", 0, 0);
   GRAPHMILL_TRY(const auto graph, read_csv_graph(options));
   GRAPHMILL_TRY(auto declared, declare(graph, options));
