@@ -170,9 +170,11 @@ prepare_member(const run_setup& run,
                std::shared_ptr<const partitioned_graph> whole,
                const member_share& share) {
   GRAPHMILL_TRYV(check_against(run.def, whole->info()));
-  GRAPHMILL_TRY(auto chosen, whole->with_labels(run.def.labels));
-  const auto graph =
-    std::make_shared<const partitioned_graph>(std::move(chosen));
+  auto graph = std::move(whole);
+  if (!run.def.labels.empty()) {
+    GRAPHMILL_TRY(auto chosen, graph->with_labels(run.def.labels));
+    graph = std::make_shared<const partitioned_graph>(std::move(chosen));
+  }
   const auto& info = graph->info();
   GRAPHMILL_TRY(auto train_scheme, resolve_fanouts(run.def, info));
   GRAPHMILL_TRY(auto evaluate_scheme,
