@@ -121,6 +121,9 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "                              features_indptr.npy,\n"
     "                              features_indices.npy, "
     "features_values.npy\n"
+    "  labels.<set>.npy            [N], a label set: other labels; with\n"
+    "                              train_idx.<set>.npy and so on, or those\n"
+    "                              alone for another split of the labels\n"
     "  time.npy                    [N], for --split with --by time\n"
     "  meta.json                   counts, num_features, class_names\n"
     "Of several types: the same with a prefix <type>., and edges in\n"
@@ -185,6 +188,14 @@ void add_columns(CLI::App& app, csv_import_options& options) {
   add_column(app, "--split-column",
              "train, val, test or nothing for each node; default: split",
              csv_role::split, options);
+  add_column(app, "--label-set",
+             "Other labels of nodes: a label set that is called like the "
+             "column; default: label.<set>",
+             csv_role::label_set, options);
+  add_column(app, "--split-set",
+             "The split of a label set, or another split of the labels; "
+             "default: split.<set>",
+             csv_role::split_set, options);
   add_column(app, "--time", "Times of nodes, for --split with --by time",
              csv_role::time, options);
   add_column(app, "--feature",

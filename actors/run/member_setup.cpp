@@ -78,7 +78,7 @@ make_replicas(const run_setup& run, const member_config& member) {
 std::optional<std::int64_t> other_seeds(const run_setup& run,
                                         const partitioned_graph& graph) {
   if (run.mode == run_mode::evaluate)
-    return std::ssize(graph.seeds(run.evaluated));
+    return std::ssize(graph.seeds(run.evaluated, run.def.labels));
   if (run.mode != run_mode::predict)
     return std::nullopt;
   const auto& info = graph.info();
@@ -212,10 +212,15 @@ member_share member_share::all(const definition& def,
 
 result<member_config>
 prepare_member(const run_setup& run,
-               std::shared_ptr<const partitioned_graph> graph,
+               std::shared_ptr<const partitioned_graph> whole,
                const member_share& share) {
+  GRAPHMILL_TRYV(check_against(run.def, whole->info()));
+  auto graph = std::move(whole);
+  if (!run.def.labels.empty()) {
+    GRAPHMILL_TRY(auto chosen, graph->with_labels(run.def.labels));
+    graph = std::make_shared<const partitioned_graph>(std::move(chosen));
+  }
   const auto& info = graph->info();
-  GRAPHMILL_TRYV(check_against(run.def, info));
   GRAPHMILL_TRY(auto train_scheme, resolve_fanouts(run.def, info));
   GRAPHMILL_TRY(auto evaluate_scheme,
                 resolve_evaluation_fanouts(run.def, info));
@@ -248,7 +253,8 @@ conductor_config conductor_of(const run_setup& run,
   const auto other = other_seeds(run, graph);
   for (auto which : {phase::train, phase::validation, phase::test})
     seeds[static_cast<std::size_t>(which)] =
-      other.value_or(std::ssize(graph.seeds(split_of(which))));
+      other.value_or(
+        std::ssize(graph.seeds(split_of(which), run.def.labels)));
   conductor_config out{run.def, world, seeds, course_of(run, seeds), {}, {}};
   if (run.mode == run_mode::train) {
     out.from = run.from;

@@ -59,9 +59,11 @@ struct member_share {
 /// Opens the parts, builds the replicas and works out what to sample. The
 /// caller adds links, log and gauges. This takes a while, so no handler may do
 /// it.
+/// @param whole As it was opened; the member has it as the definition's
+/// `labels` show it.
 result<member_config>
 prepare_member(const run_setup& run,
-               std::shared_ptr<const partitioned_graph> graph,
+               std::shared_ptr<const partitioned_graph> whole,
                const member_share& share);
 
 /// The CONDUCTOR's config for a run. The caller adds members and observer.

@@ -52,6 +52,10 @@ struct Definition {
   placement @12 :Placement;
   checkpoint @13 :Checkpoint;
   recovery @14 :Recovery;
+
+  labels @15 :Text
+    $help("Label set of the dataset to learn, with the splits that it has; the labels of the target node type if left out. `graphmill inspect` lists label sets")
+    $length(max = 80);
 }
 
 struct Sampler {

@@ -340,6 +340,8 @@ struct definition {
                            const recovery_section&) = default;
   } recovery;
 
+  std::string labels; ///< A label set of the target; empty: its own labels.
+
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
     visit("dataset", of.dataset);
@@ -356,6 +358,7 @@ struct definition {
     visit("placement", of.placement);
     visit("checkpoint", of.checkpoint);
     visit("recovery", of.recovery);
+    visit("labels", of.labels);
   }
 
   friend bool operator==(const definition&, const definition&) = default;

@@ -1,6 +1,7 @@
 #include "partition/dataset/dataset.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/label_sets.hpp"
 
 namespace graphmill {
 
@@ -16,6 +17,27 @@ result<npy_array> open_array(const fs::path& path, dtype type,
   return array;
 }
 
+/// @param type As the label set shows it.
+/// @param set Its name; empty: the type's own labels.
+result<dataset::label_arrays> open_labels(const fs::path& folder,
+                                          const node_type_info& type,
+                                          std::string_view set) {
+  dataset::label_arrays arrays;
+  if (type.class_count > 0) {
+    GRAPHMILL_TRY(arrays.labels, open_array(folder / labels_file(set),
+                                            dtype::int64, {type.count}));
+  }
+  for (auto which : all_splits) {
+    const auto i = static_cast<std::size_t>(which);
+    if (type.split_counts[i] > 0) {
+      GRAPHMILL_TRY(arrays.splits[i],
+                    open_array(folder / seeds_file(which, set), dtype::int64,
+                               {type.split_counts[i]}));
+    }
+  }
+  return arrays;
+}
+
 result<dataset::node_arrays> open_nodes(const fs::path& folder,
                                         const node_type_info& type) {
   dataset::node_arrays arrays;
@@ -24,17 +46,12 @@ result<dataset::node_arrays> open_nodes(const fs::path& folder,
                   open_array(folder / "features.npy", type.feature_type,
                              {type.count, type.feature_width}));
   }
-  if (type.class_count > 0) {
-    GRAPHMILL_TRY(arrays.labels, open_array(folder / "labels.npy", dtype::int64,
-                                            {type.count}));
-  }
-  for (auto which : all_splits) {
-    const auto i = static_cast<std::size_t>(which);
-    if (type.split_counts[i] > 0) {
-      GRAPHMILL_TRY(arrays.splits[i],
-                    open_array(folder / fmt::format("{}.npy", file_stem(which)),
-                               dtype::int64, {type.split_counts[i]}));
-    }
+  dataset::label_arrays& own = arrays;
+  GRAPHMILL_TRY(own, open_labels(folder, type, ""));
+  for (const auto& set : type.label_sets) {
+    GRAPHMILL_TRY(auto opened,
+                  open_labels(folder, with_labels_of(type, set), set.name));
+    arrays.label_sets.push_back(std::move(opened));
   }
   return arrays;
 }

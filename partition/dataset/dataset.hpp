@@ -15,8 +15,9 @@
 
 namespace graphmill {
 
-/// The version of the folder format this build writes; it reads up to it.
-inline constexpr int dataset_format_version = 1;
+/// The newest version of the folder format that this build reads. It writes
+/// `format_version_of`.
+inline constexpr int dataset_format_version = 2;
 
 /// The splits of a node type, in this order wherever they are indexed.
 enum class split : std::uint8_t { train, validation, test };
@@ -24,6 +25,15 @@ inline constexpr std::array<split, 3> all_splits{
   split::train, split::validation, split::test};
 /// "train", "val", "test": the names of the files.
 std::string_view file_stem(split which);
+
+/// Other labels of the nodes of a type, with classes and splits of their own. A
+/// definition chooses one by its name.
+struct label_set_info {
+  std::string name;
+  std::int64_t class_count = 0;
+  std::vector<std::string> class_names;       ///< Empty, or one per class.
+  std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
+};
 
 struct node_type_info {
   std::string name;
@@ -33,6 +43,7 @@ struct node_type_info {
   std::int64_t class_count = 0;               ///< 0: the type has no labels.
   std::vector<std::string> class_names;       ///< Empty, or one per class.
   std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
+  std::vector<label_set_info> label_sets{};   ///< Besides its own labels.
 };
 
 struct edge_type_info {
@@ -46,7 +57,7 @@ struct edge_type_info {
 
 /// What `dataset.json` says. Value type.
 struct dataset_info {
-  int format_version = dataset_format_version;
+  int format_version = 1; ///< Written is `format_version_of`.
   std::string name;
   std::vector<node_type_info> node_types;
   std::vector<edge_type_info> edge_types;
@@ -60,6 +71,10 @@ struct dataset_info {
   /// By full name, or by the middle name where that is unique.
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
 };
+
+/// The version that a dataset is written as: 2 if a node type has label sets,
+/// which older builds would leave out, else 1.
+int format_version_of(const dataset_info& info);
 
 /// A sentence to warn with if no edge ends at a node of the target type, so
 /// that nothing is sampled for seeds; nothing otherwise.
@@ -87,11 +102,15 @@ public:
   const std::filesystem::path& folder() const { return folder_; }
   const dataset_info& info() const { return info_; }
 
-  struct node_arrays {
-    std::optional<npy_array> features; ///< [N, F] float32 or float16
-    std::optional<npy_array> labels;   ///< [N] int64, -1 = none
+  struct label_arrays {
+    std::optional<npy_array> labels; ///< [N] int64, -1 = none
     std::array<std::optional<npy_array>, 3>
       splits; ///< int64 ids, in seed order
+  };
+
+  struct node_arrays : label_arrays {     ///< With the type's own labels.
+    std::optional<npy_array> features;    ///< [N, F] float32 or float16
+    std::vector<label_arrays> label_sets; ///< As in `node_type_info`.
   };
 
   struct edge_arrays {

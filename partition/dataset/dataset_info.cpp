@@ -77,6 +77,29 @@ struct object_reader {
   }
 };
 
+/// What a node type and a label set have alike: classes and splits.
+/// @param nodes Of the type.
+template <class Labelled>
+result<void> read_classes(const object_reader& in, std::int64_t nodes,
+                          Labelled& out) {
+  GRAPHMILL_TRY(out.class_count, in.integer("class_count", most_classes, 0));
+  GRAPHMILL_TRY(const auto names, in.list("class_names", most_classes));
+  for (const auto& name : names) {
+    if (!name.is_string())
+      return in.wrong("class_names", "a list of strings");
+    out.class_names.push_back(name.get<std::string>());
+  }
+  if (const auto at = in.object.find("splits"); at != in.object.end()) {
+    const object_reader splits{*at, in.where + ".splits"};
+    GRAPHMILL_TRYV(splits.check());
+    for (auto which : all_splits) {
+      GRAPHMILL_TRY(out.split_counts[static_cast<std::size_t>(which)],
+                    splits.integer(file_stem(which).data(), nodes, 0));
+    }
+  }
+  return ok();
+}
+
 result<node_type_info> read_node_type(const object_reader& in) {
   GRAPHMILL_TRYV(in.check());
   node_type_info type;
@@ -87,20 +110,15 @@ result<node_type_info> read_node_type(const object_reader& in) {
                 in.integer("feature_width", most_columns, 0));
   GRAPHMILL_TRY(type.feature_type, in.type("feature_type", dtype::float32,
                                            dtype::float16, dtype::float32));
-  GRAPHMILL_TRY(type.class_count, in.integer("class_count", most_classes, 0));
-  GRAPHMILL_TRY(const auto names, in.list("class_names", most_classes));
-  for (const auto& name : names) {
-    if (!name.is_string())
-      return in.wrong("class_names", "a list of strings");
-    type.class_names.push_back(name.get<std::string>());
-  }
-  if (const auto at = in.object.find("splits"); at != in.object.end()) {
-    const object_reader splits{*at, in.where + ".splits"};
-    GRAPHMILL_TRYV(splits.check());
-    for (auto which : all_splits) {
-      GRAPHMILL_TRY(type.split_counts[static_cast<std::size_t>(which)],
-                    splits.integer(file_stem(which).data(), type.count, 0));
-    }
+  GRAPHMILL_TRYV(read_classes(in, type.count, type));
+  GRAPHMILL_TRY(const auto sets, in.list("label_sets", most_label_sets));
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const object_reader entry{sets[i],
+                              fmt::format("{}.label_sets[{}]", in.where, i)};
+    GRAPHMILL_TRYV(entry.check());
+    auto& set = type.label_sets.emplace_back();
+    GRAPHMILL_TRY(set.name, entry.text("name", true));
+    GRAPHMILL_TRYV(read_classes(entry, type.count, set));
   }
   return type;
 }
@@ -166,18 +184,28 @@ result<dataset_info> read_info(const object_reader& in) {
   return info;
 }
 
-json to_json(const node_type_info& type) {
+json splits_json(const std::array<std::int64_t, 3>& counts) {
   json splits;
   for (auto which : all_splits)
     splits[std::string{file_stem(which)}] =
-      type.split_counts[static_cast<std::size_t>(which)];
-  return {{"name", type.name},
-          {"count", type.count},
-          {"feature_width", type.feature_width},
-          {"feature_type", to_string(type.feature_type)},
-          {"class_count", type.class_count},
-          {"class_names", type.class_names},
-          {"splits", splits}};
+      counts[static_cast<std::size_t>(which)];
+  return splits;
+}
+
+json to_json(const node_type_info& type) {
+  json out{{"name", type.name},
+           {"count", type.count},
+           {"feature_width", type.feature_width},
+           {"feature_type", to_string(type.feature_type)},
+           {"class_count", type.class_count},
+           {"class_names", type.class_names},
+           {"splits", splits_json(type.split_counts)}};
+  for (const auto& set : type.label_sets)
+    out["label_sets"].push_back({{"name", set.name},
+                                 {"class_count", set.class_count},
+                                 {"class_names", set.class_names},
+                                 {"splits", splits_json(set.split_counts)}});
+  return out;
 }
 
 json to_json(const edge_type_info& type, const dataset_info& info) {
@@ -190,6 +218,14 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 }
 
 } // namespace
+
+int format_version_of(const dataset_info& info) {
+  return std::ranges::any_of(
+           info.node_types,
+           [](const auto& type) { return !type.label_sets.empty(); })
+           ? 2
+           : 1;
+}
 
 result<dataset_info> parse_dataset_info(std::string_view text,
                                         std::string_view where) {
@@ -235,7 +271,7 @@ result<dataset_info> read_dataset_info(const fs::path& folder) {
 result<void> write_dataset_info(const fs::path& folder,
                                 const dataset_info& info) {
   GRAPHMILL_TRYV(check_info(info, folder.string()));
-  json out{{"format_version", info.format_version},
+  json out{{"format_version", format_version_of(info)},
            {"name", info.name},
            {"target", info.node_types[info.target].name},
            {"provenance", info.provenance},

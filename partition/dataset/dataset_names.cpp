@@ -1,5 +1,7 @@
 #include "partition/dataset/dataset_names.hpp"
 
+#include "partition/dataset/label_sets.hpp"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -27,20 +29,10 @@ result<void> check_range(std::string_view name, const char* label,
   return ok();
 }
 
-result<void> check_node_type(const node_type_info& type,
-                             std::string_view where) {
-  GRAPHMILL_TRYV(check_name(type.name, where));
-  GRAPHMILL_TRYV(
-    check_range(type.name, "nodes", type.count, most_items, where));
-  GRAPHMILL_TRYV(check_range(type.name, "features", type.feature_width,
-                             most_columns, where));
+/// Of a type, or of one as a label set shows it.
+result<void> check_classes(const node_type_info& type, std::string_view where) {
   GRAPHMILL_TRYV(
     check_range(type.name, "classes", type.class_count, most_classes, where));
-  if (type.feature_type != dtype::float32
-      && type.feature_type != dtype::float16)
-    return fail(ec::invalid_data,
-                "{}: features of {} are {}; float32 or float16 expected", where,
-                type.name, to_string(type.feature_type));
   if (!type.class_names.empty()
       && std::ssize(type.class_names) != type.class_count)
     return fail(ec::invalid_data,
@@ -50,6 +42,30 @@ result<void> check_node_type(const node_type_info& type,
     if (count < 0 || count > type.count)
       return fail(ec::invalid_data, "{}: a split of {} has {} of {} nodes",
                   where, type.name, count, type.count);
+  return ok();
+}
+
+result<void> check_node_type(const node_type_info& type,
+                             std::string_view where) {
+  GRAPHMILL_TRYV(check_name(type.name, where));
+  GRAPHMILL_TRYV(
+    check_range(type.name, "nodes", type.count, most_items, where));
+  GRAPHMILL_TRYV(check_range(type.name, "features", type.feature_width,
+                             most_columns, where));
+  GRAPHMILL_TRYV(check_classes(type, where));
+  GRAPHMILL_TRYV(check_label_set_names(type, where));
+  for (const auto& set : type.label_sets) {
+    const auto within = fmt::format("{}: label set {}", where, set.name);
+    if (set.class_count == 0)
+      return fail(ec::invalid_data, "{} of {} has no classes", within,
+                  type.name);
+    GRAPHMILL_TRYV(check_classes(with_labels_of(type, set), within));
+  }
+  if (type.feature_type != dtype::float32
+      && type.feature_type != dtype::float16)
+    return fail(ec::invalid_data,
+                "{}: features of {} are {}; float32 or float16 expected", where,
+                type.name, to_string(type.feature_type));
   return ok();
 }
 

@@ -11,7 +11,8 @@
 namespace graphmill {
 
 /// Limits within which sizes computed from a dataset.json cannot overflow.
-inline constexpr std::size_t most_types = 4096; ///< Of nodes, and of edges.
+inline constexpr std::size_t most_types = 4096;     ///< Of nodes, and of edges.
+inline constexpr std::size_t most_label_sets = 256; ///< Of a node type.
 inline constexpr std::int64_t most_items = std::int64_t{1} << 48;
 inline constexpr std::int64_t most_columns = std::int64_t{1} << 24;
 inline constexpr std::int64_t most_classes = std::int64_t{1} << 24;

@@ -1,5 +1,6 @@
 #include "partition/dataset/digest.hpp"
 
+#include "partition/dataset/label_sets.hpp"
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
@@ -109,6 +110,15 @@ std::vector<digest_piece> content_of(const dataset& data) {
     out.optional_array(data.nodes(t).labels);
     for (const auto& ids : data.nodes(t).splits)
       out.optional_array(ids);
+    for (std::size_t s = 0; s < type.label_sets.size(); ++s) {
+      const auto& arrays = data.nodes(t).label_sets[s];
+      out.text("label set"); // No name of a type has a blank.
+      out.text(type.label_sets[s].name);
+      out.integer(type.label_sets[s].class_count);
+      out.optional_array(arrays.labels);
+      for (const auto& ids : arrays.splits)
+        out.optional_array(ids);
+    }
   }
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
     out.text(info.edge_type_name(t));
@@ -127,12 +137,14 @@ content_of_part(const dataset& part, std::span<const npy_array> original_ids,
       out.elements(*array);
   };
   for (std::size_t t = 0; t < original_ids.size(); ++t) {
-    const auto& arrays = part.nodes(static_cast<node_type_id>(t));
+    const auto type = static_cast<node_type_id>(t);
     out.elements(original_ids[t]);
-    add(arrays.features);
-    add(arrays.labels);
-    for (const auto& ids : arrays.splits)
-      add(ids);
+    add(part.nodes(type).features);
+    for (const auto& of : labels_in(part, type)) {
+      add(of.arrays.labels);
+      for (const auto& ids : of.arrays.splits)
+        add(ids);
+    }
   }
   for (std::size_t t = 0; t < original_begin.size(); ++t) {
     const auto& arrays = part.edges(static_cast<edge_type_id>(t));
@@ -153,9 +165,11 @@ std::vector<const npy_array*> arrays_of(const dataset& data) {
   const auto& info = data.info();
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     add(data.nodes(t).features);
-    add(data.nodes(t).labels);
-    for (const auto& ids : data.nodes(t).splits)
-      add(ids);
+    for (const auto& of : labels_in(data, t)) {
+      add(of.arrays.labels);
+      for (const auto& ids : of.arrays.splits)
+        add(ids);
+    }
   }
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
     const auto& edges = data.edges(t);

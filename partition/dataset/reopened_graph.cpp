@@ -8,6 +8,10 @@ namespace graphmill {
 
 namespace {
 
+auto fields_of(const label_set_info& set) {
+  return std::tie(set.name, set.class_count, set.class_names, set.split_counts);
+}
+
 auto fields_of(const node_type_info& type) {
   return std::tie(type.name, type.count, type.feature_width, type.feature_type,
                   type.class_count, type.class_names, type.split_counts);
@@ -33,6 +37,9 @@ std::string difference(const partitioned_graph& a, const partitioned_graph& b) {
     return "its digest";
   if (!same_types(x.node_types, y.node_types) || x.target != y.target)
     return "what is said of its node types";
+  for (std::size_t t = 0; t < x.node_types.size(); ++t)
+    if (!same_types(x.node_types[t].label_sets, y.node_types[t].label_sets))
+      return "what is said of its label sets";
   if (!same_types(x.edge_types, y.edge_types))
     return "what is said of its edge types";
   if (a.part_digests() != b.part_digests())

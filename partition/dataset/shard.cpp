@@ -1,9 +1,9 @@
 #include "partition/dataset/shard.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
-#include "partition/dataset/digest.hpp"
+#include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/partition_book.hpp"
 #include "partition/dataset/proved_arrays.hpp"
-#include "partition/files/json_text.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -12,119 +12,15 @@
 namespace graphmill {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
-/// Bytes of `partitions.json`: far more than any book needs, and little enough
-/// to be read as a whole.
-constexpr std::size_t largest_book = std::size_t{1} << 28;
-
-/// What `partitions.json` says, checked.
-struct partition_book {
-  dataset_info info;
-  std::vector<std::vector<node_id>> offsets;
-  std::vector<std::string> part_digests;
-  /// [part][node type], by `proved_array`.
-  std::vector<std::vector<std::array<std::optional<block_digest>, 3>>> roots;
-};
-
-/// Of one part. @param about Roots by path of the array.
-result<std::vector<std::array<std::optional<block_digest>, 3>>>
-read_roots(const json& about, std::size_t part, const partition_book& book,
-           const std::string& where) {
-  std::vector<std::array<std::optional<block_digest>, 3>> out;
-  for (std::size_t t = 0; t < book.info.node_types.size(); ++t) {
-    const auto& type = book.info.node_types[t];
-    const auto& cuts = book.offsets[t];
-    auto& roots = out.emplace_back();
-    for (auto which : all_proved_arrays) {
-      if (!has_array(type, which) || cuts[part] == cuts[part + 1])
-        continue;
-      const auto path = fmt::format("nodes/{}/{}", type.name, file_of(which));
-      const auto text = about.at(path).get<std::string>();
-      auto& root = roots[static_cast<std::size_t>(which)];
-      root = parse_block_digest(text);
-      if (!root)
-        return fail(ec::invalid_data,
-                    "{}: the digest of the blocks of {} of part {} is \"{}\", "
-                    "not 64 hexadecimal digits",
-                    where, path, part, text);
-    }
-  }
-  return out;
-}
-
-result<std::vector<node_id>> read_offsets(const json& offsets,
-                                          const node_type_info& type,
-                                          std::size_t parts,
-                                          const std::string& where) {
-  std::vector<node_id> cuts;
-  for (const auto& cut : offsets.at(type.name))
-    cuts.push_back(integer_of(cut).value_or(-1));
-  if (cuts.size() != parts + 1 || cuts.front() != 0 || cuts.back() != type.count
-      || !std::is_sorted(cuts.begin(), cuts.end()))
-    return fail(ec::invalid_data,
-                "{}: the offsets of \"{}\" should be {} ascending numbers from "
-                "0 to {}",
-                where, type.name, parts + 1, type.count);
-  return cuts;
-}
-
-result<partition_book> read_book(const json& in, const std::string& where) {
-  const auto version = integer_of(in.at("format_version")).value_or(-1);
-  if (version < 0)
-    return fail(ec::invalid_data, "{}: \"format_version\" is no number", where);
-  if (version > partitions_format_version)
-    return fail(ec::version_mismatch,
-                "{} has format version {}; this Graphmill reads up to {}: use "
-                "a newer one or partition the dataset again",
-                where, version, partitions_format_version);
-  const auto parts = integer_of(in.at("parts")).value_or(0);
-  if (parts < 1 || parts > most_parts)
-    return fail(ec::invalid_data, "{}: \"parts\" is {}, not in 1..{}", where,
-                in.at("parts").dump(), most_parts);
-  partition_book book;
-  GRAPHMILL_TRY(book.info, parse_dataset_info(in.at("dataset").dump(), where));
-  for (const auto& type : book.info.node_types) {
-    GRAPHMILL_TRY(auto cuts,
-                  read_offsets(in.at("offsets"), type,
-                               static_cast<std::size_t>(parts), where));
-    book.offsets.push_back(std::move(cuts));
-  }
-  book.part_digests = in.at("part_digests").get<std::vector<std::string>>();
-  if (std::ssize(book.part_digests) != parts)
-    return fail(ec::invalid_data, "{}: {} digests for {} parts", where,
-                book.part_digests.size(), parts);
-  if (!in.contains("block_digests"))
-    return book; // Of an older Graphmill.
-  const auto& blocks = in["block_digests"];
-  if (std::ssize(blocks) != parts)
-    return fail(ec::invalid_data, "{}: digests of blocks of {} parts of {}",
-                where, blocks.size(), parts);
-  for (std::size_t p = 0; p < blocks.size(); ++p) {
-    GRAPHMILL_TRY(auto roots, read_roots(blocks[p], p, book, where));
-    book.roots.push_back(std::move(roots));
-  }
-  return book;
-}
-
-/// Files of older versions have no digest of themselves.
-result<partition_book> read_book(const fs::path& path) {
-  GRAPHMILL_TRY(const auto book, read_json(path, largest_book));
-  try {
-    GRAPHMILL_TRY(auto out, read_book(book, path.string()));
-    if (book.contains(own_digest_field)
-        && book.at(own_digest_field) != own_digest(book))
-      return fail(ec::invalid_data,
-                  "{} is damaged: it does not have its own digest: copy it "
-                  "again, or partition the dataset again",
-                  path.string());
-    return out;
-  } catch (const json::exception& broken) {
-    return fail(ec::invalid_data, "{} is broken: {}", path.string(),
-                broken.what());
-  }
+bool same_label_sets(const node_type_info& a, const node_type_info& b) {
+  return std::ranges::equal(
+    a.label_sets, b.label_sets,
+    [](const label_set_info& x, const label_set_info& y) {
+      return x.name == y.name && x.class_count == y.class_count;
+    });
 }
 
 result<std::vector<node_id>> read_seeds(const fs::path& path,
@@ -141,6 +37,19 @@ result<std::vector<node_id>> read_seeds(const fs::path& path,
       return fail(ec::invalid_data, "{}: {} is no node: \"{}\" has {} nodes",
                   path.string(), id, type.name, type.count);
   return seeds;
+}
+
+/// Of a label set; empty: of the type's own labels.
+result<std::array<std::vector<node_id>, 3>>
+read_splits(const fs::path& folder, const node_type_info& type,
+            std::string_view set) {
+  std::array<std::vector<node_id>, 3> out;
+  for (auto which : all_splits) {
+    const auto i = static_cast<std::size_t>(which);
+    GRAPHMILL_TRY(out[i], read_seeds(folder / seeds_file(which, set), type,
+                                     type.split_counts[i]));
+  }
+  return out;
 }
 
 /// Whether the folder of a part belongs to the graph: its types and counts are
@@ -163,7 +72,7 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
     const auto& type = whole.node_types[t];
     if (mine.name != type.name || mine.feature_width != type.feature_width
         || mine.feature_type != type.feature_type
-        || mine.class_count != type.class_count)
+        || mine.class_count != type.class_count || !same_label_sets(mine, type))
       return alien(fmt::format("node type {} differs", t));
     if (mine.count != offsets[t][number + 1] - offsets[t][number])
       return alien(
@@ -211,13 +120,17 @@ struct opened_part {
   }
 };
 
-result<node_shard> node_view(opened_part& part, node_type_id t) {
+/// @param set The label set that is shown, if it is one of this type.
+result<node_shard> node_view(opened_part& part, node_type_id t,
+                             std::optional<std::size_t> set) {
   const auto& arrays = part.data.nodes(t);
+  const auto& shown = set ? arrays.label_sets[*set]
+                          : static_cast<const dataset::label_arrays&>(arrays);
   node_shard out;
   if (arrays.features)
     out.features = arrays.features->data();
-  if (arrays.labels) {
-    GRAPHMILL_TRY(out.labels, arrays.labels->as<std::int64_t>());
+  if (shown.labels) {
+    GRAPHMILL_TRY(out.labels, shown.labels->as<std::int64_t>());
   }
   return out;
 }
@@ -271,12 +184,12 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
   const auto& target = book.info.node_types[book.info.target];
   const auto seed_folder =
     folder / (graph.partitioned_ ? "seeds" : "nodes") / target.name;
-  for (auto which : all_splits) {
-    const auto i = static_cast<std::size_t>(which);
+  GRAPHMILL_TRY(graph.seeds_, read_splits(seed_folder, target, ""));
+  for (const auto& set : target.label_sets) {
     GRAPHMILL_TRY(
-      graph.seeds_[i],
-      read_seeds(seed_folder / fmt::format("{}.npy", file_stem(which)), target,
-                 target.split_counts[i]));
+      auto seeds,
+      read_splits(seed_folder, with_labels_of(target, set), set.name));
+    graph.set_seeds_.push_back(std::move(seeds));
   }
   graph.parts_ = std::ssize(book.offsets[0]) - 1;
   graph.offsets_ = std::move(book.offsets);
@@ -284,6 +197,29 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
   graph.roots_ = std::move(book.roots);
   graph.info_ = std::make_shared<const dataset_info>(std::move(book.info));
   return graph;
+}
+
+result<partitioned_graph>
+partitioned_graph::with_labels(std::string_view set) const {
+  auto out = *this;
+  if (set.empty())
+    return out;
+  GRAPHMILL_TRY(auto chosen, choose_labels(*info_, set));
+  const auto& target = chosen.node_types[chosen.target];
+  out.seeds_ = set_seeds_[*find_label_set(target, set)];
+  out.info_ = std::make_shared<const dataset_info>(std::move(chosen));
+  out.labels_ = set;
+  return out;
+}
+
+std::span<const node_id> partitioned_graph::seeds(split which,
+                                                  std::string_view set) const {
+  if (set.empty())
+    return seeds(which);
+  const auto found = find_label_set(info_->node_types[info_->target], set);
+  if (!found)
+    return {};
+  return set_seeds_[*found][static_cast<std::size_t>(which)];
 }
 
 part_id partitioned_graph::owner(node_type_id type, node_id global) const {
@@ -309,7 +245,8 @@ partitioned_graph::open_shard(part_id part) const {
   const auto at =
     partitioned_ ? folder_ / fmt::format("part-{}", part) : folder_;
   GRAPHMILL_TRY(auto data, dataset::open(at));
-  GRAPHMILL_TRYV(check_part(data.info(), *info_, offsets_, part, at));
+  GRAPHMILL_TRY(const auto shown, choose_labels(data.info(), labels_));
+  GRAPHMILL_TRYV(check_part(shown, *info_, offsets_, part, at));
   if (partitioned_ && data.info().digest != part_digests_[part])
     return fail(ec::invalid_data,
                 "{} is of another partitioning: its digest is {}, but "
@@ -322,7 +259,10 @@ partitioned_graph::open_shard(part_id part) const {
   out->owner_ = opened;
   const auto& info = opened->data.info();
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
-    GRAPHMILL_TRY(auto nodes, node_view(*opened, t));
+    GRAPHMILL_TRY(auto nodes, node_view(*opened, t,
+                                        t == info_->target ? find_label_set(
+                                          info.node_types[t], labels_)
+                                                           : std::nullopt));
     nodes.begin = offsets_[t][part];
     nodes.end = offsets_[t][part + 1];
     if (partitioned_) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -105,6 +106,7 @@ private:
 ///                               {node type: [parts + 1]}, seed_digests,
 ///                               report, block_digests [parts] {array: root}
 ///   seeds/<type>/{train,val,test}.npy   global ids in the original seed order
+///   seeds/<type>/{train,val,test}.<set>.npy   those of label sets
 ///   part-<p>/                   a dataset folder whose destinations are the
 ///                               owned nodes, with global ids in indices.npy,
 ///                               and
@@ -116,6 +118,12 @@ class partitioned_graph {
 public:
   /// Reads the book and the seeds, and checks them. Maps no part.
   static result<partitioned_graph> open(const std::filesystem::path& folder);
+
+  /// The same graph as a label set of its target shows it: `info`, `seeds` and
+  /// the labels of its parts are that set's. Opens no file. An empty name
+  /// stands for the target's own labels, in a graph that was opened. Fails if
+  /// there is no such set.
+  result<partitioned_graph> with_labels(std::string_view set) const;
 
   /// Counts, types and degrees of the whole graph.
   const dataset_info& info() const { return *info_; }
@@ -131,6 +139,9 @@ public:
   std::span<const node_id> seeds(split which) const {
     return seeds_[static_cast<std::size_t>(which)];
   }
+  /// Those of a label set; none if there is no such set. Of an empty name, as
+  /// without one.
+  std::span<const node_id> seeds(split which, std::string_view set) const;
 
   /// Maps a part. Fails if the folder is of another graph or of another
   /// partitioning of it, which its digest tells.
@@ -159,6 +170,8 @@ private:
   std::vector<std::string> part_digests_;
   std::vector<std::vector<array_roots>> roots_; ///< [part][node type]
   std::array<std::vector<node_id>, 3> seeds_;
+  std::vector<std::array<std::vector<node_id>, 3>> set_seeds_; ///< By set.
+  std::string labels_; ///< The label set that is shown; empty: none.
 };
 
 } // namespace graphmill

@@ -77,26 +77,26 @@ result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
     if (!type)
       return fail(ec::invalid_argument,
                   "--normalise: there is no node type \"{}\"", name);
+    if (norm != row_norm::none
+        && info.node_types[static_cast<std::size_t>(*type)].feature_width == 0)
+      return fail(ec::invalid_argument,
+                  "--normalise: nodes of type \"{}\" have no features", name);
     norms[static_cast<std::size_t>(*type)] = norm;
   }
+  if (all != row_norm::none
+      && std::ranges::all_of(info.node_types, [](const auto& type) {
+           return type.feature_width == 0;
+         }))
+    return fail(ec::invalid_argument,
+                "--normalise: there are no features that could be scaled");
   return norms;
 }
 
-result<void> write_split(const split_request& request,
-                         const node_type_info& type, node_type_id id,
-                         bool present, std::span<const std::int64_t> labels,
-                         std::span<const double> times,
-                         dataset_writer& writer) {
+result<void> check_split(const split_request& request,
+                         const node_type_info& type,
+                         std::span<const std::int64_t> labels,
+                         std::span<const double> times) {
   GRAPHMILL_TRYV(validate(request.fractions));
-  if (type.class_count == 0)
-    return fail(ec::invalid_argument,
-                "--split: nodes of type {} have no labels to be split by",
-                type.name);
-  if (present)
-    return fail(ec::invalid_argument,
-                "--split: nodes of type {} have a split already; leave that "
-                "out with --ignore to make another",
-                type.name);
   if (request.order == split_order::time
       && std::ssize(times) != std::ssize(labels))
     return fail(ec::invalid_argument,
@@ -110,6 +110,27 @@ result<void> write_split(const split_request& request,
     return fail(ec::invalid_data,
                 "--split by time: the time of node {} of type {} is {}",
                 bad - times.begin(), type.name, *bad);
+  return ok();
+}
+
+result<void> write_split(const split_request& request,
+                         const node_type_info& type, node_type_id id,
+                         bool present, std::span<const std::int64_t> labels,
+                         std::span<const double> times,
+                         dataset_writer& writer) {
+  GRAPHMILL_TRYV(validate(request.fractions));
+  if (type.class_count == 0 && !type.label_sets.empty())
+    return ok();
+  if (type.class_count == 0)
+    return fail(ec::invalid_argument,
+                "--split: nodes of type {} have no labels to be split by",
+                type.name);
+  if (present)
+    return fail(ec::invalid_argument,
+                "--split: nodes of type {} have a split already; leave that "
+                "out with --ignore to make another",
+                type.name);
+  GRAPHMILL_TRYV(check_split(request, type, labels, times));
   const auto splits = split_nodes(request, labels, times);
   for (auto which : all_splits) {
     GRAPHMILL_TRYV(

@@ -58,11 +58,20 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
                              const graph_changes& changes);
 
 /// How the features of each node type are scaled. Fails if a type that
-/// `changes` names is not there.
+/// `changes` names is not there or has none, and if nobody has any.
 result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
                                        const graph_changes& changes);
 
-/// Splits the labelled nodes of a type and gives the splits to a writer.
+/// Whether a split can be made of the labelled nodes of a type: shares that
+/// make sense and, if it is by time, a finite time of each node.
+/// @param times [nodes] Empty if there are none.
+result<void> check_split(const split_request& request,
+                         const node_type_info& type,
+                         std::span<const std::int64_t> labels,
+                         std::span<const double> times);
+
+/// Splits the labelled nodes of a type and gives the splits to a writer. Does
+/// nothing if the type has label sets alone, which `write_label_sets` splits.
 /// @param present Whether the source has splits of the type already, which is
 /// an error.
 /// @param times [nodes] Empty if there are none, which is an error if the split

@@ -44,6 +44,11 @@ std::int64_t files_mapped(const dataset_info& info, part_id parts) {
       sum += has_array(type, which) ? 2 * std::int64_t{parts} : 0;
     for (auto seeds : type.split_counts)
       sum += std::min<std::int64_t>(parts, seeds);
+    for (const auto& set : type.label_sets) {
+      sum += parts; // Its labels, which have no tree.
+      for (auto seeds : set.split_counts)
+        sum += std::min<std::int64_t>(parts, seeds);
+    }
   }
   return sum;
 }

@@ -1,6 +1,7 @@
 #include "partition/partitioners/parts_writer.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/partitioners/array_writer.hpp"
@@ -31,6 +32,13 @@ constexpr std::int64_t tell_written_rows = std::int64_t{1} << 14;
 dtype index_type_for(std::int64_t nodes) {
   return nodes <= std::numeric_limits<std::int32_t>::max() ? dtype::int32
                                                            : dtype::int64;
+}
+
+/// How many seeds a type has, or one of its label sets.
+std::array<std::int64_t, 3>& split_counts_of(node_type_info& type,
+                                             std::string_view set) {
+  const auto at = find_label_set(type, set);
+  return at ? type.label_sets[*at].split_counts : type.split_counts;
 }
 
 /// One part in the making.
@@ -145,11 +153,14 @@ private:
       GRAPHMILL_TRYV(
         write_selected(folder, "features.npy", type, *from.features));
     }
-    if (from.labels) {
-      GRAPHMILL_TRYV(write_selected(folder, "labels.npy", type, *from.labels));
-    }
-    for (auto which : all_splits) {
-      GRAPHMILL_TRYV(write_split(folder, type, which));
+    for (const auto& of : labels_in(graph_.data(), type)) {
+      if (of.arrays.labels) {
+        GRAPHMILL_TRYV(
+          write_selected(folder, labels_file(of.set), type, *of.arrays.labels));
+      }
+      for (auto which : all_splits) {
+        GRAPHMILL_TRYV(write_split(folder, type, which, of));
+      }
     }
     return ok();
   }
@@ -173,31 +184,35 @@ private:
   }
 
   template <class FolderOf>
-  result<void> write_split(FolderOf folder, node_type_id type, split which) {
-    const auto seeds = graph_.seeds(type, which);
-    if (!seeds)
-      return ok();
+  result<void> write_split(FolderOf folder, node_type_id type, split which,
+                           const opened_labels& of) {
     const auto index = static_cast<std::size_t>(which);
+    const auto& from = of.arrays.splits[index];
+    if (!from)
+      return ok();
+    GRAPHMILL_TRY(const auto seeds, from->as<node_id>());
+    const auto count = [&, type](part_output& part) -> std::int64_t& {
+      return split_counts_of(part.info.node_types[type], of.set)[index];
+    };
     for (auto& part : outputs_)
-      part.info.node_types[type].split_counts[index] = 0;
+      count(part) = 0;
     GRAPHMILL_TRYV(write_array(
-      folder, fmt::format("{}.npy", file_stem(which)), dtype_of<node_id>(), {},
+      folder, seeds_file(which, of.set), dtype_of<node_id>(), {},
       [&, type]() -> result<void> {
-        for (auto id : *seeds) {
+        for (auto id : seeds) {
           const auto v = graph_.type_begin()[type] + id;
           auto* part = owner_of(v);
           if (part == nullptr)
             continue;
-          ++part->info.node_types[type].split_counts[index];
+          ++count(*part);
           GRAPHMILL_TRYV(part->arrays.append_one(
             numbers_.globals[type][id] - numbers_.begin(type, assignment_[v])));
         }
         return ok();
       }));
-    if (type == graph_.info().target && which == split::train)
+    if (type == graph_.info().target && which == split::train && of.set.empty())
       for (auto& part : outputs_)
-        part.written.row.training_seeds =
-          part.info.node_types[type].split_counts[index];
+        part.written.row.training_seeds = count(part);
     return ok();
   }
 
@@ -349,20 +364,26 @@ write_seeds(const graph_view& graph, const renumbering& numbers,
   const auto& info = graph.info();
   array_writer arrays{std::size_t{1} << 20};
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
-    const auto& counts = info.node_types[t].split_counts;
-    if (t != info.target && counts == decltype(node_type_info::split_counts){})
-      continue;
     const auto to = folder / "seeds" / info.node_types[t].name;
-    GRAPHMILL_TRYV(make_folders(to));
-    for (auto which : all_splits) {
-      std::vector<node_id> ids;
-      if (const auto seeds = graph.seeds(t, which))
-        for (auto id : *seeds)
-          ids.push_back(numbers.globals[t][id]);
-      GRAPHMILL_TRYV(arrays.begin(to / fmt::format("{}.npy", file_stem(which)),
-                                  dtype_of<node_id>()));
-      GRAPHMILL_TRYV(arrays.append(std::span<const node_id>{ids}));
-      GRAPHMILL_TRYV(arrays.finish());
+    for (const auto& of : labels_in(graph.data(), t)) {
+      const auto& splits = of.arrays.splits;
+      if ((t != info.target || !of.set.empty())
+          && std::ranges::none_of(
+            splits, [](const auto& array) { return array.has_value(); }))
+        continue;
+      GRAPHMILL_TRYV(make_folders(to));
+      for (auto which : all_splits) {
+        std::vector<node_id> ids;
+        if (const auto& from = splits[static_cast<std::size_t>(which)]) {
+          GRAPHMILL_TRY(const auto seeds, from->as<node_id>());
+          for (auto id : seeds)
+            ids.push_back(numbers.globals[t][id]);
+        }
+        GRAPHMILL_TRYV(
+          arrays.begin(to / seeds_file(which, of.set), dtype_of<node_id>()));
+        GRAPHMILL_TRYV(arrays.append(std::span<const node_id>{ids}));
+        GRAPHMILL_TRYV(arrays.finish());
+      }
     }
   }
   return arrays.digests_within(folder);

@@ -2,6 +2,7 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/digest.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/seed_check.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/memory_limit.hpp"
@@ -28,12 +29,51 @@ constexpr std::size_t spool_buffer_bytes = std::size_t{1} << 18;
 /// Memory for sorting that is taken even where there is little.
 constexpr std::uint64_t least_sort_bytes = std::uint64_t{16} << 20;
 
-struct node_state {
-  std::optional<feature_writer> features;
+struct label_state {
   std::vector<std::int64_t> labels;
   bool labelled = false;
   std::array<std::vector<node_id>, 3> splits;
 };
+
+struct node_state : label_state { ///< With the type's own labels.
+  std::optional<feature_writer> features;
+  std::vector<label_state> label_sets;
+};
+
+/// Checks and writes labels and splits.
+/// @param type As the labels show it, with a name for errors.
+/// @param set The label set; empty: the type's own.
+/// @param counts The numbers of seeds.
+result<void> write_label_files(const fs::path& folder,
+                               const node_type_info& type, std::string_view set,
+                               const label_state& state, bool need_train,
+                               std::array<std::int64_t, 3>& counts) {
+  if (type.class_count > 0 && !state.labelled)
+    return fail(ec::invalid_data, "{} has {} classes, but no labels were given",
+                type.name, type.class_count);
+  GRAPHMILL_TRYV(check_seeds(type, state.labels, state.splits, need_train));
+  if (state.labelled) {
+    GRAPHMILL_TRYV(
+      write_npy<std::int64_t>(folder / labels_file(set), state.labels));
+  }
+  for (auto which : all_splits) {
+    const auto i = static_cast<std::size_t>(which);
+    counts[i] = std::ssize(state.splits[i]);
+    if (!state.splits[i].empty()) {
+      GRAPHMILL_TRYV(
+        write_npy<node_id>(folder / seeds_file(which, set), state.splits[i]));
+    }
+  }
+  return ok();
+}
+
+/// A type as a label set shows it, with a name for errors.
+node_type_info described(const node_type_info& type,
+                         const label_set_info& set) {
+  auto out = with_labels_of(type, set);
+  out.name += fmt::format(" (label set {})", set.name);
+  return out;
+}
 
 using any_spool =
   std::variant<edge_spool<std::int32_t>, edge_spool<std::int64_t>>;
@@ -83,9 +123,12 @@ dataset_writer::~dataset_writer() = default;
 
 result<dataset_writer> dataset_writer::create(const fs::path& folder,
                                               dataset_info info, options opts) {
-  info.format_version = dataset_format_version;
-  for (auto& type : info.node_types)
+  info.format_version = format_version_of(info);
+  for (auto& type : info.node_types) {
     type.split_counts = {};
+    for (auto& set : type.label_sets)
+      set.split_counts = {};
+  }
   GRAPHMILL_TRYV(check_info(info, folder.string()));
   dataset_writer writer;
   auto& self = *writer.impl_;
@@ -104,6 +147,7 @@ result<void> dataset_writer::impl::make_type_folders() {
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     const auto path = node_folder(folder, info, t);
     GRAPHMILL_TRYV(make_type_folder(path));
+    nodes[t].label_sets.resize(info.node_types[t].label_sets.size());
     if (info.node_types[t].feature_width > 0) {
       GRAPHMILL_TRY(
         nodes[t].features,
@@ -170,6 +214,23 @@ result<void> dataset_writer::set_split(node_type_id type, split which,
 }
 
 result<void>
+dataset_writer::set_label_set(node_type_id type, std::size_t set,
+                              std::span<const std::int64_t> labels,
+                              std::array<std::vector<node_id>, 3> splits) {
+  GRAPHMILL_TRYV(impl_->check_node_type(type, "a label set"));
+  const auto& about = impl_->info.node_types[type];
+  if (set >= about.label_sets.size())
+    return fail(ec::internal, "label set {} of {} is given, of {}", set,
+                about.name, about.label_sets.size());
+  GRAPHMILL_TRYV(check_labels(described(about, about.label_sets[set]), labels));
+  auto& state = impl_->nodes[type].label_sets[set];
+  state.labels.assign(labels.begin(), labels.end());
+  state.labelled = true;
+  state.splits = std::move(splits);
+  return ok();
+}
+
+result<void>
 dataset_writer::append_edges(edge_type_id type,
                              std::span<const node_id> sources,
                              std::span<const node_id> destinations) {
@@ -232,21 +293,14 @@ result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
   if (state.features) {
     GRAPHMILL_TRYV(state.features->finish());
   }
-  if (about.class_count > 0 && !state.labelled)
-    return fail(ec::invalid_data, "{} has {} classes, but no labels were given",
-                about.name, about.class_count);
-  GRAPHMILL_TRYV(check_seeds(about, state.labels, state.splits,
-                             type == info.target && about.class_count > 0));
-  if (state.labelled) {
-    GRAPHMILL_TRYV(write_npy<std::int64_t>(path / "labels.npy", state.labels));
-  }
-  for (auto which : all_splits) {
-    const auto i = static_cast<std::size_t>(which);
-    about.split_counts[i] = std::ssize(state.splits[i]);
-    if (!state.splits[i].empty()) {
-      GRAPHMILL_TRYV(write_npy<node_id>(
-        path / fmt::format("{}.npy", file_stem(which)), state.splits[i]));
-    }
+  GRAPHMILL_TRYV(write_label_files(path, about, "", state,
+                                   type == info.target && about.class_count > 0,
+                                   about.split_counts));
+  for (std::size_t s = 0; s < about.label_sets.size(); ++s) {
+    auto& set = about.label_sets[s];
+    GRAPHMILL_TRYV(write_label_files(path, described(about, set), set.name,
+                                     state.label_sets[s], type == info.target,
+                                     set.split_counts));
   }
   state = {};
   return ok();

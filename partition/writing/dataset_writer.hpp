@@ -5,6 +5,8 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/writing/prepare.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -75,6 +77,13 @@ public:
   /// which knows all splits and labels.
   result<void> set_split(node_type_id type, split which,
                          std::span<const node_id> ids);
+
+  /// Sets all labels of a label set of a type, and its seeds, which may be
+  /// none.
+  /// @param set Its place among the `label_sets` of the type.
+  result<void> set_label_set(node_type_id type, std::size_t set,
+                             std::span<const std::int64_t> labels,
+                             std::array<std::vector<node_id>, 3> splits);
 
   /// Appends edges: `sources[i]` -> `destinations[i]`. Each destination's list
   /// keeps the order in which its edges were appended. An edge to a node that

@@ -2,6 +2,7 @@
 
 #include "messages/base/seed_outcomes.hpp"
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/model_traits.hpp"
@@ -120,8 +121,11 @@ void check_task(const checked& c) {
   if (target.class_count == 0) {
     c.report("dataset",
              fmt::format("nodes of type {} of {} have no labels to "
-                         "learn",
-                         in_quotes(target.name), in_quotes(c.info.name)));
+                         "learn{}",
+                         in_quotes(target.name), in_quotes(c.info.name),
+                         target.label_sets.empty()
+                           ? ""
+                           : "; `labels` chooses one of their label sets"));
     return;
   }
   if (target.class_count > std::max(target.count, unquestioned_classes))
@@ -137,7 +141,10 @@ void check_task(const checked& c) {
   };
   if (seeds(split::train) == 0)
     c.report("dataset",
-             fmt::format("{} has no training seeds", in_quotes(c.info.name)));
+             fmt::format("{} has no training seeds{}", in_quotes(c.info.name),
+                         c.def.labels.empty()
+                           ? ""
+                           : " of the label set " + in_quotes(c.def.labels)));
   const auto weights = std::ssize(c.def.train.class_weights);
   if (weights != 0 && weights != target.class_count
       && c.source.usable("train.class_weights"))
@@ -211,13 +218,19 @@ void check_metric(const checked& c) {
 std::vector<problem> problems_with(const definition_source& source,
                                    const dataset_info& info) {
   std::vector<problem> problems;
-  const checked c{source, source.value, info, problems};
+  const auto chosen = choose_labels(info, source.value.labels);
+  const checked c{source, source.value, chosen ? chosen.value() : info,
+                  problems};
   check_dataset_name(c);
   check_edge_types(c);
   check_model(c);
   check_embedding(c);
-  check_task(c);
-  check_metric(c);
+  if (chosen) {
+    check_task(c);
+    check_metric(c);
+  } else if (source.usable("labels")) {
+    c.report("labels", "`labels`: " + chosen.error().message);
+  }
   return problems;
 }
 
@@ -248,6 +261,11 @@ result<void> check_definition_against(const definition_source& source,
 
 result<void> check_provable(const definition& def,
                             const partitioned_graph& graph) {
+  if (def.fetch.verify != 0 && !def.labels.empty())
+    return fail(ec::invalid_argument,
+                "`fetch.verify` is {}, but the files of a label set (`labels: "
+                "{}`) have no digests of blocks; leave one of the two out",
+                def.fetch.verify, def.labels);
   if (def.fetch.verify == 0 || graph.proves_rows())
     return ok();
   return fail(ec::invalid_argument,

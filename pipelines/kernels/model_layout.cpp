@@ -1,5 +1,6 @@
 #include "pipelines/kernels/model_layout.hpp"
 
+#include "partition/dataset/label_sets.hpp"
 #include "pipelines/kernels/activation.hpp"
 
 #include <cmath>
@@ -258,7 +259,8 @@ std::int64_t model_layout::parameter_count() const {
 
 result<model_layout> make_layout(const definition& def,
                                  const dataset_info& info) {
-  return builder{def, info}.build();
+  GRAPHMILL_TRY(const auto chosen, choose_labels(info, def.labels));
+  return builder{def, chosen}.build();
 }
 
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "messages/words/byte_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/sampling/row_cache.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -132,8 +133,9 @@ std::uint64_t run_plan::total_memory() const {
   return total;
 }
 
-result<run_plan> plan_run(const definition& def, const dataset_info& info,
+result<run_plan> plan_run(const definition& def, const dataset_info& whole,
                           part_id parts) {
+  GRAPHMILL_TRY(const auto info, choose_labels(whole, def.labels));
   GRAPHMILL_TRY(const auto sampling, resolve_fanouts(def, info));
   GRAPHMILL_TRY(const auto evaluation, resolve_evaluation_fanouts(def, info));
   const auto& seeds =

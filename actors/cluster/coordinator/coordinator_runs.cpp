@@ -38,7 +38,8 @@ result<void> check_resumption(const checkpoint& before, const definition& def,
 result<void> check_steps_left(const coordinator_config& config,
                               const std::string& run, const definition& def,
                               const course_position& at) {
-  if (has_steps_left(def, std::ssize(config.graph->seeds(split::train)), at))
+  const auto seeds = config.graph->seeds(split::train, def.labels);
+  if (has_steps_left(def, std::ssize(seeds), at))
     return ok();
   const auto folder = run_folder::reopen(config.runs / run);
   if (!folder || folder.value().summary_at_end().is_null())

@@ -54,7 +54,8 @@ void draw_as_the_run(finished_run& run) {
 
 /// Fails if the split has more scores than are brought together.
 result<void> check_scores(const local_run_config& config) {
-  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(config.data));
+  GRAPHMILL_TRY(const auto whole, partitioned_graph::open(config.data));
+  GRAPHMILL_TRY(const auto graph, whole.with_labels(config.def.labels));
   const auto& info = graph.info();
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const std::uint64_t seeds = graph.seeds(config.evaluated).size();

@@ -158,12 +158,13 @@ result<int> plan(const plan_command_options& options) {
   GRAPHMILL_TRY(const auto source,
                 load_definition(options.file, options.overrides));
   GRAPHMILL_TRY(const auto data, find_dataset(source, options.data));
-  GRAPHMILL_TRY(auto opened, partitioned_graph::open(data));
-  const auto graph =
-    std::make_shared<const partitioned_graph>(std::move(opened));
-  const auto problems = problems_with(source, graph->info());
+  GRAPHMILL_TRY(const auto opened, partitioned_graph::open(data));
+  const auto problems = problems_with(source, opened.info());
   if (!problems.empty())
     return to_error(problems);
+  GRAPHMILL_TRY(auto chosen, opened.with_labels(source.value.labels));
+  const auto graph =
+    std::make_shared<const partitioned_graph>(std::move(chosen));
   auto def = source.value;
   settle_threads(def, def.trainer.replicas, usable_processors());
   GRAPHMILL_TRY(auto planned,

@@ -288,7 +288,7 @@ result<int> resume(const resume_options& options) {
   auto* before = found.before ? &*found.before : nullptr;
   const auto at = before != nullptr ? before->state.at : course_position{};
   const auto steps_left =
-    has_steps_left(def, std::ssize(graph.seeds(split::train)), at);
+    has_steps_left(def, std::ssize(graph.seeds(split::train, def.labels)), at);
   const auto as_it_is = options.overrides.empty() && options.from.empty()
                         && !options.tensorboard && found.folder;
   if (as_it_is && !steps_left)

@@ -106,7 +106,8 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
   app
     .add_option("--split", flags.split,
                 "Split the target's labelled nodes by these shares of "
-                "training, validation and test")
+                "training, validation and test; label sets, too, that have "
+                "no split of their own")
     ->type_name("A,B,C");
   app
     .add_option("--by", flags.by,
@@ -117,7 +118,7 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
   app.add_option("--seed", flags.seed, "Seed of --split")
     ->capture_default_str();
   app
-    .add_option("--normalise", flags.normalise,
+    .add_option("--normalise,--normalize", flags.normalise,
                 "Scale features: none, l1 (rows to a sum of 1), l2 (rows to a "
                 "length of 1) or standardise (columns to mean 0 and variance "
                 "1); with TYPE= before it, of that node type")

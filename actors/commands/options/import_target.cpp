@@ -31,7 +31,7 @@ constexpr std::size_t largest_record = std::size_t{1} << 24;
 
 nlohmann::json to_json(const dataset_info& info) {
   auto nodes = nlohmann::json::array();
-  for (const auto& type : info.node_types)
+  for (const auto& type : info.node_types) {
     nodes.push_back({{"name", type.name},
                      {"count", type.count},
                      {"feature_width", type.feature_width},
@@ -39,6 +39,13 @@ nlohmann::json to_json(const dataset_info& info) {
                      {"train", type.split_counts[0]},
                      {"val", type.split_counts[1]},
                      {"test", type.split_counts[2]}});
+    for (const auto& set : type.label_sets)
+      nodes.back()["label_sets"].push_back({{"name", set.name},
+                                            {"class_count", set.class_count},
+                                            {"train", set.split_counts[0]},
+                                            {"val", set.split_counts[1]},
+                                            {"test", set.split_counts[2]}});
+  }
   auto edges = nlohmann::json::array();
   for (std::size_t i = 0; i < info.edge_types.size(); ++i)
     edges.push_back(
@@ -54,10 +61,15 @@ nlohmann::json to_json(const dataset_info& info) {
 void print_text(const dataset_info& info) {
   say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", "node type", "nodes",
       "features", "classes", "train", "val", "test");
-  for (const auto& type : info.node_types)
+  for (const auto& type : info.node_types) {
     say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", type.name, type.count,
         type.feature_width, type.class_count, type.split_counts[0],
         type.split_counts[1], type.split_counts[2]);
+    for (const auto& set : type.label_sets)
+      say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n",
+          "  label set " + set.name, "", "", set.class_count,
+          set.split_counts[0], set.split_counts[1], set.split_counts[2]);
+  }
   say("{:<40} {:>12} {:>8}\n", "edge type", "edges", "max in");
   for (std::size_t i = 0; i < info.edge_types.size(); ++i)
     say("{:<40} {:>12} {:>8}\n",

@@ -1,6 +1,7 @@
 #include "actors/commands/text/inspect_report.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "partition/dataset/label_sets.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -25,12 +26,13 @@ std::string class_name(const node_type_info& type, std::size_t i) {
   return type.class_names.empty() ? std::to_string(i) : type.class_names[i];
 }
 
-void print_classes(std::string& out, const node_type_info& type,
-                   const node_type_inspection& found) {
+/// @param which "labels of <type>", or "label set <set> of <type>".
+void print_classes(std::string& out, const std::string& which,
+                   const node_type_info& type, const label_inspection& found) {
   const auto& counts = found.class_counts;
   if (counts.empty())
     return;
-  print(out, "\nlabels of {}: {}, {} without\n", type.name,
+  print(out, "\n{}: {}, {} without\n", which,
         pluralized(counts.size(), "class", "classes"),
         pluralized(found.unlabelled, "node"));
   if (counts.size() > most_classes_shown) {
@@ -42,6 +44,19 @@ void print_classes(std::string& out, const node_type_info& type,
   }
   for (std::size_t i = 0; i < counts.size(); ++i)
     print(out, "  {:<30} {:>12}\n", class_name(type, i), counts[i]);
+}
+
+void print_labels(std::string& out, const node_type_info& type,
+                  const node_type_inspection& found) {
+  print_classes(out, "labels of " + type.name, type, found);
+  for (std::size_t s = 0; s < type.label_sets.size(); ++s) {
+    const auto& set = type.label_sets[s];
+    print_classes(out,
+                  fmt::format("label set {} of {} (train {}, val {}, test {})",
+                              set.name, type.name, set.split_counts[0],
+                              set.split_counts[1], set.split_counts[2]),
+                  with_labels_of(type, set), found.label_sets[s]);
+  }
 }
 
 void print_degrees(std::string& out, const char* which,
@@ -69,7 +84,7 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
           part ? "" : std::to_string(inspection.found.node_types[t].isolated));
   }
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
-    print_classes(out, info.node_types[t], inspection.found.node_types[t]);
+    print_labels(out, info.node_types[t], inspection.found.node_types[t]);
   for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
     print(out, "\n{}: {} edges\n",
           info.edge_type_name(static_cast<edge_type_id>(t)),
@@ -120,6 +135,17 @@ json to_json(const inspected& inspection, bool part) {
                      {"test", type.split_counts[2]}});
     if (!part)
       nodes.back()["isolated"] = found.isolated;
+    for (std::size_t s = 0; s < type.label_sets.size(); ++s) {
+      const auto& set = type.label_sets[s];
+      nodes.back()["label_sets"].push_back(
+        {{"name", set.name},
+         {"class_names", set.class_names},
+         {"class_counts", found.label_sets[s].class_counts},
+         {"unlabelled", found.label_sets[s].unlabelled},
+         {"train", set.split_counts[0]},
+         {"val", set.split_counts[1]},
+         {"test", set.split_counts[2]}});
+    }
   }
   auto edges = json::array();
   for (std::size_t t = 0; t < info.edge_types.size(); ++t) {

@@ -2,6 +2,7 @@
 
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/inspection/inspect_findings.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/dataset/verification/verification.hpp"
 
@@ -27,6 +28,9 @@ struct inspector {
   bool is_part() const { return !options.whole_counts.empty(); }
 
   void inspect_nodes(node_type_id type);
+  void inspect_labels(const node_type_info& shown,
+                      const dataset::label_arrays& arrays, bool vouched,
+                      label_inspection& report);
   void inspect_edges(edge_type_id type);
   std::vector<std::int32_t> count_in_edges(edge_type_id type);
   std::vector<std::int32_t> count_out_edges(edge_type_id type);
@@ -73,10 +77,20 @@ void inspector::inspect_nodes(node_type_id type) {
   auto& report = found.node_types[type];
   if (arrays.features)
     find_bad_features(about, *arrays.features, found.broken);
+  inspect_labels(about, arrays, arrays.features.has_value(), report);
+  for (std::size_t s = 0; s < about.label_sets.size(); ++s)
+    inspect_labels(with_labels_of(about, about.label_sets[s]),
+                   arrays.label_sets[s], true,
+                   report.label_sets.emplace_back());
+}
+
+void inspector::inspect_labels(const node_type_info& shown,
+                               const dataset::label_arrays& arrays,
+                               bool vouched, label_inspection& report) {
   if (arrays.labels)
     std::tie(report.class_counts, report.unlabelled) =
-      count_labels(about, *arrays.labels, found.broken);
-  find_bad_seeds(about, arrays, found.broken);
+      count_labels(shown, *arrays.labels, found.broken);
+  find_bad_seeds(shown, arrays, vouched, found.broken);
 }
 
 std::vector<std::int32_t> inspector::count_in_edges(edge_type_id type) {

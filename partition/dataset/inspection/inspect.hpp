@@ -28,10 +28,14 @@ struct degree_summary {
 /// Sums up a list of degrees, one per node; all zero for no nodes.
 degree_summary summarise_degrees(std::vector<std::int32_t> degrees);
 
-struct node_type_inspection {
-  std::int64_t isolated = 0; ///< Nodes without an edge of any type.
+struct label_inspection {
   std::vector<std::int64_t> class_counts; ///< Nodes per class.
   std::int64_t unlabelled = 0;            ///< Of a type with labels.
+};
+
+struct node_type_inspection : label_inspection { ///< Of the type's own labels.
+  std::int64_t isolated = 0; ///< Nodes without an edge of any type.
+  std::vector<label_inspection> label_sets; ///< As in `node_type_info`.
 };
 
 struct edge_type_inspection {

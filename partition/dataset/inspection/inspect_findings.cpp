@@ -77,7 +77,8 @@ count_labels(const node_type_info& type, const npy_array& labels,
 }
 
 void find_bad_seeds(const node_type_info& type,
-                    const dataset::node_arrays& arrays, findings& out) {
+                    const dataset::label_arrays& arrays, bool vouched,
+                    findings& out) {
   constexpr std::uint8_t nowhere = 255;
   std::vector<std::uint8_t> split_of;
   const auto labels = arrays.labels ? elements<std::int64_t>(*arrays.labels)
@@ -87,7 +88,7 @@ void find_bad_seeds(const node_type_info& type,
     if (!array)
       continue;
     // A type without labels has no other array that vouches for its count.
-    if (!arrays.labels && !arrays.features) {
+    if (!arrays.labels && !vouched) {
       out.push_back(fmt::format("{}: {} has neither labels nor features",
                                 array->path().string(), type.name));
       continue;

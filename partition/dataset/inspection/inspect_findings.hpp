@@ -44,8 +44,10 @@ count_labels(const node_type_info& type, const npy_array& labels,
              findings& out);
 
 /// Seeds that are no nodes, unlabelled, or there twice.
+/// @param vouched Whether another array than the labels has the type's count.
 void find_bad_seeds(const node_type_info& type,
-                    const dataset::node_arrays& arrays, findings& out);
+                    const dataset::label_arrays& arrays, bool vouched,
+                    findings& out);
 
 /// An indptr that goes down, or beyond the edges.
 /// @returns whether it is sound.

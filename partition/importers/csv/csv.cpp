@@ -35,7 +35,9 @@ result<dataset_info> declare(const csv_graph& graph,
                 options.nodes.size(), options.edges.size());
   auto labelled = false;
   for (const auto& type : graph.nodes) {
-    if (!type.class_names.empty() && !std::exchange(labelled, true))
+    const auto learnable =
+      !type.class_names.empty() || !type.label_sets.empty();
+    if (learnable && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
     info.node_types.push_back(
       {.name = type.name,
@@ -43,6 +45,7 @@ result<dataset_info> declare(const csv_graph& graph,
        .feature_width = std::ssize(type.layout.features),
        .class_count = std::ssize(type.class_names),
        .class_names = type.class_names});
+    declare_label_sets(info.node_types.back(), type.label_sets);
   }
   for (const auto& file : graph.edges)
     for (const auto& name : file.names)
@@ -58,6 +61,21 @@ result<dataset_info> declare(const csv_graph& graph,
                 options.target);
   info.target = *target;
   return info;
+}
+
+/// Fails if a column is said to have times and nothing uses them.
+result<void> expect_times_used(const csv_import_options& options) {
+  const auto& split = options.changes.split;
+  if (split && split->order == split_order::time)
+    return ok();
+  const auto at =
+    std::ranges::find(options.choices, csv_role::time, &csv_choice::role);
+  if (at == options.choices.end())
+    return ok();
+  return fail(ec::invalid_argument,
+              "--time {}: times are for --split with --by time alone, which is "
+              "not asked for; leave the column out (--ignore {})",
+              at->column, at->column);
 }
 
 /// Gathers edges of one type into blocks for a writer.
@@ -195,6 +213,7 @@ result<dataset_info> import_csv(const csv_import_options& options,
     if (on_progress)
       on_progress({.phase = phase, .done = done, .total = total});
   };
+  GRAPHMILL_TRYV(expect_times_used(options));
   tell("read tables", 0, 0);
   GRAPHMILL_TRY(const auto graph, read_csv_graph(options));
   GRAPHMILL_TRY(auto declared, declare(graph, options));
@@ -212,6 +231,14 @@ result<dataset_info> import_csv(const csv_import_options& options,
   }
   if (const auto& wanted = options.changes.split) {
     GRAPHMILL_TRYV(split_target(graph, info, *wanted, writer));
+  }
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+    const auto& type = graph.nodes[t];
+    const auto id = static_cast<node_type_id>(t);
+    GRAPHMILL_TRYV(write_label_sets(
+      type.label_sets, id == info.target ? options.changes.split : std::nullopt,
+      info.node_types[t], id, type.splits, type.times, writer,
+      options.on_note));
   }
   GRAPHMILL_TRYV(
     copy_all_edges(graph, edges, options.separator, writer, on_progress));

@@ -22,7 +22,8 @@ struct csv_table {
 };
 
 /// What a column is: in edge lists source, destination and relation, in node
-/// tables id, label, split, time and feature; in both, ignore.
+/// tables id, label, split, those of label sets, time and feature; in both,
+/// ignore.
 enum class csv_role : std::uint8_t {
   source,
   destination,
@@ -30,7 +31,9 @@ enum class csv_role : std::uint8_t {
   id,
   label,
   split,
-  time, ///< For a split by time.
+  label_set, ///< Labels of a set that is called like the column.
+  split_set, ///< The split of a label set.
+  time,      ///< For a split by time.
   feature,
   ignore,
 };
@@ -49,10 +52,11 @@ struct csv_import_options {
   /// The name of the dataset; if empty, that of the first edge file.
   std::string name;
   /// Node tables, with a header: `id`, and optionally `label`, `split` (train,
-  /// val, test or empty), unless `choices` say otherwise; all other columns are
-  /// features and must be numbers.
-  /// Types without a table have the nodes that edges name, in the order in
-  /// which they come, and neither features nor labels.
+  /// val, test or empty), unless `choices` say otherwise. "label.<set>" and
+  /// "split.<set>" make label sets; one that has a split alone has the labels
+  /// of the type. All other columns are features and must be numbers. Types
+  /// without a table have the nodes that edges name, in the order in which they
+  /// come, and neither features nor labels.
   std::vector<csv_table> nodes;
   /// Edge lists: source and destination by usual names, by `choices`, or
   /// because there are two columns; further ones are an error.

@@ -1,6 +1,7 @@
 #include "partition/importers/csv/csv_columns.hpp"
 
 #include "partition/importers/csv/csv_names.hpp"
+#include "partition/importers/csv/csv_roles.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,40 +12,6 @@
 namespace graphmill {
 
 namespace {
-
-using column_roles = std::vector<std::optional<csv_role>>;
-
-/// The flag of the command line by which a role is given.
-std::string_view flag_of(csv_role role) {
-  switch (role) {
-  case csv_role::source:
-    return "--source";
-  case csv_role::destination:
-    return "--destination";
-  case csv_role::relation:
-    return "--relation";
-  case csv_role::id:
-    return "--id";
-  case csv_role::label:
-    return "--label";
-  case csv_role::split:
-    return "--split-column";
-  case csv_role::time:
-    return "--time";
-  case csv_role::feature:
-    return "--feature";
-  case csv_role::ignore:
-    return "--ignore";
-  }
-  return "";
-}
-
-bool is_for(csv_role role, bool edges) {
-  const auto of_edges = role == csv_role::source
-                        || role == csv_role::destination
-                        || role == csv_role::relation;
-  return role == csv_role::ignore || of_edges == edges;
-}
 
 std::vector<std::size_t> all_columns(const csv_layout& layout) {
   std::vector<std::size_t> columns;
@@ -73,41 +40,6 @@ bool is_a_number(const std::string& text) {
          && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Puts the column of each role where the layout keeps it.
-result<void> fill_in(csv_layout& layout, const column_roles& roles,
-                     const csv_reader& rows) {
-  for (std::size_t i = 0; i < roles.size(); ++i) {
-    if (!roles[i])
-      continue;
-    if (*roles[i] == csv_role::feature || *roles[i] == csv_role::ignore) {
-      auto& list =
-        *roles[i] == csv_role::feature ? layout.features : layout.ignored;
-      list.push_back(i);
-      continue;
-    }
-    auto* place = *roles[i] == csv_role::source        ? &layout.source
-                  : *roles[i] == csv_role::destination ? &layout.destination
-                  : *roles[i] == csv_role::relation    ? &layout.relation
-                  : *roles[i] == csv_role::id          ? &layout.id
-                  : *roles[i] == csv_role::label       ? &layout.label
-                  : *roles[i] == csv_role::split       ? &layout.split
-                                                       : &layout.time;
-    if (*place
-        && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
-      return rows.wrong(
-        fmt::format("two columns \"{}\"", lower_name(layout.names[i])));
-    if (*place)
-      return rows.wrong(
-        fmt::format("columns {} and {} both look like {}; choose one with {}, "
-                    "and leave out "
-                    "the other with --ignore",
-                    column_text(layout, **place), column_text(layout, i),
-                    flag_of(*roles[i]).substr(2), flag_of(*roles[i])));
-    *place = i;
-  }
-  return ok();
-}
-
 /// Whether a role has been given already.
 bool has(const column_roles& roles, csv_role role) {
   return std::ranges::find(roles, std::optional{role}) != roles.end();
@@ -120,7 +52,7 @@ void add_by_name(column_roles& roles, const csv_layout& layout,
   const auto chosen = roles;
   for (std::size_t i = 0; layout.header && i < roles.size(); ++i)
     if (const auto role = role_of(layout.names[i]);
-        !roles[i] && role && !has(chosen, *role))
+        !roles[i] && role && (may_repeat(*role) || !has(chosen, *role)))
       roles[i] = role;
 }
 
@@ -335,10 +267,13 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
     if (role && !is_coordinate)
       return rows.wrong(fmt::format(
         "column {0} looks like {1}s and would become a feature; say {2} {3}, "
-        "--ignore {3}, or --feature {3} if it is one{4}",
+        "{5}--ignore {3}, or --feature {3} if it is one{4}",
         column_text(layout, column),
         *role == csv_role::label ? "label" : "split", flag_of(*role),
-        layout.names[column], choices_missed(layout, false)));
+        layout.names[column], choices_missed(layout, false),
+        *role == csv_role::label ? fmt::format(
+          "--label-set {} if there are several labels, ", layout.names[column])
+                                 : ""));
     roles[column] = csv_role::feature;
   }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));

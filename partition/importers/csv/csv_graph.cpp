@@ -30,6 +30,13 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
                        csv_chooser& chooser) {
   for (const auto& table : options.nodes) {
     GRAPHMILL_TRYV(check_name(table.type, table.file.string()));
+    if (std::ranges::find(graph.nodes, table.type, &csv_node_type::name)
+        != graph.nodes.end())
+      return fail(ec::invalid_argument,
+                  "two node tables are of the type {}, the second one {}: give "
+                  "each a type of its own (--nodes TYPE=FILE), or put them "
+                  "into one file",
+                  table.type, table.file.string());
     GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
     GRAPHMILL_TRY(auto type,
                   read_node_table(table, std::move(layout), options.separator));
@@ -47,6 +54,15 @@ result<void> add_edges(csv_graph& graph, const csv_import_options& options,
                   "\"{}\" is no edge type; <source>__<name>__<destination> "
                   "expected",
                   table.type);
+    if (std::ranges::any_of(graph.edges, [&table](const csv_edge_file& other) {
+          return other.table.type == table.type;
+        }))
+      return fail(ec::invalid_argument,
+                  "two edge lists are of the edge type {}, the second one {}: "
+                  "give each a type of its own (--edges "
+                  "<source>__<name>__<destination>=FILE), or put them into one "
+                  "file",
+                  table.type, table.file.string());
     csv_edge_file file;
     file.table = table;
     GRAPHMILL_TRY(file.layout, chooser.edge_columns(table));

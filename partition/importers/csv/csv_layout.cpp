@@ -46,6 +46,10 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   add("label", layout.label);
   add("split", layout.split);
   add("time", layout.time);
+  for (const auto& set : layout.label_sets) {
+    add("label of a set", set.label);
+    add("split of a set", set.split);
+  }
   if (!layout.features.empty())
     out += fmt::format(", {} features ({})", layout.features.size(),
                        columns_text(layout, layout.features));

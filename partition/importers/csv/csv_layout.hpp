@@ -16,6 +16,13 @@ inline constexpr const char* one_csv_field =
   "one field; a source and a destination expected (give the separator if it is "
   "an unusual one)";
 
+/// The columns of one label set.
+struct csv_set_columns {
+  std::string name;                 ///< Of the set.
+  std::optional<std::size_t> label; ///< Without it: the type's own labels.
+  std::optional<std::size_t> split;
+};
+
 /// What the columns of one table are, by their places from 0.
 struct csv_layout {
   bool header = false; ///< Whether the first row is none of the data.
@@ -27,6 +34,7 @@ struct csv_layout {
   std::optional<std::size_t> label;
   std::optional<std::size_t> split;
   std::optional<std::size_t> time;
+  std::vector<csv_set_columns> label_sets;
   std::vector<std::size_t> features;
   std::vector<std::size_t> ignored;
 

@@ -41,6 +41,20 @@ bool is_one_of(const std::string& word, word_list all) {
   return std::ranges::find(all, word) != all.end();
 }
 
+/// What a column of a label set begins with.
+constexpr auto label_set_begins =
+  std::to_array<std::string_view>({"label.", "labels."});
+constexpr std::string_view split_set_begin = "split.";
+
+/// How long the beginning of a column of a label set is; 0: it has none.
+/// @param lower In lower case.
+std::size_t begin_of_set(std::string_view lower, word_list begins) {
+  for (auto begin : begins)
+    if (lower.size() > begin.size() && lower.starts_with(begin))
+      return begin.size();
+  return 0;
+}
+
 /// Letters and digits alone, in lower case: "From_Node-ID" is "fromnodeid".
 std::string bare_name(std::string_view text) {
   auto name = lower_name(text);
@@ -98,14 +112,28 @@ std::optional<csv_role> node_role_of(std::string_view name) {
     return csv_role::label;
   if (lower == "split")
     return csv_role::split;
+  if (begin_of_set(lower, label_set_begins) > 0)
+    return csv_role::label_set;
+  if (begin_of_set(lower, {&split_set_begin, 1}) > 0)
+    return csv_role::split_set;
   return std::nullopt;
+}
+
+std::string label_set_name(std::string_view column) {
+  const auto trimmed = trim_blanks(column);
+  const auto lower = lower_name(column);
+  const auto begin = std::max(begin_of_set(lower, label_set_begins),
+                              begin_of_set(lower, {&split_set_begin, 1}));
+  return std::string{trimmed.substr(begin)};
 }
 
 std::optional<csv_role> suspected_role_of(std::string_view name) {
   const auto bare = bare_name(name);
-  if (is_one_of(bare, label_words))
+  if (is_one_of(bare, label_words) || bare.starts_with("label")
+      || bare.ends_with("label") || bare.ends_with("labels"))
     return csv_role::label;
-  if (is_one_of(bare, split_words))
+  if (is_one_of(bare, split_words) || bare.starts_with("split")
+      || bare.ends_with("split") || bare.ends_with("mask"))
     return csv_role::split;
   return std::nullopt;
 }

@@ -16,8 +16,13 @@ std::string lower_name(std::string_view text);
 /// one: source, destination or relation.
 std::optional<csv_role> edge_role_of(std::string_view name);
 
-/// The same of a node table: id, label or split.
+/// The same of a node table: id, label or split, or those of a label set:
+/// "label.<set>" and "split.<set>".
 std::optional<csv_role> node_role_of(std::string_view name);
+
+/// The name of the label set that a column belongs to: what is behind "label."
+/// or "split.", else the column's own.
+std::string label_set_name(std::string_view column);
 
 /// What a column of a node table looks like, though it has no usual name, so
 /// that it had better not become a feature in silence: label or split.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 
 namespace graphmill {
 
@@ -25,20 +24,6 @@ std::optional<Number> parse(std::string_view text) {
   const auto [last, failed] = std::from_chars(text.data(), end, value);
   return failed == std::errc{} && last == end ? std::optional{value}
                                               : std::nullopt;
-}
-
-result<std::optional<split>> parse_split(const csv_reader& rows,
-                                         std::string_view text) {
-  const auto name = lower_name(text);
-  if (name.empty() || name == "none")
-    return std::optional<split>{};
-  if (name == "valid" || name == "validation")
-    return std::optional{split::validation};
-  for (auto which : all_splits)
-    if (name == file_stem(which))
-      return std::optional{which};
-  return rows.wrong(
-    fmt::format("split \"{}\"; train, val, test or nothing expected", text));
 }
 
 result<double> parse_time(const csv_reader& rows, std::string_view text) {
@@ -120,8 +105,10 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
                                       char separator) {
   GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, separator));
   csv_node_type type{.name = table.type, .table = table};
-  id_map label_texts;
-  std::vector<node_id> label_of; ///< [nodes] In `label_texts`.
+  label_texts labels;
+  std::vector<csv_set_reader> sets;
+  for (const auto& columns : layout.label_sets)
+    sets.emplace_back(columns);
   for (;;) {
     GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
     if (!there)
@@ -130,25 +117,27 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     GRAPHMILL_TRY(const auto node,
                   add_id(type, rows, trim_blanks(fields[*layout.id])));
     if (layout.label)
-      label_of.push_back(
-        label_texts.insert(trim_blanks(fields[*layout.label])).first);
+      labels.add(fields[*layout.label]);
+    for (auto& set : sets)
+      GRAPHMILL_TRYV(set.add(rows, node));
     if (layout.time) {
       GRAPHMILL_TRY(const auto time, parse_time(rows, fields[*layout.time]));
       type.times.push_back(time);
     }
     if (!layout.split)
       continue;
-    GRAPHMILL_TRY(const auto which, parse_split(rows, fields[*layout.split]));
+    GRAPHMILL_TRY(const auto which,
+                  parse_csv_split(rows, fields[*layout.split]));
     if (which)
       type.splits[static_cast<std::size_t>(*which)].push_back(node);
   }
-  std::vector<std::string> texts;
-  for (node_id i = 0; i < label_texts.size(); ++i)
-    texts.emplace_back(label_texts.name(i));
-  std::vector<std::int64_t> numbers;
-  type.class_names = number_classes(texts, numbers);
-  for (auto text : label_of)
-    type.labels.push_back(numbers[static_cast<std::size_t>(text)]);
+  auto classes = labels.finish();
+  for (auto& set : sets) {
+    GRAPHMILL_TRY(auto read, set.finish(classes, rows));
+    type.label_sets.push_back(std::move(read));
+  }
+  type.labels = std::move(classes.labels);
+  type.class_names = std::move(classes.names);
   type.layout = std::move(layout);
   return type;
 }
@@ -173,35 +162,6 @@ result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
     normalise_rows(values, width, norm);
     return writer.append_features(id, values);
   });
-}
-
-std::vector<std::string> number_classes(std::span<const std::string> texts,
-                                        std::vector<std::int64_t>& labels) {
-  const auto all_integers =
-    std::ranges::all_of(texts, [](const std::string& text) {
-      return text.empty() || parse<std::int64_t>(text).has_value();
-    });
-  const auto is_none = [all_integers](const std::string& text) {
-    return text.empty() || (all_integers && text == "-1");
-  };
-  // Classes are in the order of numbers where all are numbers, and then of
-  // texts: "1" and "01" are two classes.
-  std::map<std::pair<std::int64_t, std::string>, std::int64_t> classes;
-  const auto key_of = [all_integers](const std::string& text) {
-    return std::pair{all_integers ? *parse<std::int64_t>(text) : 0, text};
-  };
-  for (const auto& text : texts)
-    if (!is_none(text))
-      classes.try_emplace(key_of(text), 0);
-  std::vector<std::string> names;
-  for (auto& [key, number] : classes) {
-    number = std::ssize(names);
-    names.push_back(key.second);
-  }
-  labels.clear();
-  for (const auto& text : texts)
-    labels.push_back(is_none(text) ? -1 : classes.at(key_of(text)));
-  return names;
 }
 
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_labels.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/id_map.hpp"
 #include "partition/writing/dataset_writer.hpp"
@@ -29,11 +30,12 @@ struct csv_node_type {
   std::vector<std::int64_t> labels; ///< [nodes]; empty without such a column.
   std::vector<std::string> class_names;
   std::array<std::vector<node_id>, 3> splits;
+  std::vector<incoming_labels> label_sets;
   std::vector<double> times; ///< [nodes]; empty without such a column.
   csv_layout layout;         ///< Of the table.
 };
 
-/// Reads a table's ids, labels, splits and times.
+/// Reads a table's ids, labels, splits, label sets and times.
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
                                       char separator);
 
@@ -52,12 +54,5 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
                                             std::string_view id,
                                             const std::filesystem::path& file,
                                             std::int64_t line);
-
-/// Numbers classes: the distinct texts in order, numerically if all of them
-/// are integers. Empty texts, and -1 among integers, mean no label.
-/// @param texts Of nodes, with or without repetitions.
-/// @returns The names of the classes; `labels` gets one number per text.
-std::vector<std::string> number_classes(std::span<const std::string> texts,
-                                        std::vector<std::int64_t>& labels);
 
 } // namespace graphmill

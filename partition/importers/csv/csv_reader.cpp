@@ -43,6 +43,22 @@ char detect_separator(std::string_view text) {
   return ',';
 }
 
+/// What is wrong with a file that is no table of text, and what to do with it;
+/// empty: nothing, as far as its first block tells.
+std::string_view what_else(std::string_view block) {
+  if (block.starts_with("PAR1"))
+    return "a Parquet file: examples/to_graphmill.py takes it";
+  if (block.starts_with("%%MatrixMarket"))
+    return "a Matrix Market file, whose first row holds sizes: read it as a "
+           "SciPy matrix (scipy.io.mmread) and give that to "
+           "examples/to_graphmill.py, or save a list of its edges";
+  if (block.starts_with("\xff\xfe") || block.starts_with("\xfe\xff"))
+    return "in UTF-16: save it in UTF-8";
+  if (block.find('\0') != block.npos)
+    return "no text, for it has NUL characters";
+  return {};
+}
+
 } // namespace
 
 std::string_view trim_blanks(std::string_view text) {
@@ -95,6 +111,8 @@ result<void> csv_reader::impl::start(char wanted_separator) {
   refill();
   if (failure)
     return *failure;
+  if (const auto other = what_else(block); !other.empty())
+    return fail(ec::invalid_data, "{} is {}", path.string(), other);
   if (block.starts_with("\xef\xbb\xbf"))
     at = 3;
   separator = wanted_separator != '\0'

@@ -22,6 +22,8 @@ class csv_reader {
 public:
   /// @param separator What separates fields; '\0' stands for the first of tab,
   /// comma, ';' and space that the first row has.
+  /// Fails on what begins like another kind of file: Parquet, Matrix Market,
+  /// UTF-16, or bytes that are no text.
   static result<csv_reader> open(const std::filesystem::path& path,
                                  char separator);
   csv_reader(csv_reader&&) noexcept;

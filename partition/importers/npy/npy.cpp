@@ -24,13 +24,15 @@ dataset_info declare(const npy_source& source,
   info.provenance = fmt::format("imported from .npy arrays ({})", info.name);
   auto labelled = false;
   for (const auto& type : source.nodes) {
-    if (type.class_count > 0 && !std::exchange(labelled, true))
+    const auto learnable = type.class_count > 0 || !type.label_sets.empty();
+    if (learnable && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
     info.node_types.push_back({.name = type.name,
                                .count = type.count,
                                .feature_width = type.feature_width,
                                .class_count = type.class_count,
                                .class_names = type.class_names});
+    declare_label_sets(info.node_types.back(), type.label_sets);
   }
   for (const auto& type : source.edges)
     info.edge_types.push_back(
@@ -148,6 +150,28 @@ result<void> copy_nodes(const npy_node_source& type, node_type_id id,
   return ok();
 }
 
+/// Gives the label sets of a type to the writer.
+/// @param request Of the target.
+result<void> copy_label_sets(const npy_node_source& type,
+                             const node_type_info& about, node_type_id id,
+                             const std::optional<split_request>& request,
+                             dataset_writer& writer,
+                             const note_callback& on_note) {
+  if (type.label_sets.empty())
+    return ok();
+  split_ids own;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (type.splits[i]) {
+      GRAPHMILL_TRY(own[i], seeds_of(type, i));
+    }
+  std::vector<double> times;
+  if (type.times) {
+    GRAPHMILL_TRY(times, read_doubles(*type.times));
+  }
+  return write_label_sets(type.label_sets, request, about, id, own, times,
+                          writer, on_note);
+}
+
 /// Splits the target as the options say.
 result<void> split_target(const npy_source& source, const dataset_info& info,
                           const split_request& request,
@@ -255,6 +279,12 @@ result<dataset_info> import_npy(const npy_import_options& options,
   }
   if (wanted) {
     GRAPHMILL_TRYV(split_target(source, info, *wanted, writer));
+  }
+  for (std::size_t t = 0; t < source.nodes.size(); ++t) {
+    const auto id = static_cast<node_type_id>(t);
+    GRAPHMILL_TRYV(copy_label_sets(source.nodes[t], info.node_types[t], id,
+                                   id == info.target ? wanted : std::nullopt,
+                                   writer, options.on_note));
   }
   const auto types = static_cast<edge_type_id>(source.edges.size());
   for (edge_type_id t = 0; t < types; ++t) {

@@ -51,7 +51,8 @@ result<std::vector<node_id>> marked_nodes(const npy_array& mask,
   if (mask.shape().size() == 2 && !is_list(mask))
     return fail(ec::invalid_data,
                 "{} has {} columns, and one split is expected: save the column "
-                "of one",
+                "of one, or each as a mask of its own for a label set "
+                "(train_mask.NAME.npy)",
                 mask.path().string(), mask.shape()[1]);
   if (!is_list(mask) || mask.size() != nodes)
     return fail(ec::invalid_data,

@@ -3,6 +3,7 @@
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/importers/npy/npy_folder.hpp"
+#include "partition/importers/npy/npy_label_sets.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 
@@ -12,7 +13,7 @@
 namespace graphmill {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json; // node types keep their order
+using json = npy_meta;
 
 namespace {
 
@@ -33,36 +34,6 @@ result<json> read_meta(npy_folder& folder) {
   return meta;
 }
 
-/// A count of meta.json; nothing if it is not there.
-result<std::optional<std::int64_t>> count_in(const json& meta,
-                                             const char* key) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 48;
-  const auto at = meta.find(key);
-  if (at == meta.end())
-    return std::optional<std::int64_t>{};
-  if (!at->is_number_unsigned() || at->get<std::uint64_t>() > most)
-    return fail(ec::invalid_data, "meta.json: \"{}\" should be a count", key);
-  return std::optional{at->get<std::int64_t>()};
-}
-
-/// The names of classes in meta.json; none if it has no such list.
-result<std::vector<std::string>> class_names_in(const json& meta) {
-  std::vector<std::string> names;
-  const auto at = meta.find("class_names");
-  if (at == meta.end())
-    return names;
-  const auto good =
-    at->is_array() && std::ranges::all_of(*at, [](const auto& name) {
-      return name.is_string();
-    });
-  if (!good)
-    return fail(ec::invalid_data,
-                "meta.json: \"class_names\" should be a list of texts");
-  for (const auto& name : *at)
-    names.push_back(name.template get<std::string>());
-  return names;
-}
-
 /// The largest element plus one; 0 without elements.
 result<std::int64_t> one_past_largest(const npy_array& array) {
   GRAPHMILL_TRY(const auto values, read_integers(array));
@@ -72,41 +43,12 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
            : std::clamp<std::int64_t>(*most, -1, highest) + 1;
 }
 
-/// Finds out about classes. Labels with gaps between them make classes that no
-/// node has, so they are numbered anew, unless meta.json says that it is meant.
-result<void> derive_classes(npy_node_source& type, const json& meta,
-                            bool renumber) {
-  GRAPHMILL_TRY(const auto classes, count_in(meta, "num_classes"));
-  GRAPHMILL_TRY(type.class_names, class_names_in(meta));
-  const auto named = std::ssize(type.class_names);
-  if (named > 0 && classes && *classes != named)
-    return fail(ec::invalid_data,
-                "meta.json: \"num_classes\" is {}, and there are {} "
-                "\"class_names\"",
-                *classes, named);
-  if (!renumber && (classes || named > 0)) {
-    type.class_count = classes.value_or(named);
-    return ok();
-  }
-  if (!renumber) {
-    GRAPHMILL_TRY(type.class_count, count_classes(*type.labels));
-  }
-  GRAPHMILL_TRY(type.label_of_class, label_values(*type.labels));
-  if (!renumber && std::ssize(type.label_of_class) == type.class_count) {
-    type.label_of_class.clear();
-    return ok();
-  }
-  type.class_count = std::ssize(type.label_of_class);
-  type.class_names = names_of_labels(type.label_of_class, type.class_names);
-  return ok();
-}
-
 /// Fills in counts that meta.json lacks.
 /// @param from_edges One past the largest id in the edges of the type.
 result<void> derive_counts(npy_node_source& type, const json& meta,
                            std::int64_t from_edges, bool renumber) {
-  GRAPHMILL_TRY(const auto nodes, count_in(meta, "num_nodes"));
-  GRAPHMILL_TRY(const auto width, count_in(meta, "num_features"));
+  GRAPHMILL_TRY(const auto nodes, count_in_meta(meta, "num_nodes"));
+  GRAPHMILL_TRY(const auto width, count_in_meta(meta, "num_features"));
   type.count = nodes         ? *nodes
                : type.labels ? (is_list(*type.labels) ? type.labels->size()
                                                       : type.labels->rows())
@@ -115,7 +57,7 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
                              : from_edges;
   if (type.labels) {
     GRAPHMILL_TRYV(expect_one_label_each(*type.labels, type.count));
-    GRAPHMILL_TRYV(derive_classes(type, meta, renumber));
+    GRAPHMILL_TRYV(derive_npy_classes(type, meta, renumber));
   }
   if (type.dense) {
     const auto& shape = type.dense->shape();
@@ -152,24 +94,6 @@ result<void> check_shapes(const npy_node_source& type) {
   return ok();
 }
 
-/// Opens the seeds of a split: ids, or a mask.
-result<void> open_split(npy_node_source& type, npy_folder& folder,
-                        const std::string& prefix, split which) {
-  const auto s = static_cast<std::size_t>(which);
-  const auto ids = fmt::format("{}{}_idx.npy", prefix, file_stem(which));
-  const auto mask = fmt::format("{}{}_mask.npy", prefix, file_stem(which));
-  if (folder.has(ids) && folder.has(mask))
-    return fail(ec::invalid_data,
-                "{} holds both {} and {}; leave one out (--ignore {})",
-                folder.path().string(), ids, mask, mask);
-  GRAPHMILL_TRY(type.splits[s],
-                folder.array_if_there(folder.has(mask) ? mask : ids));
-  type.masks[s] =
-    type.splits[s]
-    && (folder.has(mask) || type.splits[s]->type() == dtype::boolean);
-  return ok();
-}
-
 result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
                                    bool typed, const json& meta,
                                    std::int64_t from_edges,
@@ -179,7 +103,10 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
   type.name = name;
   GRAPHMILL_TRY(type.labels, folder.array_if_there(prefix + "labels.npy"));
   for (auto which : all_splits) {
-    GRAPHMILL_TRYV(open_split(type, folder, prefix, which));
+    const auto i = static_cast<std::size_t>(which);
+    GRAPHMILL_TRY(auto opened, open_npy_split(folder, prefix, which, ""));
+    type.splits[i] = std::move(opened.array);
+    type.masks[i] = opened.mask;
   }
   if (options.times) {
     GRAPHMILL_TRY(type.times, folder.array_if_there(prefix + "time.npy"));
@@ -192,6 +119,8 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
   }
   GRAPHMILL_TRYV(derive_counts(type, meta, from_edges, options.renumber));
   GRAPHMILL_TRYV(check_shapes(type));
+  GRAPHMILL_TRY(type.label_sets, read_npy_label_sets(folder, prefix, type, meta,
+                                                     options.renumber));
   return type;
 }
 
@@ -210,20 +139,11 @@ result<npy_edge_source> open_edges(npy_folder& folder, const std::string& file,
   GRAPHMILL_TRYV(type.edges.expect_shape({2, -1}));
   if (type.edges.type() == dtype::boolean)
     return fail(ec::invalid_data, "{} holds bool; integers expected", path);
-  GRAPHMILL_TRY(const auto count, count_in(meta, "num_edges"));
+  GRAPHMILL_TRY(const auto count, count_in_meta(meta, "num_edges"));
   if (count && *count != shape[1])
     return fail(ec::invalid_data, "{} has {} edges; meta.json says {}", path,
                 shape[1], *count);
   return type;
-}
-
-/// The member `outer`.`name` of meta.json, or an empty object.
-json member(const json& meta, const char* outer, const std::string& name) {
-  const auto group = meta.find(outer);
-  if (group == meta.end() || !group->is_object())
-    return json::object();
-  const auto at = group->find(name);
-  return at == group->end() || !at->is_object() ? json::object() : *at;
 }
 
 /// The edge files of a folder of several types: in the order of meta.json,
@@ -265,7 +185,7 @@ result<void> open_all_edges(npy_source& source, npy_folder& folder, bool typed,
                   folder.path().string(), name);
     GRAPHMILL_TRY(auto type,
                   open_edges(folder, name + std::string{edges_suffix}, *parts,
-                             member(meta, "edge_types", name)));
+                             member_of_meta(meta, "edge_types", name)));
     source.edges.push_back(std::move(type));
   }
   return ok();
@@ -353,7 +273,7 @@ result<npy_source> open_npy_source(const fs::path& path,
                 "<source>__<name>__<destination>.edges.npy{}",
                 path.string(), guess_at_edges(folder));
   for (const auto& name : names) {
-    const auto about = typed ? member(meta, "node_types", name) : meta;
+    const auto about = typed ? member_of_meta(meta, "node_types", name) : meta;
     std::int64_t from_edges = 0;
     if (!about.contains("num_nodes")) {
       GRAPHMILL_TRY(from_edges, count_from_edges(source, name));

@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "partition/files/npy/npy.hpp"
+#include "partition/importers/incoming_labels.hpp"
 
 #include <array>
 #include <cstdint>
@@ -25,8 +26,9 @@ struct npy_node_source {
   std::vector<std::int64_t> label_of_class;
   std::vector<std::string> class_names; ///< Empty, or one per class.
   std::array<std::optional<npy_array>, 3> splits;
-  std::array<bool, 3> masks{};      ///< Which splits have a value per node.
-  std::optional<npy_array> times;   ///< [count] If they are asked for.
+  std::array<bool, 3> masks{}; ///< Which splits have a value per node.
+  std::vector<incoming_labels> label_sets; ///< By name, read.
+  std::optional<npy_array> times;          ///< [count] If they are asked for.
   std::optional<npy_array> dense;   ///< [count, feature_width], or [count]
   std::optional<npy_array> indptr;  ///< [count + 1], with the next two: CSR
   std::optional<npy_array> indices; ///< [entries]

@@ -1,5 +1,7 @@
 #include "partition/partitioners/graph/graph_view.hpp"
 
+#include "partition/dataset/label_sets.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -81,15 +83,26 @@ result<void> graph_view::add_relation(edge_type_id type, monitor& watch) {
   return ok();
 }
 
+namespace {
+
+/// The seeds of a type, of its own splits and of those of its label sets.
+std::vector<const npy_array*> all_seeds(const dataset& data,
+                                        node_type_id type) {
+  std::vector<const npy_array*> out;
+  for (const auto& of : labels_in(data, type))
+    for (const auto& array : of.arrays.splits)
+      if (array)
+        out.push_back(&*array);
+  return out;
+}
+
+} // namespace
+
 result<void> graph_view::check_seeds() const {
   const auto& types = data_->info().node_types;
   for (node_type_id type = 0; type < static_cast<node_type_id>(types.size());
        ++type)
-    for (auto which : all_splits) {
-      const auto& array =
-        data_->nodes(type).splits[static_cast<std::size_t>(which)];
-      if (!array)
-        continue;
+    for (const auto* array : all_seeds(*data_, type)) {
       GRAPHMILL_TRY(auto ids, array->as<node_id>());
       std::vector<bool> seen(types[type].count);
       for (auto id : ids) {

@@ -131,6 +131,9 @@ std::vector<std::string> tables() {
     std::string{'\0'} + "source,destination\n1,2\n2,3\n",
     std::string{'\x10'} + joined({"a,k\nb,l\n", nodes, "id\nk\nl\n"}),
     std::string{'\x23'} + joined({"1 2\n2 1\n", "id label f\n1 7 3\n2 -1 4\n"}),
+    std::string{'\0'}
+      + joined({"a,b\n", "id,label,split,label.t,split.t,split.u\n"
+                         "a,x,train,1,train,test\nb,y,val,2,val,train\n"}),
   };
 }
 

@@ -55,10 +55,10 @@ CATCH_TEST_CASE("a folder that is no dataset", "[partition][dataset]") {
 
 CATCH_TEST_CASE("a dataset of a newer format", "[partition][dataset]") {
   const auto newer =
-    open_with("\"format_version\": 1", "\"format_version\": 2");
+    open_with("\"format_version\": 1", "\"format_version\": 3");
   CATCH_CHECK(newer.code == ec::version_mismatch);
-  CATCH_CHECK(has(newer.message, "has format version 2; this Graphmill reads "
-                                 "up to 1"));
+  CATCH_CHECK(has(newer.message, "has format version 3; this Graphmill reads "
+                                 "up to 2"));
 }
 
 CATCH_TEST_CASE("unknown fields are left alone", "[partition][dataset]") {
@@ -94,6 +94,22 @@ CATCH_TEST_CASE("a wrong dataset.json is refused with a reason",
     {"\"source\": \"paper\"", "\"source\": \"x\"", "no node type \"x\""},
     {"\"name\": \"author\"", "\"name\": \"paper\"", "no node type"},
     {"\"name\": \"author\"", "\"name\": \"../x\"", "cannot name a type"},
+    {"\"name\": \"paper\"",
+     "\"label_sets\": [{\"name\": \"x\"}], \"name\": \"paper\"",
+     "label set x of paper has no classes"},
+    {"\"name\": \"paper\"",
+     "\"label_sets\": [{\"name\": \"x\", \"class_count\": 2, "
+     "\"splits\": {\"train\": 5}}], \"name\": \"paper\"",
+     "label_sets[0].splits: \"train\" should be"},
+    {"\"name\": \"paper\"",
+     "\"label_sets\": [{\"name\": \"x\", \"class_count\": 2}], "
+     "\"name\": \"paper\"",
+     "labels.x.npy"},
+    {"\"name\": \"paper\"",
+     "\"label_sets\": [{\"class_count\": 2}], \"name\": \"paper\"",
+     "\"name\" should be a string"},
+    {"\"name\": \"paper\"", "\"label_sets\": 7, \"name\": \"paper\"",
+     "\"label_sets\" should be a list of at most 256"},
     {"\"train\": 2", "\"train\": 5", "\"train\" should be an integer from"},
     {"\"train\": 2", "\"train\": 1", "shape [2]; [1] expected"},
     {"\"test\": 0", "\"test\": 1", "test.npy"},

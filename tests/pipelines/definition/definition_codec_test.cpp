@@ -129,6 +129,7 @@ definition full_definition() {
   def.placement = {{"north", "south"}, {"east"}, 7};
   def.checkpoint = {13, 14, 15};
   def.recovery = {16, 17};
+  def.labels = "genre";
   return def;
 }
 

@@ -49,6 +49,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.faults == definition::faults_section{});
   CATCH_CHECK(def.checkpoint == definition::checkpoint_section{0, 0, 2});
   CATCH_CHECK(def.recovery == definition::recovery_section{300, 5});
+  CATCH_CHECK(def.labels.empty());
 }
 
 CATCH_TEST_CASE("every field is read", "[definition]") {
@@ -98,6 +99,7 @@ faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22,
 placement: {trainers: [b, "a:1"], samplers: [3], owners: 5}
 checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
 recovery: {wait: 26, attempts: 27}
+labels: genre
 )");
   CATCH_CHECK(def.name == "run-1");
   CATCH_CHECK(def.seed == ~0ull);
@@ -137,6 +139,7 @@ recovery: {wait: 26, attempts: 27}
               == definition::placement_section{{"b", "a:1"}, {"3"}, 5});
   CATCH_CHECK(def.checkpoint == definition::checkpoint_section{23, 24, 25});
   CATCH_CHECK(def.recovery == definition::recovery_section{26, 27});
+  CATCH_CHECK(def.labels == "genre");
 
   // No layer of these gives the logits, which `output_heads` are for.
   CATCH_CHECK(

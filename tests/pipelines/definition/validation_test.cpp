@@ -272,3 +272,35 @@ CATCH_TEST_CASE("a definition may give the path of its dataset",
   CATCH_CHECK(parse_definition("dataset: ../..", "x.yaml").problems.size()
               == 1);
 }
+
+CATCH_TEST_CASE("a definition chooses a label set of its dataset",
+                "[definition][validation]") {
+  auto info = typed_info();
+  info.node_types[0].label_sets = {
+    {.name = "genre", .class_count = 4, .split_counts = {7, 2, 1}},
+    {.name = "year", .class_count = 2}};
+  const auto of = [&info](std::string_view labels, std::string_view more = "") {
+    return problems_of(fmt::format("dataset: films\nmodel: {{kind: rgcn}}\n"
+                                   "labels: {}\n{}",
+                                   labels, more),
+                       info);
+  };
+  CATCH_CHECK(of("genre") == texts{});
+  // Its splits and classes count, and not those of the type.
+  CATCH_CHECK(of("genre", "train: {patience: 2}") == texts{});
+  CATCH_CHECK(of("genre", "train: {class_weights: [1, 1, 1, 2]}") == texts{});
+  CATCH_CHECK(of("genre", "train: {class_weights: [1, 1, 1]}").size() == 1);
+  CATCH_CHECK(of("genres")
+              == texts{"x.yaml:3:9: `labels`: nodes of type \"movie\" of "
+                       "\"films\" have no label set \"genres\"; there are "
+                       "\"genre\", \"year\""});
+  CATCH_CHECK(of("year")
+              == texts{"x.yaml:1:10: `films` has no training seeds of the "
+                       "label set `year`"});
+  info.node_types[0].class_count = 0;
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn}}", info)
+              == texts{"x.yaml:1:11: nodes of type `movie` of `films` have no "
+                       "labels to learn; `labels` chooses one of their label "
+                       "sets"});
+  CATCH_CHECK(of("genre") == texts{});
+}

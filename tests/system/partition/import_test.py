@@ -115,6 +115,17 @@ class CsvImport(Workplace):
         self.check_edges(got, got.edge_types()[0], mapped,
                          (len(numbers),) * 2)
 
+    def test_two_tables_of_a_type(self):
+        edges = self.write("e.csv", "ann,bob\n")
+        more = self.write("more.csv", "bob,ann\n")
+        people = self.write("people.csv", PEOPLE)
+        self.check_fails(["csv", "--edges", edges, "--edges", more],
+                         "two edge lists are of the edge type node__to__node",
+                         "more.csv", "--edges")
+        self.check_fails(["csv", "--edges", edges, "--nodes", people,
+                          "--nodes", people],
+                         "two node tables are of the type node", "--nodes")
+
     def test_typed_tables(self):
         people = self.write("people.csv", PEOPLE.replace("\n", "\r\n"))
         likes = self.write("likes.csv.gz",

@@ -1,6 +1,7 @@
 #include "partition/importers/csv/csv_reader.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
@@ -153,4 +154,19 @@ CATCH_TEST_CASE("what cannot be read is an error", "[partition][import][csv]") {
   const auto endless =
     error_of(read(folder, "\"" + std::string(std::size_t{1} << 25, 'x')));
   CATCH_CHECK(endless.message.find("does not end") != std::string::npos);
+}
+
+CATCH_TEST_CASE("what is no table of text is refused by its kind",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  const auto refused = [&folder](const std::string& text) {
+    return error_of(read(folder, text)).message;
+  };
+  using namespace std::string_literals;
+  CATCH_CHECK(has(refused("PAR1\x15\x04"), "is a Parquet file"));
+  CATCH_CHECK(has(refused("%%MatrixMarket matrix\n3 3 1\n1 2\n"),
+                  "is a Matrix Market file"));
+  CATCH_CHECK(has(refused("\xff\xfe"s + "a\0,\0b\0"s), "is in UTF-16"));
+  CATCH_CHECK(has(refused("a,b\n\0"s), "is no text"));
+  CATCH_CHECK(has(refused(gzipped("a,b\n\0"s)), "is no text"));
 }

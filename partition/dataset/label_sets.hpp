@@ -1,0 +1,50 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// The files of a label set within the folder of its node type:
+/// "labels.<set>.npy" and "train.<set>.npy", "val.<set>.npy", "test.<set>.npy".
+/// Of an empty name, those of the type's own labels.
+std::string labels_file(std::string_view set);
+std::string seeds_file(split which, std::string_view set);
+
+/// Where a node type has a label set of this name.
+std::optional<std::size_t> find_label_set(const node_type_info& type,
+                                          std::string_view name);
+
+/// Whether the names of a type's label sets can be parts of file names, and
+/// each is there once. Counts are checked by `check_info`.
+result<void> check_label_set_names(const node_type_info& type,
+                                   std::string_view where);
+
+/// A type as one of its label sets shows it: classes, their names and the
+/// sizes of splits are that set's. The sets stay in it.
+node_type_info with_labels_of(const node_type_info& type,
+                              const label_set_info& set);
+
+/// Labels and splits of a node type that was opened.
+struct opened_labels {
+  std::string_view set; ///< The name of the label set; empty: the type's own.
+  const dataset::label_arrays& arrays;
+};
+
+/// The type's own labels, and then those of its sets. Points into `data`.
+std::vector<opened_labels> labels_in(const dataset& data, node_type_id type);
+
+/// A dataset as a label set of its target shows it. To choose again what was
+/// chosen changes nothing.
+/// @param name Empty: the target's own labels, `info` as it is.
+/// Fails, and names the sets that there are, if there is none of that name.
+result<dataset_info> choose_labels(const dataset_info& info,
+                                   std::string_view name);
+
+} // namespace graphmill

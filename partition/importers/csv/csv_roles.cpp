@@ -1,0 +1,117 @@
+#include "partition/importers/csv/csv_roles.hpp"
+
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/importers/csv/csv_names.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace graphmill {
+
+std::string_view flag_of(csv_role role) {
+  switch (role) {
+  case csv_role::source:
+    return "--source";
+  case csv_role::destination:
+    return "--destination";
+  case csv_role::relation:
+    return "--relation";
+  case csv_role::id:
+    return "--id";
+  case csv_role::label:
+    return "--label";
+  case csv_role::split:
+    return "--split-column";
+  case csv_role::label_set:
+    return "--label-set";
+  case csv_role::split_set:
+    return "--split-set";
+  case csv_role::time:
+    return "--time";
+  case csv_role::feature:
+    return "--feature";
+  case csv_role::ignore:
+    return "--ignore";
+  }
+  return "";
+}
+
+bool is_for(csv_role role, bool edges) {
+  const auto of_edges = role == csv_role::source
+                        || role == csv_role::destination
+                        || role == csv_role::relation;
+  return role == csv_role::ignore || of_edges == edges;
+}
+
+bool may_repeat(csv_role role) {
+  return role == csv_role::label_set || role == csv_role::split_set
+         || role == csv_role::feature || role == csv_role::ignore;
+}
+
+namespace {
+
+/// Puts a column into the label set that it belongs to.
+result<void> add_to_set(csv_layout& layout, std::size_t column, csv_role role,
+                        const csv_reader& rows) {
+  const auto name = layout.header ? label_set_name(layout.names[column]) : "";
+  if (!check_name(name, ""))
+    return rows.wrong(fmt::format(
+      "column {} makes a label set that cannot be called \"{}\"; give it a "
+      "name in the header of letters, digits, '-', '.' and single '_' within",
+      column_text(layout, column), name));
+  auto& sets = layout.label_sets;
+  auto at = std::ranges::find(sets, name, &csv_set_columns::name);
+  if (at == sets.end())
+    at = sets.insert(sets.end(), csv_set_columns{name, {}, {}});
+  auto& place = role == csv_role::label_set ? at->label : at->split;
+  if (place)
+    return rows.wrong(
+      fmt::format("columns {} and {} are both {}s of the label "
+                  "set \"{}\"",
+                  column_text(layout, *place), column_text(layout, column),
+                  role == csv_role::label_set ? "label" : "split", name));
+  place = column;
+  return ok();
+}
+
+} // namespace
+
+result<void> fill_in(csv_layout& layout, const column_roles& roles,
+                     const csv_reader& rows) {
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    if (!roles[i])
+      continue;
+    if (*roles[i] == csv_role::label_set || *roles[i] == csv_role::split_set) {
+      GRAPHMILL_TRYV(add_to_set(layout, i, *roles[i], rows));
+      continue;
+    }
+    if (*roles[i] == csv_role::feature || *roles[i] == csv_role::ignore) {
+      auto& list =
+        *roles[i] == csv_role::feature ? layout.features : layout.ignored;
+      list.push_back(i);
+      continue;
+    }
+    auto* place = *roles[i] == csv_role::source        ? &layout.source
+                  : *roles[i] == csv_role::destination ? &layout.destination
+                  : *roles[i] == csv_role::relation    ? &layout.relation
+                  : *roles[i] == csv_role::id          ? &layout.id
+                  : *roles[i] == csv_role::label       ? &layout.label
+                  : *roles[i] == csv_role::split       ? &layout.split
+                                                       : &layout.time;
+    if (*place
+        && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
+      return rows.wrong(
+        fmt::format("two columns \"{}\"", lower_name(layout.names[i])));
+    if (*place)
+      return rows.wrong(
+        fmt::format("columns {} and {} both look like {}; choose one with {}, "
+                    "and leave out "
+                    "the other with --ignore",
+                    column_text(layout, **place), column_text(layout, i),
+                    flag_of(*roles[i]).substr(2), flag_of(*roles[i])));
+    *place = i;
+  }
+  return ok();
+}
+
+} // namespace graphmill

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_layout.hpp"
+#include "partition/importers/csv/csv_reader.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// What each column of a table is; nothing: not known yet.
+using column_roles = std::vector<std::optional<csv_role>>;
+
+/// The flag of the command line by which a role is given.
+std::string_view flag_of(csv_role role);
+
+/// Whether a column of an edge list, or else of a node table, can be this.
+bool is_for(csv_role role, bool edges);
+
+/// Whether a table may have several columns of a role.
+bool may_repeat(csv_role role);
+
+/// Puts the column of each role where the layout keeps it. Fails if two columns
+/// are the same, and if a label set has no name that it can have.
+/// @param rows For errors.
+result<void> fill_in(csv_layout& layout, const column_roles& roles,
+                     const csv_reader& rows);
+
+} // namespace graphmill

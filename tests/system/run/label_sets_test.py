@@ -1,0 +1,145 @@
+"""Datasets with several label sets: a definition that chooses one trains as on
+a dataset that has no other labels."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster
+from imports import save
+from runs import merged, partitioned
+from support import Dataset, graphmill, imported, np, program
+
+NODES = 90
+
+DEFINITION = {
+    "seed": 5,
+    "sampler": {"fanouts": [4, 3]},
+    "model": {"kind": "sage", "hidden": 8, "dropout": 0.2},
+    "train": {"batch_size": 11, "epochs": 2, "seed_order": "global"},
+    "evaluate": {"batch_size": 20},
+}
+TOPIC = {"labels": "topic"}
+
+
+def write_graph(folder):
+    """A graph without labels."""
+    folder.mkdir()
+    rng = np.random.default_rng(4)
+    save(folder, edges=rng.integers(0, NODES, (2, 700)),
+         features=rng.normal(size=(NODES, 6)).astype(np.float32))
+    return folder
+
+
+def label_arrays(seed, classes):
+    """Labels of all nodes but for nine, and splits, by the names of files."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(NODES)
+    labels = rng.integers(0, classes, NODES)
+    labels[order[81:]] = -1
+    return {"labels": labels, "train_idx": order[:40],
+            "val_idx": order[40:60], "test_idx": order[60:81]}
+
+
+class LabelSets(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        own, topic = label_arrays(1, 3), label_arrays(2, 5)
+        both = write_graph(cls.top / "source-both")
+        save(both, **own, **{f"{name}.topic": array
+                             for name, array in topic.items()})
+        # Another split of the same labels.
+        save(both, **{"train_idx.fold": own["test_idx"],
+                      "test_idx.fold": own["train_idx"]})
+        cls.both = cls.taken(both)
+        alone = write_graph(cls.top / "source-topic")
+        save(alone, **topic)
+        cls.topic = cls.taken(alone)
+        alone = write_graph(cls.top / "source-own")
+        save(alone, **own)
+        cls.own = cls.taken(alone)
+        cls.arrays = {"": own, "topic": topic}
+        cls.parts = partitioned(cls.both, 3, "random")
+
+    @classmethod
+    def taken(cls, source):
+        out = cls.top / source.name.removeprefix("source-")
+        cls.summary = imported("npy", source, "--out", out)
+        return out
+
+    def test_what_is_written(self):
+        dataset = Dataset(self.both)
+        self.assertEqual(dataset.info["format_version"], 2)
+        self.assertEqual(Dataset(self.own).info["format_version"], 1)
+        sets = {each["name"]: each
+                for each in dataset.node_type("node")["label_sets"]}
+        self.assertEqual(sorted(sets), ["fold", "topic"])
+        self.assertEqual(sets["topic"]["class_count"], 5)
+        self.assertEqual(sets["topic"]["splits"],
+                         {"train": 40, "val": 20, "test": 21})
+        self.assertEqual(sets["fold"]["splits"],
+                         {"train": 21, "val": 0, "test": 40})
+        for name, array in (("labels.topic", "labels"),
+                            ("train.topic", "train_idx")):
+            np.testing.assert_array_equal(dataset.node_array("node", name),
+                                          self.arrays["topic"][array])
+        np.testing.assert_array_equal(dataset.node_array("node",
+                                                         "labels.fold"),
+                                      self.arrays[""]["labels"])
+        done = graphmill("inspect", self.both, "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("label set topic of node (train 40, val 20, test 21)",
+                      done.stdout)
+
+    def test_weights(self):
+        """The same as where there is nothing to choose, whole and in parts."""
+        for labels, alone in (({}, self.own), (TOPIC, self.topic)):
+            want = self.train(DEFINITION, alone)
+            definition = merged(DEFINITION, labels)
+            for data in (self.both, self.parts):
+                with self.subTest(**labels, data=data.name):
+                    got = self.train(definition, data)
+                    self.assertEqual(got["digest"], want["digest"])
+                    self.assertEqual(got["test_accuracy"],
+                                     want["test_accuracy"])
+                    self.assertEqual(*(
+                        {key: value for key, value in self.ask(
+                            "evaluate", run["run"], "--data", where).items()
+                         if key in ("accuracy", "seeds")}
+                        for run, where in ((got, data), (want, alone))))
+
+    def test_a_split_of_its_own(self):
+        summary = self.train(merged(DEFINITION, {"labels": "fold"}), self.both)
+        # 21 seeds in steps of 11, twice.
+        self.assertEqual(summary["steps"], 4)
+
+    def test_a_cluster(self):
+        alone = self.train(merged(DEFINITION, TOPIC), self.parts)
+        with Cluster(self.top / "cluster", self.parts,
+                     ["0", "1", "2"]) as cluster:
+            summary = cluster.run(
+                self.write(merged(DEFINITION, TOPIC), self.parts))
+            self.assertEqual(summary["digest"], alone["digest"])
+            self.assertEqual(summary["test_accuracy"],
+                             alone["test_accuracy"])
+
+    def test_refused(self):
+        path = self.write(merged(DEFINITION, {"labels": "tropic"}), self.both)
+        for command in ("validate", "train", "plan"):
+            done = graphmill(command, path, "--data", self.both)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("have no label set \"tropic\"; there are \"fold\", "
+                          "\"topic\"", done.stderr)
+        run = self.train(merged(DEFINITION, TOPIC), self.both)["run"]
+        done = graphmill("resume", run, "--set", "labels=fold")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("labels", done.stderr)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
