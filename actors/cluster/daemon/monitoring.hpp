@@ -3,6 +3,7 @@
 #include "actors/http/api/cluster_feed.hpp"
 #include "actors/http/http_server.hpp"
 #include "actors/http/metrics_board.hpp"
+#include "actors/process/logs/log_ring.hpp"
 #include "messages/base/error.hpp"
 
 #include <spdlog/logger.h>
@@ -38,12 +39,15 @@ public:
   /// Where actors leave their figures; null if nobody could see them.
   const std::shared_ptr<metrics_board>& board() const { return board_; }
 
-  /// Where a coordinator leaves what becomes of them; null as well.
+  /// Where a coordinator leaves what becomes of them, for clients and over
+  /// HTTP; null of any other daemon.
   const std::shared_ptr<cluster_feed>& feed() const { return feed_; }
 
   /// Starts the servers, and says where they are. One that cannot be started is
   /// a line of the log: a cluster works without.
-  void start(const std::shared_ptr<spdlog::logger>& log);
+  /// @param lines Of all logs of the cluster, which a coordinator shows.
+  void start(const std::shared_ptr<spdlog::logger>& log,
+             const std::shared_ptr<const log_ring>& lines);
 
 private:
   monitoring() = default;

@@ -3,6 +3,8 @@
 #include "actors/http/api/feed_json.hpp"
 #include "actors/http/api/page_files.hpp"
 #include "actors/http/api/status_json.hpp"
+#include "actors/process/logs/log_levels.hpp"
+#include "messages/base/printable.hpp"
 
 #include <charconv>
 #include <cstdint>
@@ -47,24 +49,45 @@ std::optional<std::uint64_t> decimal_in(std::string_view text) {
   return out;
 }
 
-/// What a query says of `since`, the only name that is looked at; nothing if it
-/// says nothing.
-std::optional<std::string_view> since_in(std::string_view query) {
-  constexpr std::string_view name = "since=";
+/// What a query says of a name, still encoded as in an address; nothing if it
+/// says nothing of it. Other names are not looked at.
+std::optional<std::string_view> said_of(std::string_view name,
+                                        std::string_view query) {
   while (!query.empty()) {
     const auto end = query.find('&');
-    if (const auto field = query.substr(0, end); field.starts_with(name))
-      return field.substr(name.size());
+    const auto field = query.substr(0, end);
+    if (field.starts_with(name) && field.substr(name.size()).starts_with('='))
+      return field.substr(name.size() + 1);
     query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
   }
   return std::nullopt;
+}
+
+/// Without the encoding of addresses: "%20" is a space. Nothing if it is none.
+std::optional<std::string> decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    unsigned letter = 0;
+    const auto digits = text.substr(i + 1, 2);
+    const auto read =
+      std::from_chars(digits.data(), digits.data() + digits.size(), letter, 16);
+    if (digits.size() != 2 || read.ptr != digits.data() + 2)
+      return std::nullopt;
+    out += static_cast<char>(letter);
+    i += 2;
+  }
+  return out;
 }
 
 /// A page of what comes after a number; all of it without one.
 template <class Make>
 http_page page_since(Make make) {
   return [make = std::move(make)](const http_request& asked) {
-    const auto said = since_in(asked.query);
+    const auto said = said_of("since", asked.query);
     const auto since = said ? decimal_in(*said) : std::uint64_t{0};
     if (!since)
       return http_sentence(400, "since= is no whole number");
@@ -111,6 +134,37 @@ private:
   std::shared_ptr<const std::string> live_;
 };
 
+/// What /api/logs is asked for; a sentence if that makes no sense.
+result<log_request> log_request_in(std::string_view query) {
+  log_request out;
+  if (const auto after = said_of("after", query)) {
+    const auto number = decimal_in(*after);
+    if (!number)
+      return fail(ec::invalid_argument, "after= is no whole number");
+    out.after = *number;
+  }
+  for (const auto& [name, to] :
+       {std::pair{"run", &out.run}, std::pair{"daemon", &out.daemon}})
+    if (const auto said = said_of(name, query)) {
+      auto text = decoded(*said);
+      if (!text)
+        return fail(ec::invalid_argument, "{}= has a % without two digits",
+                    name);
+      *to = *std::move(text);
+    }
+  if (const auto level = said_of("level", query)) {
+    GRAPHMILL_TRY(out.level, parse_log_level(*level));
+  }
+  return out;
+}
+
+http_answer log_page(const log_ring& logs, const std::string& query) {
+  const auto asked = log_request_in(query);
+  if (!asked)
+    return http_sentence(400, printable(asked.error().message));
+  return api_answer(log_json(logs.since(asked.value())));
+}
+
 // -- the stream
 
 using stream_position = cluster_feed::position;
@@ -152,7 +206,7 @@ public:
   stream_position begin(const http_request& asked) const {
     if (const auto lost = stream_position_in(asked.last_event_id))
       return *lost;
-    const auto said = since_in(asked.query);
+    const auto said = said_of("since", asked.query);
     const auto wanted = said ? stream_position_in(*said) : std::nullopt;
     return wanted ? *wanted : feed_->now();
   }
@@ -184,7 +238,8 @@ private:
 } // namespace
 
 void add_api(http_server::options& to, const board_ptr& board,
-             const feed_ptr& feed) {
+             const feed_ptr& feed,
+             const std::shared_ptr<const log_ring>& logs) {
   to.pages["/api/status"] = [board](const http_request&) {
     return status_page(*board);
   };
@@ -200,6 +255,9 @@ void add_api(http_server::options& to, const board_ptr& board,
   });
   to.pages["/api/events"] = page_since(
     [feed](std::uint64_t since) { return events_json(feed->events(since)); });
+  to.pages["/api/logs"] = [logs](const http_request& asked) {
+    return log_page(*logs, asked.query);
+  };
   to.streams["/api/stream"] =
     [maker = std::make_shared<tick_maker>(board, feed)](
       const http_request& asked) -> http_stream_source {
