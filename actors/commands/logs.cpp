@@ -2,11 +2,17 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/text/run_watcher.hpp"
+#include "actors/process/logs/log_levels.hpp"
+#include "actors/process/logs/log_lines.hpp"
 #include "actors/process/say.hpp"
 
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace graphmill {
@@ -22,11 +28,18 @@ constexpr auto follow_interval = 500ms;
 /// How long the coordinator may be out of reach meanwhile.
 constexpr auto follow_patience = 60s;
 
-constexpr const char* log_file = "log.txt";
+/// How long lines are waited for that daemons have written by now, and how
+/// often the coordinator is asked meanwhile.
+constexpr auto collection_patience = 3s;
+constexpr auto collection_interval = 100ms;
+
+constexpr const char* log_file_name = "log.txt";
 
 struct logs_options {
   cluster_options cluster;
   std::string run;
+  std::string daemon;          ///< Empty: all.
+  std::string level = "debug"; ///< The least.
   bool follow = false;
 };
 
@@ -47,7 +60,7 @@ result<void> no_log(cluster_client& client, const std::string& run) {
 result<void> read_log(cluster_client& client, const std::string& run,
                       std::uint64_t& offset, const text_sink& out) {
   for (;;) {
-    auto piece = client.fetch_file({run, log_file, offset});
+    auto piece = client.fetch_file({run, log_file_name, offset});
     if (!piece && piece.error().code == ec::not_found)
       return no_log(client, run);
     if (!piece)
@@ -63,58 +76,18 @@ result<void> read_log(cluster_client& client, const std::string& run,
   }
 }
 
-/// Hands over what is new in a log. @returns whether its run is over.
-result<bool> look_at_log(cluster_client& client, const std::string& run,
-                         std::uint64_t& offset, const text_sink& out) {
-  // In this order: nothing is written after the end.
-  GRAPHMILL_TRY(const auto now, client.run(run));
-  GRAPHMILL_TRYV(read_log(client, run, offset, out));
-  return is_over(now.state);
-}
-
-/// Prints a log until its run is over. The coordinator may be started anew
-/// meanwhile.
-result<int> follow_log(cluster_client& client, const run_record& run,
-                       signal_watch& signals, const text_sink& out) {
+/// Prints the log file of a run that the coordinator has no lines of any more.
+result<void> print_log_file(cluster_client& client, const std::string& run,
+                            bool json) {
   std::uint64_t offset = 0;
-  auto reached = log_clock::now();
-  for (auto told = false; signals.count() == 0;) {
-    const auto over = look_at_log(client, run.id, offset, out);
-    if (over && over.value())
-      return 0;
-    if (over) {
-      reached = log_clock::now();
-      told = false;
-    } else if (!may_pass(over.error())
-               || log_clock::now() - reached >= follow_patience) {
-      return over.error();
-    } else if (!std::exchange(told, true)) {
-      say(stderr, "graphmill: {}; trying again\n", over.error().message);
-    }
-    signals.wait(follow_interval);
-  }
-  return fail(ec::cancelled, "follows no more; run {} goes on", run.id);
-}
-
-result<int> logs(const logs_options& options) {
-  const auto print = [](std::string_view text) -> result<void> {
-    say_lines(text);
-    std::fflush(stdout);
-    return ok();
-  };
-  signal_watch signals;
-  GRAPHMILL_TRY(auto client, connect(options.cluster, "logs", &signals));
-  GRAPHMILL_TRY(const auto run, client.run(options.run));
-  if (options.follow)
-    return follow_log(client, run, signals, print);
-  std::uint64_t offset = 0;
-  if (!options.cluster.json) {
-    GRAPHMILL_TRYV(read_log(client, run.id, offset, print));
-    return 0;
-  }
+  if (!json)
+    return read_log(client, run, offset, [](std::string_view text) {
+      say_lines(text);
+      return ok();
+    });
   std::string whole;
   GRAPHMILL_TRYV(read_log(
-    client, run.id, offset, [&whole](std::string_view text) -> result<void> {
+    client, run, offset, [&whole](std::string_view text) -> result<void> {
       whole += text;
       if (whole.size() > longest_json_log)
         return fail(ec::invalid_argument,
@@ -122,7 +95,117 @@ result<int> logs(const logs_options& options) {
                     "print it without --json");
       return ok();
     }));
-  say("{}\n", one_line({{"run", run.id}, {"log", whole}}));
+  say("{}\n", one_line({{"run", run}, {"log", whole}}));
+  return ok();
+}
+
+/// Prints the lines of a run as the coordinator has collected them, those of
+/// each daemon in their order. Used by one thread.
+class line_printer {
+public:
+  line_printer(cluster_client& client, log_request first, bool json)
+    : client_(client), asked_(std::move(first)), json_(json) {}
+
+  /// Prints what there is by now.
+  /// @returns the last answer.
+  result<log_reply> print_new() {
+    for (;;) {
+      GRAPHMILL_TRY(auto page, client_.logs(asked_));
+      if (page.missing > 0)
+        say(stderr,
+            "graphmill: {} here, as the coordinator has forgotten them\n",
+            page.missing == 1
+              ? "a line is missing"
+              : fmt::format("{} lines are missing", page.missing));
+      for (const auto& line : page.lines)
+        print(line);
+      printed_ += page.lines.size();
+      const auto stands = page.next == asked_.after;
+      asked_.after = page.next;
+      std::fflush(stdout);
+      if (!page.more || stands)
+        return page;
+    }
+  }
+
+  /// The same, with what daemons have written by now and the coordinator does
+  /// not have yet. One that does not answer is not waited for.
+  result<void> print_all(signal_watch& signals) {
+    GRAPHMILL_TRY(auto page, print_new());
+    const auto begun = page.begun;
+    const auto until = log_clock::now() + collection_patience;
+    while (page.collected <= begun && log_clock::now() < until
+           && signals.count() == 0) {
+      signals.wait(collection_interval);
+      GRAPHMILL_TRY(page, print_new());
+    }
+    return ok();
+  }
+
+  std::size_t printed() const { return printed_; }
+
+private:
+  void print(const log_line& line) const {
+    if (json_)
+      say("{}\n", one_line(log_line_json(line)));
+    else
+      say("{}.{:03} {} {:<5} {}\n", time_text(line.time),
+          line.time.count() % 1000, line.daemon, to_string(line.level),
+          line.text);
+  }
+
+  cluster_client& client_;
+  log_request asked_;
+  bool json_;
+  std::size_t printed_ = 0;
+};
+
+/// Prints lines until the run is over. The coordinator may be started anew
+/// meanwhile.
+result<void> follow_log(cluster_client& client, const std::string& run,
+                        line_printer& lines, signal_watch& signals) {
+  auto reached = log_clock::now();
+  for (auto told = false; signals.count() == 0;) {
+    // In this order: what is written after the end is collected below.
+    const auto now = client.run(run);
+    const auto page = now ? lines.print_new() : result<log_reply>{now.error()};
+    if (page && is_over(now.value().state))
+      return lines.print_all(signals);
+    if (page) {
+      reached = log_clock::now();
+      told = false;
+    } else if (!may_pass(page.error())
+               || log_clock::now() - reached >= follow_patience) {
+      return page.error();
+    } else if (!std::exchange(told, true)) {
+      say(stderr, "graphmill: {}; trying again\n", page.error().message);
+    }
+    signals.wait(follow_interval);
+  }
+  return fail(ec::cancelled, "follows no more; run {} goes on", run);
+}
+
+result<int> logs(const logs_options& options) {
+  signal_watch signals;
+  GRAPHMILL_TRY(const auto level, parse_log_level(options.level));
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "logs", &signals));
+  GRAPHMILL_TRY(const auto run, client.run(options.run));
+  const auto json = options.cluster.json;
+  line_printer lines{
+    client, {.run = run.id, .daemon = options.daemon, .level = level}, json};
+  GRAPHMILL_TRYV(options.follow ? follow_log(client, run.id, lines, signals)
+                                : lines.print_all(signals));
+  const auto is_chosen = !options.daemon.empty() || level != log_level::debug;
+  if (lines.printed() > 0)
+    return 0;
+  if (!is_chosen) {
+    GRAPHMILL_TRYV(print_log_file(client, run.id, json));
+    return 0;
+  }
+  say(stderr,
+      "graphmill: the coordinator knows no such line of run {} (any more); "
+      "without --daemon and --level, its log file is printed then\n",
+      run.id);
   return 0;
 }
 
@@ -130,13 +213,26 @@ result<int> logs(const logs_options& options) {
 
 void add_logs_command(command_line& cli) {
   auto options = std::make_shared<logs_options>();
-  auto* command =
-    cli.app.add_subcommand("logs", "Print the log of a run of a cluster");
+  auto* command = cli.app.add_subcommand(
+    "logs", "Print what all daemons of a cluster log of a run");
   command->add_option("run", options->run, "Id of the run (default: latest)");
-  auto* follow = command->add_flag("-f,--follow", options->follow,
-                                   "Go on until the run is over");
+  command->add_flag("-f,--follow", options->follow,
+                    "Go on until the run is over");
+  command->add_option("--daemon", options->daemon, "Only lines of this daemon");
+  command
+    ->add_option("--level", options->level,
+                 "Only lines of this level and worse: debug, info, warn, "
+                 "error, critical")
+    ->check([](const std::string& word) {
+      const auto level = parse_log_level(word);
+      return level ? std::string{} : level.error().message;
+    })
+    ->capture_default_str();
   add_cluster_options(*command, options->cluster);
-  follow->excludes(command->get_option("--json"));
+  command->footer(
+    "The coordinator keeps the last lines of all daemons in memory, 16 MiB.\n"
+    "Of a run from before that, it prints the log file in the run's folder.\n"
+    "With --json, each line is an object, as /api/logs has it.");
   command->callback(
     [&cli, options] { cli.run = [options] { return logs(*options); }; });
 }

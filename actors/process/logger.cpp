@@ -113,9 +113,10 @@ std::unique_ptr<spdlog::formatter> line_formatter(const std::string& pattern) {
 }
 
 result<std::shared_ptr<spdlog::logger>>
-make_logger(const std::filesystem::path& file,
-            const spdlog::sink_ptr& console) {
-  std::vector sinks{warnings_on(console)};
+make_logger(const std::filesystem::path& file, const log_outlets& to) {
+  std::vector sinks{warnings_on(to.console)};
+  if (to.memory)
+    sinks.push_back(to.memory);
   if (!file.empty()) {
     GRAPHMILL_TRY(auto lines, sink_to(file));
     sinks.push_back(std::move(lines));

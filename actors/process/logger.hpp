@@ -17,11 +17,15 @@ namespace graphmill {
 std::unique_ptr<spdlog::formatter>
 line_formatter(const std::string& pattern = "%+");
 
+/// Where the log of a run goes beside its file.
+struct log_outlets {
+  spdlog::sink_ptr console; ///< Gets warnings; null: standard error.
+  spdlog::sink_ptr memory;  ///< Gets everything; null: nobody does.
+};
+
 /// A logger that writes warnings to standard error and everything to `file`
 /// (nowhere when that is empty), which its owner alone can read.
-/// @param console Gets the warnings in place of standard error.
 result<std::shared_ptr<spdlog::logger>>
-make_logger(const std::filesystem::path& file,
-            const spdlog::sink_ptr& console = nullptr);
+make_logger(const std::filesystem::path& file, const log_outlets& to = {});
 
 } // namespace graphmill

@@ -1,6 +1,7 @@
 #include "actors/stages/dispatcher.hpp"
 
 #include "actors/base/request_watch.hpp"
+#include "actors/process/logs/log_lines.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/batch_size.hpp"
 #include "pipelines/flow/reorder_window.hpp"
@@ -256,8 +257,8 @@ private:
       }
       ++flight.attempt;
       ++config_.gauges->retried;
-      config_.log->warn("{}: {}; beginning it anew", describe(flight),
-                        cause.message);
+      log_of(flight)->warn("{}: {}; beginning it anew", describe(flight),
+                           cause.message);
       pause(which, flight);
     };
   }
@@ -279,6 +280,11 @@ private:
     return fmt::format("batch of phase {}, epoch {}, step {}, rank {}",
                        to_string(key.phase), key.epoch + 1, key.step + 1,
                        key.rank);
+  }
+
+  /// Its lines name the batch.
+  std::shared_ptr<spdlog::logger> log_of(const in_flight& flight) const {
+    return log_about(config_.log, {.batch = describe(flight)});
   }
 
   /// A stage that shuts down is no failure if the run is ending; its batch
@@ -319,20 +325,21 @@ private:
     if (held < config_.patience)
       return;
     it->second.reported = true;
-    config_.log->warn("{} has been in the {} for {} s, and all others wait "
-                      "behind it",
-                      describe(it->second), it->second.where,
-                      std::chrono::floor<std::chrono::seconds>(held).count());
+    log_of(it->second)
+      ->warn("{} has been in the {} for {} s, and all others wait "
+             "behind it",
+             describe(it->second), it->second.where,
+             std::chrono::floor<std::chrono::seconds>(held).count());
   }
 
   /// What was reported of a batch is over.
   void end_report(const in_flight& flight) const {
     if (flight.reported)
-      config_.log->info("{} has left the {} after {} s", describe(flight),
-                        flight.where,
-                        std::chrono::floor<std::chrono::seconds>(
-                          self_->clock().now() - flight.since)
-                          .count());
+      log_of(flight)->info("{} has left the {} after {} s", describe(flight),
+                           flight.where,
+                           std::chrono::floor<std::chrono::seconds>(
+                             self_->clock().now() - flight.since)
+                             .count());
   }
 
   /// It has nothing to do, or all that it has is admitted, or credit is

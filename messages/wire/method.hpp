@@ -43,11 +43,14 @@ enum class method : std::uint16_t {
   health,
   chaos,
   upload,
+  log_lines,
+  logs,
+  events,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::upload) + 1;
+  static_cast<std::size_t>(method::events) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -136,6 +139,9 @@ inline constexpr auto method_table = [] {
     {method::health, "health", small, true, coordinator, readers},
     {method::chaos, "chaos", small, false, coordinator, stoppers},
     {method::upload, "upload", bulk, false, coordinator, clients},
+    {method::log_lines, "log_lines", small, true, agent, leader},
+    {method::logs, "logs", small, true, coordinator, readers},
+    {method::events, "events", small, true, coordinator, readers},
   }};
 }();
 

@@ -129,6 +129,9 @@ enum Method {
   health @29;
   chaos @30;
   upload @31;
+  logLines @32;
+  logs @33;
+  events @34;
 }
 
 struct Failure {

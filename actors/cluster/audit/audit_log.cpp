@@ -2,15 +2,11 @@
 
 #include "actors/cluster/audit/audit_limits.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <future>
 #include <memory>
-#include <span>
-#include <system_error>
 
 namespace graphmill {
 
@@ -84,50 +80,12 @@ std::vector<audit_entry> audit_sums::look(time_point now) {
   return out;
 }
 
-// -- audit_file
-
-result<void> audit_file::open() {
-  GRAPHMILL_TRY(
-    file_, open_file(path_, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
-  GRAPHMILL_TRY(bytes_, file_size(file_.get(), path_));
-  return ok();
-}
-
-result<void> audit_file::put_aside() {
-  file_.reset();
-  auto old = path_;
-  old += ".old";
-  std::error_code failed;
-  std::filesystem::rename(path_, old, failed);
-  if (failed)
-    return fail_errno(failed.value(), "cannot rename {} to {}", path_.string(),
-                      old.string());
-  return open();
-}
-
-result<void> audit_file::append(std::string_view lines) {
-  if (file_.get() < 0)
-    GRAPHMILL_TRYV(open());
-  if (bytes_ != 0 && bytes_ + lines.size() > limit_)
-    GRAPHMILL_TRYV(put_aside());
-  auto written = write_all(file_.get(), std::as_bytes(std::span{lines}), path_);
-  if (written) {
-    bytes_ += lines.size();
-    return written;
-  }
-  // No half of a line stays, if the system lets us cut it off.
-  if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
-    bytes_ = 0;
-  file_.reset(); // It is opened anew: somebody may have made room there.
-  return written;
-}
-
 // -- audit_log
 
 audit_log::audit_log(const std::filesystem::path& folder,
                      std::function<void(const std::string&)> complain)
   : complain_(std::move(complain)),
-    file_(folder / "audit.jsonl", audit_limits::file_bytes) {}
+    file_(folder / "audit.jsonl", audit_limits::file_bytes, {".old"}) {}
 
 audit_log::~audit_log() {
   // It may be waited for no longer than this: the disk may be stuck.

@@ -2,17 +2,15 @@
 
 #include "actors/base/compute_thread.hpp"
 #include "actors/cluster/audit/audit_entry.hpp"
-#include "partition/files/file_io.hpp"
+#include "actors/process/logs/rotated_file.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,28 +37,6 @@ private:
   time_point since_{};
   std::map<std::string, kind> kinds_;
   std::uint64_t left_out_ = 0; ///< Of more kinds than are kept apart.
-};
-
-/// The file of the audit log: lines of JSON that its owner alone may read. When
-/// it is full it becomes the old one, in place of the one before. Used by one
-/// thread.
-class audit_file {
-public:
-  /// @param limit Bytes of the file before it becomes the old one.
-  audit_file(std::filesystem::path path, std::size_t limit)
-    : path_(std::move(path)), limit_(limit) {}
-
-  /// Appends lines, each with its end; all of them or none.
-  result<void> append(std::string_view lines);
-
-private:
-  result<void> open();
-  result<void> put_aside();
-
-  std::filesystem::path path_;
-  std::size_t limit_;
-  std::size_t bytes_ = 0;
-  unique_fd file_; ///< None until the first line, and after a failure.
 };
 
 /// Who has changed something in a cluster, and who was refused: `audit.jsonl`
@@ -92,7 +68,7 @@ private:
   std::mutex mutex_; ///< Of `sums_` and `dropped_`.
   audit_sums sums_;
   std::uint64_t dropped_ = 0; ///< Entries for which the thread had no room.
-  audit_file file_;           ///< The thread's, as what follows.
+  rotated_file file_;         ///< The thread's, as what follows.
   bool broken_ = false;
   std::uint64_t missing_ = 0; ///< Lines that are not in the file.
   compute_thread thread_;     ///< Last: ends before what its jobs use.

@@ -189,6 +189,16 @@ result<run_health> cluster_client::health(const health_request& request) {
   return decode_run_health(got);
 }
 
+result<log_reply> cluster_client::logs(const log_request& request) {
+  GRAPHMILL_TRY(const auto got, call(method::logs, encode(request)));
+  return decode_log_reply(got);
+}
+
+result<events_reply> cluster_client::events(const events_request& request) {
+  GRAPHMILL_TRY(const auto got, call(method::events, encode(request)));
+  return decode_events_reply(got);
+}
+
 result<runs_reply> cluster_client::runs(const runs_request& request) {
   GRAPHMILL_TRY(const auto got, call(method::runs, encode(request)));
   return decode_runs_reply(got);

@@ -5,6 +5,7 @@
 #include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/wire/log.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -58,6 +59,10 @@ public:
   result<status_reply> status();
   /// How the run is that is on.
   result<run_health> health(const health_request& request);
+  /// Lines of the logs of all daemons.
+  result<log_reply> logs(const log_request& request);
+  /// What has happened in the cluster.
+  result<events_reply> events(const events_request& request);
   result<runs_reply> runs(const runs_request& request);
   result<watch_reply> watch(const watch_request& request);
   result<void> cancel(const cancel_request& request);

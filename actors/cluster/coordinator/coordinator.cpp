@@ -58,14 +58,15 @@ void coordinator::serve(const incoming_request& request) {
     leave(request);
     break;
   case method::status:
-    reply.reply(encode(status()));
+  case method::plan:
+  case method::health:
+  case method::logs:
+  case method::events:
+    reply.reply(look_up(request));
     break;
   case method::submit:
     if (auto begun = submit(request); !begun)
       reply.reply(begun.error());
-    break;
-  case method::plan:
-    reply.reply(plan(data));
     break;
   case method::runs:
     runs(data, reply);
@@ -94,9 +95,6 @@ void coordinator::serve(const incoming_request& request) {
   case method::health_report:
     reply.reply(take_health(request));
     break;
-  case method::health:
-    reply.reply(tell_health(data));
-    break;
   case method::run_event:
     reply.reply(take_events(request));
     break;
@@ -106,6 +104,22 @@ void coordinator::serve(const incoming_request& request) {
   default:
     reply.reply(fail(ec::invalid_argument, "a coordinator does not serve `{}`",
                      to_string(request.method)));
+  }
+}
+
+/// Questions whose answers are there, and that change nothing.
+result<payload> coordinator::look_up(const incoming_request& request) {
+  switch (request.method) {
+  case method::plan:
+    return plan(request.data);
+  case method::health:
+    return tell_health(request.data);
+  case method::logs:
+    return tell_logs(request.data);
+  case method::events:
+    return tell_of_events(request.data);
+  default:
+    return encode(status());
   }
 }
 
@@ -131,7 +145,7 @@ bool coordinator::crashed(const caf::error& reason) {
   if (!active_ || active_->turn.is_over() || active_->turn.failure())
     return false;
   const auto thrown = from_caf(reason, "the coordinator");
-  config_.log->error("run {}: {}", active_->id, thrown.message);
+  run_log()->error("run {}: {}", active_->id, thrown.message);
   go_on(active_->fail_run(thrown));
   return true;
 }
@@ -174,6 +188,7 @@ void coordinator::look() {
   refuse_unreached(now);
   answer_watchers(now);
   leave_figures(now);
+  collect_logs(now);
   look_at_members(now);
   if (active_)
     active_->answer_questions(now);

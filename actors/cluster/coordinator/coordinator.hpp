@@ -7,6 +7,7 @@
 #include "actors/cluster/history/state_lock.hpp"
 #include "actors/http/api/cluster_feed.hpp"
 #include "actors/http/metrics_board.hpp"
+#include "actors/process/logs/log_ring.hpp"
 #include "actors/transport/sockets/connections/members.hpp"
 
 #include <spdlog/logger.h>
@@ -39,8 +40,11 @@ struct coordinator_config {
   std::shared_ptr<chaos_tool> chaos;
   /// Where it leaves the figures of the cluster; null: nobody looks at them.
   std::shared_ptr<metrics_board> figures{};
-  /// Where it leaves what becomes of them, and what happens; null as well.
+  /// Where it leaves what becomes of them, and what happens; null: nobody asks.
   std::shared_ptr<cluster_feed> feed{};
+  /// The lines of its own log, to which it adds those of all other daemons;
+  /// null: nobody asks for them.
+  std::shared_ptr<log_ring> logs{};
   /// Called once when the whole cluster is stopped, or another coordinator
   /// leads it by now, which is an error.
   std::function<void(std::optional<error>)> on_stop;

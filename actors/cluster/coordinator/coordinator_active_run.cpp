@@ -40,8 +40,8 @@ void coordinator::go_on(run_turn::task next) {
 void coordinator::deploy() {
   const auto& daemons = active_->where.daemons;
   active_->is_deployed = true;
-  config_.log->info("run {}: deploying on {}", active_->id,
-                    pluralized(daemons.size(), "daemon"));
+  run_log()->info("run {}: deploying on {}", active_->id,
+                  pluralized(daemons.size(), "daemon"));
   std::vector<std::string> keys;
   for (const auto& daemon : daemons)
     if (config_.watch)
@@ -127,7 +127,7 @@ void coordinator::conduct() {
                     conductor_gone(from_caf(reason, "the conductor"));
                 });
   post(active_->conductor, start_run{});
-  config_.log->info("run {}: begun", active_->id);
+  run_log()->info("run {}: begun", active_->id);
   grow(); // Somebody may have come meanwhile.
 }
 
@@ -192,8 +192,8 @@ void coordinator::on_share_ended(const std::string& daemon,
     active_->file->add(daemon, report.value().work);
     distrust(report.value().distrusted, daemon);
   } else {
-    config_.log->warn("run {}: daemon {} did not end its share: {}",
-                      active_->id, daemon, report.error().message);
+    run_log()->warn("run {}: daemon {} did not end its share: {}", active_->id,
+                    daemon, report.error().message);
   }
   std::optional<error> failure;
   if (!report)
@@ -268,8 +268,8 @@ void coordinator::on_filed(const run_filed& filed) {
     story.insert(story.begin(), filed.record.message);
   record.message = fmt::format("{}", fmt::join(story, "; "));
   record.summary = filed.record.summary;
-  config_.log->info("run {}: {}{}{}", record.id, to_string(record.state),
-                    record.message.empty() ? "" : ": ", record.message);
+  log_of(record.id)->info("run {}: {}{}{}", record.id, to_string(record.state),
+                          record.message.empty() ? "" : ": ", record.message);
   board_.over(record.id);
   // Daemons look at their data then: one whose data are damaged says so before
   // the next run fails for it, too.

@@ -209,10 +209,12 @@ void coordinator::take_in(const peer_identity& identity,
     return;
   }
   const auto known = registry_.find(identity.name);
-  if (known && known.value().incarnation == identity.incarnation)
+  if (known && known.value().incarnation == identity.incarnation) {
     check_share(identity);
-  else
+  } else {
     break_off_if_used(identity.name, "has been started anew");
+    logs_.forget(identity.name);
+  }
   for (const auto& address : registry_.join(identity, request))
     forget(address);
   admit_members();

@@ -31,8 +31,8 @@ result<payload> coordinator::take_events(const incoming_request& request) {
     return fail(ec::not_found, "run {} is not on", events.run);
   GRAPHMILL_TRY(const auto next, active_->take(request.from.name, events));
   if (events.sound)
-    config_.log->info("run {}: the data of daemon {} are sound", active_->id,
-                      request.from.name);
+    run_log()->info("run {}: the data of daemon {} are sound", active_->id,
+                    request.from.name);
   go_on(next); // It may have failed while others are still being deployed.
   return payload{};
 }

@@ -68,6 +68,8 @@ void coordinator::look_at_disk(clock::time_point now) {
 
 /// What became of runs before this coordinator. Called while it is made.
 void coordinator::recall_runs() {
+  if (config_.logs)
+    config_.logs->begin(config_.history->generation() << 32);
   if (!config_.feed)
     return;
   config_.feed->begin(config_.history->generation() << 32);

@@ -53,8 +53,7 @@ void coordinator::begin_if_written() {
     return;
   if (active_->attempt > 1) {
     attempt_again();
-  } else if (auto begun = active_->file->begin(config_.log->sinks().front());
-             begun) {
+  } else if (auto begun = active_->file->begin(run_outlets()); begun) {
     active_->file->note_size(active_->def,
                              {active_->point(), active_->trainers()});
     tell_sizes();
@@ -84,7 +83,7 @@ void coordinator::wait_on(submitted_run& run, const error& reason) {
                                    : "waits: " + reason.message;
   if (run.record.message == says)
     return;
-  config_.log->info("run {} {}", run.id, says);
+  log_of(run.id)->info("run {} {}", run.id, says);
   run.record.message = std::move(says);
   note(run.record);
 }

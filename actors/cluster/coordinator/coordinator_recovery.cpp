@@ -66,7 +66,7 @@ bool coordinator::go_on_without(const std::string& daemon,
   active_->losses.push_back(
     fmt::format("went on without daemon \"{}\", whose parts others serve: {}",
                 daemon, reason.message));
-  config_.log->warn("run {} {}", active_->id, active_->losses.back());
+  run_log()->warn("run {} {}", active_->id, active_->losses.back());
   tell(event_kind::recovered, daemon, active_->losses.back(), active_->id);
   active_->record.message = fmt::format("{}", fmt::join(active_->losses, "; "));
   note(active_->record);
@@ -94,7 +94,7 @@ void coordinator::recover() {
   }
   auto says =
     fmt::format("attempt {} has ended: {}", active_->attempt, reason.message);
-  config_.log->warn("run {}: {}", active_->id, says);
+  run_log()->warn("run {}: {}", active_->id, says);
   tell(event_kind::warning, {}, says, active_->id);
   active_->file->note(says);
   search_kept([this](std::optional<training_state> found) {
@@ -158,13 +158,12 @@ void coordinator::rewind() {
     [tell, lock = config_.lock, file = active_->file, from = active_->from,
      def = active_->def, attempt = active_->attempt,
      spent = std::exchange(active_->spent, 0), trainers = active_->trainers(),
-     console = config_.log->sinks().front(),
-     resumed = !active_->from_run.empty()] {
+     outlets = run_outlets(), resumed = !active_->from_run.empty()] {
       if (auto held = lock->check(); !held) // The folder is another one's.
         tell(held.error());
       else
         tell(file->go_back(from, def,
-                           {attempt, spent, trainers, console, resumed}));
+                           {attempt, spent, trainers, outlets, resumed}));
     },
     [tell](const error& reason) { tell(reason); });
 }
@@ -197,7 +196,7 @@ void coordinator::on_rewound(const run_rewound& back) {
     + (active_->def.trainer.is_elastic()
          ? fmt::format("; {}", pluralized(active_->trainers(), "trainer"))
          : std::string{});
-  config_.log->info("run {}: {}", active_->id, says);
+  run_log()->info("run {}: {}", active_->id, says);
   tell(event_kind::recovered, {}, says, active_->id);
   active_->file->note(says);
   active_->record.message = says;
@@ -315,14 +314,15 @@ void coordinator::take_offer(kept_search& search, kept_offer offer) const {
   if (fits)
     search.offers.push_back(std::move(offer));
   else
-    config_.log->warn("run {}: what daemon {} says it has kept is not used: {}",
-                      search.run, offer.daemon, fits.error().message);
+    log_of(search.run)
+      ->warn("run {}: what daemon {} says it has kept is not used: {}",
+             search.run, offer.daemon, fits.error().message);
 }
 
 void coordinator::choose_kept(const std::shared_ptr<kept_search>& search) {
   auto preferred = by_preference(std::move(search->offers));
   for (const auto& dispute : preferred.disputes)
-    config_.log->error("run {}: {}", search->run, dispute);
+    log_of(search->run)->error("run {}: {}", search->run, dispute);
   search->offers = std::move(preferred.offers);
   try_offer(search);
 }
@@ -350,9 +350,9 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search) {
       pass_over(search, given.error());
       return;
     }
-    config_.log->info("run {}: its state in {} is taken from daemon {}",
-                      search->run, place_name(position_in(from.at)),
-                      from.daemon);
+    log_of(search->run)
+      ->info("run {}: its state in {} is taken from daemon {}", search->run,
+             place_name(position_in(from.at)), from.daemon);
     end_search(training_state{position_in(from.at), sums_in(from.at),
                               std::make_shared<const std::vector<named_tensor>>(
                                 search->tensors.done())});
@@ -376,8 +376,9 @@ void coordinator::fetch_kept(const std::shared_ptr<kept_search>& search) {
 /// The best offer is of no use: the next one is tried.
 void coordinator::pass_over(const std::shared_ptr<kept_search>& search,
                             const error& reason) {
-  config_.log->warn("run {}: daemon {} does not give what it has kept: {}",
-                    search->run, search->offers.front().daemon, reason.message);
+  log_of(search->run)
+    ->warn("run {}: daemon {} does not give what it has kept: {}", search->run,
+           search->offers.front().daemon, reason.message);
   search->offers.erase(search->offers.begin());
   try_offer(search);
 }

@@ -45,7 +45,7 @@ void coordinator::restore() {
                     "it: {}",
                     restored.error().message);
       run.record.ended = now_unix();
-      config_.log->warn("run {}: {}", run.id, run.record.message);
+      log_of(run.id)->warn("run {}: {}", run.id, run.record.message);
       note(run.record);
       continue;
     }
@@ -58,10 +58,10 @@ void coordinator::restore() {
       run.record.ended = {};
       run.record.message = fmt::format(
         "the coordinator was started anew: waits for attempt {}", run.attempt);
-      config_.log->info("run {}: {}", run.id, run.record.message);
+      log_of(run.id)->info("run {}: {}", run.id, run.record.message);
       note_standing(run, run.holders_but(calls_.net().self().name));
     } else {
-      config_.log->info("run {} is queued still", run.id);
+      log_of(run.id)->info("run {} is queued still", run.id);
     }
     queue_.push_back(std::move(run));
   }

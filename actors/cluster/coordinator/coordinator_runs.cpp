@@ -317,7 +317,7 @@ void coordinator::on_taken(const run_taken& taken) {
     end_if_done();
     return;
   }
-  config_.log->info("run {} is queued", run.id);
+  log_of(run.id)->info("run {} is queued", run.id);
   tell_of(run.record);
   taken.reply.reply(encode_run_id(run.id));
   queue_.push_back(std::move(run));

@@ -54,10 +54,10 @@ void coordinator::grow() {
   if (!where || where.value().daemon_of_rank.size() <= active_->trainers())
     return;
   active_->grows = true;
-  config_.log->info("run {}: has {}, and there is room for {}: it takes them "
-                    "in at the next edge of an epoch",
-                    active_->id, pluralized(active_->trainers(), "trainer"),
-                    where.value().daemon_of_rank.size());
+  run_log()->info("run {}: has {}, and there is room for {}: it takes them "
+                  "in at the next edge of an epoch",
+                  active_->id, pluralized(active_->trainers(), "trainer"),
+                  where.value().daemon_of_rank.size());
   post(active_->conductor, pause_run{});
 }
 
@@ -77,7 +77,7 @@ void coordinator::go_on_paused() {
   const auto says = fmt::format(
     "attempt {} has paused after {} and {} of the next one", active_->attempt,
     pluralized(at.epoch, "epoch"), pluralized(at.step, "step"));
-  config_.log->info("run {}: {}", active_->id, says);
+  run_log()->info("run {}: {}", active_->id, says);
   active_->file->note(says);
   // Nothing begins in its place meanwhile.
   active_->recovery.paused(*active_->turn.failure(), {at.epoch, at.step},

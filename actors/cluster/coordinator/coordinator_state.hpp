@@ -11,6 +11,7 @@
 #include "actors/cluster/coordinator/runs/active_run.hpp"
 #include "actors/cluster/coordinator/runs/checkpoint_uploads.hpp"
 #include "actors/cluster/health/health_keeper.hpp"
+#include "actors/cluster/health/log_collector.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
 #include "actors/cluster/recovery/kept_offers.hpp"
@@ -56,6 +57,7 @@ struct stand_in_names {
 /// in coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, what goes from and to clients as files in
 /// coordinator_files.cpp, what it leaves for HTTP in coordinator_figures.cpp,
+/// what daemons log in coordinator_logs.cpp,
 /// how it leads the one that is on in
 /// coordinator_active_run.cpp, what its daemons tell and whom it does not
 /// believe in coordinator_events.cpp, what it does when that has lost a daemon
@@ -119,6 +121,7 @@ private:
   void serve_next();
   incoming_request audited(incoming_request request) const;
   void serve(const incoming_request& request);
+  result<payload> look_up(const incoming_request& request);
 
   // -- daemons of the cluster
 
@@ -254,6 +257,14 @@ private:
   void tell_coming(event_kind kind, const std::string& daemon,
                    const std::string& what);
   std::function<void(const std::string&)> checkpoint_teller() const;
+  log_outlets run_outlets() const;
+  std::shared_ptr<spdlog::logger> log_of(const std::string& run) const;
+  std::shared_ptr<spdlog::logger> run_log() const {
+    return log_of(active_->id);
+  }
+  void collect_logs(clock::time_point now);
+  result<payload> tell_logs(const payload& data);
+  result<payload> tell_of_events(const payload& data) const;
   std::string not_ready() const;
   void look_at_disk(clock::time_point now);
   void rendezvous(const incoming_request& request);
@@ -334,7 +345,8 @@ private:
   unreached_joins joins_;
   /// Watchers know positions of coordinators before this one.
   run_board board_{config_.history->generation() << 32};
-  health_keeper health_;                ///< Of the run that is on.
+  health_keeper health_; ///< Of the run that is on.
+  log_collector logs_{config_.logs};
   std::array<std::uint64_t, 3> over_{}; ///< Runs, as in `cluster_figures`.
   std::shared_ptr<disk_room> disk_ = std::make_shared<disk_room>();
   std::shared_ptr<stand_in_names> stand_ins_ =

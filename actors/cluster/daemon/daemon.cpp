@@ -2,13 +2,13 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/admission.hpp"
-#include "actors/cluster/daemon/console_sink.hpp"
 #include "actors/cluster/daemon/end_note.hpp"
 #include "actors/cluster/daemon/household.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
 #include "actors/cluster/history/state_folder.hpp"
 #include "actors/process/core_dumps.hpp"
 #include "actors/process/heap_trimmer.hpp"
+#include "actors/process/logs/log_lines.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/process/shutdown_watchdog.hpp"
 #include "actors/process/signals.hpp"
@@ -47,12 +47,6 @@ std::string default_name(const daemon_options& options) {
   const auto port = options.listen.substr(options.listen.rfind(':') + 1);
   return fmt::format("{}-{}", host_name(),
                      port == "0" ? std::to_string(getpid()) : port);
-}
-
-std::shared_ptr<spdlog::logger> console_logger(const std::string& name) {
-  auto sink = std::make_shared<console_sink>(STDERR_FILENO);
-  sink->set_pattern("%H:%M:%S.%e %n: %v");
-  return std::make_shared<spdlog::logger>(printable(name), std::move(sink));
 }
 
 state_folder_options state_options(const daemon_options& options,
@@ -99,6 +93,16 @@ result<join_request> make_offer(const daemon_options& options,
   return out;
 }
 
+/// For who looks into a network.
+void tell_of_peer(spdlog::logger& log, const peer_event& event) {
+  constexpr std::array words{"is there", "is lost", "was replaced", "has left"};
+  const auto& who = event.identity;
+  log.debug("{} {}{} {}{}{}", event.inbound ? "from " : "",
+            who.address.empty() ? "a client, " : who.address + ", ", who.name,
+            words[static_cast<std::size_t>(event.change)],
+            event.reason.empty() ? "" : ": ", event.reason);
+}
+
 transport_options transport_of(const daemon_options& options,
                                const std::string& name,
                                const std::vector<std::string>& coordinators,
@@ -116,9 +120,14 @@ transport_options transport_of(const daemon_options& options,
   out.on_request = [router](const incoming_request& request) {
     router->serve(request);
   };
-  out.on_peer = [router](const peer_event& event) { router->tell(event); };
+  out.on_peer = [router, log = log_about(log, {.module = "transport"})](
+                  const peer_event& event) {
+    tell_of_peer(*log, event);
+    router->tell(event);
+  };
   out.fair.emplace();
-  out.on_log = [log](const std::string& line) { log->warn("{}", line); };
+  out.on_log = [log = log_about(log, {.module = "transport"})](
+                 const std::string& line) { log->warn("{}", line); };
   return out;
 }
 
@@ -142,6 +151,18 @@ result<void> make_absolute(std::filesystem::path& folder) {
                       folder.string());
   folder = std::move(whole);
   return ok();
+}
+
+result<daemon_options> with_absolute_paths(daemon_options options) {
+  GRAPHMILL_TRYV(make_absolute(options.data));
+  GRAPHMILL_TRYV(make_absolute(options.runs));
+  if (!options.logs.file.empty())
+    GRAPHMILL_TRYV(make_absolute(options.logs.file));
+  return options;
+}
+
+std::string name_of(const daemon_options& options, const admission& admitted) {
+  return admitted.name.empty() ? default_name(options) : admitted.name;
 }
 
 /// Whom a daemon joins, as news of them name them. None: it leads.
@@ -217,9 +238,7 @@ void keep_house(household& actors, const household_setting& of,
 } // namespace
 
 result<void> run_daemon(const daemon_options& given) {
-  auto options = given;
-  GRAPHMILL_TRYV(make_absolute(options.data));
-  GRAPHMILL_TRYV(make_absolute(options.runs));
+  GRAPHMILL_TRY(const auto options, with_absolute_paths(given));
   GRAPHMILL_TRY(const auto coordinators, coordinators_of(options));
   const auto leads = coordinators.empty();
   GRAPHMILL_TRY(auto watched, monitoring::prepare(options.watched, leads));
@@ -230,11 +249,12 @@ result<void> run_daemon(const daemon_options& given) {
   GRAPHMILL_TRY(const auto keys, choose_keys(options.key, options.insecure));
   GRAPHMILL_TRY(const auto admitted,
                 admission_of(keys, options.name, !leads, options.members));
-  const auto name =
-    admitted.name.empty() ? default_name(options) : admitted.name;
-  const auto log = console_logger(name);
+  const auto name = name_of(options, admitted);
+  GRAPHMILL_TRY(const auto logs, open_daemon_log(options.logs, name, leads));
+  const auto& log = logs.log;
   const auto inboxes = std::make_shared<rank_inboxes>();
-  const auto router = std::make_shared<request_router>(inboxes);
+  const auto router =
+    std::make_shared<request_router>(inboxes, leads ? nullptr : logs.lines);
   signal_watch signals;
   end_note end{signals};
   auto net_options = transport_of(options, name, coordinators, router, log);
@@ -256,7 +276,8 @@ result<void> run_daemon(const daemon_options& given) {
   const std::shared_ptr<transport> net = std::move(started);
   say_beginning(*log, offer, *net, leads, keys, admitted);
   watched.start(
-    log, [router](const incoming_request& request) { router->serve(request); });
+    log_about(log, {.module = "http"}), logs.lines,
+    [router](const incoming_request& request) { router->serve(request); });
   std::optional<shutdown_watchdog> watchdog;
   // After the watchdog, which watches its threads end, too.
   const auto orphans = std::make_shared<orphan_threads>();
@@ -265,8 +286,9 @@ result<void> run_daemon(const daemon_options& given) {
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
     const household_setting of{
-      options,  offer,   graph,   guard,   coordinators,           lead, net,
-      admitted, inboxes, orphans, watched, processors_of(options), end,  log};
+      options,   offer,   graph,   guard,   coordinators,           lead, net,
+      admitted,  inboxes, orphans, watched, processors_of(options), end,  log,
+      logs.lines};
     household actors{system, of};
     actors.connect(*router);
     keep_house(actors, of, signals, *settings.watch);

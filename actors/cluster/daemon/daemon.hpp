@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/cluster/daemon/daemon_log.hpp"
 #include "actors/cluster/daemon/monitoring.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
@@ -53,6 +54,7 @@ struct daemon_options {
   /// folder of runs; else they have failed.
   bool take_up = true;
   monitoring_options watched;
+  log_options logs;
   std::filesystem::path ready_file; ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};
 };

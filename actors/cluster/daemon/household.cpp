@@ -2,6 +2,7 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/calls.hpp"
+#include "actors/process/logs/log_lines.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <atomic>
@@ -36,7 +37,8 @@ coordinator_config_of(const household_setting& of,
   out.figures = of.watched.board();
   out.feed = of.watched.feed();
   out.on_stop = stop_by(of.end);
-  out.log = of.log;
+  out.log = log_about(of.log, {.module = "coordinator"});
+  out.logs = of.lines;
   return out;
 }
 
@@ -69,7 +71,7 @@ agent_config agent_config_of(const household_setting& of,
   };
   out.on_stop = stop_by(of.end);
   out.figures = of.watched.board();
-  out.log = of.log;
+  out.log = log_about(of.log, {.module = "agent"});
   return out;
 }
 
@@ -87,7 +89,7 @@ void end_with(const Handle& actor, const char* label, end_note& end) {
 household::household(caf::actor_system& system, const household_setting& of) {
   data_server_config serving;
   serving.daemon = of.net->self().name;
-  serving.log = of.log;
+  serving.log = log_about(of.log, {.module = "data"});
   data_ = spawn_data_server(system, std::move(serving));
   if (of.options.chaos)
     chaos_ = std::make_shared<chaos_tool>(

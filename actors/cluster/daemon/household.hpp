@@ -40,6 +40,7 @@ struct household_setting {
   unsigned processors; ///< That its trainers share.
   end_note& end;       ///< Written when one of them ends.
   std::shared_ptr<spdlog::logger> log;
+  std::shared_ptr<log_ring> lines; ///< Of a coordinator: of all its daemons.
 };
 
 /// The actors of a daemon, from their begin to their end. A daemon without one

@@ -13,11 +13,11 @@ namespace graphmill {
 result<monitoring> monitoring::prepare(const monitoring_options& options,
                                        bool leads) {
   monitoring out;
-  if (leads && options.http != "none") {
-    out.places_.push_back({options.http, true});
+  if (leads) // `graphmill events` asks for them, too.
     out.feed_ = std::make_shared<cluster_feed>();
-  } else if (options.http != "none"
-             && options.http != monitoring_options::usual)
+  if (leads && options.http != "none")
+    out.places_.push_back({options.http, true});
+  else if (options.http != "none" && options.http != monitoring_options::usual)
     out.left_out_ = options.http;
   if (!options.metrics.empty())
     out.places_.push_back({options.metrics, false});
@@ -36,6 +36,7 @@ result<monitoring> monitoring::prepare(const monitoring_options& options,
 }
 
 void monitoring::start(const std::shared_ptr<spdlog::logger>& log,
+                       const std::shared_ptr<const log_ring>& lines,
                        const coordinator_port& port) {
   if (!left_out_.empty())
     log->warn("--http {} is left out: a coordinator tells of its cluster over "
@@ -53,7 +54,7 @@ void monitoring::start(const std::shared_ptr<spdlog::logger>& log,
       std::clamp<std::size_t>(with.most.connections / 3, 2, 20);
     with.pages = monitoring_pages(board_, place.of_cluster, with.counts);
     if (place.of_cluster) {
-      add_api(with, board_, feed_);
+      add_api(with, board_, feed_, lines);
       add_web_page(with);
       with.action_token = action_token_;
       add_coordinator_calls(with, port);

@@ -4,6 +4,7 @@
 #include "actors/http/api/coordinator_calls.hpp"
 #include "actors/http/http_server.hpp"
 #include "actors/http/metrics_board.hpp"
+#include "actors/process/logs/log_ring.hpp"
 #include "messages/base/error.hpp"
 
 #include <spdlog/logger.h>
@@ -41,13 +42,16 @@ public:
   /// Where actors leave their figures; null if nobody could see them.
   const std::shared_ptr<metrics_board>& board() const { return board_; }
 
-  /// Where a coordinator leaves what becomes of them; null as well.
+  /// Where a coordinator leaves what becomes of them, for clients and over
+  /// HTTP; null of any other daemon.
   const std::shared_ptr<cluster_feed>& feed() const { return feed_; }
 
   /// Starts the servers, and says where they are. One that cannot be started is
-  /// a line of the log: a cluster works without. @param port To the
-  /// coordinator, if it is here.
+  /// a line of the log: a cluster works without.
+  /// @param lines Of all logs of the cluster, which a coordinator shows.
+  /// @param port To the coordinator, if it is here.
   void start(const std::shared_ptr<spdlog::logger>& log,
+             const std::shared_ptr<const log_ring>& lines,
              const coordinator_port& port);
 
 private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/base/interfaces.hpp"
+#include "actors/process/logs/log_ring.hpp"
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/rank_links.hpp"
 #include "actors/transport/transport.hpp"
@@ -16,8 +17,11 @@ namespace graphmill {
 /// other to its place, without an actor in between. Thread-safe.
 class request_router {
 public:
-  explicit request_router(std::shared_ptr<const rank_inboxes> inboxes)
-    : inboxes_(std::move(inboxes)) {}
+  /// @param lines Of the daemon's log, for its coordinator; null: there are
+  /// none to be had, as of a coordinator, which has its own.
+  explicit request_router(std::shared_ptr<const rank_inboxes> inboxes,
+                          std::shared_ptr<const log_ring> lines = nullptr)
+    : inboxes_(std::move(inboxes)), lines_(std::move(lines)) {}
 
   /// @param coordinator None if another daemon is the coordinator.
   void connect(agent_actor agent, coordinator_actor coordinator,
@@ -30,8 +34,10 @@ public:
 
 private:
   void serve_control(const incoming_request& request);
+  result<payload> log_lines(const incoming_request& request) const;
 
   const std::shared_ptr<const rank_inboxes> inboxes_;
+  const std::shared_ptr<const log_ring> lines_;
   std::mutex mutex_;
   agent_actor agent_;
   coordinator_actor coordinator_;

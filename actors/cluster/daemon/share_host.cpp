@@ -135,7 +135,7 @@ void share_host::take_up(deployment assignment, const responder& reply) {
   run->cpu_before = process_cpu_seconds();
   run->sent_before = config_.around.net->statistics();
   runs_[run->assignment.run] = run;
-  config_.log->info("run {}: preparing", run->assignment.run);
+  log_of(run)->info("run {}: preparing", run->assignment.run);
   prepare(run);
 }
 
@@ -182,7 +182,8 @@ void share_host::begin(const run_prepared& done) {
   if (begun) {
     run->records = done.records;
   } else {
-    config_.log->warn("run {}: not begun: {}", done.run, begun.error().message);
+    log_of(done.run)->warn("run {}: not begun: {}", done.run,
+                           begun.error().message);
     run->deployed.reply(begun.error());
   }
   go_on(run, run->life.prepared(begun.has_value()));
@@ -225,14 +226,14 @@ result<void> share_host::host(const share& run, member_config member) {
 }
 
 void share_host::spawn(const share& run, member_config member) {
-  config_.log->info("run {}: {}", run->assignment.run,
+  log_of(run)->info("run {}: {}", run->assignment.run,
                     sentence(member.storage));
   run->stages = stages_of(run->assignment, member);
   // Parameters, two moments of each, and the best ones.
   if (!member.models.empty())
     run->most_loaded_values =
       4 * static_cast<std::uint64_t>(member.models.front()->parameter_count());
-  member.log = config_.log;
+  member.log = log_about(log_of(run), {.module = "run"});
   member.gauges = run->gauges;
   run->health = member.health;
   if (member.def.fetch.verify != 0)
@@ -296,7 +297,7 @@ void share_host::on_ready(const share_ready& ready) {
   if (!run || run->life.is_over())
     return;
   run->deployed.reply(payload{});
-  config_.log->info("run {}: ready", ready.run);
+  log_of(ready.run)->info("run {}: ready", ready.run);
 }
 
 // -- the end of a share
@@ -356,7 +357,7 @@ bool share_host::abandon(const share& run, const error& reason) {
     return false;
   if (std::exchange(run->keeping, true))
     return false; // It ends as soon as that is done.
-  config_.log->warn("run {}: ended here: {}", run->assignment.run,
+  log_of(run)->warn("run {}: ended here: {}", run->assignment.run,
                     reason.message);
   keep_and_then(run, [this, run] {
     for (const auto& asker : std::exchange(run->asked_kept, {}))
@@ -372,7 +373,7 @@ void share_host::member_gone(const share& run, const caf::error& reason) {
   if (next == share_life::task::report)
     post(run->relay, run_failed{from_caf(reason, "a member of the run")});
   else
-    config_.log->info("run {}: over", run->assignment.run);
+    log_of(run)->info("run {}: over", run->assignment.run);
   go_on(run, next);
 }
 

@@ -6,6 +6,7 @@
 #include "actors/cluster/daemon/shares/hosted_share.hpp"
 #include "actors/cluster/health/health_reporter.hpp"
 #include "actors/cluster/recovery/kept_state.hpp"
+#include "actors/process/logs/log_lines.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -78,6 +79,10 @@ public:
 private:
   using share = std::shared_ptr<hosted_share>;
 
+  std::shared_ptr<spdlog::logger> log_of(const std::string& run) const {
+    return log_about(config_.log, {.run = run});
+  }
+  auto log_of(const share& run) const { return log_of(run->assignment.run); }
   const std::string& name() const { return config_.around.net->self().name; }
   result<share> find(const std::string& id) const;
   share find(const std::string& id, std::uint32_t attempt) const;

@@ -149,7 +149,7 @@ void share_host::keep_and_then(const share& run, std::function<void()> then) {
         then();
       },
       [this, run, then](const caf::error& reason) {
-        config_.log->warn("run {}: nothing is kept: {}", run->assignment.run,
+        log_of(run)->warn("run {}: nothing is kept: {}", run->assignment.run,
                           from_caf(reason, "a trainer").message);
         then();
       });
@@ -166,8 +166,9 @@ void share_host::keep(const hosted_share& run, const member_state& state) {
   if (furthest == nullptr)
     return;
   const auto& at = *furthest->at;
-  config_.log->info("run {}: its state in epoch {}, after step {}, is kept",
-                    run.assignment.run, at.epoch + 1, at.step);
+  log_of(run.assignment.run)
+    ->info("run {}: its state in epoch {}, after step {}, is kept",
+           run.assignment.run, at.epoch + 1, at.step);
   const auto wait = std::chrono::seconds{run.assignment.def.recovery.wait};
   kept_.keep({run.assignment.run,
               run.assignment.attempt(),

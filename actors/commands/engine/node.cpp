@@ -158,6 +158,41 @@ void add_monitoring_options(CLI::App& command, monitoring_options& watched) {
                      "can");
 }
 
+void add_log_options(CLI::App& command, log_options& logs) {
+  command
+    .add_option_function<std::string>(
+      "--log-format",
+      [&logs](const std::string& format) { logs.json = format == "json"; },
+      "plain: a sentence in a line; json: each line an object with time, "
+      "level, daemon, run, batch, module and text")
+    ->check(CLI::IsMember({"plain", "json"}))
+    ->default_str("plain");
+  command
+    .add_option("--log-level", logs.levels,
+                "What is logged at all: debug, info, warn, error or critical, "
+                "and by module, as in info,transport=debug; modules are "
+                "daemon, coordinator, agent, data, transport, http, run")
+    ->check([](const std::string& text) {
+      const auto levels = parse_log_levels(text);
+      return levels ? std::string{} : levels.error().message;
+    })
+    ->capture_default_str();
+  command.add_option("--log-file", logs.file,
+                     "Write the log to this file, too, which you alone can "
+                     "read; no two daemons may have the same");
+  command
+    .add_option("--log-file-size", logs.file_bytes,
+                "Bytes of that file, as in 16MiB, before it is put aside as "
+                "FILE.1, and that as FILE.2")
+    ->transform(CLI::AsSizeValue(false))
+    ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40))
+    ->default_str("16MiB");
+  command
+    .add_option("--log-files", logs.files, "How many of them are kept in all")
+    ->check(CLI::Range(2u, 1000u))
+    ->capture_default_str();
+}
+
 constexpr const char* node_footer =
   "The first daemon is the coordinator; the others join it:\n"
   "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
@@ -206,6 +241,7 @@ void add_node_command(command_line& cli) {
   add_storage_options(*command, daemon.storage);
   add_coordinator_options(*command, *options);
   add_monitoring_options(*command, daemon.watched);
+  add_log_options(*command, daemon.logs);
   add_no_verify_option(*command, options->no_verify);
   command->add_flag("--chaos-allowed", daemon.chaos,
                     "Let clients kill, stop and disturb this daemon by "

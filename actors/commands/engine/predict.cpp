@@ -249,7 +249,8 @@ private:
 result<int> predict(const predict_options& options) {
   GRAPHMILL_TRYV(check_options(options));
   GRAPHMILL_TRY(auto run, open_finished_run(options));
-  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(run.config.data));
+  GRAPHMILL_TRY(const auto whole, partitioned_graph::open(run.config.data));
+  GRAPHMILL_TRY(const auto graph, whole.with_labels(run.config.def.labels));
   const auto& info = graph.info();
   const auto& target = info.node_types[info.target];
   const auto request = request_of(options);

@@ -59,6 +59,7 @@ void add_status_command(command_line& cli);
 void add_top_command(command_line& cli);
 void add_runs_command(command_line& cli);
 void add_logs_command(command_line& cli);
+void add_events_command(command_line& cli);
 void add_cancel_command(command_line& cli);
 void add_fetch_command(command_line& cli);
 void add_drain_command(command_line& cli);

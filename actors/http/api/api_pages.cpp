@@ -5,6 +5,8 @@
 #include "actors/http/api/page_files.hpp"
 #include "actors/http/api/query_fields.hpp"
 #include "actors/http/api/status_json.hpp"
+#include "actors/process/logs/log_levels.hpp"
+#include "messages/base/printable.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -69,6 +71,37 @@ private:
   metrics_board::cluster figures_; ///< That `live_` is of.
   std::shared_ptr<const std::string> live_;
 };
+
+/// What /api/logs is asked for; a sentence if that makes no sense.
+result<log_request> log_request_in(std::string_view query) {
+  log_request out;
+  if (const auto after = field_in(query, "after")) {
+    const auto number = decimal_in(*after);
+    if (!number)
+      return fail(ec::invalid_argument, "after= is no whole number");
+    out.after = *number;
+  }
+  for (const auto& [name, to] :
+       {std::pair{"run", &out.run}, std::pair{"daemon", &out.daemon}})
+    if (const auto said = field_in(query, name)) {
+      auto text = decoded_field(*said);
+      if (!text)
+        return fail(ec::invalid_argument, "{}= has a % without two digits",
+                    name);
+      *to = *std::move(text);
+    }
+  if (const auto level = field_in(query, "level")) {
+    GRAPHMILL_TRY(out.level, parse_log_level(*level));
+  }
+  return out;
+}
+
+http_answer log_page(const log_ring& logs, const std::string& query) {
+  const auto asked = log_request_in(query);
+  if (!asked)
+    return http_sentence(400, printable(asked.error().message));
+  return api_answer(log_json(logs.since(asked.value())));
+}
 
 // -- the stream
 
@@ -143,7 +176,8 @@ private:
 } // namespace
 
 void add_api(http_server::options& to, const board_ptr& board,
-             const feed_ptr& feed) {
+             const feed_ptr& feed,
+             const std::shared_ptr<const log_ring>& logs) {
   to.pages["/api/status"] = [board](const http_request&) {
     return status_page(*board);
   };
@@ -159,6 +193,9 @@ void add_api(http_server::options& to, const board_ptr& board,
   });
   to.pages["/api/events"] = page_since(
     [feed](std::uint64_t since) { return events_json(feed->events(since)); });
+  to.pages["/api/logs"] = [logs](const http_request& asked) {
+    return log_page(*logs, asked.query);
+  };
   to.streams["/api/stream"] =
     [maker = std::make_shared<tick_maker>(board, feed)](
       const http_request& asked) -> http_stream_source {

@@ -3,6 +3,7 @@
 #include "actors/http/api/cluster_feed.hpp"
 #include "actors/http/http_server.hpp"
 #include "actors/http/metrics_board.hpp"
+#include "actors/process/logs/log_ring.hpp"
 
 #include <cstddef>
 #include <map>
@@ -21,7 +22,8 @@ inline constexpr std::size_t most_listed_runs = 20;
 /// server's thread.
 void add_api(http_server::options& to,
              const std::shared_ptr<const metrics_board>& board,
-             const std::shared_ptr<const cluster_feed>& feed);
+             const std::shared_ptr<const cluster_feed>& feed,
+             const std::shared_ptr<const log_ring>& logs);
 
 /// Adds the web page, at / and below /page/.
 void add_web_page(http_server::options& to);

@@ -1,5 +1,7 @@
 #include "actors/http/api/feed_json.hpp"
 
+#include "actors/process/logs/log_lines.hpp"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -124,6 +126,16 @@ nlohmann::json events_json(const event_ring::page& page) {
                     {"run", event.run},
                     {"text", event.text}});
   return {{"next", page.next}, {"events", std::move(list)}};
+}
+
+nlohmann::json log_json(const log_reply& page) {
+  auto list = nlohmann::json::array();
+  for (const auto& line : page.lines)
+    list.push_back(log_line_json(line));
+  return {{"next", page.next},
+          {"more", page.more},
+          {"missing", page.missing},
+          {"lines", std::move(list)}};
 }
 
 } // namespace graphmill

@@ -16,6 +16,25 @@ std::optional<std::string_view> field_in(std::string_view query,
   return std::nullopt;
 }
 
+std::optional<std::string> decoded_field(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    unsigned letter = 0;
+    const auto digits = text.substr(i + 1, 2);
+    const auto read =
+      std::from_chars(digits.data(), digits.data() + digits.size(), letter, 16);
+    if (digits.size() != 2 || read.ptr != digits.data() + 2)
+      return std::nullopt;
+    out += static_cast<char>(letter);
+    i += 2;
+  }
+  return out;
+}
+
 std::optional<std::uint64_t> decimal_in(std::string_view text) {
   std::uint64_t out = 0;
   const auto* end = text.data() + text.size();

@@ -33,6 +33,8 @@ constexpr request_class class_of(method which) {
   case method::chaos:
   case method::plan:
   case method::health:
+  case method::logs:
+  case method::events:
     return request_class::question;
   case method::watch:
     return request_class::watch;

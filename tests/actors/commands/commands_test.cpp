@@ -1,5 +1,6 @@
 #include "messages/wire/chaos.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/wire/log.hpp"
 #include "tests/actors/cluster/client/fake_coordinator.hpp"
 #include "tests/actors/commands/user.hpp"
 #include "tests/support/catch.hpp"
@@ -166,6 +167,9 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
       }
       return encode(out);
     });
+  coordinator.on(method::logs, [](const payload&) -> result<payload> {
+    return encode(log_reply{.collected = 1}); // All are forgotten.
+  });
   CATCH_CHECK(user.runs("logs").output == log);
   CATCH_CHECK(user.asks("logs good-1")["log"] == log);
   auto got = user.runs("fetch good-1");

@@ -101,8 +101,8 @@ CATCH_TEST_CASE("every command says that nobody is there",
   const auto nobody = address_of_nobody();
   std::map<std::string, std::future<finished>> said;
   for (const std::string command :
-       {"submit good.yaml -w", "status", "fetch", "runs", "logs", "cancel r",
-        "drain d", "watch"})
+       {"submit good.yaml -w", "status", "fetch", "runs", "logs", "events",
+        "cancel r", "drain d", "watch"})
     said[command] = std::async(std::launch::async, [nobody, command] {
       return user{nobody}.runs(command + " --json");
     });

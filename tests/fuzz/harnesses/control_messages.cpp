@@ -1,6 +1,7 @@
 #include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/wire/log.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "tests/fuzz/harnesses/codecs.hpp"
@@ -83,7 +84,7 @@ bool resumptions(const payload& from) {
   });
 }
 
-constexpr std::array<message_reader, 29> body_readers{
+constexpr std::array<message_reader, 33> body_readers{
   plain<decode_join_request>,
   plain<decode_status_reply>,
   definitions,
@@ -118,6 +119,10 @@ constexpr std::array<message_reader, 29> body_readers{
   plain<decode_chaos_request>,
   upload_pieces,
   resumptions,
+  plain<decode_log_request>,
+  plain<decode_log_reply>,
+  plain<decode_events_request>,
+  plain<decode_events_reply>,
 };
 
 void read_control_message(std::string_view input) {
@@ -220,6 +225,23 @@ std::vector<std::string> health_messages() {
   };
 }
 
+std::vector<std::string> log_messages() {
+  log_reply lines;
+  lines.next = 9;
+  lines.missing = 2;
+  lines.lines = {
+    {unix_time{7}, log_level::warn, "a", "r", "batch", "run", "torn"}};
+  lines.begun = 2;
+  lines.collected = 1;
+  return {
+    input_of(29, encode(log_request{7, "r", "a", log_level::info})),
+    input_of(30, encode(lines)),
+    input_of(31, encode(events_request{7, "r"})),
+    input_of(32, encode(events_reply{
+                   9, true, {{8, unix_time{7}, "lost", "b", "r", "gone"}}})),
+  };
+}
+
 std::vector<std::string> run_messages() {
   const key_holder some_daemon{key_role::daemon, "b", std::string(40, 'k')};
   deployment share;
@@ -280,7 +302,7 @@ std::vector<std::string> run_messages() {
 
 std::vector<std::string> control_messages() {
   auto out = cluster_messages();
-  for (const auto& more : {run_messages(), health_messages()})
+  for (const auto& more : {run_messages(), health_messages(), log_messages()})
     out.insert(out.end(), more.begin(), more.end());
   require_sound(out, body_readers);
   return out;

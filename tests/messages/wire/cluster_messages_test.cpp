@@ -4,6 +4,7 @@
 #include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/wire/log.hpp"
 #include "messages/wire/run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -139,6 +140,10 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_daemon_health(p)); },
   [](const payload& p) { return bool(decode_health_request(p)); },
   [](const payload& p) { return bool(decode_run_health(p)); },
+  [](const payload& p) { return bool(decode_log_request(p)); },
+  [](const payload& p) { return bool(decode_log_reply(p)); },
+  [](const payload& p) { return bool(decode_events_request(p)); },
+  [](const payload& p) { return bool(decode_events_reply(p)); },
   [](const payload& p) { return bool(decode_definition_body(p)); },
   [](const payload& p) { return bool(decode_run_id(p)); },
   [](const payload& p) { return bool(decode_plan_reply(p)); },

@@ -7,6 +7,8 @@
 #include "messages/wire/gradients.hpp"
 #include "messages/wire/health.capnp.h"
 #include "messages/wire/health.hpp"
+#include "messages/wire/log.capnp.h"
+#include "messages/wire/log.hpp"
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 #include "messages/wire/wire.capnp.h"
@@ -40,6 +42,7 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
               == int(daemon_state::damaged) + 1);
   CATCH_CHECK(count_of(schema::ActorKind{}) == int(actor_kind::conductor) + 1);
   CATCH_CHECK(count_of(schema::ActorState{}) == int(actor_states));
+  CATCH_CHECK(count_of(schema::LogLevel{}) == int(log_level::critical) + 1);
   CATCH_CHECK(count_of(schema::KeyRole{}) == int(key_role::reader) + 1);
   CATCH_CHECK(count_of(schema::ChaosKind{}) == int(chaos_kind_count) + 1);
   CATCH_CHECK(count_of(schema::ChaosMoment{}) == int(moment_count) + 1);

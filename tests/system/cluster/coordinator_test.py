@@ -61,7 +61,7 @@ class CoordinatorTest(runs.Workplace):
 
     def log(self, cluster, run):
         done = cluster.call("logs", run)
-        return json.loads(done.stdout)["log"] if done.returncode == 0 else ""
+        return done.stdout if done.returncode == 0 else ""
 
 
 class FullDisk(CoordinatorTest):

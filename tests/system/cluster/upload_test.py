@@ -224,7 +224,7 @@ class Upload(runs.Workplace):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("--from-start", done.stderr)
         shutil.rmtree(folder)
-        for command in (["logs"], ["resume"],
+        for command in (["resume"],
                         ["fetch", "--out", self.top / "nothing"]):
             self.assertIn(f'has no folder of run "{run}"',
                           cluster.refused(*command[:1], run, *command[1:]))

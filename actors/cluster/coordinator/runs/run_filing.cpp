@@ -108,7 +108,7 @@ result<std::optional<training_state>>
 run_file::go_back(std::optional<training_state> kept, const definition& def,
                   const next_attempt& next) {
   if (!log_) {
-    GRAPHMILL_TRYV(begin(next.console));
+    GRAPHMILL_TRYV(begin(next.outlets));
   }
   finish_checkpoints();
   attempts_ = next.number;
@@ -283,9 +283,9 @@ result<checkpoint> checkpoint_of(const fs::path& runs,
   return std::move(found->content);
 }
 
-result<void> run_file::begin(spdlog::sink_ptr console) {
+result<void> run_file::begin(const log_outlets& outlets) {
   GRAPHMILL_TRYV(folder_.hold());
-  GRAPHMILL_TRY(log_, make_logger(folder_.log(), std::move(console)));
+  GRAPHMILL_TRY(log_, make_logger(folder_.log(), outlets));
   reporter_.log_to(log_);
   log_->info("run is prepared on the parts of {}",
              folder_.from().data.string());

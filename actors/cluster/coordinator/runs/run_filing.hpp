@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/health/progress_gauge.hpp"
+#include "actors/process/logger.hpp"
 #include "actors/run/checkpoints/checkpoint_writer.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "actors/run/run_summary.hpp"
@@ -58,8 +59,8 @@ public:
 
   /// Opens the log, and holds the folder. Called when the run begins, and not
   /// when it is taken, so that runs that wait hold no file open.
-  /// @param console Of the coordinator: gets warnings, too.
-  result<void> begin(spdlog::sink_ptr console);
+  /// @param outlets Of the coordinator: where its log goes, too.
+  result<void> begin(const log_outlets& outlets);
 
   /// An attempt of a run that is not its first one.
   struct next_attempt {
@@ -67,7 +68,7 @@ public:
     double seconds_before = 0;  ///< That the attempt before has taken.
     std::uint32_t trainers = 1; ///< Unless `trainer.sizes` says otherwise.
     /// As that of `begin`, for a run that another process began.
-    spdlog::sink_ptr console;
+    log_outlets outlets;
     /// Its beginning is not that of its definition: it went on with another
     /// run, perhaps by another definition, or began with weights of one.
     bool is_resumed = false;

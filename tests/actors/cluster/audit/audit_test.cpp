@@ -5,8 +5,6 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
-#include <sys/stat.h>
-
 #include <atomic>
 #include <string>
 #include <vector>
@@ -156,22 +154,6 @@ CATCH_TEST_CASE("refusals of very many kinds are one line",
   const auto later = sums.look(start_of_audit + 10s);
   CATCH_REQUIRE(later.size() == 1);
   CATCH_CHECK(later[0].times == 4900);
-}
-
-CATCH_TEST_CASE("the audit log is its owner's, and one old file is kept",
-                "[cluster][audit]") {
-  const temp_folder folder;
-  audit_file file{folder / "audit.jsonl", 100};
-  const std::string line = std::string(49, 'x') + "\n";
-  for (int i = 0; i < 5; ++i)
-    CATCH_CHECK(file.append(line));
-  CATCH_CHECK(names_in(folder.path())
-              == std::vector<std::string>{"audit.jsonl", "audit.jsonl.old"});
-  CATCH_CHECK(std::filesystem::file_size(folder / "audit.jsonl") == 50);
-  CATCH_CHECK(std::filesystem::file_size(folder / "audit.jsonl.old") == 100);
-  struct stat about {};
-  CATCH_REQUIRE(::stat((folder / "audit.jsonl").c_str(), &about) == 0);
-  CATCH_CHECK((about.st_mode & 0777) == 0600);
 }
 
 CATCH_TEST_CASE("what waits is written when the log ends", "[cluster][audit]") {

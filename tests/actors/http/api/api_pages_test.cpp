@@ -23,11 +23,13 @@ namespace {
 struct told_api {
   std::shared_ptr<metrics_board> board = std::make_shared<metrics_board>();
   std::shared_ptr<cluster_feed> feed = std::make_shared<cluster_feed>();
+  std::shared_ptr<log_ring> logs =
+    std::make_shared<log_ring>(log_ring::of_cluster);
   http_server::options with{};
 
   told_api() {
     feed->begin(100);
-    add_api(with, board, feed);
+    add_api(with, board, feed, logs);
   }
 
   http_answer get(const std::string& path, const std::string& query = {}) {
@@ -275,4 +277,42 @@ CATCH_TEST_CASE("the web page is a part of the program", "[api]") {
   const auto index = with.pages["/"]({"/", {}, {}});
   CATCH_CHECK(index.type == "text/html; charset=utf-8");
   CATCH_CHECK(index.body == with.pages["/page/index.html"]({}).body);
+}
+
+CATCH_TEST_CASE("the API tells lines of logs by run, daemon and level",
+                "[api]") {
+  told_api api;
+  CATCH_CHECK(
+    api.read("/api/logs")
+    == json{
+      {"next", 0}, {"more", false}, {"missing", 0}, {"lines", json::array()}});
+  api.logs->add(
+    {unix_time{1500}, log_level::info, "d 0", "r", "", "run", "on"});
+  api.logs->add(
+    {unix_time{2500}, log_level::warn, "d1", "r", "batch 7", "run", "torn"});
+  api.logs->add(
+    {unix_time{3500}, log_level::error, "d1", "", "", "agent", "x"});
+  const auto all = api.read("/api/logs");
+  CATCH_CHECK(all["next"] == 3);
+  CATCH_CHECK(all["lines"].size() == 3);
+  CATCH_CHECK(all["lines"][1]
+              == json{{"time", 2.5},
+                      {"level", "warn"},
+                      {"daemon", "d1"},
+                      {"run", "r"},
+                      {"batch", "batch 7"},
+                      {"module", "run"},
+                      {"text", "torn"}});
+  CATCH_CHECK(api.read("/api/logs", "after=2")["lines"].size() == 1);
+  CATCH_CHECK(api.read("/api/logs", "after=3")["lines"].empty());
+  const auto of = api.read("/api/logs", "run=r&daemon=d%200&level=info");
+  CATCH_REQUIRE(of["lines"].size() == 1);
+  CATCH_CHECK(of["lines"][0]["text"] == "on");
+  CATCH_CHECK(of["next"] == 3);
+  CATCH_CHECK(api.read("/api/logs", "runs=x&level=warn")["lines"].size() == 2);
+  for (const auto* query :
+       {"after=x", "after=-1", "level=loud", "run=%2", "daemon=%zz", "run=%"}) {
+    CATCH_INFO(query);
+    CATCH_CHECK(api.get("/api/logs", query).status == 400);
+  }
 }

@@ -1,4 +1,4 @@
-#include "actors/cluster/daemon/console_sink.hpp"
+#include "actors/cluster/daemon/queued_sink.hpp"
 #include "tests/support/catch.hpp"
 
 #include <spdlog/logger.h>
@@ -42,7 +42,8 @@ struct pipe_console {
 };
 
 std::shared_ptr<spdlog::logger> logger_on(const pipe_console& console) {
-  auto sink = std::make_shared<console_sink>(console.write_end);
+  auto sink = std::make_shared<queued_sink>(
+    queued_sink::to_descriptor(console.write_end));
   sink->set_pattern("%n: %v");
   return std::make_shared<spdlog::logger>("d0", std::move(sink));
 }
@@ -50,7 +51,7 @@ std::shared_ptr<spdlog::logger> logger_on(const pipe_console& console) {
 } // namespace
 
 CATCH_TEST_CASE("a console gets every line, and the last ones",
-                "[console_sink]") {
+                "[queued_sink]") {
   const pipe_console console;
   std::string expected;
   auto log = logger_on(console);
@@ -63,7 +64,7 @@ CATCH_TEST_CASE("a console gets every line, and the last ones",
 }
 
 CATCH_TEST_CASE("what others say moves no cursor and makes no lines",
-                "[console_sink]") {
+                "[queued_sink]") {
   const pipe_console console;
   auto log = logger_on(console);
   log->warn("refused: {}", "\x1b[2J\n12:00:00 d0: all is well");
@@ -74,7 +75,7 @@ CATCH_TEST_CASE("what others say moves no cursor and makes no lines",
 }
 
 CATCH_TEST_CASE("a console that nobody reads holds nobody up",
-                "[console_sink]") {
+                "[queued_sink]") {
   const pipe_console console;
   auto log = logger_on(console);
   const std::string filling(1000, '.');

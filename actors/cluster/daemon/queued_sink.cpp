@@ -1,4 +1,4 @@
-#include "actors/cluster/daemon/console_sink.hpp"
+#include "actors/cluster/daemon/queued_sink.hpp"
 
 #include "actors/process/logger.hpp"
 #include "messages/base/caught.hpp"
@@ -43,7 +43,7 @@ void write_all(int to, std::string_view text) {
 } // namespace
 
 /// Shared with the thread, which may outlive the sink.
-struct console_sink::backlog {
+struct queued_sink::backlog {
   std::mutex mutex;
   std::condition_variable filled;
   std::condition_variable idle;
@@ -71,14 +71,14 @@ struct console_sink::backlog {
     return idle.wait_for(lock, flush_patience, [this] { return is_done(); });
   }
 
-  void write_lines(int to) {
+  void write_lines(const outlet& to) {
     std::unique_lock lock{mutex};
     for (;;) {
       filled.wait(lock, [this] { return stop || !lines.empty(); });
       if (lines.empty())
         return;
       std::string text;
-      quietly([this, &text] { text = next_text(); });
+      quietly([this, &text, &to] { text = next_text(to); });
       if (text.empty()) // There is no memory for it.
         ++lost;
       else
@@ -86,7 +86,7 @@ struct console_sink::backlog {
       drop_first();
       writing = true;
       lock.unlock();
-      write_all(to, text);
+      to.write(text);
       lock.lock();
       writing = false;
       if (is_done())
@@ -96,11 +96,8 @@ struct console_sink::backlog {
 
 private:
   /// The first line, behind what is to be said of lines that were dropped.
-  std::string next_text() const {
-    if (lost == 0)
-      return lines.front();
-    return fmt::format("{} of the log dropped: nobody read them\n{}",
-                       pluralized(lost, "line"), lines.front());
+  std::string next_text(const outlet& to) const {
+    return lost == 0 ? lines.front() : to.notice(lost) + lines.front();
   }
 
   void drop_first() {
@@ -109,12 +106,20 @@ private:
   }
 };
 
-console_sink::console_sink(int descriptor)
+queued_sink::queued_sink(outlet to)
   : formatter_(line_formatter()), backlog_(std::make_shared<backlog>()),
     thread_(
-      [descriptor, lines = backlog_] { lines->write_lines(descriptor); }) {}
+      [to = std::move(to), lines = backlog_] { lines->write_lines(to); }) {}
 
-console_sink::~console_sink() {
+queued_sink::outlet queued_sink::to_descriptor(int descriptor) {
+  return {[descriptor](std::string_view text) { write_all(descriptor, text); },
+          [](std::size_t lost) {
+            return fmt::format("{} of the log dropped: nobody read them\n",
+                               pluralized(lost, "line"));
+          }};
+}
+
+queued_sink::~queued_sink() {
   const auto written = backlog_->await_end();
   {
     const std::lock_guard lock{backlog_->mutex};
@@ -127,7 +132,7 @@ console_sink::~console_sink() {
     thread_.detach();
 }
 
-void console_sink::log(const spdlog::details::log_msg& message) {
+void queued_sink::log(const spdlog::details::log_msg& message) {
   spdlog::memory_buf_t line;
   {
     const std::lock_guard lock{formatting_};
@@ -136,15 +141,15 @@ void console_sink::log(const spdlog::details::log_msg& message) {
   backlog_->push({line.data(), line.size()});
 }
 
-void console_sink::flush() {
+void queued_sink::flush() {
   backlog_->await_end();
 }
 
-void console_sink::set_pattern(const std::string& pattern) {
+void queued_sink::set_pattern(const std::string& pattern) {
   set_formatter(line_formatter(pattern));
 }
 
-void console_sink::set_formatter(std::unique_ptr<spdlog::formatter> formatter) {
+void queued_sink::set_formatter(std::unique_ptr<spdlog::formatter> formatter) {
   const std::lock_guard lock{formatting_};
   formatter_ = std::move(formatter);
 }

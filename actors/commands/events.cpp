@@ -1,0 +1,133 @@
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/cluster_options.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/text/run_watcher.hpp"
+#include "actors/process/say.hpp"
+#include "actors/process/signals.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+using namespace std::chrono_literals;
+using event_clock = std::chrono::steady_clock;
+
+/// How often is asked for events that come, and how long the coordinator may be
+/// out of reach meanwhile.
+constexpr auto events_interval = 500ms;
+constexpr auto events_patience = 60s;
+
+struct events_options {
+  cluster_options cluster;
+  std::string run; ///< Empty: all, and what is of no run.
+  bool follow = false;
+};
+
+void print_event(const event_line& event, bool json) {
+  if (json)
+    say("{}\n", one_line({{"seq", event.seq},
+                          {"time", double(event.time.count()) / 1000},
+                          {"kind", event.kind},
+                          {"who", event.who},
+                          {"run", event.run},
+                          {"text", event.text}}));
+  else
+    say("{}  {:<10}  {}{}{}\n", time_text(event.time), event.kind,
+        event.run.empty() ? "" : "run " + event.run,
+        event.run.empty() ? "" : ": ", event.text);
+}
+
+/// Prints what has happened since the last time.
+result<void> print_new_events(cluster_client& client, events_request& asked,
+                              bool json) {
+  for (;;) {
+    GRAPHMILL_TRY(const auto page, client.events(asked));
+    for (const auto& event : page.events)
+      print_event(event, json);
+    const auto stands = page.next == asked.after;
+    asked.after = page.next;
+    std::fflush(stdout);
+    if (!page.more || stands)
+      return ok();
+  }
+}
+
+/// @returns whether the run that is asked about is over.
+result<bool> look_at_events(cluster_client& client, events_request& asked,
+                            bool json) {
+  auto over = false;
+  if (!asked.run.empty()) { // In this order: its end is an event.
+    GRAPHMILL_TRY(const auto run, client.run(asked.run));
+    over = is_over(run.state);
+  }
+  GRAPHMILL_TRYV(print_new_events(client, asked, json));
+  return over;
+}
+
+/// Until the run is over, or without one until a signal. The coordinator may be
+/// started anew meanwhile.
+result<int> follow_events(cluster_client& client, events_request asked,
+                          bool json, signal_watch& signals) {
+  auto reached = event_clock::now();
+  for (auto told = false; signals.count() == 0;) {
+    const auto over = look_at_events(client, asked, json);
+    if (over && over.value())
+      return 0;
+    if (over) {
+      reached = event_clock::now();
+      told = false;
+    } else if (!may_pass(over.error())
+               || event_clock::now() - reached >= events_patience) {
+      return over.error();
+    } else if (!std::exchange(told, true)) {
+      say(stderr, "graphmill: {}; trying again\n", over.error().message);
+    }
+    signals.wait(events_interval);
+  }
+  return fail(ec::cancelled, "follows no more");
+}
+
+result<int> events(const events_options& options) {
+  signal_watch signals;
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "events", &signals));
+  events_request asked;
+  if (!options.run.empty()) {
+    GRAPHMILL_TRY(const auto run, client.run(options.run));
+    asked.run = run.id;
+  }
+  const auto json = options.cluster.json;
+  if (options.follow)
+    return follow_events(client, asked, json, signals);
+  GRAPHMILL_TRYV(print_new_events(client, asked, json));
+  return 0;
+}
+
+} // namespace
+
+void add_events_command(command_line& cli) {
+  auto options = std::make_shared<events_options>();
+  auto* command = cli.app.add_subcommand(
+    "events", "Print what has happened in a cluster, the latest last");
+  command->add_option("run", options->run,
+                      "Only what is of this run (default: everything)");
+  command->add_flag("-f,--follow", options->follow,
+                    "Go on: until the run is over, or until Ctrl-C");
+  add_cluster_options(*command, options->cluster);
+  command->footer(
+    "Daemons that join, leave, are lost or come back, runs that are queued,\n"
+    "start, recover or end, checkpoints, warnings: the last 2,000, which a\n"
+    "coordinator keeps in memory. With --json, each is an object, as\n"
+    "/api/events has it.");
+  command->callback(
+    [&cli, options] { cli.run = [options] { return events(*options); }; });
+}
+
+} // namespace graphmill

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "messages/wire/log.hpp"
+
+#include <spdlog/sinks/sink.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace graphmill {
+
+/// The last lines of a log, in memory: those of a daemon, or at the coordinator
+/// those of all daemons, as far as it has collected them. Lines are numbered
+/// without gaps; when they take more than the ring may, the oldest make room.
+/// Thread-safe; nobody waits for longer than it takes to look at the lines that
+/// are kept, or to copy an answer.
+class log_ring {
+public:
+  static constexpr std::size_t of_daemon = std::size_t{4} << 20;
+  static constexpr std::size_t of_cluster = std::size_t{16} << 20;
+
+  /// @param most Bytes, as `log_line::bytes` counts them. The last line stays,
+  /// however long it is.
+  explicit log_ring(std::size_t most) : most_(most) {}
+
+  /// Numbers begin here, with the lines that are kept by now: above all that a
+  /// coordinator before has given.
+  void begin(std::uint64_t first);
+
+  /// Texts are to be printable, and bounded, already.
+  void add(log_line line);
+
+  /// The lines from a number on that are asked for, as many as an answer may
+  /// have. A number from before `begin` misses nothing, and one that has not
+  /// been given yet is of somebody else's ring: both mean all lines.
+  log_reply since(const log_request& asked) const;
+
+private:
+  mutable std::mutex mutex_;
+  std::size_t most_;
+  std::size_t bytes_ = 0;
+  std::uint64_t begin_ = 0; ///< Number of the first line ever.
+  std::uint64_t next_ = 0;  ///< Number of the next line.
+  std::deque<log_line> lines_;
+};
+
+/// A sink that keeps messages as lines of a daemon in a ring.
+/// @param run Its lines are those of a run, whatever their logger says; empty:
+/// they are what it says.
+spdlog::sink_ptr ring_sink(std::shared_ptr<log_ring> to, std::string daemon,
+                           std::string run = {});
+
+} // namespace graphmill

@@ -1,0 +1,60 @@
+#include "actors/process/logs/rotated_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace graphmill {
+
+rotated_file::rotated_file(std::filesystem::path path, std::size_t limit,
+                           std::vector<std::string> old)
+  : path_(std::move(path)), limit_(limit), old_(std::move(old)) {}
+
+std::filesystem::path rotated_file::old_path(std::size_t which) const {
+  auto out = path_;
+  out += old_[which];
+  return out;
+}
+
+result<void> rotated_file::open() {
+  GRAPHMILL_TRY(
+    file_, open_file(path_, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
+  GRAPHMILL_TRY(bytes_, file_size(file_.get(), path_));
+  return ok();
+}
+
+result<void> rotated_file::put_aside() {
+  file_.reset();
+  for (auto to = old_.size(); to-- > 0;) {
+    const auto from = to == 0 ? path_ : old_path(to - 1);
+    std::error_code failed;
+    std::filesystem::rename(from, old_path(to), failed);
+    // There are not that many old ones yet.
+    if (failed && (to == 0 || failed != std::errc::no_such_file_or_directory))
+      return fail_errno(failed.value(), "cannot rename {} to {}", from.string(),
+                        old_path(to).string());
+  }
+  return open();
+}
+
+result<void> rotated_file::append(std::string_view lines) {
+  if (file_.get() < 0)
+    GRAPHMILL_TRYV(open());
+  if (bytes_ != 0 && !lines.empty() && bytes_ + lines.size() > limit_)
+    GRAPHMILL_TRYV(put_aside());
+  auto written = write_all(file_.get(), std::as_bytes(std::span{lines}), path_);
+  if (written) {
+    bytes_ += lines.size();
+    return written;
+  }
+  // No half of a line stays, if the system lets us cut it off.
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
+    bytes_ = 0;
+  file_.reset(); // It is opened anew: somebody may have made room there.
+  return written;
+}
+
+} // namespace graphmill

@@ -1,0 +1,101 @@
+#include "actors/cluster/health/log_collector.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+const log_collector::clock::time_point collected_at{1h};
+
+std::vector<daemon_status> three_daemons() {
+  std::vector<daemon_status> out(3);
+  out[0].name = "a";
+  out[1].name = "b";
+  out[1].address = "tcp://b:1";
+  out[2].name = "c";
+  out[2].address = "tcp://c:1";
+  out[2].state = daemon_state::lost;
+  return out;
+}
+
+log_reply page_of(std::uint64_t next, const std::string& text) {
+  log_reply out;
+  out.next = next;
+  out.lines = {
+    {unix_time{5}, log_level::info, "somebody", "r", "", "agent", text}};
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("lines of others are collected in rounds", "[cluster][logs]") {
+  const auto ring = std::make_shared<log_ring>(log_ring::of_cluster);
+  log_collector logs{ring};
+  CATCH_CHECK(logs.due(collected_at));
+  auto asked = logs.begin(three_daemons(), "a", collected_at);
+  CATCH_REQUIRE(asked.size() == 1); // Neither itself nor who is lost.
+  CATCH_CHECK(asked[0].address == "tcp://b:1");
+  CATCH_CHECK(asked[0].request.after == 0);
+  CATCH_CHECK(logs.begun() == 1);
+  CATCH_CHECK(logs.collected() == 0);
+  CATCH_CHECK_FALSE(logs.due(collected_at + 1h)); // The round is on.
+  logs.answered(asked[0], page_of(7, "one\x1b[2J"));
+  CATCH_CHECK(logs.collected() == 1);
+  const auto page = ring->since({.run = "r"});
+  CATCH_REQUIRE(page.lines.size() == 1);
+  CATCH_CHECK(page.lines[0].daemon == "b"); // Whoever it says it is.
+  CATCH_CHECK(page.lines[0].text == "one\\u001b[2J");
+  CATCH_CHECK_FALSE(logs.due(collected_at + 999ms));
+  CATCH_CHECK(logs.due(collected_at + 1s));
+  logs.hurry();
+  CATCH_CHECK_FALSE(logs.due(collected_at + 99ms));
+  CATCH_CHECK(logs.due(collected_at + 100ms));
+  asked = logs.begin(three_daemons(), "a", collected_at + 1s);
+  CATCH_CHECK(asked[0].request.after == 7);
+  // Who does not answer is asked for the same again.
+  logs.answered(asked[0], fail(ec::timeout, "nobody answers"));
+  CATCH_CHECK(logs.collected() == 2);
+  asked = logs.begin(three_daemons(), "a", collected_at + 2s);
+  CATCH_CHECK(asked[0].request.after == 7);
+}
+
+CATCH_TEST_CASE("what is missing of a log is a line of it", "[cluster][logs]") {
+  const auto ring = std::make_shared<log_ring>(log_ring::of_cluster);
+  log_collector logs{ring};
+  const auto asked = logs.begin(three_daemons(), "a", collected_at);
+  auto page = page_of(20, "later");
+  page.missing = 12;
+  page.more = true;
+  logs.answered(asked[0], page);
+  const auto kept = ring->since({.daemon = "b"});
+  CATCH_REQUIRE(kept.lines.size() == 2);
+  CATCH_CHECK(kept.lines[0].text
+              == "12 lines of its log came too fast to be collected");
+  CATCH_CHECK(kept.lines[0].level == log_level::warn);
+  CATCH_CHECK(kept.lines[1].text == "later");
+  CATCH_CHECK(logs.collected() == 0); // It has more.
+}
+
+CATCH_TEST_CASE("a daemon that was started anew is asked from the begin",
+                "[cluster][logs]") {
+  const auto ring = std::make_shared<log_ring>(log_ring::of_cluster);
+  log_collector logs{ring};
+  auto asked = logs.begin(three_daemons(), "a", collected_at);
+  logs.answered(asked[0], page_of(7, "one"));
+  asked = logs.begin(three_daemons(), "a", collected_at + 1s);
+  logs.forget("b");
+  logs.answered(asked[0], page_of(9, "of the one before"));
+  CATCH_CHECK(ring->since({}).lines.size() == 1);
+  asked = logs.begin(three_daemons(), "a", collected_at + 2s);
+  CATCH_CHECK(asked[0].request.after == 0);
+}
+
+} // namespace graphmill::test

@@ -1,0 +1,133 @@
+#include "actors/process/logs/log_ring.hpp"
+
+#include "tests/support/catch.hpp"
+
+#include <spdlog/logger.h>
+
+#include <string>
+
+namespace graphmill::test {
+
+namespace {
+
+log_line numbered(int number, const std::string& run = "r",
+                  log_level level = log_level::info) {
+  return {
+    unix_time{number},     level, number % 2 == 0 ? "a" : "b", run, "", "run",
+    std::to_string(number)};
+}
+
+std::string texts(const log_reply& page) {
+  std::string out;
+  for (const auto& line : page.lines)
+    out += line.text + " ";
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a ring hands over lines by a cursor", "[logs]") {
+  log_ring ring{log_ring::of_daemon};
+  CATCH_CHECK(ring.since({}).next == 0);
+  for (int i = 0; i < 4; ++i)
+    ring.add(numbered(i));
+  const auto first = ring.since({});
+  CATCH_CHECK(texts(first) == "0 1 2 3 ");
+  CATCH_CHECK(first.next == 4);
+  CATCH_CHECK_FALSE(first.more);
+  CATCH_CHECK(texts(ring.since({.after = 4})) == "");
+  ring.add(numbered(4));
+  CATCH_CHECK(texts(ring.since({.after = 4})) == "4 ");
+  CATCH_CHECK(texts(ring.since({.after = 2})) == "2 3 4 ");
+  // It was given by another ring, which had more.
+  CATCH_CHECK(texts(ring.since({.after = 9})) == "0 1 2 3 4 ");
+}
+
+CATCH_TEST_CASE("a ring has as many bytes as it may, and tells what is missing",
+                "[logs]") {
+  // Each line takes 256, and one for each of: daemon, run, digit; 3 for "run".
+  const auto each = numbered(0).bytes();
+  CATCH_CHECK(each == 256 + 6);
+  log_ring ring{3 * each};
+  for (int i = 0; i < 3; ++i)
+    ring.add(numbered(i));
+  CATCH_CHECK(texts(ring.since({})) == "0 1 2 ");
+  for (int i = 3; i < 8; ++i)
+    ring.add(numbered(i));
+  const auto page = ring.since({.after = 2});
+  CATCH_CHECK(texts(page) == "5 6 7 ");
+  CATCH_CHECK(page.missing == 3); // 2, 3 and 4.
+  CATCH_CHECK(page.next == 8);
+  CATCH_CHECK(ring.since({}).missing == 0);
+  auto longer = numbered(8);
+  longer.text = std::string(4 * each, 'x');
+  ring.add(longer);
+  CATCH_CHECK(ring.since({.after = 5}).lines.size() == 1);
+  CATCH_CHECK(ring.since({.after = 5}).missing == 3);
+}
+
+CATCH_TEST_CASE("lines are asked for by run, daemon and level", "[logs]") {
+  log_ring ring{log_ring::of_daemon};
+  for (int i = 0; i < 4; ++i)
+    ring.add(numbered(i, i < 2 ? "r" : "s",
+                      i == 3 ? log_level::error : log_level::debug));
+  CATCH_CHECK(texts(ring.since({.run = "s"})) == "2 3 ");
+  CATCH_CHECK(texts(ring.since({.daemon = "b"})) == "1 3 ");
+  CATCH_CHECK(texts(ring.since({.level = log_level::warn})) == "3 ");
+  CATCH_CHECK(texts(ring.since({.run = "r", .daemon = "b"})) == "1 ");
+  const auto none = ring.since({.run = "t"});
+  CATCH_CHECK(none.lines.empty());
+  CATCH_CHECK(none.next == 4); // What was not wanted is not looked at again.
+}
+
+CATCH_TEST_CASE("an answer has as many lines as it may", "[logs]") {
+  log_ring ring{log_ring::of_cluster};
+  const auto count = 2 * log_limits::lines + 1;
+  for (std::size_t i = 0; i < count; ++i)
+    ring.add(numbered(int(i)));
+  std::size_t got = 0;
+  log_request asked;
+  for (int pages = 1;; ++pages) {
+    const auto page = ring.since(asked);
+    CATCH_CHECK(page.check());
+    CATCH_CHECK(page.lines.front().text == std::to_string(got));
+    got += page.lines.size();
+    asked.after = page.next;
+    if (page.more)
+      continue;
+    CATCH_CHECK(pages >= 3);
+    break;
+  }
+  CATCH_CHECK(got == count);
+}
+
+CATCH_TEST_CASE("numbers of one coordinator follow those of the one before",
+                "[logs]") {
+  log_ring ring{log_ring::of_cluster};
+  ring.add(numbered(0));
+  ring.begin(100);
+  ring.add(numbered(1));
+  CATCH_CHECK(ring.since({}).next == 102);
+  CATCH_CHECK(texts(ring.since({.after = 101})) == "1 ");
+  // The one before had given it.
+  const auto page = ring.since({.after = 50});
+  CATCH_CHECK(texts(page) == "0 1 ");
+  CATCH_CHECK(page.missing == 0);
+}
+
+CATCH_TEST_CASE("a run's own log goes to the ring as lines of the run",
+                "[logs]") {
+  const auto ring = std::make_shared<log_ring>(log_ring::of_cluster);
+  spdlog::logger log{"graphmill", ring_sink(ring, "d0", "r-1")};
+  log.warn("the disk is full\n");
+  const auto page = ring->since({});
+  CATCH_REQUIRE(page.lines.size() == 1);
+  auto line = page.lines.front();
+  CATCH_CHECK(line.time.count() > 0);
+  line.time = unix_time{0};
+  CATCH_CHECK(line
+              == log_line{unix_time{0}, log_level::warn, "d0", "r-1", "", "run",
+                          "the disk is full\\n"});
+}
+
+} // namespace graphmill::test

@@ -1,0 +1,77 @@
+#include "actors/process/logs/rotated_file.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of 50 bytes, its number at its begin.
+std::string line_of_fifty(int number) {
+  auto out = std::to_string(number) + " ";
+  out.resize(49, 'x');
+  return out + "\n";
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a file that is full is put aside, and the oldest one goes",
+                "[logs]") {
+  const temp_folder folder;
+  rotated_file file{folder / "log", 100, {".1", ".2"}};
+  for (int i = 0; i < 9; ++i)
+    CATCH_CHECK(file.append(line_of_fifty(i)));
+  CATCH_CHECK(names_in(folder.path())
+              == std::vector<std::string>{"log", "log.1", "log.2"});
+  CATCH_CHECK(value_of(read_text(folder / "log", 1000)) == line_of_fifty(8));
+  CATCH_CHECK(value_of(read_text(folder / "log.1", 1000))
+              == line_of_fifty(6) + line_of_fifty(7));
+  CATCH_CHECK(value_of(read_text(folder / "log.2", 1000))
+              == line_of_fifty(4) + line_of_fifty(5));
+  for (const auto* name : {"log", "log.1", "log.2"}) {
+    struct stat about {};
+    CATCH_REQUIRE(::stat((folder / name).c_str(), &about) == 0);
+    CATCH_CHECK((about.st_mode & 0777) == 0600);
+  }
+}
+
+CATCH_TEST_CASE("a file goes on where the process before has left it",
+                "[logs]") {
+  const temp_folder folder;
+  for (int i = 0; i < 3; ++i) {
+    rotated_file file{folder / "log", 100, {".1"}};
+    CATCH_CHECK(file.append({}));
+    CATCH_CHECK(file.append(line_of_fifty(i)));
+  }
+  CATCH_CHECK(value_of(read_text(folder / "log", 1000)) == line_of_fifty(2));
+  CATCH_CHECK(value_of(read_text(folder / "log.1", 1000))
+              == line_of_fifty(0) + line_of_fifty(1));
+}
+
+CATCH_TEST_CASE("a rotated file does not go where a link leads", "[logs]") {
+  const temp_folder folder;
+  value_of(write_text(folder / "victim", "precious"));
+  fs::create_symlink(folder / "victim", folder / "log");
+  rotated_file file{folder / "log", 100, {".1"}};
+  CATCH_CHECK(error_of(file.append("line\n")).code == ec::permission);
+  CATCH_CHECK(value_of(read_text(folder / "victim", 100)) == "precious");
+  // A link in place of an old one is replaced.
+  fs::remove(folder / "log");
+  fs::create_symlink(folder / "victim", folder / "log.1");
+  CATCH_CHECK(file.append(line_of_fifty(0)));
+  CATCH_CHECK(file.append(line_of_fifty(1) + line_of_fifty(2)));
+  CATCH_CHECK(value_of(read_text(folder / "victim", 100)) == "precious");
+  CATCH_CHECK(value_of(read_text(folder / "log.1", 100)) == line_of_fifty(0));
+}
+
+} // namespace graphmill::test
