@@ -192,7 +192,7 @@ private:
       job.crash_midway = slot.doomed;
     slot.running = ticket;
     if constexpr (requires { job.key; })
-      config_.gauge->works_on(job.key);
+      config_.gauge->works_on(job.key, i);
     config_.gauge->enter(actor_state::running, i);
     requests_.ask(self_, slot.handle, config_.job_timeout, std::move(job))
       .then(

@@ -43,11 +43,13 @@ enum class method : std::uint16_t {
   health,
   chaos,
   upload,
+  trace,
+  spans,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::upload) + 1;
+  static_cast<std::size_t>(method::spans) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -136,6 +138,8 @@ inline constexpr auto method_table = [] {
     {method::health, "health", small, true, coordinator, readers},
     {method::chaos, "chaos", small, false, coordinator, stoppers},
     {method::upload, "upload", bulk, false, coordinator, clients},
+    {method::trace, "trace", bulk, true, coordinator, readers},
+    {method::spans, "spans", bulk, true, agent, leader},
   }};
 }();
 

@@ -129,6 +129,8 @@ enum Method {
   health @29;
   chaos @30;
   upload @31;
+  trace @32;
+  spans @33;
 }
 
 struct Failure {

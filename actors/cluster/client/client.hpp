@@ -5,6 +5,7 @@
 #include "messages/wire/chaos.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/wire/trace.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -58,6 +59,8 @@ public:
   result<status_reply> status();
   /// How the run is that is on.
   result<run_health> health(const health_request& request);
+  /// What the actors of a daemon did; see `fetch_trace`.
+  result<trace_reply> trace(const trace_request& request);
   result<runs_reply> runs(const runs_request& request);
   result<watch_reply> watch(const watch_request& request);
   result<void> cancel(const cancel_request& request);

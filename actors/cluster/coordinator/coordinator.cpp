@@ -97,6 +97,9 @@ void coordinator::serve(const incoming_request& request) {
   case method::health:
     reply.reply(tell_health(data));
     break;
+  case method::trace:
+    trace(data, reply);
+    break;
   case method::run_event:
     reply.reply(take_events(request));
     break;

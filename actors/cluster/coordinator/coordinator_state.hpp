@@ -56,6 +56,7 @@ struct stand_in_names {
 /// in coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, what goes from and to clients as files in
 /// coordinator_files.cpp, what it leaves for HTTP in coordinator_figures.cpp,
+/// how it has daemons tell what their actors did in coordinator_traces.cpp,
 /// how it leads the one that is on in
 /// coordinator_active_run.cpp, what its daemons tell and whom it does not
 /// believe in coordinator_events.cpp, what it does when that has lost a daemon
@@ -246,6 +247,7 @@ private:
   result<payload> take_events(const incoming_request& request);
   result<payload> take_health(const incoming_request& request);
   result<payload> tell_health(const payload& data) const;
+  void trace(const payload& data, const responder& reply);
   void leave_figures(clock::time_point now);
   void recall_runs();
   void tell_of(const run_record& run);

@@ -341,7 +341,8 @@ private:
       request.reply.reply(chaos(request.data));
       break;
     case method::weights:
-      request.reply.reply(shares_.weights(request.data));
+    case method::spans:
+      request.reply.reply(shares_.read(request));
       break;
     case method::stop:
       config_.log->info("stopped by the coordinator");
