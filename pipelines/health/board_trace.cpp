@@ -36,7 +36,8 @@ void leave_out_ended(std::vector<trace_span>& now,
   std::erase_if(now, [&ended](const trace_span& state) {
     return std::ranges::any_of(ended, [&state](const trace_span& span) {
       return span.actor == state.actor && span.worker == state.worker
-             && span.begin >= state.begin;
+             && (span.begin > state.begin
+                 || (span.begin == state.begin && span.state == state.state));
     });
   });
 }

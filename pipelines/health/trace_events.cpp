@@ -154,7 +154,7 @@ private:
 
   result<void> write_daemon(const daemon_trace& daemon, int pid) {
     GRAPHMILL_TRYV(
-      name_thread(pid, 0, "process_name", {{"name", "daemon " + daemon.name}}));
+      name_thread(pid, 0, "process_name", {{"name", daemon.name}}));
     GRAPHMILL_TRYV(
       name_thread(pid, 0, "process_sort_index", {{"sort_index", pid}}));
     const auto first = threads_of(daemon);
@@ -267,13 +267,12 @@ private:
     return put(event);
   }
 
-  /// A moment within a span, not before `after` if it has such a one.
-  static trace_moment within(const drawn_span& drawn, std::int64_t after) {
+  /// The moment within a span that is next to `wanted`, and not at its edge,
+  /// where another span may begin.
+  static trace_moment within(const drawn_span& drawn, std::int64_t wanted) {
     const auto& span = *drawn.span;
-    const auto middle = span.begin + (span.end - span.begin) / 2;
-    return {
-      &drawn,
-      std::clamp(after, std::min(middle, span.begin + most_inside), span.end)};
+    const auto edge = std::min(widest_edge, (span.end - span.begin) / 2);
+    return {&drawn, std::clamp(wanted, span.begin + edge, span.end - edge)};
   }
 
   result<void> write_batches() {
@@ -281,7 +280,7 @@ private:
       std::vector<trace_moment> way;
       for (const auto& drawn : spans.worked)
         if (drawn.span != nullptr)
-          way.push_back(within(drawn, way.empty() ? 0 : way.back().at));
+          way.push_back(within(drawn, way.empty() ? begin_ : way.back().at));
       if (way.size() < 2)
         continue;
       ++flows_;
@@ -320,20 +319,17 @@ private:
     return ok();
   }
 
+  /// By clocks that stand a little apart, a trainer may have waited no longer
+  /// than the other one computed.
   result<void> write_gradient(const drawn_span& from, const drawn_span& to) {
     ++flows_;
-    auto begin = within(from, from.span->end - most_inside);
-    // By clocks that stand a little apart it may have waited no longer than the
-    // other one computed.
-    begin.at = std::clamp(begin.at, from.span->begin,
-                          std::max(from.span->begin, to.span->end));
+    const auto latest = within(to, to.span->end).at;
+    const auto begin = within(from, std::min(from.span->end, latest));
     GRAPHMILL_TRYV(put_flow("gradients", 's', begin));
     return put_flow("gradients", 'f', within(to, begin.at));
   }
 
-  /// From an edge of a span, so that an event is not taken for one of the span
-  /// beside it.
-  static constexpr std::int64_t most_inside = 500;
+  static constexpr std::int64_t widest_edge = 500; ///< Nanoseconds.
 
   const run_trace& trace_;
   const std::function<result<void>(std::string_view)>& out_;

@@ -115,7 +115,7 @@ result<run_result> run_attempts(local_run_config config, run_folder& folder,
 result<void> write_trace(const gauge_board& actors, const run_folder& folder,
                          const training_options& options) {
   daemon_trace here;
-  here.name = "here";
+  here.name = "graphmill train";
   for (auto more = true; more;) {
     auto page = trace_of(actors, here.next, trace_limits::spans);
     more = page.more;
