@@ -42,7 +42,10 @@ int tell_trace(const run_trace& trace, const trace_options& options) {
     spans += daemon.size();
     error = std::max(error, daemon.clock.error);
   }
-  const auto steps = steps_in(trace);
+  // Parts of others may lie beside those that were asked for.
+  const auto steps = options.steps == 0
+                       ? steps_in(trace)
+                       : std::min(options.steps, steps_in(trace));
   if (options.cluster.json)
     say("{}\n", one_line({{"run", trace.run},
                           {"file", options.out},

@@ -16,11 +16,11 @@ namespace graphmill {
 // values. Encoding and decoding are as in cluster.hpp.
 
 /// The most of each in an answer, so that it fits into a frame of 1 MiB: a span
-/// takes up to 88 bytes.
+/// takes 64 bytes.
 namespace trace_limits {
 inline constexpr std::size_t daemons = 1024;
 inline constexpr std::size_t actors = 1024;
-inline constexpr std::size_t spans = 6144; ///< With requests.
+inline constexpr std::size_t spans = 8192; ///< With requests.
 inline constexpr std::size_t now = 2048;
 inline constexpr std::size_t text = 256; ///< Bytes of a name of a daemon,
 inline constexpr std::size_t peer = 64;  ///< and of the same with an actor.

@@ -101,10 +101,13 @@ void keep_last(run_trace& trace, std::int64_t nanoseconds) {
   keep_between(trace, end - nanoseconds, end);
 }
 
-void keep_steps(run_trace& trace, std::size_t steps) {
-  auto kept = steps_over(trace);
-  while (kept.size() > steps)
-    kept.erase(kept.begin());
+void keep_steps(run_trace& trace, std::size_t first, std::size_t steps) {
+  const auto all = steps_over(trace);
+  std::set<trained_step> kept;
+  std::size_t number = 0;
+  for (const auto& step : all)
+    if (number++ >= first && kept.size() < steps)
+      kept.insert(step);
   auto begin = std::numeric_limits<std::int64_t>::max();
   auto end = std::numeric_limits<std::int64_t>::min();
   for (const auto& daemon : trace.daemons)

@@ -51,8 +51,9 @@ std::size_t steps_in(const run_trace& trace);
 /// their begin is cut.
 void keep_last(run_trace& trace, std::int64_t nanoseconds);
 
-/// Leaves the last `steps` training steps that are over: the time from when
-/// anybody began with one of their batches until the last trainer was done.
-void keep_steps(run_trace& trace, std::size_t steps);
+/// Leaves `steps` of the training steps that are over, from the `first` of them
+/// on, counted from 0: the time from when anybody began with one of their
+/// batches until the last trainer was done.
+void keep_steps(run_trace& trace, std::size_t first, std::size_t steps);
 
 } // namespace graphmill

@@ -46,16 +46,20 @@ public:
     return collect();
   }
 
+  /// The steps after those that are known, or the last ones of a run that ends.
   result<void> wait_for_steps() {
-    const auto before = steps_in(out_);
-    while (steps_in(out_) < before + wish_.steps && !is_over()
-           && size() < most_spans) {
-      signals_.wait(trace_interval);
-      if (signals_.count() != 0)
-        return fail(ec::cancelled, "interrupted; nothing is written");
-      GRAPHMILL_TRYV(collect());
-    }
-    return ok();
+    before_ = steps_in(out_);
+    while (steps_in(out_) < before_ + wish_.steps && !is_over()
+           && size() < most_spans)
+      GRAPHMILL_TRYV(look_again());
+    // A thread may be about to write what was over before.
+    return is_over() ? ok() : look_again();
+  }
+
+  /// Which step to begin with.
+  std::size_t first_step() const {
+    const auto known = steps_in(out_);
+    return std::min(before_, known > wish_.steps ? known - wish_.steps : 0);
   }
 
   run_trace take() { return std::move(out_); }
@@ -91,6 +95,13 @@ private:
     if (why.code != ec::not_found)
       out_.missing.push_back(name);
     return ok();
+  }
+
+  result<void> look_again() {
+    signals_.wait(trace_interval);
+    if (signals_.count() != 0)
+      return fail(ec::cancelled, "interrupted; nothing is written");
+    return collect();
   }
 
   result<void> collect() {
@@ -131,6 +142,7 @@ private:
   const trace_wish& wish_;
   signal_watch& signals_;
   run_trace out_;
+  std::size_t before_ = 0; ///< Steps that were known at first.
 };
 
 } // namespace
@@ -141,10 +153,11 @@ result<run_trace> fetch_trace(cluster_client& client, const trace_wish& wish,
   GRAPHMILL_TRYV(collector.begin());
   if (wish.steps != 0)
     GRAPHMILL_TRYV(collector.wait_for_steps());
+  const auto first = collector.first_step();
   auto out = collector.take();
   out.align();
   if (wish.steps != 0)
-    keep_steps(out, wish.steps);
+    keep_steps(out, first, wish.steps);
   else
     keep_last(out, std::chrono::nanoseconds{wish.last}.count());
   return out;

@@ -87,7 +87,7 @@ CATCH_TEST_CASE("steps count when their gradients have come",
                 "[pipelines][trace]") {
   auto trace = three_steps();
   CATCH_CHECK(steps_in(trace) == 2);
-  keep_steps(trace, 1);
+  keep_steps(trace, 1, 5);
   // The second step, from its sampler's begin to its trainer's end.
   const auto& daemon = trace.daemons[0];
   CATCH_REQUIRE(daemon.spans.size() == 3);
@@ -96,6 +96,11 @@ CATCH_TEST_CASE("steps count when their gradients have come",
   CATCH_REQUIRE(daemon.requests.size() == 1);
   CATCH_CHECK(daemon.requests[0].begin == 100); // Cut.
   CATCH_CHECK(daemon.requests[0].end == 102);
+  trace = three_steps();
+  keep_steps(trace, 0, 1);
+  CATCH_REQUIRE(trace.daemons[0].spans.size() == 3);
+  CATCH_CHECK(trace.daemons[0].spans[2].end == 45);
+  CATCH_CHECK(trace.daemons[0].requests.size() == 1);
 }
 
 CATCH_TEST_CASE("the last of a trace is what lies before its end",
@@ -111,7 +116,7 @@ CATCH_TEST_CASE("the last of a trace is what lies before its end",
   CATCH_CHECK(trace.daemons[0].requests.empty());
   run_trace empty;
   keep_last(empty, 5);
-  keep_steps(empty, 5);
+  keep_steps(empty, 0, 5);
   CATCH_CHECK(steps_in(empty) == 0);
 }
 

@@ -60,9 +60,9 @@ CATCH_TEST_CASE("every role may ask for its methods and no others",
     "contribute", "prove",  "health_report"};
   auto of_leader = of_daemons;
   of_leader.merge(std::set<std::string>{"deploy", "order", "weights", "stop",
-                                        "members", "status", "chaos"});
-  const std::set<std::string> of_readers{"status",     "runs", "watch",
-                                         "fetch_file", "plan", "health"};
+                                        "members", "status", "chaos", "spans"});
+  const std::set<std::string> of_readers{
+    "status", "runs", "watch", "fetch_file", "plan", "health", "trace"};
   auto of_clients = of_readers;
   of_clients.merge(std::set<std::string>{"submit", "cancel", "drain", "stop",
                                          "chaos", "upload"});
