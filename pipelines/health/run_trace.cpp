@@ -46,6 +46,12 @@ void keep_between(std::vector<Span>& spans, std::int64_t begin,
 
 void keep_between(run_trace& trace, std::int64_t begin, std::int64_t end) {
   for (auto& daemon : trace.daemons) {
+    // A ring has its spans in the order in which they ended.
+    if (std::ranges::all_of(daemon.spans, [begin](const trace_span& span) {
+          return span.end > begin;
+        }))
+      daemon.lost += daemon.before;
+    daemon.before = 0;
     keep_between(daemon.spans, begin, end);
     keep_between(daemon.requests, begin, end);
   }
@@ -59,7 +65,9 @@ void daemon_trace::take(trace_reply page) {
     return;
   }
   attempt = page.attempt;
-  if (page.first > next)
+  if (next == 0 && size() == 0)
+    before = page.first;
+  else if (page.first > next)
     lost += page.first - next;
   next = page.next;
   over = page.over;

@@ -20,7 +20,8 @@ struct daemon_trace {
   std::vector<trace_call> requests;
   std::vector<trace_span> now; ///< What is not over, of the last answer.
   std::uint64_t next = 0;      ///< To be asked for.
-  std::uint64_t lost = 0;      ///< Overwritten before they were asked for.
+  std::uint64_t before = 0;    ///< Overwritten, before all that is known.
+  std::uint64_t lost = 0;      ///< Overwritten, before they were asked for.
   bool over = false;
   std::uint32_t attempt = 0; ///< Of the run; 0: nothing is known yet.
 
@@ -45,7 +46,8 @@ struct run_trace {
 /// gradients have been added up.
 std::size_t steps_in(const run_trace& trace);
 
-/// What follows is of traces that are aligned.
+/// What follows is of traces that are aligned. What was overwritten before the
+/// time that is left does not count; if it may lie within, it is `lost`.
 
 /// Leaves the last `nanoseconds` before the last span's end. What lies across
 /// their begin is cut.

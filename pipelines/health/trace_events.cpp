@@ -125,7 +125,7 @@ private:
     for (const auto& daemon : trace_.daemons)
       daemons[daemon.name] = {
         {"clock_error_us", microseconds(daemon.clock.error)},
-        {"spans_lost", daemon.lost}};
+        {"spans_lost", daemon.before + daemon.lost}};
     return {
       {"run", trace_.run}, {"daemons", daemons}, {"missing", trace_.missing}};
   }

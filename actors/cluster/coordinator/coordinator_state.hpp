@@ -120,6 +120,7 @@ private:
   void serve_next();
   incoming_request audited(incoming_request request) const;
   void serve(const incoming_request& request);
+  bool serve_onlooker(const incoming_request& request);
 
   // -- daemons of the cluster
 

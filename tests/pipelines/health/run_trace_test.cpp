@@ -148,6 +148,25 @@ CATCH_TEST_CASE("a daemon's answers are put together", "[pipelines][trace]") {
   CATCH_CHECK_FALSE(out.over);
 }
 
+CATCH_TEST_CASE("what was overwritten counts if it may have been of the time",
+                "[pipelines][trace]") {
+  trace_reply page;
+  page.first = 7;
+  page.next = 9;
+  page.actors = {{actor_kind::trainer}};
+  page.spans = {did(0, actor_state::running, 100, 200, 0),
+                did(0, actor_state::waiting, 200, 300, 0)};
+  run_trace trace;
+  trace.daemons.emplace_back().take(page);
+  CATCH_CHECK(trace.daemons[0].before == 7);
+  auto all = trace;
+  keep_last(all, 250); // From 50: nothing is known of what ended before 200.
+  CATCH_CHECK(all.daemons[0].lost == 7);
+  keep_last(trace, 50); // From 250: what had ended by 200 is before that.
+  CATCH_CHECK(trace.daemons[0].lost == 0);
+  CATCH_CHECK(trace.daemons[0].before == 0);
+}
+
 CATCH_TEST_CASE("a board tells what its actors did", "[pipelines][trace]") {
   gauge_board board;
   const auto pool = board.add({actor_kind::fetcher}, 2);
