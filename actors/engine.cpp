@@ -13,13 +13,14 @@ constexpr graphmill::register_command commands[]{
   graphmill::add_partition_command, graphmill::add_validate_command,
   graphmill::add_plan_command,      graphmill::add_submit_command,
   graphmill::add_watch_command,     graphmill::add_status_command,
-  graphmill::add_top_command,       graphmill::add_runs_command,
-  graphmill::add_logs_command,      graphmill::add_events_command,
-  graphmill::add_cancel_command,    graphmill::add_fetch_command,
-  graphmill::add_drain_command,     graphmill::add_stop_command,
-  graphmill::add_chaos_command,     graphmill::add_keygen_command,
-  graphmill::add_up_command,        graphmill::add_node_command,
-  graphmill::add_help_command,      graphmill::add_bench_command,
+  graphmill::add_top_command,       graphmill::add_trace_command,
+  graphmill::add_runs_command,      graphmill::add_logs_command,
+  graphmill::add_events_command,    graphmill::add_cancel_command,
+  graphmill::add_fetch_command,     graphmill::add_drain_command,
+  graphmill::add_stop_command,      graphmill::add_chaos_command,
+  graphmill::add_keygen_command,    graphmill::add_up_command,
+  graphmill::add_node_command,      graphmill::add_help_command,
+  graphmill::add_bench_command,
 };
 
 } // namespace

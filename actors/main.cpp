@@ -23,7 +23,8 @@ constexpr graphmill::register_command commands[]{
   graphmill::add_fetch_command,     graphmill::add_drain_command,
   graphmill::add_stop_command,      graphmill::add_chaos_command,
   graphmill::add_keygen_command,    graphmill::add_up_command,
-  graphmill::add_top_command,       graphmill::add_events_command,
+  graphmill::add_top_command,       graphmill::add_trace_command,
+  graphmill::add_events_command,
 };
 
 bool is_here(std::string_view word) {

@@ -200,7 +200,7 @@ private:
       job.crash_midway = slot.doomed;
     slot.running = ticket;
     if constexpr (requires { job.key; })
-      config_.gauge->works_on(job.key);
+      config_.gauge->works_on(job.key, i);
     config_.gauge->enter(actor_state::running, i);
     if (config_.job_delay.count() == 0) {
       begin(i, std::move(job));

@@ -259,6 +259,7 @@ result<run_result> run_locally(local_run_config config,
     conductor = nullptr;
   }
   watchdog.reset();
+  out.actors = health;
   out.work = report_of_run(stages, memory, *gauges, cpu_seconds);
   return out;
 }

@@ -8,10 +8,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace graphmill {
+
+class gauge_board;
 
 /// A run that is over, with what its processes tell of it.
 struct run_result {
@@ -20,6 +23,8 @@ struct run_result {
   double seconds = 0; ///< From the first batch to the last.
   /// How its actors were, over the whole run; without daemons: not known.
   run_health health;
+  /// Of a run in this process: what its actors did last, for a trace.
+  std::shared_ptr<const gauge_board> actors;
 };
 
 /// The rows of the table that users see: the stages, then what was counted

@@ -57,7 +57,9 @@ batch_stage assembling_by(batcher_actor actor) {
   return make_stage<assemble_answer>(
     "batcher", std::move(actor),
     [](batch_in_making& batch) {
-      return assemble_job{std::move(batch.fetched), batch.global_seeds, false};
+      return assemble_job{.batch = std::move(batch.fetched),
+                          .global_seeds = batch.global_seeds,
+                          .key = batch.key};
     },
     [](batch_in_making& batch, const assemble_answer& answer) {
       batch.made = answer.batch;

@@ -14,6 +14,7 @@ struct assemble_job {
   std::int64_t global_seeds = 0;
   bool crash = false;
   bool crash_midway = false; ///< Before it is consumed.
+  batch_key key{};
 };
 struct assemble_answer {
   std::shared_ptr<minibatch> batch;

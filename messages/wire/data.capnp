@@ -31,6 +31,7 @@
 # ignores otherwise.
 
 using Cxx = import "/capnp/c++.capnp";
+using BatchPlace = import "/messages/wire/health.capnp".BatchPlace;
 $Cxx.namespace("graphmill::schema");
 
 struct BulkArray {
@@ -187,6 +188,10 @@ struct BatchRequest {
   seeds @3 :BulkArray;
   # int32 or int64: distinct global ids of the target type, in the order of the
   # batch. No more than a step of that kind has.
+
+  batch @4 :BatchPlace;
+  # Which one it is, for who looks on; the answer does not depend on it. Null: not
+  # said.
 }
 
 enum BatchKind {

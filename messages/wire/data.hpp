@@ -7,6 +7,7 @@
 #include "messages/wire/frame.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,7 @@ struct batch_request {
   std::uint64_t key = 0;
   batch_kind kind = batch_kind::unset;
   bulk_array seeds;
+  std::optional<batch_key> batch{}; ///< For who looks on.
 };
 /// The nodes of one type in a batch, in order of discovery.
 struct node_arrays {

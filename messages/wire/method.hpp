@@ -46,11 +46,13 @@ enum class method : std::uint16_t {
   log_lines,
   logs,
   events,
+  trace,
+  spans,
 };
 
 /// One more than the greatest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::events) + 1;
+  static_cast<std::size_t>(method::spans) + 1;
 
 /// Which connection of a peer a message takes. What waits on one channel does
 /// not hold up the other.
@@ -142,6 +144,8 @@ inline constexpr auto method_table = [] {
     {method::log_lines, "log_lines", small, true, agent, leader},
     {method::logs, "logs", small, true, coordinator, readers},
     {method::events, "events", small, true, coordinator, readers},
+    {method::trace, "trace", bulk, true, coordinator, readers},
+    {method::spans, "spans", bulk, true, agent, leader},
   }};
 }();
 

@@ -91,8 +91,8 @@ enum Kind {
 }
 
 enum Method {
-  # A request's purpose. Bodies are structs of data.capnp, run.capnp and
-  # cluster.capnp; wire-protocol.md says which method has which.
+  # A request's purpose. Bodies are structs of the other schemas of this folder;
+  # wire-protocol.md says which method has which.
   unset @0;
   hello @1;
   # The handshake, first on every connection. Body both ways: `Hello`.
@@ -132,6 +132,8 @@ enum Method {
   logLines @32;
   logs @33;
   events @34;
+  trace @35;
+  spans @36;
 }
 
 struct Failure {

@@ -5,46 +5,20 @@
 
 namespace graphmill {
 
-namespace {
-
-// A batch in one word: 1 bit that there is one, 2 of its phase, 15 of its
-// epoch, 30 of its step, 16 of its rank. What does not fit is cut off: it is
-// shown, and nothing else.
-constexpr int rank_bits = 16, step_bits = 30, epoch_bits = 15, phase_bits = 2;
-
-std::uint64_t cut_to(std::int64_t value, int bits) {
-  return static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << bits) - 1);
+void actor_gauge::works_on(const batch_key& key, std::size_t worker) {
+  const auto word = pack_batch(key);
+  batch_.store(word, std::memory_order_relaxed);
+  lanes_[worker].at_hand.store(word, std::memory_order_relaxed);
 }
 
-std::uint64_t pack_batch(const batch_key& key) {
-  auto word = std::uint64_t{1};
-  word = word << phase_bits | static_cast<std::uint64_t>(key.phase);
-  word = word << epoch_bits | cut_to(key.epoch, epoch_bits);
-  word = word << step_bits | cut_to(key.step, step_bits);
-  return word << rank_bits | cut_to(key.rank, rank_bits);
-}
-
-std::optional<batch_place> unpack_batch(std::uint64_t word) {
-  if (word == 0)
-    return std::nullopt;
-  const auto take = [&word](int bits) {
-    const auto value =
-      static_cast<std::int64_t>(word) & ((std::int64_t{1} << bits) - 1);
-    word >>= bits;
-    return value;
-  };
-  batch_place out;
-  out.rank = static_cast<std::int32_t>(take(rank_bits));
-  out.step = take(step_bits);
-  out.epoch = static_cast<std::int32_t>(take(epoch_bits));
-  out.phase = static_cast<phase>(take(phase_bits));
+std::vector<actor_gauge::now_in> actor_gauge::lanes() const {
+  std::vector<now_in> out;
+  for (const auto& lane : lanes_) {
+    const auto seen = lane.clock.read();
+    out.push_back(
+      {seen.state, seen.since, lane.batch.load(std::memory_order_relaxed)});
+  }
   return out;
-}
-
-} // namespace
-
-void actor_gauge::works_on(const batch_key& key) {
-  batch_.store(pack_batch(key), std::memory_order_relaxed);
 }
 
 void actor_gauge::note(const std::string& why) {
@@ -70,8 +44,8 @@ std::string actor_gauge::last_error() const {
 gauge_reading actor_gauge::read(clock::time_point now) const {
   gauge_reading out;
   out.at = now;
-  for (const auto& clock : clocks_) {
-    const auto one = clock.read(now);
+  for (const auto& lane : lanes_) {
+    const auto one = lane.clock.read(now);
     const auto state = static_cast<std::size_t>(one.state);
     if (out.now[state]++ == 0 || one.since < out.since[state])
       out.since[state] = one.since;
@@ -103,6 +77,7 @@ std::shared_ptr<actor_gauge> gauge_board::add(actor_label label,
                                               std::uint32_t workers) {
   auto gauge = std::make_shared<actor_gauge>(std::move(label), workers);
   std::lock_guard lock{mutex_};
+  gauge->keeps_spans_in(spans_, static_cast<std::uint32_t>(gauges_.size()));
   gauges_.push_back(gauge);
   return gauge;
 }

@@ -5,6 +5,8 @@
 #include "messages/wire/health.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/health/latency_histogram.hpp"
+#include "pipelines/health/packed_batch.hpp"
+#include "pipelines/health/span_ring.hpp"
 #include "pipelines/health/state_clock.hpp"
 
 #include <atomic>
@@ -60,10 +62,10 @@ public:
   using clock = std::chrono::steady_clock;
 
   explicit actor_gauge(actor_label label, std::uint32_t workers = 1)
-    : label_(std::move(label)), clocks_(workers == 0 ? 1 : workers) {}
+    : label_(std::move(label)), lanes_(workers == 0 ? 1 : workers) {}
 
   const actor_label& label() const { return label_; }
-  std::size_t workers() const { return clocks_.size(); }
+  std::size_t workers() const { return lanes_.size(); }
 
   /// What the workers count besides, whoever of them it is. Items and bytes are
   /// taken from there. Before the gauge is used.
@@ -79,11 +81,32 @@ public:
     most_batches_ = batches;
     most_bytes_ = bytes;
   }
+  /// Where its workers' states and its requests are kept for traces, when they
+  /// are over. Before the gauge is used.
+  /// @param place Of the gauge on its board.
+  void keeps_spans_in(std::shared_ptr<span_ring> spans, std::uint32_t place) {
+    spans_ = std::move(spans);
+    place_ = place;
+  }
   std::uint64_t most_batches() const { return most_batches_; }
   std::uint64_t most_bytes() const { return most_bytes_; }
 
+  /// The batch of `works_on` is that of running and waiting; who does something
+  /// else has none.
   void enter(actor_state state, std::size_t worker = 0) {
-    clocks_[worker].enter(state);
+    auto& lane = lanes_[worker];
+    const auto ended = lane.clock.enter(state);
+    if (!ended)
+      return;
+    const auto works =
+      state == actor_state::running || state == actor_state::waiting;
+    const auto batch = lane.batch.exchange(
+      works ? lane.at_hand.load(std::memory_order_relaxed) : 0,
+      std::memory_order_relaxed);
+    if (spans_)
+      spans_->write({ended->since, ended->until, batch, 0, place_,
+                     static_cast<std::uint16_t>(worker),
+                     static_cast<std::uint8_t>(ended->state)});
   }
 
   /// A request to another actor or daemon has left: the actor waits while there
@@ -96,6 +119,12 @@ public:
   void answered(std::chrono::nanoseconds latency, std::uint64_t bytes) {
     done(latency);
     bytes_ += bytes;
+    if (spans_) {
+      const auto end =
+        std::chrono::nanoseconds{clock::now().time_since_epoch()};
+      spans_->write(
+        {(end - latency).count(), end.count(), 0, bytes, place_, 0, 0});
+    }
     --open_;
     settle();
   }
@@ -119,12 +148,20 @@ public:
     raise(peak_batches_, batches);
     raise(peak_bytes_, bytes);
   }
-  void works_on(const batch_key& key);
+  void works_on(const batch_key& key, std::size_t worker = 0);
   void restarted(const std::string& why);
   void failed(const std::string& why, std::size_t worker = 0);
 
   gauge_reading read(clock::time_point now = clock::now()) const;
   std::string last_error() const;
+
+  /// What a worker does, for traces.
+  struct now_in {
+    actor_state state = actor_state::starting;
+    std::int64_t since = 0;  ///< Of the steady clock, nanoseconds.
+    std::uint64_t batch = 0; ///< Packed; 0: none.
+  };
+  std::vector<now_in> lanes() const; ///< By worker.
 
 private:
   /// Another thread may ask or be answered at the same time: whoever is last
@@ -141,8 +178,17 @@ private:
   }
   void note(const std::string& why);
 
+  /// Of a worker.
+  struct lane {
+    state_clock clock;
+    std::atomic<std::uint64_t> at_hand{0}; ///< Packed batch: `works_on`.
+    std::atomic<std::uint64_t> batch{0};   ///< Of the state it is in.
+  };
+
   actor_label label_;
-  std::vector<state_clock> clocks_; ///< By worker.
+  std::vector<lane> lanes_;          ///< By worker.
+  std::shared_ptr<span_ring> spans_; ///< Null: they are not kept.
+  std::uint32_t place_ = 0;
   std::shared_ptr<const stage_counters> counters_;
   bool asks_others_ = false;
   std::uint64_t most_batches_ = 0;
@@ -165,8 +211,11 @@ public:
   std::shared_ptr<actor_gauge> add(actor_label label,
                                    std::uint32_t workers = 1);
   std::vector<std::shared_ptr<const actor_gauge>> all() const;
+  /// What they did last; `ring_span::gauge` is a place in `all`.
+  const span_ring& spans() const { return *spans_; }
 
 private:
+  std::shared_ptr<span_ring> spans_ = std::make_shared<span_ring>();
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<actor_gauge>> gauges_;
 };

@@ -2,11 +2,13 @@
 
 #include "messages/wire/health.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace graphmill {
 
@@ -24,18 +26,29 @@ public:
   explicit state_clock(time now = std::chrono::steady_clock::now())
     : word_(pack(actor_state::starting, count(now))) {}
 
+  /// A state that is over. Nanoseconds of the steady clock.
+  struct stay {
+    actor_state state = actor_state::starting;
+    std::int64_t since = 0;
+    std::int64_t until = 0;
+  };
+
   /// Enters a state; entering it again changes nothing.
-  void enter(actor_state next, time now = std::chrono::steady_clock::now()) {
+  /// @returns what has ended by that, if anything.
+  std::optional<stay> enter(actor_state next,
+                            time now = std::chrono::steady_clock::now()) {
     auto seen = word_.load(std::memory_order_relaxed);
-    while (state_of(seen) != next)
-      if (word_.compare_exchange_weak(seen, pack(next, count(now)),
+    while (state_of(seen) != next) {
+      // A clock that was read before another thread's may lie behind it.
+      const auto at = std::max(count(now), since_of(seen));
+      if (word_.compare_exchange_weak(seen, pack(next, at),
                                       std::memory_order_acq_rel)) {
-        // A clock that was read before another thread's may lie behind it.
-        if (const auto spent = count(now) - since_of(seen); spent > 0)
-          spent_[index(state_of(seen))].fetch_add(spent,
-                                                  std::memory_order_relaxed);
-        return;
+        spent_[index(state_of(seen))].fetch_add(at - since_of(seen),
+                                                std::memory_order_relaxed);
+        return stay{state_of(seen), since_of(seen), at};
       }
+    }
+    return std::nullopt;
   }
 
   struct reading {

@@ -199,6 +199,11 @@ result<events_reply> cluster_client::events(const events_request& request) {
   return decode_events_reply(got);
 }
 
+result<trace_reply> cluster_client::trace(const trace_request& request) {
+  GRAPHMILL_TRY(const auto got, call(method::trace, encode(request)));
+  return decode_trace_reply(got);
+}
+
 result<runs_reply> cluster_client::runs(const runs_request& request) {
   GRAPHMILL_TRY(const auto got, call(method::runs, encode(request)));
   return decode_runs_reply(got);

@@ -6,6 +6,7 @@
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 #include "messages/wire/log.hpp"
+#include "messages/wire/trace.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -63,6 +64,8 @@ public:
   result<log_reply> logs(const log_request& request);
   /// What has happened in the cluster.
   result<events_reply> events(const events_request& request);
+  /// What the actors of a daemon did; see `fetch_trace`.
+  result<trace_reply> trace(const trace_request& request);
   result<runs_reply> runs(const runs_request& request);
   result<watch_reply> watch(const watch_request& request);
   result<void> cancel(const cancel_request& request);

@@ -47,16 +47,12 @@ incoming_request coordinator::audited(incoming_request request) const {
   return request;
 }
 
-void coordinator::serve(const incoming_request& request) {
+/// Of what changes nothing.
+/// @returns whether it was that.
+bool coordinator::serve_onlooker(const incoming_request& request) {
   const auto& data = request.data;
   const auto& reply = request.reply;
   switch (request.method) {
-  case method::join:
-    join(request);
-    break;
-  case method::leave:
-    leave(request);
-    break;
   case method::status:
   case method::plan:
   case method::health:
@@ -64,15 +60,39 @@ void coordinator::serve(const incoming_request& request) {
   case method::events:
     reply.reply(look_up(request));
     break;
-  case method::submit:
-    if (auto begun = submit(request); !begun)
-      reply.reply(begun.error());
-    break;
   case method::runs:
     runs(data, reply);
     break;
   case method::watch:
     watch(data, reply);
+    break;
+  case method::fetch_file:
+    fetch_file(data, reply);
+    break;
+  case method::trace:
+    trace(data, reply);
+    break;
+  default:
+    return false;
+  }
+  return true;
+}
+
+void coordinator::serve(const incoming_request& request) {
+  const auto& data = request.data;
+  const auto& reply = request.reply;
+  if (serve_onlooker(request))
+    return;
+  switch (request.method) {
+  case method::join:
+    join(request);
+    break;
+  case method::leave:
+    leave(request);
+    break;
+  case method::submit:
+    if (auto begun = submit(request); !begun)
+      reply.reply(begun.error());
     break;
   case method::cancel:
     cancel(data, reply);
@@ -85,9 +105,6 @@ void coordinator::serve(const incoming_request& request) {
     break;
   case method::chaos:
     chaos(data, reply);
-    break;
-  case method::fetch_file:
-    fetch_file(data, reply);
     break;
   case method::upload:
     upload(request);

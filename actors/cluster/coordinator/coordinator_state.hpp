@@ -58,6 +58,7 @@ struct stand_in_names {
 /// coordinator_records.cpp, what goes from and to clients as files in
 /// coordinator_files.cpp, what it leaves for HTTP in coordinator_figures.cpp,
 /// what daemons log in coordinator_logs.cpp,
+/// how it has daemons tell what their actors did in coordinator_traces.cpp,
 /// how it leads the one that is on in
 /// coordinator_active_run.cpp, what its daemons tell and whom it does not
 /// believe in coordinator_events.cpp, what it does when that has lost a daemon
@@ -122,6 +123,7 @@ private:
   incoming_request audited(incoming_request request) const;
   void serve(const incoming_request& request);
   result<payload> look_up(const incoming_request& request);
+  bool serve_onlooker(const incoming_request& request);
 
   // -- daemons of the cluster
 
@@ -249,6 +251,7 @@ private:
   result<payload> take_events(const incoming_request& request);
   result<payload> take_health(const incoming_request& request);
   result<payload> tell_health(const payload& data) const;
+  void trace(const payload& data, const responder& reply);
   void leave_figures(clock::time_point now);
   void recall_runs();
   void tell_of(const run_record& run);

@@ -295,29 +295,30 @@ private:
 
   // -- requests
 
-  void serve(const incoming_request& request) {
-    if (request.from.address.empty()) { // A client.
-      request.reply.reply(
-        fail(ec::invalid_argument,
-             "daemon \"{}\" takes orders from the coordinator at {} alone: "
-             "ask there",
-             calls_.net().self().name, config_.coordinator));
-      return;
-    }
+  /// Why a request is not served, if it is not.
+  std::optional<error> refusal_of(const incoming_request& request) {
+    if (request.from.address.empty()) // A client.
+      return fail(
+        ec::invalid_argument,
+        "daemon \"{}\" takes orders from the coordinator at {} alone: "
+        "ask there",
+        calls_.net().self().name, config_.coordinator);
     const auto role = request.from.holder.role;
-    if (role != key_role::all && role != key_role::coordinator) {
-      request.reply.reply(fail(ec::permission,
-                               "daemon \"{}\" takes orders from the "
-                               "coordinator alone, not from {}",
-                               calls_.net().self().name,
-                               label_of(request.from.holder)));
-      return;
-    }
-    if (auto fresh =
-          fence_.check(request.from.cluster, request.from.generation);
-        !fresh) {
-      complaints_.add("refused: " + fresh.error().message, clock::now());
-      request.reply.reply(fresh.error());
+    if (role != key_role::all && role != key_role::coordinator)
+      return fail(ec::permission,
+                  "daemon \"{}\" takes orders from the coordinator alone, not "
+                  "from {}",
+                  calls_.net().self().name, label_of(request.from.holder));
+    auto fresh = fence_.check(request.from.cluster, request.from.generation);
+    if (fresh)
+      return std::nullopt;
+    complaints_.add("refused: " + fresh.error().message, clock::now());
+    return fresh.error();
+  }
+
+  void serve(const incoming_request& request) {
+    if (const auto refused = refusal_of(request)) {
+      request.reply.reply(*refused);
       return;
     }
     switch (request.method) {
@@ -341,7 +342,8 @@ private:
       request.reply.reply(chaos(request.data));
       break;
     case method::weights:
-      request.reply.reply(shares_.weights(request.data));
+    case method::spans:
+      request.reply.reply(shares_.read(request));
       break;
     case method::stop:
       config_.log->info("stopped by the coordinator");

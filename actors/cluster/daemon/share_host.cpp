@@ -76,14 +76,6 @@ void share_host::tell_last_health(const hosted_share& run) {
     [](const result<payload>&) {});
 }
 
-result<payload> share_host::weights(const payload& data) const {
-  GRAPHMILL_TRY(const auto wanted, decode_weights_request(data));
-  if (wanted.kept)
-    return kept_.piece(wanted);
-  GRAPHMILL_TRY(const auto run, find(wanted.run));
-  return piece_of(*run, wanted);
-}
-
 result<share_host::share> share_host::find(const std::string& id) const {
   const auto it = runs_.find(id);
   if (it == runs_.end())
@@ -236,6 +228,7 @@ void share_host::spawn(const share& run, member_config member) {
   member.log = log_about(log_of(run), {.module = "run"});
   member.gauges = run->gauges;
   run->health = member.health;
+  traced_ = {run->assignment.run, run->assignment.attempt(), member.health};
   if (member.def.fetch.verify != 0)
     run->audit = row_audit::make(member.def.fetch.verify);
   member.access =

@@ -42,8 +42,9 @@ public:
   /// @returns whether the order ends a share of a run that is no success.
   bool take_request(const incoming_request& request);
 
-  /// A piece of the weights of a run's last snapshot, or of what is kept of it.
-  result<payload> weights(const payload& data) const;
+  /// Answers with a piece of the weights of a run's last snapshot, or of what
+  /// is kept of it; or with what its actors did.
+  result<payload> read(const incoming_request& request) const;
 
   // -- news of shares and of the coordinator
 
@@ -98,6 +99,8 @@ private:
   void verify(const share& run);
   void tell_sound(const deployment& assignment);
   share told_of() const;
+  result<payload> weights(const payload& data) const;
+  result<payload> spans(const payload& data) const;
   health_source source_of(const hosted_share& run) const;
   void tell_last_health(const hosted_share& run);
   void carry_out(const share& run, const member_request& request,
@@ -128,6 +131,13 @@ private:
   std::optional<next_share> next_;
   kept_state kept_;
   health_reporter health_;
+  /// Of the latest share, also when that is over, so that one may look at what
+  /// went wrong: in memory of a fixed size.
+  struct {
+    std::string run;
+    std::uint32_t attempt = 0;
+    std::shared_ptr<const gauge_board> board; ///< Null: there was none yet.
+  } traced_;
   /// Opens parts. Last: ends before what its jobs use.
   compute_thread thread_{
     gauge_in(self_->home_system(), "the agent's thread, which opens parts")};

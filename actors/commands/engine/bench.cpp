@@ -29,6 +29,10 @@ const std::array benchmarks{
             "A training step of GraphSAGE, one thread; the limit are its "
             "matrix products",
             bench_step},
+  benchmark{"spans",
+            "A state of an actor that is kept for traces; the limit is one "
+            "that is not",
+            bench_spans},
   benchmark{"epoch",
             "A whole epoch of training, and what it costs beyond "
             "the work itself",

@@ -3,6 +3,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
+#include "partition/files/file_io.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -46,6 +47,8 @@ result<int> train(const train_options& options) {
   if (const auto note = note_on_graph(def, graph.info());
       note && !options.how.quiet)
     say(stderr, "warning: {}\n", *note);
+  if (!options.how.trace.empty()) // Better known now than after the run.
+    GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
   GRAPHMILL_TRY(auto folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
                                    {data, graph.info().digest}));
@@ -83,6 +86,11 @@ void add_train_command(command_line& cli) {
                    "one")
       ->expected(0, 1)
       ->type_name("[DIR]");
+  command
+    ->add_option("--trace", options->how.trace,
+                 "Write what every actor did, batch by batch, in its last "
+                 "65,536 spans, for Perfetto")
+    ->type_name("FILE");
   add_training_options(*command, options->how);
   command->footer(
     "Ctrl-C once finishes the step and saves weights and metrics; twice stops "

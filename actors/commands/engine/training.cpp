@@ -12,6 +12,8 @@
 #include "messages/base/pluralized.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
+#include "pipelines/health/board_trace.hpp"
+#include "pipelines/health/trace_events.hpp"
 
 #include <cstdio>
 #include <functional>
@@ -109,6 +111,29 @@ result<run_result> run_attempts(local_run_config config, run_folder& folder,
   }
 }
 
+/// What the actors of a run in this process did last, to a file.
+result<void> write_trace(const gauge_board& actors, const run_folder& folder,
+                         const training_options& options) {
+  daemon_trace here;
+  here.name = "graphmill train";
+  for (auto more = true; more;) {
+    auto page = trace_of(actors, here.next, trace_limits::spans);
+    more = page.more;
+    here.take(std::move(page));
+  }
+  run_trace trace{folder.path().filename().string(), {}, {}};
+  trace.daemons.push_back(std::move(here));
+  trace.align();
+  GRAPHMILL_TRYV(write_trace_file(trace, options.trace));
+  if (!options.quiet)
+    say(options.json ? stderr : stdout,
+        "trace: {}, {} in {}; open it in ui.perfetto.dev or "
+        "chrome://tracing\n",
+        options.trace, pluralized(steps_in(trace), "training step"),
+        pluralized(trace.daemons.front().size(), "span"));
+  return ok();
+}
+
 } // namespace
 
 void add_training_options(CLI::App& command, training_options& options) {
@@ -153,7 +178,12 @@ result<int> train_in(run_folder& folder, local_run_config config,
     run_attempts(std::move(config), folder, reporter, about, sizes, signals);
   if (!run)
     return run.error();
-  return conclude(options, run.value(), reporter, folder, seconds, sizes);
+  const auto code =
+    conclude(options, run.value(), reporter, folder, seconds, sizes);
+  if (options.trace.empty())
+    return code;
+  const auto traced = write_trace(*run.value().actors, folder, options);
+  return traced ? code : say_failure(traced.error());
 }
 
 } // namespace graphmill

@@ -18,6 +18,7 @@ struct training_options {
   storage_choice storage;
   bool json = false;
   bool quiet = false;
+  std::string trace{}; ///< Where the last spans of the run go; empty: nowhere.
 };
 void add_training_options(CLI::App& command, training_options& options);
 

@@ -57,6 +57,7 @@ void add_submit_command(command_line& cli);
 void add_watch_command(command_line& cli);
 void add_status_command(command_line& cli);
 void add_top_command(command_line& cli);
+void add_trace_command(command_line& cli);
 void add_runs_command(command_line& cli);
 void add_logs_command(command_line& cli);
 void add_events_command(command_line& cli);

@@ -197,9 +197,10 @@ private:
 
 result<payload> batch_question(const std::string& run, std::uint64_t key,
                                batch_kind kind, std::span<const node_id> seeds,
-                               std::uint64_t& ids_bytes) {
+                               std::uint64_t& ids_bytes,
+                               std::optional<batch_key> batch) {
   bulk_writer arrays;
-  batch_request out{run, key, kind, arrays.add_integers(seeds)};
+  batch_request out{run, key, kind, arrays.add_integers(seeds), batch};
   ids_bytes = arrays.byte_size();
   return encode(out, std::move(arrays));
 }

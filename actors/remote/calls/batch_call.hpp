@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,9 +15,11 @@ namespace graphmill {
 
 /// Asks for a batch.
 /// @param ids_bytes Set to the size of the ids that are sent.
+/// @param batch Which one it is, for who looks on.
 result<payload> batch_question(const std::string& run, std::uint64_t key,
                                batch_kind kind, std::span<const node_id> seeds,
-                               std::uint64_t& ids_bytes);
+                               std::uint64_t& ids_bytes,
+                               std::optional<batch_key> batch = {});
 
 /// The answer with a batch, or one that says that the batch is too large for a
 /// message. Large arrays are not copied.

@@ -85,8 +85,9 @@ private:
 
   result<void> send(const batch& asked) {
     std::uint64_t ids = 0;
-    GRAPHMILL_TRY(auto data, batch_question(config_.run, asked.job.stream,
-                                            asked.kind, *asked.job.seeds, ids));
+    GRAPHMILL_TRY(auto data,
+                  batch_question(config_.run, asked.job.stream, asked.kind,
+                                 *asked.job.seeds, ids, asked.job.key));
     config_.wire->ids_out += ids;
     ask_daemon(handle_of<interface>(self_), open_.add(asked),
                asked.source->call, method::sample_batch, std::move(data),

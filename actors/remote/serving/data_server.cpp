@@ -304,8 +304,7 @@ private:
                   asked.seeds.count, kind.most_seeds);
     auto seeds = std::make_shared<std::vector<node_id>>(asked.seeds.count);
     read_integers(asked.seeds, request.data.bulk, seeds->data());
-    sample_job job;
-    job.stream = asked.key;
+    sample_job job{asked.batch.value_or(batch_key{}), asked.key};
     job.seeds = std::move(seeds);
     job.scheme = kind.sampling;
     job.until = request.deadline;

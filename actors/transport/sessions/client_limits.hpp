@@ -40,6 +40,7 @@ constexpr request_class class_of(method which) {
     return request_class::watch;
   case method::fetch_file:
   case method::upload:
+  case method::trace:
     return request_class::file;
   default:
     return request_class::of_runs;

@@ -1,6 +1,7 @@
 #include "messages/wire/codecs/bulk_codec.hpp"
 #include "messages/wire/codecs/draw_codec.hpp"
 #include "messages/wire/codecs/enum_codec.hpp"
+#include "messages/wire/codecs/phase_codec.hpp"
 
 namespace graphmill {
 
@@ -180,6 +181,13 @@ result<payload> encode(const batch_request& from, bulk_writer arrays) {
     to.setKey(from.key);
     to.setKind(static_cast<schema::BatchKind>(from.kind));
     write(from.seeds, to.initSeeds());
+    if (from.batch) {
+      auto batch = to.initBatch();
+      batch.setPhase(to_wire(from.batch->phase));
+      batch.setEpoch(from.batch->epoch);
+      batch.setStep(from.batch->step);
+      batch.setRank(from.batch->rank);
+    }
   });
 }
 
@@ -199,6 +207,11 @@ result<batch_request> decode_batch_request(const payload& from) {
                     static_cast<int>(in.getKind()));
       out.kind = *kind;
       GRAPHMILL_TRY(out.seeds, arrays.read(in.getSeeds(), content::ids));
+      if (in.hasBatch()) {
+        const auto batch = in.getBatch();
+        GRAPHMILL_TRY(const auto of, from_wire(batch.getPhase()));
+        out.batch = {of, batch.getEpoch(), batch.getStep(), batch.getRank()};
+      }
       return out;
     });
 }

@@ -1,4 +1,5 @@
 #include "messages/wire/codecs/codec_support.hpp"
+#include "messages/wire/codecs/health_values.hpp"
 #include "messages/wire/health.capnp.h"
 #include "messages/wire/health.hpp"
 
@@ -10,17 +11,6 @@
 namespace graphmill {
 
 using namespace wire;
-
-// The values are the schema's.
-template <>
-inline constexpr int wire_offset<actor_kind> = 0;
-static_assert(static_cast<int>(schema::ActorKind::CONDUCTOR)
-              == static_cast<int>(actor_kind::conductor));
-
-template <>
-inline constexpr int wire_offset<actor_state> = 0;
-static_assert(static_cast<int>(schema::ActorState::STOPPED)
-              == static_cast<int>(actor_state::stopped));
 
 namespace {
 

@@ -102,7 +102,7 @@ CATCH_TEST_CASE("every command says that nobody is there",
   std::map<std::string, std::future<finished>> said;
   for (const std::string command :
        {"submit good.yaml -w", "status", "fetch", "runs", "logs", "events",
-        "cancel r", "drain d", "watch"})
+        "cancel r", "drain d", "watch", "trace"})
     said[command] = std::async(std::launch::async, [nobody, command] {
       return user{nobody}.runs(command + " --json");
     });

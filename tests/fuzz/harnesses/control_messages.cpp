@@ -3,6 +3,7 @@
 #include "messages/wire/health.hpp"
 #include "messages/wire/log.hpp"
 #include "messages/wire/run.hpp"
+#include "messages/wire/trace.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "tests/fuzz/harnesses/codecs.hpp"
 #include "tests/fuzz/registry.hpp"
@@ -84,7 +85,7 @@ bool resumptions(const payload& from) {
   });
 }
 
-constexpr std::array<message_reader, 33> body_readers{
+constexpr std::array<message_reader, 35> body_readers{
   plain<decode_join_request>,
   plain<decode_status_reply>,
   definitions,
@@ -123,6 +124,8 @@ constexpr std::array<message_reader, 33> body_readers{
   plain<decode_log_reply>,
   plain<decode_events_request>,
   plain<decode_events_reply>,
+  plain<decode_trace_request>,
+  plain<decode_trace_reply>,
 };
 
 void read_control_message(std::string_view input) {
@@ -242,6 +245,31 @@ std::vector<std::string> log_messages() {
   };
 }
 
+/// What actors did, with each thing once.
+std::vector<std::string> trace_messages() {
+  trace_reply reply;
+  reply.run = "r";
+  reply.daemon = "b";
+  reply.daemons = {"a", "b"};
+  reply.asked = 1;
+  reply.came = 2;
+  reply.left = 3;
+  reply.answered = 4;
+  reply.over = true;
+  reply.first = 5;
+  reply.next = 7;
+  reply.more = true;
+  reply.actors = {{actor_kind::feature_proxy, 3, -1, "a", 2}};
+  reply.spans = {
+    {0, 1, actor_state::waiting, 10, 20, batch_place{phase::train, 1, 2, 1}}};
+  reply.requests = {{0, 11, 19, 64}};
+  reply.now = {{0, 0, actor_state::starved, 20, 30, {}}};
+  return {
+    input_of(33, encode(trace_request{"r", "b", 5, 100})),
+    input_of(34, encode(reply)),
+  };
+}
+
 std::vector<std::string> run_messages() {
   const key_holder some_daemon{key_role::daemon, "b", std::string(40, 'k')};
   deployment share;
@@ -302,7 +330,8 @@ std::vector<std::string> run_messages() {
 
 std::vector<std::string> control_messages() {
   auto out = cluster_messages();
-  for (const auto& more : {run_messages(), health_messages(), log_messages()})
+  for (const auto& more :
+       {run_messages(), health_messages(), log_messages(), trace_messages()})
     out.insert(out.end(), more.begin(), more.end());
   require_sound(out, body_readers);
   return out;

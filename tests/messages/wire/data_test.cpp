@@ -122,7 +122,8 @@ std::vector<payload> examples() {
   out.push_back(value_of(encode(values, std::move(arrays))));
   arrays = {};
   const batch_request batch{"run", 8, batch_kind::train,
-                            arrays.add_integers(ids)};
+                            arrays.add_integers(ids),
+                            batch_key{phase::test, 1, 2, 3}};
   out.push_back(value_of(encode(batch, std::move(arrays))));
   arrays = {};
   batch_reply sampled;
@@ -229,6 +230,8 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   const auto batch = value_of(decode_batch_request(messages[4]));
   CATCH_CHECK(batch.key == 8);
   CATCH_CHECK(batch.kind == batch_kind::train);
+  CATCH_REQUIRE(batch.batch);
+  CATCH_CHECK((*batch.batch == batch_key{phase::test, 1, 2, 3}));
   CATCH_CHECK(read(batch.seeds, messages[4]) == numbers{5, 9, 1, 1'000'000});
   const auto sampled = value_of(decode_batch_reply(messages[5]));
   CATCH_CHECK(!sampled.too_large);

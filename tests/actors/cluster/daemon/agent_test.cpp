@@ -1,6 +1,8 @@
+#include "messages/wire/trace.hpp"
 #include "tests/actors/cluster/daemon/serving_daemon.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <stdexcept>
@@ -65,6 +67,38 @@ CATCH_TEST_CASE("a daemon that does not allow it does itself no harm",
     refused.message
     == "daemon \"here\" does not let itself be harmed: whoever starts "
        "it allows that by `graphmill node --chaos-allowed`");
+}
+
+CATCH_TEST_CASE("a daemon tells what the actors of its latest share did",
+                "[agent]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  const auto ask = [&daemon](const std::string& run, std::uint32_t most) {
+    return answer_of(
+      daemon.ask(method::spans, encode(trace_request{run, "here", 0, most})));
+  };
+  CATCH_CHECK(error_of(ask(served_run, 10)).code == ec::not_found);
+  value_of(answer_of(daemon.ask(method::deploy, daemon.assignment())));
+  const auto now = value_of(decode_trace_reply(value_of(ask(served_run, 10))));
+  CATCH_CHECK(now.run == served_run);
+  CATCH_CHECK(now.daemon == "here");
+  CATCH_CHECK(now.attempt == 1);
+  CATCH_CHECK_FALSE(now.over);
+  CATCH_CHECK(now.actors.size() >= 2); // Services of its part.
+  CATCH_CHECK(now.came <= now.left);
+  const auto clock = value_of(decode_trace_reply(value_of(ask(served_run, 0))));
+  CATCH_CHECK(clock.came >= now.left);
+  CATCH_CHECK(clock.actors.empty());
+  value_of(answer_of(daemon.order(member_action::end)));
+  const auto then = value_of(decode_trace_reply(value_of(ask(served_run, 10))));
+  CATCH_CHECK(then.over);
+  CATCH_CHECK(then.actors.size() == now.actors.size());
+  const auto refused = error_of(ask("run-2", 10));
+  CATCH_CHECK(refused.code == ec::not_found);
+  CATCH_CHECK(
+    refused.message
+    == "daemon \"here\" has no traces of run run-2: it keeps those of "
+       "its latest run alone");
 }
 
 CATCH_TEST_CASE("a daemon takes orders from nobody but the coordinator, even "

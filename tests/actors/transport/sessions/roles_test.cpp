@@ -61,10 +61,10 @@ CATCH_TEST_CASE("every role may ask for its methods and no others",
   auto of_leader = of_daemons;
   of_leader.merge(std::set<std::string>{"deploy", "order", "weights", "stop",
                                         "members", "status", "chaos",
-                                        "log_lines"});
-  const std::set<std::string> of_readers{"status",     "runs",  "watch",
-                                         "fetch_file", "plan",  "health",
-                                         "logs",       "events"};
+                                        "log_lines", "spans"});
+  const std::set<std::string> of_readers{"status",     "runs",   "watch",
+                                         "fetch_file", "plan",   "health",
+                                         "logs",       "events", "trace"};
   auto of_clients = of_readers;
   of_clients.merge(std::set<std::string>{"submit", "cancel", "drain", "stop",
                                          "chaos", "upload"});
