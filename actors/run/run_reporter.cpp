@@ -79,7 +79,8 @@ void run_reporter::on_step(const phase_request& work, std::int64_t done) {
     return;
   const auto text = work.phase == phase::train
                       ? fmt::format("train epoch {}", work.epoch + 1)
-                      : std::string{to_string(work.phase)};
+                    : work_.empty() ? std::string{to_string(work.phase)}
+                                    : work_;
   progress now;
   now.phase = text;
   now.done = static_cast<std::uint64_t>(done);
@@ -95,6 +96,7 @@ void run_reporter::note_validation(std::int32_t epoch, double accuracy) {
 }
 
 result<void> run_reporter::on_phase(const phase_result& done) {
+  hide_bar();
   last_[static_cast<std::size_t>(done.phase)] = done.metrics;
   if (done.phase == phase::train)
     epochs_ = done.epoch + 1;

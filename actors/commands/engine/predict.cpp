@@ -98,6 +98,7 @@ result<int> predict(const predict_options& options) {
   outputs.want_embeddings = options.embeddings;
   run.config.mode = run_mode::predict;
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
+  reporter.call_work("predict");
   run.config.observer = reporter.observer();
   run.config.observer.on_output = [&outputs](const step_result& result) {
     outputs.take(result);

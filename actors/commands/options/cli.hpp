@@ -68,8 +68,9 @@ void add_keygen_command(command_line& cli);
 void add_node_command(command_line& cli);
 void add_up_command(command_line& cli);
 
-/// Shows progress on standard error: a bar on a terminal, else a line per phase
-/// and every ten seconds. Nothing when `quiet`.
+/// Shows progress on standard error: on a terminal a bar on a line of its own,
+/// which a progress without a phase takes away and the end of the callback ends;
+/// else a line per phase and every ten seconds. Nothing when `quiet`.
 progress_callback show_progress(bool quiet);
 
 /// Clears the terminal that standard output is, if it is one that obeys, for
