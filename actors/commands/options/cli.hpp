@@ -26,7 +26,7 @@ struct command_line {
 };
 
 /// Says why a command failed, in one sentence on standard error.
-/// @returns its exit code: 1, or 130 when cancelled.
+/// @returns its exit code: `exit_failure`, or `exit_cancelled`.
 int say_failure(const error& reason);
 
 /// For callbacks of commands: refuses words that each are right, but not
@@ -48,6 +48,8 @@ void add_partition_command(command_line& cli);
 void add_validate_command(command_line& cli);
 void add_plan_command(command_line& cli);
 void add_help_command(command_line& cli);
+void add_completion_command(command_line& cli);
+void add_manual_command(command_line& cli);
 void add_train_command(command_line& cli);
 void add_resume_command(command_line& cli);
 void add_evaluate_command(command_line& cli);
