@@ -20,7 +20,8 @@ constexpr graphmill::register_command commands[]{
   graphmill::add_stop_command,      graphmill::add_chaos_command,
   graphmill::add_keygen_command,    graphmill::add_up_command,
   graphmill::add_node_command,      graphmill::add_help_command,
-  graphmill::add_bench_command,
+  graphmill::add_bench_command,     graphmill::add_completion_command,
+  graphmill::add_manual_command,
 };
 
 } // namespace

@@ -3,12 +3,14 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/run_options.hpp"
+#include "actors/commands/sweep.hpp"
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/process/say.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <memory>
 
 namespace graphmill {
@@ -19,6 +21,8 @@ struct submit_options {
   cluster_options cluster;
   std::string file;
   std::vector<std::string> overrides;
+  std::vector<std::string> grid;
+  std::uint32_t repeat = 1;
   bool tensorboard = false;
   bool watch = false;
   bool quiet = false;
@@ -69,6 +73,16 @@ result<int> submit(const submit_options& options) {
   return 0;
 }
 
+result<int> sweep(const submit_options& options) {
+  const sweep_options all{
+    options.file,        options.overrides,    options.grid, options.repeat,
+    options.tensorboard, options.cluster.json, options.quiet};
+  GRAPHMILL_TRY(auto plan, plan_sweep(all));
+  signal_watch signals;
+  GRAPHMILL_TRY(auto client, connect(options.cluster, "submit", &signals));
+  return run_sweep(client, std::move(plan), all);
+}
+
 result<int> watch_run(const watch_options& options) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "watch", &signals));
@@ -85,6 +99,23 @@ void add_submit_command(command_line& cli) {
   command->add_option("file", options->file, "Pipeline definition (YAML)")
     ->required();
   add_override_option(*command, options->overrides);
+  command
+    ->add_option("--grid", options->grid,
+                 "Run every combination of values of fields: --grid "
+                 "model.hidden=64,256 (repeatable), and print a table, best "
+                 "first")
+    ->check([](const std::string& text) {
+      const auto axis = parse_sweep_axis(text);
+      return axis ? std::string{} : axis.error().message;
+    })
+    ->type_name("FIELD=A,B")
+    ->allow_extra_args(false);
+  command
+    ->add_option("--repeat", options->repeat,
+                 "Run each so many times, with seeds one apart, for mean and "
+                 "deviation")
+    ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
+    ->capture_default_str();
   add_tensorboard_flag(*command, options->tensorboard);
   command->add_flag("-w,--watch", options->watch,
                     "Show the run and wait for its end");
@@ -96,9 +127,16 @@ void add_submit_command(command_line& cli) {
     "dataset.\nRuns wait for each other in a queue. Ctrl-C ends --watch, not "
     "the run;\nso does a terminal that is closed.\nWith --watch, the exit code "
     "is 0 only if the run finished, and "
-    "--json\nprints the same line as `graphmill train --json`.");
-  command->callback(
-    [&cli, options] { cli.run = [options] { return submit(*options); }; });
+    "--json\nprints the same line as `graphmill train --json`.\n"
+    "With --grid or --repeat it waits for all runs, which are queued at once, "
+    "90 at\nthe most. Best is the highest mean accuracy of validation. "
+    "--json ends with\n{\"sweep\": a row each, \"error\"}.");
+  command->callback([&cli, options] {
+    const auto many = !options->grid.empty() || options->repeat > 1;
+    cli.run = [options, many] {
+      return many ? sweep(*options) : submit(*options);
+    };
+  });
 }
 
 void add_watch_command(command_line& cli) {

@@ -101,7 +101,8 @@ void run_reporter::on_step(const phase_request& work, std::int64_t done) {
     return;
   const auto text = work.phase == phase::train
                       ? fmt::format("train epoch {}", work.epoch + 1)
-                      : std::string{to_string(work.phase)};
+                    : work_.empty() ? std::string{to_string(work.phase)}
+                                    : work_;
   progress now;
   now.phase = text;
   now.done = static_cast<std::uint64_t>(done);
@@ -129,6 +130,7 @@ void run_reporter::warn_without_quality(const phase_result& done) {
 }
 
 result<void> run_reporter::on_phase(const phase_result& done) {
+  hide_bar();
   const auto which = static_cast<std::size_t>(done.phase);
   last_[which] = done.metrics;
   told_[which] = evaluation_json(done);

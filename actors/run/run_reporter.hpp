@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace graphmill {
 
@@ -32,6 +33,16 @@ public:
   /// @param folder Where metrics go; null for none. Must outlive this.
   run_reporter(std::FILE* table, progress_callback bar, run_folder* folder)
     : table_(table), bar_(std::move(bar)), folder_(folder) {}
+
+  /// Calls phases other than training so, in place of their own names, for a
+  /// command that has one phase of a run done for a purpose of its own.
+  void call_work(std::string name) { work_ = std::move(name); }
+
+  /// Takes the bar away, for something else is about to be printed.
+  void hide_bar() const {
+    if (bar_)
+      bar_({});
+  }
 
   /// Also logs a line per phase.
   void log_to(std::shared_ptr<spdlog::logger> log) { log_ = std::move(log); }
@@ -74,6 +85,7 @@ private:
 
   std::FILE* table_;
   progress_callback bar_;
+  std::string work_; ///< What the bar calls it; empty: as the phase is called.
   run_folder* folder_;
   std::shared_ptr<spdlog::logger> log_;  ///< Null: none.
   std::optional<phase_result> training_; ///< A row that waits for validation.

@@ -6,7 +6,8 @@
 
 namespace graphmill {
 
-/// Where a long piece of work stands.
+/// Where a long piece of work stands. Without a phase it says that something
+/// else is about to be printed: a display takes away what it shows of a phase.
 struct progress {
   std::string_view phase;      ///< What is being done: "sort edges", ...
   std::uint64_t done = 0;      ///< Units of this phase finished.

@@ -116,12 +116,18 @@ result<int> evaluate(const evaluate_options& options) {
   draw_as_the_run(run);
   const auto drawn_as = run.config.drawn_as;
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
+  reporter.call_work("evaluate " + options.split);
   run.config.observer = reporter.observer();
   std::optional<signal_watch> signals;
   GRAPHMILL_TRY(auto done, run_locally(std::move(run.config), signals));
   if (done.outcome.failure)
     return *done.outcome.failure;
   const auto metrics = reporter.last(drawn_as).value_or(batch_metrics{});
+  if (metrics.seeds == 0)
+    return fail(ec::invalid_argument,
+                "the {} split has no labelled nodes, so that there is nothing "
+                "to measure: name another one by --split",
+                options.split);
   tell(options, metrics,
        reporter.told(drawn_as).is_null() ? nlohmann::json::object()
                                          : reporter.told(drawn_as),

@@ -192,6 +192,7 @@ public:
     config.mode = run_mode::predict;
     config.nodes = nodes;
     run_reporter reporter{nullptr, show_progress(options_.quiet), nullptr};
+    reporter.call_work("predict");
     config.observer = reporter.observer();
     config.observer.on_output = [&outputs](const step_result& result) {
       outputs.take(result);

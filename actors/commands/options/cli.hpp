@@ -26,7 +26,7 @@ struct command_line {
 };
 
 /// Says why a command failed, in one sentence on standard error.
-/// @returns its exit code: 1, or 130 when cancelled.
+/// @returns its exit code: `exit_failure`, or `exit_cancelled`.
 int say_failure(const error& reason);
 
 /// For callbacks of commands: refuses words that each are right, but not
@@ -48,6 +48,8 @@ void add_partition_command(command_line& cli);
 void add_validate_command(command_line& cli);
 void add_plan_command(command_line& cli);
 void add_help_command(command_line& cli);
+void add_completion_command(command_line& cli);
+void add_manual_command(command_line& cli);
 void add_train_command(command_line& cli);
 void add_resume_command(command_line& cli);
 void add_evaluate_command(command_line& cli);
@@ -70,8 +72,9 @@ void add_keygen_command(command_line& cli);
 void add_node_command(command_line& cli);
 void add_up_command(command_line& cli);
 
-/// Shows progress on standard error: a bar on a terminal, else a line per phase
-/// and every ten seconds. Nothing when `quiet`.
+/// Shows progress on standard error: on a terminal a bar on a line of its own,
+/// which a progress without a phase takes away and the end of the callback ends;
+/// else a line per phase and every ten seconds. Nothing when `quiet`.
 progress_callback show_progress(bool quiet);
 
 /// Clears the terminal that standard output is, if it is one that obeys, for

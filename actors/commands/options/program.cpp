@@ -1,6 +1,7 @@
 #include "actors/commands/options/program.hpp"
 
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/exit_codes.hpp"
 #include "actors/commands/options/usage_text.hpp"
 #include "actors/process/say.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
@@ -16,8 +17,6 @@
 namespace graphmill {
 namespace {
 
-constexpr int exit_usage = 2; ///< As shells give for wrong arguments.
-
 /// Whether the command that was chosen has --json, and got it.
 bool wants_json(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
@@ -27,15 +26,18 @@ bool wants_json(const CLI::App& app) {
   return flag != nullptr && flag->count() != 0;
 }
 
+void say_json(const error& failure) {
+  say("{}\n", one_line({{"error", failure.message},
+                        {"code", to_string(failure.code)}}));
+}
+
 int carry_out(const command_line& cli) {
   const auto done = cli.run();
   if (done)
     return done.value();
-  const auto& failure = done.error();
   if (wants_json(cli.app))
-    say("{}\n", one_line({{"error", failure.message},
-                          {"code", to_string(failure.code)}}));
-  return say_failure(failure);
+    say_json(done.error());
+  return say_failure(done.error());
 }
 
 /// Says what is wrong with the command line. Options may not have been parsed
@@ -44,8 +46,7 @@ int refuse_usage(const CLI::App& app, const CLI::ParseError& wrong,
                  std::span<char* const> words) {
   const auto sentence = usage_text(app, wrong);
   if (std::ranges::find(words, std::string_view{"--json"}) != words.end())
-    say("{}\n", one_line({{"error", sentence},
-                          {"code", to_string(ec::invalid_argument)}}));
+    say_json(fail(ec::invalid_argument, "{}", sentence));
   std::fflush(stdout);
   say(stderr, "{}\nRun with --help for more information.\n", sentence);
   return exit_usage;
@@ -56,6 +57,17 @@ int refuse_usage(const CLI::App& app, const CLI::ParseError& wrong,
 bool output_arrived() {
   return (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
          || errno == EPIPE;
+}
+
+/// What all commands share, below the list of them.
+std::string exit_codes_text() {
+  std::string out = "Exit codes:\n";
+  for (const auto& [code, text] : exit_meanings)
+    out += fmt::format("  {:>3}  {}\n", code, text);
+  return out
+         + "SIGTERM and a terminal that is closed end a command as Ctrl-C "
+           "does. More: graphmill\nmanual, graphmill help definition, and "
+           "--help of each command.";
 }
 
 /// A sentence may quote lines of a file or of another program.
@@ -82,7 +94,7 @@ void say_sentence(std::string_view sentence) {
 
 int say_failure(const error& reason) {
   say_sentence(to_string(reason));
-  return reason.code == ec::cancelled ? 130 : 1;
+  return reason.code == ec::cancelled ? exit_cancelled : exit_failure;
 }
 
 int run_program(int argc, char** argv,
@@ -93,6 +105,7 @@ int run_program(int argc, char** argv,
   for (auto add : commands)
     add(cli);
   cli.app.set_version_flag("--version", GRAPHMILL_VERSION);
+  cli.app.footer(exit_codes_text());
   try {
     cli.app.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
@@ -108,8 +121,12 @@ int run_program(int argc, char** argv,
     return say_failure(
       fail_errno(errno, "not all that was to be printed could be"));
   } catch (const std::exception& bug) {
-    say(stderr, "graphmill: unexpected exception: {}\n", bug.what());
-    return 70; // EX_SOFTWARE of sysexits.h
+    const error reason =
+      fail(ec::internal, "unexpected exception: {}", bug.what());
+    if (wants_json(cli.app))
+      say_json(reason);
+    say_sentence(reason.message);
+    return exit_defect;
   }
 }
 

@@ -1,14 +1,11 @@
 #pragma once
 
+#include "actors/commands/options/exit_codes.hpp"
 #include "messages/wire/health.hpp"
 
 #include <string>
 
 namespace graphmill {
-
-/// Exit codes of `status RUN`, beside 0 (all is well) and those of errors.
-inline constexpr int exit_troubled = 3; ///< It goes on, but something is wrong.
-inline constexpr int exit_failed = 4;   ///< It has failed.
 
 /// What an actor is called: "trainer 0", "feature proxy 1 -> d2".
 std::string health_label(const actor_health& actor);

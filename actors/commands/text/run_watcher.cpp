@@ -77,17 +77,26 @@ run_watcher::run_watcher(cluster_client& client, settings with)
   : client_(client), with_(std::move(with)), bar_(show_progress(with_.quiet)),
     reporter_(with_.table, {}, nullptr), observer_(reporter_.observer()) {}
 
+/// Before anything else is printed.
+void run_watcher::hide_bar() const {
+  if (bar_)
+    bar_({});
+}
+
 result<void> run_watcher::show(const watch_reply& news) {
   if (news.record.state == run_state::queued && bar_) {
     bar_({"queued"});
     const auto& now = news.record.message;
-    if (!now.empty() && now != waits_)
+    if (!now.empty() && now != waits_) {
+      hide_bar();
       say(stderr, "graphmill: run {} {}\n", news.record.id, now);
+    }
     waits_ = now;
   }
   for (const auto& event : news.events) {
     if (!event.metrics.empty()) {
       GRAPHMILL_TRY(const auto done, read_metrics(event.metrics));
+      hide_bar();
       GRAPHMILL_TRYV(observer_.on_phase(done));
     } else if (!event.label.empty() && bar_) {
       bar_({event.label, event.done, event.total});
@@ -105,8 +114,10 @@ result<watch_reply> run_watcher::ask(std::chrono::milliseconds wait) {
     auto got = client_.watch({with_.run, cursor_, wait});
     if (got || !may_pass(got.error()) || clock::now() - start >= with_.patience)
       return got;
-    if (!std::exchange(told, true) && !with_.quiet)
+    if (!std::exchange(told, true) && !with_.quiet) {
+      hide_bar();
       say(stderr, "graphmill: {}; trying again\n", got.error().message);
+    }
     std::this_thread::sleep_for(retry_pause);
   }
 }
@@ -120,8 +131,10 @@ result<run_record> run_watcher::follow() {
     cursor_ = news.next;
     GRAPHMILL_TRYV(show(news));
     // What a reply has no room for comes with the next one.
-    if (is_over(news.record.state) && news.events.empty())
+    if (is_over(news.record.state) && news.events.empty()) {
+      hide_bar();
       return std::move(news.record);
+    }
   }
 }
 

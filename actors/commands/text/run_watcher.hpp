@@ -32,6 +32,7 @@ public:
   result<run_record> follow();
 
 private:
+  void hide_bar() const;
   result<watch_reply> ask(std::chrono::milliseconds wait);
   result<void> show(const watch_reply& news);
 

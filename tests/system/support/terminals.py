@@ -1,20 +1,48 @@
-"""Programs on a terminal that goes away."""
+"""Programs on a terminal, which may go away."""
 
 import fcntl
 import os
 import pty
+import re
 import select
+import struct
 import subprocess
 import termios
 import threading
+
+# Characters that a terminal obeys, as far as progress and tables use them.
+OBEYED = re.compile(r"\x1b\[K|.", re.DOTALL)
+
+
+def lines_shown(output, columns):
+    """The lines that a terminal of so many columns ends up with, that it has
+    scrolled away included."""
+    lines = [[]]
+    column = 0
+    for sign in OBEYED.findall(output.decode()):
+        if sign == "\r":
+            column = 0
+        elif sign == "\n":
+            lines.append([])
+        elif sign == "\x1b[K":
+            del lines[-1][column:]
+        else:
+            if column == columns:
+                lines.append([])
+                column = 0
+            lines[-1][column:column + 1] = sign
+            column += 1
+    return ["".join(line).rstrip() for line in lines]
 
 
 class Terminal:
     """A pseudo-terminal. A program started on it has it as its controlling
     terminal, and is the leader of its session."""
 
-    def __init__(self):
+    def __init__(self, rows=24, columns=80):
         self.user, self.screen = pty.openpty()
+        fcntl.ioctl(self.user, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, columns, 0, 0))
         self.gone = threading.Event()
         self.output = b""
         self.reader = threading.Thread(target=self.read)
@@ -34,6 +62,17 @@ class Terminal:
                     self.output += os.read(self.user, 65536)
                 except OSError:
                     return  # Nobody has it open.
+
+    def run(self, arguments, timeout):
+        """Has a program run to its end; returns its exit code and all that it
+        has printed."""
+        code = self.start(arguments).wait(timeout)
+        end = b"<end of the program>"
+        os.write(self.screen, end)  # Comes after what it has printed.
+        while not self.output.endswith(end):
+            self.reader.join(0.02)
+            assert self.reader.is_alive()
+        return code, self.output.removesuffix(end)
 
     def close(self):
         """The window is closed: the kernel hangs up, and what is printed from

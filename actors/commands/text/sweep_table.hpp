@@ -1,0 +1,65 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/wire/cluster.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// A field of a definition with the values that a sweep gives it in turn.
+struct sweep_axis {
+  std::string field;
+  std::vector<std::string> values;
+};
+
+/// Reads what --grid was given: "model.hidden=64,256". A comma within brackets
+/// or braces belongs to a value, as in "sampler.fanouts=[5,5],[10,10]". Fails
+/// if there is no field, no value or an empty one.
+result<sweep_axis> parse_sweep_axis(const std::string& text);
+
+/// Every combination of a value of each axis, as overrides ("field=value") in
+/// the order of the axes; the last one changes first. Without axes, one that
+/// changes nothing. Fails if a field comes twice, or if there are more than
+/// `most`.
+result<std::vector<std::vector<std::string>>>
+sweep_combinations(std::span<const sweep_axis> axes, std::size_t most);
+
+/// One run of a sweep.
+struct sweep_run {
+  std::string id;
+  std::uint64_t seed = 0;
+  run_state state = run_state::queued;
+  std::optional<double> validation; ///< Accuracies, of its summary.
+  std::optional<double> test;
+};
+
+/// Of the summary of a run that is over.
+sweep_run read_sweep_run(const run_record& run, std::uint64_t seed);
+
+/// The runs of one combination, which differ in their seeds.
+struct sweep_row {
+  std::vector<std::string> settings; ///< Overrides.
+  std::vector<sweep_run> runs;
+};
+
+/// Best first: by the mean accuracy of validation or, where a sweep has none,
+/// of the test; those without any last. Equal ones stay in their order.
+void sort_sweep(std::vector<sweep_row>& rows);
+
+/// A row per combination: means, standard deviations over its runs (of samples,
+/// n - 1; for one run there is none), how many have finished.
+std::string sweep_text(std::span<const sweep_row> rows);
+
+/// [{"settings": {field: value}, "validation_accuracy": {"mean", "deviation"},
+/// "test_accuracy": the same, "runs": [{"run", "seed", "state",
+/// "validation_accuracy", "test_accuracy"}]}], with null for what there is not.
+nlohmann::json sweep_json(std::span<const sweep_row> rows);
+
+} // namespace graphmill

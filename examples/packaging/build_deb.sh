@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Makes a Debian package of this source tree, for the Debian that it runs on:
+#
+#   bash examples/packaging/build_deb.sh [FOLDER]     # default: build-deb
+#   apt-get install ./build-deb/graphmill_*.deb
+#
+# Builds a release in FOLDER, installs it into a folder there, and packs that. What
+# it depends on is what its programs are linked with. Prints the package's path.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+source examples/setup.sh
+
+build=$(realpath -m "${1:-build-deb}")
+install_missing "${build_packages[@]}" dpkg-dev >&2
+configure "$build" --buildtype=release --prefix=/usr -Dtests=false >&2
+ninja -C "$build" >&2
+
+root=$build/root
+rm -rf "$root"
+meson install -C "$build" --no-rebuild --quiet --strip --destdir "$root" >&2
+gzip -9n "$root"/usr/share/man/man1/graphmill.1
+
+version=$(meson introspect --projectinfo "$build" |
+  sed 's/.*"version": *"\([^"]*\)".*/\1/')
+architecture=$(dpkg --print-architecture)
+
+# dpkg-shlibdeps wants the folder of a source package.
+described=$(mktemp -d)
+trap 'rm -rf "$described"' EXIT
+mkdir "$described/debian"
+printf 'Source: graphmill\n\nPackage: graphmill\nArchitecture: any\n' \
+  >"$described/debian/control"
+depends=$(cd "$described" && dpkg-shlibdeps -O "$root"/usr/bin/graphmill* |
+  sed -n 's/^shlibs:Depends=//p')
+
+mkdir "$root/DEBIAN"
+# Of what provides BLAS, weights are exact with OpenBLAS on POSIX threads.
+cat >"$root/DEBIAN/control" <<EOF
+Package: graphmill
+Version: $version
+Architecture: $architecture
+Maintainer: ${DEBFULLNAME:-$(id -un)} <${DEBEMAIL:-$(id -un)@$(hostname)}>
+Section: science
+Priority: optional
+Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f 1)
+Depends: $depends, libopenblas0-pthread
+Recommends: python3-numpy
+Suggests: wordnet-base
+Description: train graph neural networks on large graphs
+ Trains graph neural networks by mini-batches, in one process or on a cluster
+ of daemons, to the same weights; graphs may be larger than memory.
+EOF
+cat >"$root/DEBIAN/postinst" <<'EOF'
+#!/bin/sh
+set -e
+# The user of graphmill-node.service, which nobody starts unasked.
+if [ "$1" = configure ] && command -v systemd-sysusers >/dev/null; then
+  systemd-sysusers graphmill.conf
+fi
+EOF
+chmod 755 "$root/DEBIAN/postinst"
+
+package=$build/graphmill_${version}_$architecture.deb
+dpkg-deb --root-owner-group --build "$root" "$package" >&2
+echo "$package"

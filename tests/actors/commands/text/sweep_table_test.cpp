@@ -1,0 +1,100 @@
+#include "actors/commands/text/sweep_table.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill::test {
+
+namespace {
+
+using texts = std::vector<std::string>;
+
+sweep_run finished_run_of(std::optional<double> validation,
+                          std::optional<double> test) {
+  return {"r", 1, run_state::finished, validation, test};
+}
+
+sweep_run failed_run() {
+  return {"f", 2, run_state::failed, {}, {}};
+}
+
+/// Two repeats each of two widths: 0.6 on average, and 0.9 once.
+std::vector<sweep_row> two_rows() {
+  return {{{"model.hidden=64"},
+           {finished_run_of(0.5, 0.4), finished_run_of(0.7, 0.4)}},
+          {{"model.hidden=8"}, {finished_run_of(0.9, {}), failed_run()}}};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("an axis of a grid", "[sweep]") {
+  const auto axis = value_of(parse_sweep_axis("model.hidden=64,256"));
+  CATCH_CHECK(axis.field == "model.hidden");
+  CATCH_CHECK(axis.values == texts{"64", "256"});
+  CATCH_CHECK(value_of(parse_sweep_axis("sampler.fanouts=[5,5],[10,10]")).values
+              == texts{"[5,5]", "[10,10]"});
+  CATCH_CHECK(value_of(parse_sweep_axis("a.b=x=y")).values == texts{"x=y"});
+  for (const std::string wrong : {"", "model.hidden", "=1", "a=", "a=1,,2"}) {
+    CATCH_INFO(wrong);
+    CATCH_CHECK(parse_sweep_axis(wrong).has_error());
+  }
+}
+
+CATCH_TEST_CASE("every combination of a grid", "[sweep]") {
+  const std::vector<sweep_axis> axes{{"a", {"1", "2"}}, {"b", {"x", "y"}}};
+  CATCH_CHECK(
+    value_of(sweep_combinations(axes, 4))
+    == std::vector<texts>{
+      {"a=1", "b=x"}, {"a=1", "b=y"}, {"a=2", "b=x"}, {"a=2", "b=y"}});
+  CATCH_CHECK(sweep_combinations(axes, 3).has_error());
+  CATCH_CHECK(value_of(sweep_combinations({}, 1)) == std::vector<texts>{{}});
+  const std::vector<sweep_axis> twice{{"a", {"1"}}, {"a", {"2"}}};
+  CATCH_CHECK(sweep_combinations(twice, 9).has_error());
+}
+
+CATCH_TEST_CASE("the table of a sweep, best first", "[sweep]") {
+  auto rows = two_rows();
+  sort_sweep(rows);
+  CATCH_CHECK(
+    sweep_text(rows)
+    == "settings         validation        test              finished\n"
+       "model.hidden=8   0.9000            -                      1/2\n"
+       "model.hidden=64  0.6000 +- 0.1414  0.4000 +- 0.0000       2/2\n");
+  const auto json = sweep_json(rows);
+  CATCH_CHECK(json[0]["settings"] == nlohmann::json{{"model.hidden", "8"}});
+  CATCH_CHECK(json[0]["validation_accuracy"]["deviation"].is_null());
+  CATCH_CHECK(json[0]["test_accuracy"].is_null());
+  CATCH_CHECK(json[0]["runs"][1]["state"] == "failed");
+  CATCH_CHECK(json[1]["test_accuracy"]["mean"] == 0.4);
+}
+
+CATCH_TEST_CASE("a sweep without validation is sorted by the test", "[sweep]") {
+  std::vector<sweep_row> rows{{{"a=1"}, {failed_run()}},
+                              {{"a=2"}, {finished_run_of({}, 0.3)}},
+                              {{"a=3"}, {finished_run_of({}, 0.5)}}};
+  sort_sweep(rows);
+  CATCH_CHECK(rows[0].settings == texts{"a=3"});
+  CATCH_CHECK(rows[1].settings == texts{"a=2"});
+  CATCH_CHECK(rows[2].settings == texts{"a=1"});
+}
+
+CATCH_TEST_CASE("what a run of a sweep has come to", "[sweep]") {
+  run_record record;
+  record.id = "r-1";
+  record.state = run_state::finished;
+  record.summary = R"({"validation_accuracy": 0.75, "test_accuracy": null})";
+  const auto run = read_sweep_run(record, 7);
+  CATCH_CHECK(run.seed == 7);
+  CATCH_CHECK(run.validation == 0.75);
+  CATCH_CHECK(!run.test);
+  record.state = run_state::cancelled;
+  CATCH_CHECK(!read_sweep_run(record, 7).validation);
+  record.state = run_state::finished;
+  record.summary = "no JSON";
+  CATCH_CHECK(!read_sweep_run(record, 7).validation);
+}
+
+} // namespace graphmill::test

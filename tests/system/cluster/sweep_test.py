@@ -1,0 +1,83 @@
+"""`submit --grid --repeat`: many runs of a cluster, and the table of them."""
+
+import json
+import pathlib
+import statistics
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from clusters import ClusterWorkplace
+from runs import SMALL, merged
+from support import graphmill, program
+
+
+class Sweep(ClusterWorkplace):
+    def test_grid_and_repeats(self):
+        cluster = self.cluster(["0", "1"])
+        definition = self.write(SMALL, self.parts)
+        done = cluster.call("submit", definition, "--quiet",
+                            "--grid", "model.hidden=8,16",
+                            "--grid", "train.epochs=1,2", "--repeat", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(done.stdout.splitlines()[-1])
+        self.assertIsNone(told["error"])
+        rows = told["sweep"]
+        self.assertEqual(
+            sorted(tuple(row["settings"].items()) for row in rows),
+            [(("model.hidden", hidden), ("train.epochs", epochs))
+             for hidden in ("16", "8") for epochs in ("1", "2")])
+        means = [row["validation_accuracy"]["mean"] for row in rows]
+        self.assertEqual(means, sorted(means, reverse=True))
+        for row in rows:
+            self.assertEqual([run["seed"] for run in row["runs"]],
+                             [SMALL["seed"], SMALL["seed"] + 1])
+            for metric in ("validation_accuracy", "test_accuracy"):
+                values = [run[metric] for run in row["runs"]]
+                self.assertAlmostEqual(row[metric]["mean"],
+                                       statistics.mean(values))
+                self.assertAlmostEqual(row[metric]["deviation"],
+                                       statistics.stdev(values))
+            for run in row["runs"]:
+                self.check_run(cluster, row["settings"], run)
+
+    def check_run(self, cluster, settings, run):
+        """It is what a run with these settings is, in one process, too."""
+        summary = json.loads((cluster.folder / "runs" / run["run"]
+                              / "summary.json").read_text())
+        self.assertEqual(summary["test_accuracy"], run["test_accuracy"])
+        alone = self.train(merged(SMALL, {
+            "seed": run["seed"],
+            "model": {"hidden": int(settings["model.hidden"])},
+            "train": {"epochs": int(settings["train.epochs"])}}), self.parts)
+        self.assertEqual(summary["digest"], alone["digest"])
+
+    def test_table(self):
+        cluster = self.cluster(["0", "1"])
+        done = graphmill("submit", self.write(SMALL, self.parts), "--repeat",
+                         "2", "--cluster", cluster.coordinator)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        head, row = done.stdout.splitlines()
+        self.assertRegex(head, r"^settings +validation +test +finished$")
+        self.assertRegex(row, r"^as the file says  0\.\d{4} \+- 0\.\d{4}  "
+                              r"0\.\d{4} \+- 0\.\d{4} +2/2$")
+
+    def test_nothing_is_queued_if_anything_is_wrong(self):
+        cluster = self.cluster(["0", "1"])
+        definition = self.write(SMALL, self.parts)
+        self.assertIn("hiden", cluster.refused(
+            "submit", definition, "--grid", "model.hidden=8",
+            "--grid", "model.hiden=8,16"))
+        self.assertIn("--grid has more combinations", cluster.refused(
+            "submit", definition, "--grid", "train.epochs=1,2,3",
+            "--repeat", "40"))
+        done = cluster.call("submit", definition, "--grid", "model.hidden")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("model.hidden=64,256", done.stderr)
+        self.assertEqual(cluster.ask("runs")["runs"], [])
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
