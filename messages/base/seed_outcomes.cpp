@@ -26,6 +26,9 @@ result<void> seed_outcomes::check() const {
   if (scores.size() != labels.size() * static_cast<std::size_t>(classes))
     return fail(ec::invalid_data, "{} scores for {} seeds and {} classes",
                 scores.size(), labels.size(), classes);
+  if (scores.size() > most_batch_scores)
+    return fail(ec::invalid_data, "{} scores of a batch; {} are the most",
+                scores.size(), most_batch_scores);
   return ok();
 }
 

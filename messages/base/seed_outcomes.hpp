@@ -37,7 +37,8 @@ struct seed_outcomes {
   std::vector<float> scores; ///< [labels, classes], the larger the likelier.
 
   /// Fails if a label or a prediction is no class, nothing is counted, or there
-  /// are not as many scores as labels and classes say.
+  /// are not as many scores as labels and classes say, or more than a batch may
+  /// have. For what comes from elsewhere.
   result<void> check() const;
 
   friend bool operator==(const seed_outcomes&, const seed_outcomes&) = default;

@@ -188,7 +188,8 @@ private:
     report.key = input.batch->data.key;
     report.metrics = done->metrics.value();
     report.output = done->output;
-    report.outcomes = done->outcomes;
+    if (report.metrics.seeds != 0) // Else there is nothing to tell.
+      report.outcomes = done->outcomes;
     if (input.work->seeds) {
       const auto& seeds = input.batch->data.original_seeds;
       report.original_seeds =

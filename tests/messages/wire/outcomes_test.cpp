@@ -88,4 +88,10 @@ CATCH_TEST_CASE("outcomes that make no sense are refused",
   refused([](seed_outcomes& told) {
     told = some_outcomes(seed_outcomes::most_counted_classes + 1);
   });
+  auto large = some_outcomes((1 << 21) + 1); // Two seeds: 2^22 + 2 scores.
+  large.confusion.clear();
+  CATCH_CHECK_FALSE(large.check());
+  auto most = some_outcomes(1 << 21);
+  most.confusion.clear();
+  value_of(most.check());
 }
