@@ -88,7 +88,7 @@ class Predict(runs.Workplace):
             layers = np.load(self.top / f"{kind}-whole.logits.npy")
             np.testing.assert_allclose(layers, logits,
                                        atol=1e-5 * np.abs(logits).max())
-        self.assertEqual(list(self.top.glob(".*")), [])
+        self.assertEqual(list(self.top.glob(".*.tmp")), [])
 
     def test_probabilities(self):
         out, _ = self.predict(self.run_of("sage"), "p.npy", "--all",
