@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace graphmill {
@@ -10,6 +11,10 @@ namespace graphmill {
 /// nothing if there is none.
 std::optional<std::string_view> field_in(std::string_view query,
                                          std::string_view name);
+
+/// Without the encoding of addresses: "%20" is a space. Nothing if a % is
+/// without its two digits.
+std::optional<std::string> decoded(std::string_view text);
 
 /// A whole number in decimal digits; nothing if it is none, or too large.
 std::optional<std::uint64_t> decimal_in(std::string_view text);
