@@ -84,7 +84,7 @@ result<log_request> log_request_in(std::string_view query) {
   for (const auto& [name, to] :
        {std::pair{"run", &out.run}, std::pair{"daemon", &out.daemon}})
     if (const auto said = field_in(query, name)) {
-      auto text = decoded_field(*said);
+      auto text = decoded(*said);
       if (!text)
         return fail(ec::invalid_argument, "{}= has a % without two digits",
                     name);

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace graphmill {
@@ -175,25 +174,8 @@ void resume_run(const coordinator_caller& caller, const std::string& run,
 } // namespace
 
 std::optional<std::string> last_name_in(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);
-  std::string out;
-  for (std::size_t at = 0; at < path.size(); ++at) {
-    if (path[at] != '%') {
-      out.push_back(path[at]);
-      continue;
-    }
-    unsigned char byte = 0;
-    const auto digits = path.substr(at + 1, 2);
-    const auto* end = digits.data() + digits.size();
-    if (digits.size() != 2
-        || std::from_chars(digits.data(), end, byte, 16).ptr != end)
-      return std::nullopt;
-    out.push_back(static_cast<char>(byte));
-    at += 2;
-  }
-  if (out.empty())
-    return std::nullopt;
-  return out;
+  auto out = decoded(path.substr(path.rfind('/') + 1));
+  return out && !out->empty() ? out : std::nullopt;
 }
 
 void add_coordinator_calls(http_server::options& to,

@@ -1,6 +1,7 @@
 #include "actors/http/api/query_fields.hpp"
 
 #include <charconv>
+#include <cstddef>
 
 namespace graphmill {
 
@@ -16,21 +17,21 @@ std::optional<std::string_view> field_in(std::string_view query,
   return std::nullopt;
 }
 
-std::optional<std::string> decoded_field(std::string_view text) {
+std::optional<std::string> decoded(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      out.push_back(text[at]);
       continue;
     }
-    unsigned letter = 0;
-    const auto digits = text.substr(i + 1, 2);
-    const auto read =
-      std::from_chars(digits.data(), digits.data() + digits.size(), letter, 16);
-    if (digits.size() != 2 || read.ptr != digits.data() + 2)
+    unsigned char byte = 0;
+    const auto digits = text.substr(at + 1, 2);
+    const auto* end = digits.data() + digits.size();
+    if (digits.size() != 2
+        || std::from_chars(digits.data(), end, byte, 16).ptr != end)
       return std::nullopt;
-    out += static_cast<char>(letter);
-    i += 2;
+    out.push_back(static_cast<char>(byte));
+    at += 2;
   }
   return out;
 }

@@ -12,9 +12,9 @@ namespace graphmill {
 std::optional<std::string_view> field_in(std::string_view query,
                                          std::string_view name);
 
-/// A value without the encoding of addresses, in which "%20" is a space.
-/// Nothing if it has a % without two digits.
-std::optional<std::string> decoded_field(std::string_view text);
+/// Without the encoding of addresses: "%20" is a space. Nothing if a % is
+/// without its two digits.
+std::optional<std::string> decoded(std::string_view text);
 
 /// A whole number in decimal digits; nothing if it is none, or too large.
 std::optional<std::uint64_t> decimal_in(std::string_view text);

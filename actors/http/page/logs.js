@@ -73,15 +73,17 @@ export class Logs {
   }
 
   async take(turn) {
-    const wanted = new URLSearchParams();
-    for (const [name, id] of [["run", "log-run"], ["daemon", "log-daemon"],
-      ["level", "log-level"]])
-      if (byId(id).value) wanted.set(name, byId(id).value);
-    if (this.next !== null) wanted.set("after", this.next);
+    const wanted = [["run", byId("log-run").value], ["daemon", byId("log-daemon").value],
+      ["level", byId("log-level").value], ["after", this.next ?? ""]]
+      .filter(([, value]) => value !== "")
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
     let said = "";
+    let pause = PAUSE;
     try {
-      const { lines, next } = await ask(`/api/logs?${wanted}`, new AbortController().signal);
+      const { lines, next, more } = await ask(`/api/logs?${wanted}`,
+        new AbortController().signal);
       if (turn !== this.turn) return;
+      if (more) pause = 0;
       this.next = next;
       for (const line of lines) this.lines.push({ ...line, key: ++this.count });
       this.lines.splice(0, this.lines.length - MOST_LINES);
@@ -95,7 +97,7 @@ export class Logs {
     this.timer = setTimeout(() => {
       this.timer = 0;
       this.look();
-    }, PAUSE);
+    }, pause);
   }
 
   draw() {

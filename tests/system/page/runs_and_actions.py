@@ -117,9 +117,14 @@ class Conversations:
         self.browser.wait_for(
             "[...document.querySelectorAll('#log-list .text')]"
             ".every((one) => one.textContent.startsWith('run has begun'))")
+        # Chosen anew, it begins anew: what is there was asked for since.
+        self.coordinator.logs = {"next": 3, "lines": [
+            {**line, "level": "warn", "text": "begun to be slow"}]}
         self.enter("#log-level", "warn", "change")
         self.browser.wait_for(
-            "document.querySelectorAll('#log-list li').length", 0)
+            "document.querySelectorAll('#log-list li').length >= 1")
+        self.assertTrue(self.texts("#log-list .text")[0]
+                        .startswith("begun to be slow"))
         self.assertTrue(any("/api/logs?level=warn" in path
                             for path in self.coordinator.asked))
 
