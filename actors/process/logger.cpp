@@ -25,11 +25,21 @@ namespace {
 /// Hands on to a sink that belongs to somebody else, whose flushes wait.
 class shared_sink final : public spdlog::sinks::dist_sink_mt {
 public:
-  explicit shared_sink(spdlog::sink_ptr other)
-    : dist_sink({std::move(other)}) {}
+  /// @param name Of the logger, as the other sink is told it; empty: its own.
+  shared_sink(spdlog::sink_ptr other, std::string name)
+    : dist_sink({std::move(other)}), name_(std::move(name)) {}
 
 protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    auto told = message;
+    if (!name_.empty())
+      told.logger_name = name_;
+    dist_sink::sink_it_(told);
+  }
   void flush_() override {}
+
+private:
+  std::string name_;
 };
 
 /// Appends to a file that is open: spdlog's own sinks open one by its name, and
@@ -82,10 +92,10 @@ private:
   spdlog::pattern_formatter lines_;
 };
 
-spdlog::sink_ptr warnings_on(const spdlog::sink_ptr& console) {
+spdlog::sink_ptr warnings_on(const log_outlets& to) {
   spdlog::sink_ptr out;
-  if (console) { // It has others to serve, and a pattern for all of them.
-    out = std::make_shared<shared_sink>(console);
+  if (to.console) { // It has others to serve, and a pattern for all of them.
+    out = std::make_shared<shared_sink>(to.console, to.name);
   } else {
     out = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     out->set_formatter(line_formatter("graphmill: %l: %v"));
@@ -114,7 +124,7 @@ std::unique_ptr<spdlog::formatter> line_formatter(const std::string& pattern) {
 
 result<std::shared_ptr<spdlog::logger>>
 make_logger(const std::filesystem::path& file, const log_outlets& to) {
-  std::vector sinks{warnings_on(to.console)};
+  std::vector sinks{warnings_on(to)};
   if (to.memory)
     sinks.push_back(to.memory);
   if (!file.empty()) {

@@ -21,6 +21,8 @@ line_formatter(const std::string& pattern = "%+");
 struct log_outlets {
   spdlog::sink_ptr console; ///< Gets warnings; null: standard error.
   spdlog::sink_ptr memory;  ///< Gets everything; null: nobody does.
+  /// Of the logger, as the console is told it; empty: its own.
+  std::string name{};
 };
 
 /// A logger that writes warnings to standard error and everything to `file`

@@ -18,8 +18,7 @@ PLACES = {
          "actors/commands/options/progress.cpp"},  # Moves the cursor.
     r"\baddn?w?str\(|\baddch\(": {"actors/commands/top/top_terminal.cpp"},
     r"spdlog::pattern_formatter|set_pattern\(\"":
-        {"actors/process/logger.cpp",
-         "actors/cluster/daemon/daemon.cpp"},  # Of a sink that escapes.
+        {"actors/process/logger.cpp"},
 }
 
 

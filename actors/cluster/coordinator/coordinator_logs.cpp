@@ -14,6 +14,7 @@ namespace graphmill {
 log_outlets coordinator::run_outlets() const {
   log_outlets out;
   out.console = config_.log->sinks().front();
+  out.name = logger_name({"run", active_->id, {}});
   if (config_.logs)
     out.memory = ring_sink(config_.logs, calls_.net().self().name, active_->id);
   return out;

@@ -6,6 +6,8 @@
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
 
+#include <spdlog/sinks/dist_sink.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,10 +100,14 @@ result<daemon_log> open_daemon_log(const log_options& options,
                                                : log_ring::of_daemon);
   const auto console = std::make_shared<queued_sink>(console_of(options, name));
   console->set_formatter(daemon_lines(options, name));
-  // The console is the first one: runs hand their warnings to it.
-  std::vector<spdlog::sink_ptr> sinks{console, ring_sink(out.lines, name)};
+  // The first one is for console and file: runs hand their warnings to it.
+  const auto written = std::make_shared<spdlog::sinks::dist_sink_mt>();
+  written->add_sink(console);
+  const std::vector<spdlog::sink_ptr> sinks{written,
+                                            ring_sink(out.lines, name)};
   if (!options.file.empty()) {
-    const auto told = std::make_shared<leveled_logger>("daemon", sinks, levels);
+    const auto told = std::make_shared<leveled_logger>(
+      "daemon", std::vector<spdlog::sink_ptr>{console, sinks.back()}, levels);
     GRAPHMILL_TRY(
       auto opened,
       log_file::open(
@@ -113,7 +119,7 @@ result<daemon_log> open_daemon_log(const log_options& options,
       [file](std::string_view lines) { file->write(lines); },
       notice_of_loss(options, name, "the disk was too slow")});
     sink->set_formatter(daemon_lines(options, name));
-    sinks.push_back(std::move(sink));
+    written->add_sink(std::move(sink));
   }
   out.log = std::make_shared<leveled_logger>("daemon", sinks, levels);
   return out;

@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 result<std::shared_ptr<spdlog::logger>> quiet_logger(const fs::path& file) {
-  return make_logger(file,
-                     {std::make_shared<spdlog::sinks::null_sink_mt>(), {}});
+  return make_logger(
+    file, {.console = std::make_shared<spdlog::sinks::null_sink_mt>()});
 }
 
 } // namespace

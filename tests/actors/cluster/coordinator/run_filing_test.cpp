@@ -42,7 +42,11 @@ struct filed_run {
   result<std::optional<training_state>> go_back(bool is_resumed) {
     return file->go_back(
       std::nullopt, def,
-      {2, 0, 1, std::make_shared<spdlog::sinks::null_sink_mt>(), is_resumed});
+      {2,
+       0,
+       1,
+       {.console = std::make_shared<spdlog::sinks::null_sink_mt>()},
+       is_resumed});
   }
 
   /// Its checkpoints cannot be read any more.
