@@ -36,7 +36,8 @@ std::int32_t epoch_of(const nlohmann::json& line) {
 /// What `quality_of` was, by the line of a validation: nothing if it is damaged
 /// or was no number.
 std::optional<double> quality_in(const nlohmann::json& line) {
-  const auto metric = line.value("metric", nlohmann::json{"accuracy"});
+  const auto metric =
+    line.value("metric", nlohmann::json("accuracy")); // Braces make a list.
   if (!metric.is_string())
     return std::nullopt;
   const auto& name = metric.get_ref<const std::string&>();

@@ -19,8 +19,8 @@ from terminals import Terminal
 
 # What is typed, and the word that it becomes.
 TYPED = {
-    "graphmill tr": "train",
-    "graphmill --help tr": "train",
+    "graphmill trai": "train",
+    "graphmill --help trai": "train",
     "graphmill import wor": "wordnet",
     "graphmill import csv --nod": "--nodes",
     "graphmill evaluate --split v": "validation",
