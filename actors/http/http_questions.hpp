@@ -14,8 +14,8 @@
 
 namespace graphmill {
 
-/// Requests that a server has handed on, until they are answered, or for
-/// `limits::question_patience`. Each keeps its place meanwhile, whatever
+/// Requests of one kind that a server has handed on, until they are answered,
+/// or for `limits::question_patience`. Each keeps its place meanwhile, whatever
 /// becomes of its connection, so that whoever asks and leaves burdens nobody
 /// with more than `limits::questions`. Used by the server's thread alone;
 /// answers come from any, and are looked for several times a second.

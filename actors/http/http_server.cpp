@@ -65,7 +65,7 @@ public:
             !with_.token.empty() && place.at.address().is_unspecified(),
             with_.token, with_.action_token),
       streams_(context_, with_.most, with_.counts),
-      questions_(context_, with_.most) {}
+      questions_(context_, with_.most), acts_(context_, with_.most) {}
 
   ~engine() {
     context_.stop();
@@ -141,6 +141,7 @@ private:
       close(shared_connection{open_.back()});
     streams_.close_all();
     questions_.drop_all();
+    acts_.drop_all();
     if (!accepting_)
       accept();
   }
@@ -241,24 +242,24 @@ private:
       return answer(one, http_sentence(refusal->status, refusal->sentence),
                     keeps);
     if (action != nullptr)
-      return hand_on(one, *action, asked, keeps);
+      return hand_on(one, acts_, *action, asked, keeps);
     if (const auto* source = found_in(with_.streams, asked.path))
       return stream(one, *source, asked, keeps);
     if (const auto* question = found_in(with_.questions, asked.path))
-      return hand_on(one, *question, asked, keeps);
+      return hand_on(one, questions_, *question, asked, keeps);
     if (const auto* page = found_in(with_.pages, asked.path))
       return answer(one, (*page)(asked), keeps);
     answer(one, http_sentence(404, "there is no such page"), keeps);
   }
 
   /// Somebody else answers; until then the connection is read no further.
-  void hand_on(const shared_connection& one, const http_question& to,
-               const http_request& asked, bool keeps) {
-    if (!questions_.has_room())
+  void hand_on(const shared_connection& one, http_questions& among,
+               const http_question& to, const http_request& asked, bool keeps) {
+    if (!among.has_room())
       return answer(one, http_sentence(503, "many ask: ask again"), keeps);
     one->since = http_clock::now();
     one->stream.expires_never(); // That has a time of its own.
-    questions_.ask(to, asked, [this, one, keeps](http_answer what) {
+    among.ask(to, asked, [this, one, keeps](http_answer what) {
       if (is_open(one))
         answer(one, std::move(what), keeps);
     });
@@ -367,6 +368,8 @@ private:
   std::vector<shared_connection> open_;
   http_streams streams_;
   http_questions questions_;
+  /// Apart, so that nobody who only looks takes the place of one who acts.
+  http_questions acts_;
   std::thread thread_;
 };
 

@@ -79,8 +79,9 @@ public:
     std::size_t requests = 1000; ///< Of one connection; then it is closed.
     std::size_t streams = 20;    ///< That are open, beside the connections.
     std::chrono::milliseconds stream_pace = std::chrono::seconds{1};
-    /// Requests that were handed on and wait for their answers; one more gets
-    /// 503. Who has waited for that long gets 504.
+    /// Requests that were handed on and wait for their answers, and as many
+    /// actions beside them; one more gets 503. Who has waited for that long
+    /// gets 504.
     std::size_t questions = 8;
     std::chrono::milliseconds question_patience = std::chrono::seconds{30};
   };

@@ -327,6 +327,8 @@ struct FileRequest {
   file @1 :Text;
   # Empty: the list of files.
   offset @2 :UInt64;
+  most @3 :UInt32;
+  # Bytes of the piece; 0, or more than a message takes: as many as that.
 }
 
 struct FileReply {

@@ -329,11 +329,13 @@ struct file_request {
   std::string run;
   std::string file;
   std::uint64_t offset = 0;
+  std::uint32_t most = 0; ///< Bytes; 0: as many as a message takes.
 
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
     visit("file", of.file);
     visit("offset", of.offset);
+    visit("most", of.most);
   }
 };
 payload encode(const file_request& request);

@@ -20,7 +20,8 @@ namespace graphmill {
 namespace trace_limits {
 inline constexpr std::size_t daemons = 1024;
 inline constexpr std::size_t actors = 1024;
-inline constexpr std::size_t spans = 8192; ///< With requests.
+inline constexpr std::uint64_t workers = 65'536; ///< Of all actors together.
+inline constexpr std::size_t spans = 8192;       ///< With requests.
 inline constexpr std::size_t now = 2048;
 inline constexpr std::size_t text = 256; ///< Bytes of a name of a daemon,
 inline constexpr std::size_t peer = 64;  ///< and of the same with an actor.

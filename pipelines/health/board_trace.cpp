@@ -12,6 +12,18 @@ namespace {
 
 using traced_gauges = std::vector<std::shared_ptr<const actor_gauge>>;
 
+/// Those for whom an answer has room.
+traced_gauges first_of(traced_gauges all) {
+  all.resize(std::min(all.size(), trace_limits::actors));
+  std::uint64_t workers = 0;
+  const auto last = std::ranges::find_if(all, [&workers](const auto& gauge) {
+    workers += gauge->workers();
+    return workers > trace_limits::workers;
+  });
+  all.erase(last, all.end());
+  return all;
+}
+
 /// The states that workers are in, before `now`.
 std::vector<trace_span> states_of(const traced_gauges& gauges,
                                   std::int64_t now) {
@@ -55,8 +67,7 @@ trace_reply trace_of(const gauge_board& board, std::uint64_t from,
   trace_reply out;
   if (most == 0)
     return out;
-  auto gauges = board.all();
-  gauges.resize(std::min(gauges.size(), trace_limits::actors));
+  const auto gauges = first_of(board.all());
   for (const auto& gauge : gauges)
     out.actors.push_back({gauge->label().kind, gauge->label().part,
                           gauge->label().rank,

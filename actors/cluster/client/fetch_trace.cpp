@@ -76,11 +76,10 @@ private:
       probes.push_back({times.asked, times.came, times.left, times.answered});
     }
     const auto clock = offset_by(probes);
-    if (!clock)
-      return fail(ec::invalid_data,
-                  "daemon \"{}\" answers before it is asked: its clock cannot "
-                  "be compared",
-                  name);
+    if (!clock) { // It answers before it is asked: others can be compared.
+      out_.missing.push_back(name);
+      return ok();
+    }
     daemon_trace daemon;
     daemon.name = name;
     daemon.clock = *clock;

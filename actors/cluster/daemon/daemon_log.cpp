@@ -64,7 +64,8 @@ queued_sink::outlet console_of(const log_options& options,
 
 log_file::log_file(setting with)
   : with_(std::move(with)),
-    file_(with_.path, with_.bytes, old_names(with_.files)) {}
+    file_(with_.path, with_.bytes, old_names(with_.files),
+          rotated_file::writers::one) {}
 
 result<log_file> log_file::open(setting with) {
   log_file out{std::move(with)};

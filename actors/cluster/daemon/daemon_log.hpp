@@ -43,7 +43,7 @@ public:
     std::function<void(const std::string&)> complain;
   };
   /// Fails if the file cannot be opened: a path that was mistyped is no disk
-  /// that is full.
+  /// that is full. One that another daemon writes to is refused, too.
   static result<log_file> open(setting with);
 
   /// Appends whole lines.

@@ -3,12 +3,17 @@
 #include "actors/process/logs/log_lines.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace graphmill {
 
 bool log_collector::due(clock::time_point now) const {
-  return to_ && open_ == 0 && now - last_ >= (is_wanted_ ? hurried : usual);
+  const auto nobody_waits =
+    is_answered_ || std::ranges::all_of(sources_, [](const auto& one) {
+      return one.second.open == 0;
+    });
+  return to_ && nobody_waits && now - last_ >= (is_wanted_ ? hurried : usual);
 }
 
 std::vector<log_collector::question>
@@ -16,58 +21,67 @@ log_collector::begin(const std::vector<daemon_status>& daemons,
                      const std::string& self, clock::time_point now) {
   last_ = now;
   is_wanted_ = false;
+  is_answered_ = false;
   ++begun_;
   std::vector<question> out;
-  std::map<std::string, std::uint64_t> known;
+  std::map<std::string, source> known;
   for (const auto& daemon : daemons) {
     if (daemon.name == self)
       continue;
-    const auto next = next_.find(daemon.name);
-    const auto after = next == next_.end() ? 0 : next->second;
-    known[daemon.name] = after;
-    if (daemon.state != daemon_state::lost)
-      out.push_back({daemon.name, daemon.address, {.after = after}});
+    auto& one = known[daemon.name] = sources_[daemon.name];
+    one.is_lost = daemon.state == daemon_state::lost;
+    if (one.is_lost || one.open != 0)
+      continue;
+    one.open = begun_;
+    out.push_back({daemon.name, daemon.address, begun_, {.after = one.next}});
   }
-  next_ = std::move(known); // Who has left the cluster is forgotten.
-  open_ = out.size();
-  has_more_ = false;
-  end_if_done();
+  sources_ = std::move(known); // Who has left the cluster is forgotten.
+  note_collected();
   return out;
 }
 
-void log_collector::answered(const question& asked,
-                             const result<log_reply>& answer) {
-  --open_;
-  take(asked, answer);
-  end_if_done();
-}
-
-/// Who always has more is not asked more often for it.
-void log_collector::end_if_done() {
-  if (open_ == 0 && !has_more_)
-    collected_ = begun_;
-}
-
-void log_collector::take(const question& asked,
-                         const result<log_reply>& answer) {
-  const auto next = next_.find(asked.daemon);
-  // It was started anew meanwhile, if the cursor is another one.
-  if (!answer || next == next_.end() || next->second != asked.request.after)
+void log_collector::answered(const question& asked, result<log_reply> answer) {
+  is_answered_ = true;
+  const auto found = sources_.find(asked.daemon);
+  // It was started anew meanwhile, if that is another question.
+  if (found == sources_.end() || found->second.open != asked.round)
     return;
-  const auto& page = answer.value();
-  next->second = page.next;
-  has_more_ = has_more_ || page.more;
+  auto& from = found->second;
+  from.open = 0;
+  // Who always has more is not asked more often for it.
+  if (!answer || !answer.value().more)
+    from.all = asked.round;
+  if (answer)
+    take(from, asked.daemon, std::move(answer).value());
+  note_collected();
+}
+
+void log_collector::note_collected() {
+  auto all = begun_;
+  for (const auto& [name, one] : sources_)
+    if (!one.is_lost)
+      all = std::min(all, one.all);
+  collected_ = std::max(collected_, all);
+}
+
+void log_collector::take(source& from, const std::string& daemon,
+                         log_reply page) {
+  from.next = page.next;
+  std::vector<log_line> lines;
+  lines.reserve(page.lines.size() + 1);
   if (page.missing > 0 && !page.lines.empty())
-    to_->add({.time = page.lines.front().time,
-              .level = log_level::warn,
-              .daemon = asked.daemon,
-              .module = "daemon",
-              .text = fmt::format("{} of its log came too fast to be collected",
-                                  pluralized(page.missing, "line"))});
-  for (auto line : page.lines) {
-    line.daemon = asked.daemon;
-    to_->add(printable_line(std::move(line)));
+    lines.push_back(
+      {.time = page.lines.front().time,
+       .level = log_level::warn,
+       .daemon = daemon,
+       .module = "daemon",
+       .text = fmt::format("{} of its log came too fast to be collected",
+                           pluralized(page.missing, "line"))});
+  for (auto& line : page.lines) {
+    line.daemon = daemon;
+    lines.push_back(printable_line(std::move(line)));
   }
+  to_->add_all(std::move(lines));
 }
 
 } // namespace graphmill

@@ -17,9 +17,9 @@ namespace graphmill {
 
 /// Part of the COORDINATOR's state: collects the lines that all other daemons
 /// have logged, in rounds. In a round each daemon that is not lost is asked
-/// once for what it has had since the last one, an answer's worth at the most;
-/// a round ends when all have answered, or their calls have failed. Pure: its
-/// owner asks the daemons, and tells it the time.
+/// once for what it has had since it was asked before, an answer's worth at the
+/// most; but for those who have not answered yet, whom the others do not wait
+/// for. Pure: its owner asks the daemons, and tells it the time.
 class log_collector {
 public:
   using clock = std::chrono::steady_clock;
@@ -40,6 +40,7 @@ public:
   struct question {
     std::string daemon;
     std::string address;
+    std::uint64_t round = 0;
     log_request request;
   };
   /// Begins a round. Each question is to be answered by `answered`, once.
@@ -50,25 +51,33 @@ public:
 
   /// Takes what a daemon has answered. Lines are not believed to be of anybody
   /// else, and are made printable.
-  void answered(const question& asked, const result<log_reply>& answer);
+  void answered(const question& asked, result<log_reply> answer);
 
   /// A daemon of this name begins its lines anew, for it was started anew.
-  void forget(const std::string& daemon) { next_.erase(daemon); }
+  void forget(const std::string& daemon) { sources_.erase(daemon); }
 
   std::uint64_t begun() const { return begun_; }
-  /// The last round after which nobody had more.
+  /// Nobody has more of what there was when this round began, and those before
+  /// it, as far as it could be asked for.
   std::uint64_t collected() const { return collected_; }
 
 private:
-  void take(const question& asked, const result<log_reply>& answer);
-  void end_if_done();
+  /// What is known of a daemon that is asked.
+  struct source {
+    std::uint64_t next = 0; ///< Its cursor.
+    std::uint64_t open = 0; ///< Round of a question without answer; 0: none.
+    std::uint64_t all = 0;  ///< The last round after which it had no more.
+    bool is_lost = false;
+  };
+
+  void take(source& from, const std::string& daemon, log_reply page);
+  void note_collected();
 
   std::shared_ptr<log_ring> to_;
-  std::map<std::string, std::uint64_t> next_; ///< Cursor of each daemon.
+  std::map<std::string, source> sources_; ///< By name.
   std::uint64_t begun_ = 0;
-  std::size_t open_ = 0; ///< Questions of the round that is on.
   std::uint64_t collected_ = 0;
-  bool has_more_ = false; ///< One of the round that is on.
+  bool is_answered_ = false; ///< Somebody has, since the last round began.
   bool is_wanted_ = false;
   clock::time_point last_{}; ///< When the last round began.
 };

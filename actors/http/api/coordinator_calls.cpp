@@ -102,6 +102,13 @@ std::string piece_text(const std::vector<std::byte>& bytes) {
           std::min(bytes.size(), most_file_bytes)};
 }
 
+/// No more of a file than the answer has: whoever asks in a loop shall not have
+/// the coordinator read pieces that are thrown away.
+payload file_wanted(const std::string& run, const char* file,
+                    std::uint64_t offset) {
+  return encode(file_request{run, file, offset, most_file_bytes});
+}
+
 /// A piece of a file of a run.
 named_call file_call(const char* file, const char* type) {
   return [file, type](const coordinator_caller& caller, const std::string& run,
@@ -109,7 +116,7 @@ named_call file_call(const char* file, const char* type) {
     const auto offset = number_in(asked.query, "offset");
     if (!offset)
       return caller.refuse(400, "offset= is no whole number");
-    caller.ask(method::fetch_file, encode(file_request{run, file, *offset}),
+    caller.ask(method::fetch_file, file_wanted(run, file, *offset),
                [type](const payload& answer) {
                  const auto piece = decode_file_reply(answer);
                  if (!piece)
@@ -156,8 +163,7 @@ result<payload> resumption_of(const std::string& run, const payload& file) {
 
 void resume_run(const coordinator_caller& caller, const std::string& run,
                 const http_request&) {
-  caller.follow(method::fetch_file,
-                encode(file_request{run, definition_name, 0}),
+  caller.follow(method::fetch_file, file_wanted(run, definition_name, 0),
                 [caller, run](const payload& file) {
                   auto wanted = resumption_of(run, file);
                   if (!wanted)

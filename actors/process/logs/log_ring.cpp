@@ -49,6 +49,17 @@ void log_ring::begin(std::uint64_t first) {
 
 void log_ring::add(log_line line) {
   const std::lock_guard lock{mutex_};
+  keep(std::move(line));
+}
+
+void log_ring::add_all(std::vector<log_line> lines) {
+  const std::lock_guard lock{mutex_};
+  for (auto& line : lines)
+    keep(std::move(line));
+}
+
+/// @pre the mutex is held
+void log_ring::keep(log_line line) {
   bytes_ += line.bytes();
   lines_.push_back(std::move(line));
   ++next_;

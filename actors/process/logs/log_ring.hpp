@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -34,12 +35,17 @@ public:
   /// Texts are to be printable, and bounded, already.
   void add(log_line line);
 
+  /// The same of several: whoever adds many waits once for those who look.
+  void add_all(std::vector<log_line> lines);
+
   /// The lines from a number on that are asked for, as many as an answer may
   /// have. A number from before `begin` misses nothing, and one that has not
   /// been given yet is of somebody else's ring: both mean all lines.
   log_reply since(const log_request& asked) const;
 
 private:
+  void keep(log_line line);
+
   mutable std::mutex mutex_;
   std::size_t most_;
   std::size_t bytes_ = 0;

@@ -1,8 +1,10 @@
 #include "actors/process/logs/rotated_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -10,8 +12,8 @@
 namespace graphmill {
 
 rotated_file::rotated_file(std::filesystem::path path, std::size_t limit,
-                           std::vector<std::string> old)
-  : path_(std::move(path)), limit_(limit), old_(std::move(old)) {}
+                           std::vector<std::string> old, writers who)
+  : path_(std::move(path)), limit_(limit), old_(std::move(old)), who_(who) {}
 
 std::filesystem::path rotated_file::old_path(std::size_t which) const {
   auto out = path_;
@@ -20,9 +22,15 @@ std::filesystem::path rotated_file::old_path(std::size_t which) const {
 }
 
 result<void> rotated_file::open() {
-  GRAPHMILL_TRY(
-    file_, open_file(path_, O_WRONLY | O_CREAT | O_APPEND, file_access::owner));
-  GRAPHMILL_TRY(bytes_, file_size(file_.get(), path_));
+  GRAPHMILL_TRY(auto opened, open_file(path_, O_WRONLY | O_CREAT | O_APPEND,
+                                       file_access::owner));
+  GRAPHMILL_TRY(bytes_, file_size(opened.get(), path_));
+  if (who_ == writers::one && ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0
+      && errno == EWOULDBLOCK)
+    return fail(ec::unavailable,
+                "another process writes to {}: give each a file of its own",
+                path_.string());
+  file_ = std::move(opened);
   return ok();
 }
 

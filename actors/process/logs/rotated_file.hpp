@@ -4,6 +4,7 @@
 #include "partition/files/file_io.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,14 +18,22 @@ namespace graphmill {
 /// Used by one thread.
 class rotated_file {
 public:
+  /// Whether others may have the file open to write to it. They would put it
+  /// aside under each other, and cut off each other's lines on a full disk.
+  enum class writers : std::uint8_t {
+    any,
+    one, ///< It is locked (flock(2), where the file system has that).
+  };
+
   /// @param limit Bytes of the file before it becomes an old one; a piece that
   /// is longer alone makes it longer.
   /// @param old What is put behind the name of old ones, the latest first. Not
   /// empty.
   rotated_file(std::filesystem::path path, std::size_t limit,
-               std::vector<std::string> old);
+               std::vector<std::string> old, writers who = writers::any);
 
   /// Appends lines, each with its end; all of them or none. Nothing: opens it.
+  /// Fails with unavailable if it is another one's.
   result<void> append(std::string_view lines);
 
 private:
@@ -35,6 +44,7 @@ private:
   std::filesystem::path path_;
   std::size_t limit_;
   std::vector<std::string> old_;
+  writers who_;
   std::size_t bytes_ = 0;
   unique_fd file_; ///< None until the first line, and after a failure.
 };

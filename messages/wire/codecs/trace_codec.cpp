@@ -23,6 +23,14 @@ bool is_in_trace(const trace_reply& reply, const auto& span) {
          && span.begin <= span.end && span.actor < reply.actors.size();
 }
 
+/// Each is a thread in what is drawn of it.
+bool has_too_many_workers(const std::vector<trace_actor>& actors) {
+  std::uint64_t all = 0;
+  for (const auto& actor : actors)
+    all += actor.workers;
+  return all > trace_limits::workers;
+}
+
 bool are_workers_in_trace(const trace_reply& reply,
                           const std::vector<trace_span>& spans) {
   return std::ranges::all_of(spans, [&reply](const trace_span& span) {
@@ -37,9 +45,10 @@ result<void> trace_reply::check() const {
   if (daemons.size() > trace_limits::daemons
       || actors.size() > trace_limits::actors
       || spans.size() + requests.size() > trace_limits::spans
-      || now.size() > trace_limits::now)
+      || now.size() > trace_limits::now || has_too_many_workers(actors))
     return fail(ec::invalid_data,
-                "a trace with {} actors, {} spans and {} requests is too large",
+                "a trace with {} actors and their workers, {} spans and {} "
+                "requests is too large",
                 actors.size(), spans.size(), requests.size());
   const auto is_long = [](const std::string& name) {
     return name.size() > trace_limits::text;

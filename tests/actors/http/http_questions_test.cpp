@@ -87,6 +87,9 @@ CATCH_TEST_CASE("questions have places", "[http_questions]") {
   CATCH_REQUIRE(comes_about([&] { return open->size() == 1; }));
   raw_client second{*server};
   CATCH_CHECK(second.ask(request_for("/open")).status == 503);
+  // Who acts has a place of its own.
+  CATCH_CHECK(second.ask(request_for("/act/a", question_token, "POST")).body
+              == "done: /act/a\n");
   open->last()(http_sentence(200, "later"));
   CATCH_CHECK(first.hear().body == "later\n");
   CATCH_CHECK(second.ask(request_for("/echo/a")).status == 200);

@@ -154,8 +154,8 @@ CATCH_TEST_CASE("what is said of runs has its fields in their places",
               == R"((run = "r", cursor = 5, wait = 100))");
   CATCH_CHECK(sent<schema::CancelRequest>(encode(cancel_request{"r", true}))
               == R"((run = "r", now = true))");
-  CATCH_CHECK(sent<schema::FileRequest>(encode(file_request{"r", "log", 7}))
-              == R"((run = "r", file = "log", offset = 7))");
+  CATCH_CHECK(sent<schema::FileRequest>(encode(file_request{"r", "log", 7, 9}))
+              == R"((run = "r", file = "log", offset = 7, most = 9))");
   CATCH_CHECK(sent<schema::FileReply>(encode(file_reply{{"log"}, 7, {}}))
               == R"((files = ["log"], size = 7))");
   CATCH_CHECK(

@@ -101,6 +101,13 @@ CATCH_TEST_CASE("a trace that cannot be is refused", "[messages][trace]") {
   CATCH_CHECK(refused([](auto& t) { t.run.assign(257, 'x'); }));
   CATCH_CHECK(refused([](auto& t) { t.daemons[1].assign(257, 'x'); }));
   CATCH_CHECK(refused([](auto& t) { t.actors[0].peer.assign(65, 'x'); }));
+  CATCH_CHECK_FALSE(refused([](auto& t) { t.actors[0].workers = 65'536; }));
+  CATCH_CHECK(refused([](auto& t) { t.actors[0].workers = 65'537; }));
+  CATCH_CHECK(refused([](auto& t) { // In 32 bits they would add up to 2.
+    t.actors.push_back({});
+    t.actors[0].workers = 0xffffffff;
+    t.actors[1].workers = 3;
+  }));
   CATCH_CHECK(refused([&](auto& t) {
     t.spans.assign(trace_limits::spans, span); // And a request.
   }));

@@ -387,7 +387,8 @@ result<file_reply> read_run_file(const fs::path& runs,
   out.size = size.value();
   if (wanted.offset >= out.size)
     return out;
-  out.bytes.resize(std::min(piece_bytes, out.size - wanted.offset));
+  const auto most = wanted.most == 0 ? piece_bytes : wanted.most;
+  out.bytes.resize(std::min({piece_bytes, most, out.size - wanted.offset}));
   ::lseek(file.value().get(), static_cast<off_t>(wanted.offset), SEEK_SET);
   // What cannot be read is missed by the client, by the size.
   const auto got = read_some(file.value().get(), out.bytes, path);

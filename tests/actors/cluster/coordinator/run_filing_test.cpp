@@ -116,6 +116,11 @@ CATCH_TEST_CASE("no link in a run folder is read for a client",
   CATCH_CHECK(std::string(reinterpret_cast<const char*>(piece.bytes.data()),
                           piece.bytes.size())
               == "clients");
+  const auto less = value_of(read_run_file(runs, {id, "words", 4, 3}));
+  CATCH_CHECK(less.size == 11);
+  CATCH_CHECK(less.bytes.size() == 3); // No more than was asked for.
+  CATCH_CHECK(value_of(read_run_file(runs, {id, "words", 9, 3})).bytes.size()
+              == 2);
 }
 
 } // namespace graphmill::test

@@ -98,4 +98,54 @@ CATCH_TEST_CASE("a daemon that was started anew is asked from the begin",
   CATCH_CHECK(asked[0].request.after == 0);
 }
 
+CATCH_TEST_CASE("a daemon that does not answer holds up no other one",
+                "[cluster][logs]") {
+  const auto ring = std::make_shared<log_ring>(log_ring::of_cluster);
+  log_collector logs{ring};
+  auto daemons = three_daemons();
+  daemons[2].state = daemon_state::ready;
+  const auto first = logs.begin(daemons, "a", collected_at);
+  CATCH_REQUIRE(first.size() == 2);
+  CATCH_CHECK_FALSE(logs.due(collected_at + 1s)); // Nobody has answered.
+  logs.answered(first[0], page_of(7, "one"));
+  CATCH_CHECK(logs.due(collected_at + 1s));
+  auto asked = logs.begin(daemons, "a", collected_at + 1s);
+  CATCH_REQUIRE(asked.size() == 1);
+  CATCH_CHECK(asked[0].daemon == "b");
+  logs.answered(asked[0], page_of(8, "two"));
+  CATCH_CHECK(ring->since({.daemon = "b"}).lines.size() == 2);
+  // What c has is not known, of any round.
+  CATCH_CHECK(logs.collected() == 0);
+  logs.answered(first[1], page_of(3, "late"));
+  CATCH_CHECK(logs.collected() == 1); // It was not asked in the second one.
+  asked = logs.begin(daemons, "a", collected_at + 2s);
+  CATCH_REQUIRE(asked.size() == 2);
+  // Who is lost is waited for no more.
+  daemons[2].state = daemon_state::lost;
+  logs.answered(asked[0], page_of(9, "three"));
+  CATCH_CHECK(logs.collected() == 1);
+  asked = logs.begin(daemons, "a", collected_at + 3s);
+  CATCH_REQUIRE(asked.size() == 1);
+  CATCH_CHECK(logs.collected() == 3);
+  logs.answered(asked[0], page_of(9, "four"));
+  CATCH_CHECK(logs.collected() == 4);
+}
+
+CATCH_TEST_CASE("an answer of the daemon before counts for nothing",
+                "[cluster][logs]") {
+  const auto ring = std::make_shared<log_ring>(log_ring::of_cluster);
+  log_collector logs{ring};
+  const auto before = logs.begin(three_daemons(), "a", collected_at);
+  logs.forget("b");
+  const auto asked = logs.begin(three_daemons(), "a", collected_at + 1s);
+  CATCH_REQUIRE(asked.size() == 1);
+  CATCH_CHECK(asked[0].request.after == 0); // As it was before.
+  logs.answered(before[0], page_of(50, "of the one before"));
+  CATCH_CHECK(ring->since({}).lines.empty());
+  logs.answered(asked[0], page_of(2, "of this one"));
+  CATCH_CHECK(ring->since({}).lines.size() == 1);
+  CATCH_CHECK(
+    logs.begin(three_daemons(), "a", collected_at + 2s)[0].request.after == 2);
+}
+
 } // namespace graphmill::test

@@ -140,6 +140,7 @@ CATCH_TEST_CASE("files of runs", "[api]") {
   CATCH_CHECK(there.asked[0].method == method::fetch_file);
   CATCH_CHECK(first.run == "r");
   CATCH_CHECK(first.file == "definition.yaml");
+  CATCH_CHECK(first.most == most_file_bytes); // No more is read for it.
   const auto second = value_of(decode_file_request(there.asked[1].data));
   CATCH_CHECK(second.file == "metrics.jsonl");
   CATCH_CHECK(second.offset == 7);

@@ -66,6 +66,14 @@ CATCH_TEST_CASE("a ring has as many bytes as it may, and tells what is missing",
   CATCH_CHECK(ring.since({.after = 5}).missing == 3);
 }
 
+CATCH_TEST_CASE("several lines are added as one after the other", "[logs]") {
+  log_ring ring{2 * numbered(0).bytes()};
+  ring.add_all({numbered(0), numbered(1), numbered(2)});
+  ring.add_all({});
+  CATCH_CHECK(texts(ring.since({})) == "1 2 ");
+  CATCH_CHECK(ring.since({}).next == 3);
+}
+
 CATCH_TEST_CASE("lines are asked for by run, daemon and level", "[logs]") {
   log_ring ring{log_ring::of_daemon};
   for (int i = 0; i < 4; ++i)

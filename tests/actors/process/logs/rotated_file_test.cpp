@@ -58,6 +58,24 @@ CATCH_TEST_CASE("a file goes on where the process before has left it",
               == line_of_fifty(0) + line_of_fifty(1));
 }
 
+CATCH_TEST_CASE("a file of one writer is refused to another one", "[logs]") {
+  const temp_folder folder;
+  const auto of_one = [&folder] {
+    return rotated_file{
+      folder / "log", 100, {".1"}, rotated_file::writers::one};
+  };
+  auto file = of_one();
+  CATCH_CHECK(file.append(line_of_fifty(0)));
+  CATCH_CHECK(error_of(of_one().append({})).code == ec::unavailable);
+  for (int i = 1; i < 4; ++i) // It is put aside, and still its own.
+    CATCH_CHECK(file.append(line_of_fifty(i)));
+  CATCH_CHECK(error_of(of_one().append({})).code == ec::unavailable);
+  CATCH_CHECK(value_of(read_text(folder / "log", 1000))
+              == line_of_fifty(2) + line_of_fifty(3));
+  file = of_one();
+  CATCH_CHECK(of_one().append({}));
+}
+
 CATCH_TEST_CASE("a rotated file does not go where a link leads", "[logs]") {
   const temp_folder folder;
   value_of(write_text(folder / "victim", "precious"));
