@@ -138,6 +138,11 @@ class LabelSets(runs.Workplace):
         done = graphmill("resume", run, "--set", "labels=fold")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("labels", done.stderr)
+        # Its best epoch so far is the best of other seeds.
+        done = graphmill("resume", run, "--set", "labels=fold", "--set",
+                         "train.epochs=9", "--with-changes")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("`labels` has chosen the best epoch", done.stderr)
 
 
 if __name__ == "__main__":
