@@ -91,14 +91,16 @@ result<void> check_unchanged(const definition& before, const definition& now) {
               fmt::join(changes, "; "));
 }
 
-result<void> check_same_metric(const definition& before,
-                               const definition& now) {
-  if (before.evaluate.metric == now.evaluate.metric)
+result<void> check_same_validation(const definition& before,
+                                   const definition& now) {
+  const auto same_metric = before.evaluate.metric == now.evaluate.metric;
+  if (same_metric && before.labels == now.labels)
     return ok();
   return fail(ec::invalid_argument,
-              "`evaluate.metric` has chosen the best epoch of this run so far, "
-              "and cannot change in it; begin a new run, with `model.weights` "
-              "if it is to have these weights");
+              "`{}` has chosen the best epoch of this run so far, and cannot "
+              "change in it; begin a new run, with `model.weights` if it is to "
+              "have these weights",
+              same_metric ? "labels" : "evaluate.metric");
 }
 
 } // namespace graphmill

@@ -18,9 +18,11 @@ std::vector<std::string> changes_between(const definition& before,
 /// would not end as one that was never stopped.
 result<void> check_unchanged(const definition& before, const definition& now);
 
-/// Fails if the best epoch would be chosen in another way than so far: what two
-/// metrics give cannot be compared. So no run can go on like that, whatever
-/// else its user wants changed.
-result<void> check_same_metric(const definition& before, const definition& now);
+/// Fails if the best epoch would be chosen in another way than so far, by
+/// another metric or on another label set: what two of them give cannot be
+/// compared. So no run can go on like that, whatever else its user wants
+/// changed.
+result<void> check_same_validation(const definition& before,
+                                   const definition& now);
 
 } // namespace graphmill

@@ -223,7 +223,8 @@ double quality_of(evaluation_metric which, const batch_metrics& sums,
   case evaluation_metric::accuracy:
     return sums.accuracy();
   case evaluation_metric::loss:
-    return -sums.loss();
+    // An infinite one could not be kept in a checkpoint, nor in metrics.jsonl.
+    return std::isfinite(sums.loss()) ? -sums.loss() : number({});
   case evaluation_metric::f1_macro:
     return number(classes != nullptr ? classes->f1_macro() : std::nullopt);
   case evaluation_metric::roc_auc:

@@ -89,7 +89,7 @@ private:
 };
 
 /// By what the best epoch is chosen: the larger the better. Not a number if
-/// there is no such value.
+/// there is no such value, or an infinite one.
 /// @param classes Null if there are none.
 double quality_of(evaluation_metric which, const batch_metrics& sums,
                   const class_metrics* classes);

@@ -27,7 +27,7 @@ result<void> check_resumption(const checkpoint& before, const definition& def,
   const auto then = parse_definition(before.definition, "definition.yaml");
   if (!then.problems.empty())
     return to_error(then.problems);
-  GRAPHMILL_TRYV(check_same_metric(then.value, def));
+  GRAPHMILL_TRYV(check_same_validation(then.value, def));
   if (with_changes)
     return ok();
   return check_unchanged(then.value, def);

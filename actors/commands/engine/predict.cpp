@@ -250,6 +250,7 @@ private:
 result<int> predict(const predict_options& options) {
   GRAPHMILL_TRYV(check_options(options));
   GRAPHMILL_TRY(auto run, open_finished_run(options));
+  run.config.def.evaluate.scores = false; // Nothing is evaluated.
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(run.config.data));
   GRAPHMILL_TRY(const auto graph, whole.with_labels(run.config.def.labels));
   const auto& info = graph.info();

@@ -1,5 +1,6 @@
 #include "actors/commands/engine/prediction_files.hpp"
 
+#include "partition/files/mapped_file.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "partition/files/npy/npy_header.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
@@ -221,6 +222,13 @@ result<void> prediction_files::write(const file& one,
 result<void> prediction_files::write(const prediction& made) {
   for (const auto& one : files_)
     GRAPHMILL_TRYV(write(one, made));
+  // Rows may lie in files, and those that cannot be read are zeros by now.
+  if (auto fault = mapped_file::first_fault())
+    return *fault;
+  // A disk may turn out to be full only now, and then all names stay as they
+  // were.
+  for (const auto& one : files_)
+    GRAPHMILL_TRYV(sync_file(one.scratch.fd(), one.path));
   for (auto& one : files_)
     GRAPHMILL_TRYV(one.scratch.commit());
   return ok();

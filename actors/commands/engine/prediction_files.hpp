@@ -57,6 +57,8 @@ class prediction_files {
 public:
   static result<prediction_files> create(const prediction_request& request);
 
+  /// Fails, and leaves nothing under their names, if one cannot be written, or
+  /// if a row of `made` lies in a mapped file that could not be read.
   result<void> write(const prediction& made);
 
   /// Names for people and for JSON: what it is, and its path.

@@ -162,7 +162,7 @@ result<definition_source> definition_of(const resumption& found,
     if (source.problems.empty() && !options.with_changes)
       GRAPHMILL_TRYV(check_unchanged(before, source.value));
     if (source.problems.empty() && found.before)
-      GRAPHMILL_TRYV(check_same_metric(before, source.value));
+      GRAPHMILL_TRYV(check_same_validation(before, source.value));
   }
   if (!source.problems.empty())
     return to_error(source.problems);

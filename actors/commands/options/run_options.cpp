@@ -75,6 +75,15 @@ result<void> check_weights(const run_folder& run,
   return ok();
 }
 
+/// Has a finished run told of as by its definition, without what is for its
+/// training alone: other data need no validation seeds for that.
+void leave_training_out(definition& def) {
+  def.evaluate.scores = def.evaluate.brings_scores();
+  def.evaluate.metric = evaluation_metric::accuracy;
+  def.train.patience = 0;
+  def.faults = {};
+}
+
 /// Lets a run be used on another dataset than its own, if it was named and what
 /// the run has learnt can be of use there. Whether the shapes fit is seen when
 /// weights are loaded.
@@ -114,7 +123,7 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
     out.config.def.evaluate.neighbours =
       options.neighbours == "all" ? neighbour_use::all : neighbour_use::sampled;
   out.config.verify = !options.no_verify;
-  out.config.def.faults = {};
+  leave_training_out(out.config.def);
   out.config.storage = options.storage;
   GRAPHMILL_TRY(auto weights, read_safetensors(out.folder.weights()));
   if (!options.no_verify)

@@ -46,7 +46,8 @@ char detect_separator(std::string_view text) {
 /// What is wrong with a file that is no table of text, and what to do with it;
 /// empty: nothing, as far as its first block tells.
 std::string_view what_else(std::string_view block) {
-  if (block.starts_with("PAR1"))
+  // A page or the footer follows, as a field of Thrift; a text may begin so.
+  if (block.starts_with("PAR1\x15"))
     return "a Parquet file: examples/to_graphmill.py takes it";
   if (block.starts_with("%%MatrixMarket"))
     return "a Matrix Market file, whose first row holds sizes: read it as a "

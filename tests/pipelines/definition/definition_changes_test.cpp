@@ -55,13 +55,18 @@ CATCH_TEST_CASE("a definition that changes the weights is refused",
                      && contains("--with-changes"));
 }
 
-CATCH_TEST_CASE("no run goes on by another metric", "[definition]") {
+CATCH_TEST_CASE("no run goes on by another metric, nor on another label set",
+                "[definition]") {
   const auto old = parse_definition("dataset: d\n", "x.yaml").value;
   auto now = old;
   now.train.epochs = 11;
-  value_of(check_same_metric(old, now));
-  now.evaluate.metric = evaluation_metric::loss;
-  CATCH_CHECK_THAT(error_of(check_same_metric(old, now)).message,
+  value_of(check_same_validation(old, now));
+  now.labels = "fold2";
+  CATCH_CHECK_THAT(error_of(check_same_validation(old, now)).message,
+                   contains("`labels`") && contains("new run"));
+  auto other = old;
+  other.evaluate.metric = evaluation_metric::loss;
+  CATCH_CHECK_THAT(error_of(check_same_validation(old, other)).message,
                    contains("`evaluate.metric`") && contains("new run"));
 }
 

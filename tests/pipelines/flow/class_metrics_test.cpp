@@ -289,4 +289,7 @@ CATCH_TEST_CASE("the best epoch may be chosen by any metric",
   CATCH_CHECK(std::isnan(quality(evaluation_metric::average_precision)));
   CATCH_CHECK(
     std::isnan(quality_of(evaluation_metric::f1_macro, sums, nullptr)));
+  const batch_metrics endless{std::numeric_limits<double>::infinity(), 1, 4};
+  CATCH_CHECK(
+    std::isnan(quality_of(evaluation_metric::loss, endless, &classes)));
 }

@@ -12,6 +12,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from exactness_test import write_typed_set
+from imports import save
 from runs import imported_rmat, merged, partitioned, small_rmat
 from support import ROOT, graphmill, imported, np, program
 
@@ -219,6 +220,26 @@ class Predict(runs.Workplace):
             self.assertIn("of the weights has shape", self.fails(
                 run, "--data", wide, "--out", self.top / "never.npy", *more,
                 code="invalid_data"))
+
+    def test_other_data_without_validation(self):
+        run = self.train(merged(DEFINITION, {
+            "train": {"patience": 3}, "evaluate": {"metric": "roc_auc"}}),
+            self.data)["run"]
+        source = self.top / "unvalidated-source"
+        source.mkdir()
+        rng = np.random.default_rng(6)
+        save(source, edges=rng.integers(0, 50, (2, 300)),
+             features=rng.normal(size=(50, 12)).astype(np.float32),
+             labels=np.arange(50) % 4, train_idx=np.arange(30),
+             test_idx=np.arange(30, 50))
+        other = self.top / "unvalidated"
+        imported("npy", source, "--out", other)
+        for more in ((), ("--all",)):
+            out, _ = self.predict(run, "unvalidated.npy", *more, data=other)
+            self.assertEqual(np.load(out).shape, (50,))
+        told = self.ask("evaluate", run, "--data", other, "--quiet")
+        self.assertEqual(told["seeds"], 20)
+        self.assertIn("roc_auc", told)
 
     def test_other_nodes_have_no_learnt_rows(self):
         run = self.run_of("rgcn", self.typed)

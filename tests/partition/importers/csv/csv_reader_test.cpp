@@ -164,6 +164,7 @@ CATCH_TEST_CASE("what is no table of text is refused by its kind",
   };
   using namespace std::string_literals;
   CATCH_CHECK(has(refused("PAR1\x15\x04"), "is a Parquet file"));
+  value_of(read(folder, "PAR1,PAR2\n1,2\n"));
   CATCH_CHECK(has(refused("%%MatrixMarket matrix\n3 3 1\n1 2\n"),
                   "is a Matrix Market file"));
   CATCH_CHECK(has(refused("\xff\xfe"s + "a\0,\0b\0"s), "is in UTF-16"));
