@@ -129,8 +129,9 @@ void add_submit_command(command_line& cli) {
     "is 0 only if the run finished, and "
     "--json\nprints the same line as `graphmill train --json`.\n"
     "With --grid or --repeat it waits for all runs, which are queued at once, "
-    "90 at\nthe most. Best is the highest mean accuracy of validation. "
-    "--json ends with\n{\"sweep\": a row each, \"error\"}.");
+    "90 at\nthe most. Best is the highest mean accuracy of validation. Ctrl-C "
+    "ends the\nwaiting and prints what there is; the runs go on. --json ends "
+    "with\n{\"sweep\": a row each, with the ids of its runs, \"error\"}.");
   command->callback([&cli, options] {
     const auto many = !options->grid.empty() || options->repeat > 1;
     cli.run = [options, many] {

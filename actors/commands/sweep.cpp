@@ -26,6 +26,69 @@ result<run_record> await_run(cluster_client& client, const std::string& run,
   return run_watcher{client, std::move(with)}.follow();
 }
 
+/// Those that are queued are in the rows of the plan then, whatever happens.
+result<void> queue_runs(cluster_client& client, sweep_plan& plan,
+                        const sweep_options& options) {
+  std::size_t count = 0;
+  for (const auto& each : plan.runs) {
+    auto id = submit_run(client, each.def, options.tensorboard,
+                         show_progress(options.quiet));
+    if (!id && count == 0)
+      return id.error();
+    if (!id)
+      return fail(id.error().code,
+                  "{} of {} are queued, and go on: `graphmill runs` shows "
+                  "them; {}",
+                  count, pluralized(plan.runs.size(), "run"),
+                  id.error().message);
+    plan.rows[each.row].runs.push_back(
+      {std::move(id).value(), each.def.seed, {}, {}, {}});
+    ++count;
+  }
+  if (!options.quiet)
+    say(stderr, "{} submitted to {}\n", pluralized(count, "run"),
+        client.address());
+  return ok();
+}
+
+/// What has become of those that were waited for is in their rows then,
+/// whatever happens.
+/// @returns a sentence about each that has not finished.
+result<std::string> await_runs(cluster_client& client,
+                               std::vector<sweep_row>& rows, bool quiet) {
+  std::string failures;
+  for (auto& row : rows)
+    for (auto& run : row.runs) {
+      const auto ended = await_run(client, run.id, quiet);
+      if (!ended && ended.error().code == ec::cancelled)
+        return fail(
+          ec::cancelled,
+          "waits no more; the runs go on: `graphmill runs` shows them");
+      if (!ended)
+        return ended.error();
+      const auto& record = ended.value();
+      run = read_sweep_run(record, run.seed);
+      if (record.state != run_state::finished)
+        failures +=
+          fmt::format("{}run {} {}: {}", failures.empty() ? "" : "\n",
+                      record.id, to_string(record.state), record.message);
+    }
+  return failures;
+}
+
+/// For --json. @param failures As `await_runs` returned them.
+nlohmann::json line_of(const std::vector<sweep_row>& rows,
+                       const result<std::string>& failures) {
+  nlohmann::json line{{"sweep", sweep_json(rows)}, {"error", nullptr}};
+  if (!failures) {
+    line["error"] = failures.error().message;
+    line["code"] = to_string(failures.error().code);
+  } else if (!failures.value().empty()) {
+    line["error"] = failures.value();
+  }
+  return line;
+}
+
 } // namespace
 
 result<sweep_plan> plan_sweep(const sweep_options& options) {
@@ -52,46 +115,23 @@ result<sweep_plan> plan_sweep(const sweep_options& options) {
 
 result<int> run_sweep(cluster_client& client, sweep_plan plan,
                       const sweep_options& options) {
-  std::vector<std::string> ids;
-  for (const auto& each : plan.runs) {
-    auto id = submit_run(client, each.def, options.tensorboard,
-                         show_progress(options.quiet));
-    if (!id)
-      return fail(id.error().code, "{} of {} are queued, and go on; {}",
-                  ids.size(), pluralized(plan.runs.size(), "run"),
-                  id.error().message);
-    ids.push_back(std::move(id).value());
-  }
+  auto& rows = plan.rows;
+  const auto queued = queue_runs(client, plan, options);
+  std::erase_if(rows, [](const sweep_row& row) { return row.runs.empty(); });
+  if (!queued && rows.empty())
+    return queued.error();
+  const auto failures = queued ? await_runs(client, rows, options.quiet)
+                               : result<std::string>{queued.error()};
+  sort_sweep(rows);
   if (!options.quiet)
-    say(stderr, "{} submitted to {}\n", pluralized(plan.runs.size(), "run"),
-        client.address());
-  std::string failures;
-  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    const auto run = await_run(client, ids[i], options.quiet);
-    if (!run && run.error().code == ec::cancelled)
-      return fail(ec::cancelled,
-                  "waits no more; the runs go on: `graphmill runs` shows them");
-    if (!run)
-      return run.error();
-    const auto& record = run.value();
-    const auto& [row, def] = plan.runs[i];
-    plan.rows[row].runs.push_back(read_sweep_run(record, def.seed));
-    if (record.state != run_state::finished)
-      failures +=
-        fmt::format("{}run {} {}: {}", failures.empty() ? "" : "\n", record.id,
-                    to_string(record.state), record.message);
-  }
-  sort_sweep(plan.rows);
-  if (!options.quiet)
-    say_lines(options.json ? stderr : stdout, sweep_text(plan.rows));
+    say_lines(options.json ? stderr : stdout, sweep_text(rows));
   if (options.json)
-    say("{}\n",
-        one_line({{"sweep", sweep_json(plan.rows)},
-                  {"error", failures.empty() ? nlohmann::json()
-                                             : nlohmann::json(failures)}}));
-  if (failures.empty())
+    say("{}\n", one_line(line_of(rows, failures)));
+  if (!failures)
+    return say_failure(failures.error());
+  if (failures.value().empty())
     return 0;
-  say_sentence(failures);
+  say_sentence(failures.value());
   return exit_failure;
 }
 

@@ -7,6 +7,7 @@
 # Builds a release in FOLDER, installs it into a folder there, and packs that. What
 # it depends on is what its programs are linked with. Prints the package's path.
 set -euo pipefail
+umask 022 # dpkg-deb wants folders that everybody may enter.
 cd "$(dirname "$0")/../.."
 source examples/setup.sh
 
@@ -19,6 +20,8 @@ root=$build/root
 rm -rf "$root"
 meson install -C "$build" --no-rebuild --quiet --strip --destdir "$root" >&2
 gzip -9n "$root"/usr/share/man/man1/graphmill.1
+# Debian's zsh looks in site-functions below /usr/local alone.
+mv "$root"/usr/share/zsh/site-functions "$root"/usr/share/zsh/vendor-completions
 
 version=$(meson introspect --projectinfo "$build" |
   sed 's/.*"version": *"\([^"]*\)".*/\1/')

@@ -52,7 +52,8 @@ grep -q 'graphmill partition' page.txt
 bash -c 'source /usr/share/bash-completion/bash_completion
   _completion_loader graphmill
   complete -p graphmill'
-ls /usr/lib/systemd/system/graphmill-node.service /usr/share/doc/graphmill/examples
+ls /usr/lib/systemd/system/graphmill-node.service /usr/share/doc/graphmill/examples \
+  /usr/share/zsh/vendor-completions/_graphmill
 EOF
 inside bash /root/try.sh
 inside apt-get purge -y -qq graphmill >/dev/null

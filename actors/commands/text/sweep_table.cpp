@@ -89,6 +89,18 @@ std::optional<double> number_in(const nlohmann::json& summary,
   return value.is_number() ? std::optional{value.get<double>()} : std::nullopt;
 }
 
+/// Whoever goes on with the best wants to know which runs these are.
+std::string best_text(const sweep_row& best) {
+  std::vector<std::string> ids;
+  for (const auto& run : best.runs)
+    if (run.validation || run.test)
+      ids.push_back(run.id);
+  return ids.empty()
+           ? ""
+           : format_printable("best: {} {}\n", ids.size() == 1 ? "run" : "runs",
+                              fmt::format("{}", fmt::join(ids, ", ")));
+}
+
 /// "as the file says" for what changes nothing.
 std::string settings_text(const sweep_row& row) {
   return row.settings.empty() ? "as the file says"
@@ -105,6 +117,12 @@ result<sweep_axis> parse_sweep_axis(const std::string& text) {
     return fail(ec::invalid_argument,
                 "--grid {}: write a field and its values, as in "
                 "model.hidden=64,256",
+                in_quotes(text));
+  const std::set<std::string> different{out.values.begin(), out.values.end()};
+  if (different.size() < out.values.size())
+    return fail(ec::invalid_argument,
+                "--grid {}: a value comes twice; --repeat runs each several "
+                "times",
                 in_quotes(text));
   return out;
 }
@@ -173,7 +191,7 @@ std::string sweep_text(std::span<const sweep_row> rows) {
                             spread_text(spread_of(row, &sweep_run::test)),
                             fmt::format("{}/{}", finished, row.runs.size()));
   }
-  return out;
+  return rows.empty() ? out : out + best_text(rows.front());
 }
 
 nlohmann::json sweep_json(std::span<const sweep_row> rows) {
@@ -186,11 +204,13 @@ nlohmann::json sweep_json(std::span<const sweep_row> rows) {
     }
     auto runs = nlohmann::json::array();
     for (const auto& run : row.runs)
-      runs.push_back({{"run", run.id},
-                      {"seed", run.seed},
-                      {"state", to_string(run.state)},
-                      {"validation_accuracy", number_or_null(run.validation)},
-                      {"test_accuracy", number_or_null(run.test)}});
+      runs.push_back(
+        {{"run", run.id},
+         {"seed", run.seed},
+         {"state",
+          run.state ? nlohmann::json(to_string(*run.state)) : nlohmann::json()},
+         {"validation_accuracy", number_or_null(run.validation)},
+         {"test_accuracy", number_or_null(run.test)}});
     out.push_back(
       {{"settings", std::move(settings)},
        {"validation_accuracy",

@@ -21,7 +21,7 @@ struct sweep_axis {
 
 /// Reads what --grid was given: "model.hidden=64,256". A comma within brackets
 /// or braces belongs to a value, as in "sampler.fanouts=[5,5],[10,10]". Fails
-/// if there is no field, no value or an empty one.
+/// if there is no field, no value, an empty one or one that comes twice.
 result<sweep_axis> parse_sweep_axis(const std::string& text);
 
 /// Every combination of a value of each axis, as overrides ("field=value") in
@@ -35,7 +35,7 @@ sweep_combinations(std::span<const sweep_axis> axes, std::size_t most);
 struct sweep_run {
   std::string id;
   std::uint64_t seed = 0;
-  run_state state = run_state::queued;
+  std::optional<run_state> state;   ///< Once it is over and was waited for.
   std::optional<double> validation; ///< Accuracies, of its summary.
   std::optional<double> test;
 };
@@ -54,7 +54,8 @@ struct sweep_row {
 void sort_sweep(std::vector<sweep_row>& rows);
 
 /// A row per combination: means, standard deviations over its runs (of samples,
-/// n - 1; for one run there is none), how many have finished.
+/// n - 1; for one run there is none), how many have finished. Below, the runs
+/// of the best.
 std::string sweep_text(std::span<const sweep_row> rows);
 
 /// [{"settings": {field: value}, "validation_accuracy": {"mean", "deviation"},

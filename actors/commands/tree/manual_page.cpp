@@ -139,7 +139,9 @@ All commands but
 .BR node ", " completion " and " manual
 have
 .BR \-\-json ,
-which ends standard output with one line of JSON, also when the command fails: its
+which ends standard output with one line of JSON
+.RB ( logs " and " events
+print one for each line), also when the command fails: its
 .I error
 then says why, and its
 .I code

@@ -2,13 +2,15 @@
 
 import json
 import pathlib
+import signal
 import statistics
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from clusters import ClusterWorkplace
+from clusters import PATIENCE_SECONDS, ClusterWorkplace
 from runs import SMALL, merged
 from support import graphmill, program
 
@@ -58,10 +60,43 @@ class Sweep(ClusterWorkplace):
         done = graphmill("submit", self.write(SMALL, self.parts), "--repeat",
                          "2", "--cluster", cluster.coordinator)
         self.assertEqual(done.returncode, 0, done.stderr)
-        head, row = done.stdout.splitlines()
+        head, row, best = done.stdout.splitlines()
         self.assertRegex(head, r"^settings +validation +test +finished$")
         self.assertRegex(row, r"^as the file says  0\.\d{4} \+- 0\.\d{4}  "
                               r"0\.\d{4} \+- 0\.\d{4} +2/2$")
+        ids = {one["run"] for one in cluster.ask("runs")["runs"]}
+        self.assertEqual(
+            set(best.removeprefix("best: runs ").split(", ")), ids)
+
+    def test_nobody_waits(self):
+        """By Ctrl-C the table has what there is, and the runs go on."""
+        cluster = self.cluster(["0", "1"])
+        long = merged(SMALL, {"train": {"epochs": 100000},
+                              "checkpoint": {"keep": 0}})
+        told = cluster.folder / "told.txt"
+        with told.open("w") as errors:
+            process = subprocess.Popen(
+                [program(), "submit", self.write(long, self.parts),
+                 "--repeat", "2", "--json", "--cluster", cluster.coordinator],
+                text=True, stdout=subprocess.PIPE, stderr=errors)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        cluster.wait_until(lambda: "2 runs submitted" in told.read_text(),
+                           "runs that are submitted")
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 130, told.read_text())
+        line = json.loads(out.splitlines()[-1])
+        self.assertEqual(line["code"], "cancelled")
+        self.assertIn("the runs go on", line["error"])
+        self.assertIn("the runs go on", told.read_text())
+        row, = line["sweep"]
+        self.assertIsNone(row["validation_accuracy"])
+        listed = cluster.ask("runs")["runs"]
+        self.assertEqual({run["run"] for run in row["runs"]},
+                         {one["run"] for one in listed})
+        self.assertLessEqual({one["state"] for one in listed},
+                             {"queued", "running"})
 
     def test_nothing_is_queued_if_anything_is_wrong(self):
         cluster = self.cluster(["0", "1"])

@@ -36,6 +36,8 @@ FAILING = {
     ("top",): NOBODY,
     ("runs",): NOBODY,
     ("logs",): ("run", *NOBODY),
+    ("events",): ("run", *NOBODY),
+    ("trace",): ("run", *NOBODY),
     ("cancel",): ("run", *NOBODY),
     ("fetch",): ("run", *NOBODY),
     ("drain",): ("daemon", *NOBODY),

@@ -224,9 +224,10 @@ class FinishedRun(runs.Workplace):
 
     def test_refusals(self):
         other = imported_rmat(self.top / "other", scale=10, edges=8000,
-                              features=10, classes=3, seed=9)
+                              features=11, classes=3, seed=9)
         for arguments, part in (
-                (["evaluate", self.run_folder, "--data", other], "digest"),
+                (["evaluate", self.run_folder, "--data", other],
+                 "of another model or dataset"),
                 (["evaluate", self.top / "nothing"], "there is no run folder"),
                 (["evaluate", self.top], "it has no run.json"),
                 (["predict", self.run_folder, "--out",
@@ -234,6 +235,15 @@ class FinishedRun(runs.Workplace):
             done = graphmill(*arguments)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(part, done.stderr)
+
+    def test_another_dataset_of_the_same_schema(self):
+        """It is taken, as tomorrow's graph, and its digest told."""
+        other = imported_rmat(self.top / "tomorrow", scale=10, edges=8000,
+                              features=10, classes=3, seed=9)
+        done = graphmill("evaluate", self.run_folder, "--data", other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("another dataset", done.stderr)
+        self.assertIn("digest", done.stderr)
 
     def test_problems_of_a_definition(self):
         done = graphmill("validate", self.write(

@@ -37,7 +37,8 @@ CATCH_TEST_CASE("an axis of a grid", "[sweep]") {
   CATCH_CHECK(value_of(parse_sweep_axis("sampler.fanouts=[5,5],[10,10]")).values
               == texts{"[5,5]", "[10,10]"});
   CATCH_CHECK(value_of(parse_sweep_axis("a.b=x=y")).values == texts{"x=y"});
-  for (const std::string wrong : {"", "model.hidden", "=1", "a=", "a=1,,2"}) {
+  for (const std::string wrong :
+       {"", "model.hidden", "=1", "a=", "a=1,,2", "a=1,2,1"}) {
     CATCH_INFO(wrong);
     CATCH_CHECK(parse_sweep_axis(wrong).has_error());
   }
@@ -62,13 +63,26 @@ CATCH_TEST_CASE("the table of a sweep, best first", "[sweep]") {
     sweep_text(rows)
     == "settings         validation        test              finished\n"
        "model.hidden=8   0.9000            -                      1/2\n"
-       "model.hidden=64  0.6000 +- 0.1414  0.4000 +- 0.0000       2/2\n");
+       "model.hidden=64  0.6000 +- 0.1414  0.4000 +- 0.0000       2/2\n"
+       "best: run r\n");
   const auto json = sweep_json(rows);
   CATCH_CHECK(json[0]["settings"] == nlohmann::json{{"model.hidden", "8"}});
   CATCH_CHECK(json[0]["validation_accuracy"]["deviation"].is_null());
   CATCH_CHECK(json[0]["test_accuracy"].is_null());
   CATCH_CHECK(json[0]["runs"][1]["state"] == "failed");
   CATCH_CHECK(json[1]["test_accuracy"]["mean"] == 0.4);
+}
+
+CATCH_TEST_CASE("the table of a sweep that was not waited for", "[sweep]") {
+  const std::vector<sweep_row> rows{{{}, {{"q", 3, {}, {}, {}}}}};
+  CATCH_CHECK(sweep_text(rows)
+              == "settings          validation        test              "
+                 "finished\n"
+                 "as the file says  -                 -                      "
+                 "0/1\n");
+  const auto json = sweep_json(rows);
+  CATCH_CHECK(json[0]["runs"][0]["run"] == "q");
+  CATCH_CHECK(json[0]["runs"][0]["state"].is_null());
 }
 
 CATCH_TEST_CASE("a sweep without validation is sorted by the test", "[sweep]") {
