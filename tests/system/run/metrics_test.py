@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
 import runs
 from class_metrics import (average_precision, confusion, f1_by_class,
                            log_odds, roc_auc)
