@@ -43,17 +43,24 @@ class Logs(ClusterWorkplace):
             [program(), "logs", run, "--follow", "--cluster",
              cluster.coordinator], stdout=subprocess.PIPE, text=True)
         self.addCleanup(follower.kill)
-        lines = self.lines(cluster, run)
+        # Whoever does not answer within seconds is not waited for.
+        lines = []
+
+        def has_ready_line():
+            lines[:] = self.lines(cluster, run)
+            return any(line["text"] == f"run {run}: ready"
+                       and line["daemon"] == "d1"
+                       and line["module"] == "agent" for line in lines)
+        cluster.wait_until(has_ready_line, "line of d1")
         self.assertEqual({line["daemon"] for line in lines}, {"d0", "d1"})
         self.assertEqual({line["run"] for line in lines}, {run})
-        self.assertTrue(any(line["text"] == f"run {run}: ready"
-                            and line["daemon"] == "d1"
-                            and line["module"] == "agent" for line in lines))
         of_one = self.lines(cluster, run, "--daemon", "d1")
         self.assertEqual({line["daemon"] for line in of_one}, {"d1"})
         cluster.daemons[1].kill()
         cluster.wait_until(
             lambda: self.lines(cluster, run, "--level", "warn"), "warning")
+        cluster.wait_until(lambda: "lost" in self.kinds(cluster),
+                           "event of a loss")
         self.assertLessEqual(
             {line["level"] for line in
              self.lines(cluster, run, "--level", "warn")},

@@ -194,9 +194,11 @@ class Traces(ClusterWorkplace):
 
     def test_steps_of_a_run_that_is_on(self):
         cluster = self.cluster(["0", "1"])
+        # Slow, so that spans are asked for long before they are overwritten.
         definition = merged(SMALL, {"train": {"epochs": 100000},
                                     "trainer": {"replicas": 2},
-                                    "checkpoint": {"keep": 0}})
+                                    "checkpoint": {"keep": 0},
+                                    "faults": {"trainer_delay_ms": 10}})
         run = cluster.ask("submit", self.write(definition, self.parts))["run"]
         cluster.wait_until(
             lambda: cluster.call("trace", run, "--out",
@@ -210,7 +212,7 @@ class Traces(ClusterWorkplace):
         self.assertTrue(trace.ways("batch"))
         cluster.ask("cancel", run)
         said = cluster.refused("trace", "20200101-000000-none", "--out", out)
-        self.assertIn("knows no run", said)
+        self.assertIn('there is no run "20200101-000000-none"', said)
 
     def test_one_process(self):
         out = self.top / "one.json"

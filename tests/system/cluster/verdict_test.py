@@ -31,10 +31,10 @@ TWO_TRAINERS = {"trainer": {"replicas": 2},
                 "placement": {"trainers": ["d0", "d1"]}}
 SAMPLED_BY_D1 = {"placement": {"samplers": ["d1"]}}
 
-# So many reports one after the other must blame the same, and they must come
-# within this time.
+# So many reports one after the other must blame the same. They come within some
+# seconds; a machine that has much else to do gets more.
 REPORTS = 2
-PATIENCE_SECONDS = 40
+PATIENCE_SECONDS = 100
 
 
 def slow(daemon, **delays):

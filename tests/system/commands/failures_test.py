@@ -4,6 +4,7 @@ error, and with --json in a line of JSON on standard output."""
 import json
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -14,9 +15,11 @@ import runs
 from command_tree import command_tree
 from support import graphmill, program
 
-# A command that fails at its work, for each that there is. Nobody listens at
-# the port.
-NOBODY = ("--cluster", "tcp://127.0.0.1:9")
+# A port that is taken, so that nobody else gets it, and at which nobody listens.
+TAKEN = socket.socket()
+TAKEN.bind(("127.0.0.1", 0))
+NOBODY = ("--cluster", f"tcp://127.0.0.1:{TAKEN.getsockname()[1]}")
+# A command that fails at its work, for each that there is.
 FAILING = {
     ("train",): ("nowhere.yaml",),
     ("resume",): ("nowhere",),

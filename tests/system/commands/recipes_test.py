@@ -142,7 +142,7 @@ class Recipes(runs.Workplace):
                 text = text.replace(old, new)
             if language == "python":
                 (self.top / "block.py").write_text(text)
-                text = "/usr/bin/python3 block.py"
+                text = f"{sys.executable} block.py"
             if language != "yaml":
                 printed += self.shell(text)
         return printed

@@ -29,6 +29,11 @@ def beside(out, what):
     return out.with_name(f"{out.stem}.{what}{out.suffix}")
 
 
+def rows_of(path):
+    with open(path, newline="") as table:
+        return list(csv.DictReader(table))
+
+
 class Predict(runs.Workplace):
     @classmethod
     def setUpClass(cls):
@@ -161,7 +166,7 @@ class Predict(runs.Workplace):
         table, told = self.predict(run, "few.csv", "--nodes", listed, "--all",
                                    "--logits", "--probabilities",
                                    "--embeddings")
-        rows = list(csv.DictReader(table.open()))
+        rows = rows_of(table)
         self.assertEqual([row["id"] for row in rows], ["9", "4"])
         self.assertEqual([int(row["class"]) for row in rows],
                          np.load(arrays).tolist())
@@ -171,7 +176,7 @@ class Predict(runs.Workplace):
             got = [[np.float32(row[f"{prefix}{c}"]) for c in range(4)]
                    for row in rows]
             np.testing.assert_array_equal(got, want)
-        rows = list(csv.DictReader(open(told["embeddings"])))
+        rows = rows_of(told["embeddings"])
         self.assertEqual([row["id"] for row in rows], ["9", "4"])
         np.testing.assert_array_equal(
             [[np.float32(row[f"embedding_{c}"]) for c in range(8)]

@@ -1,5 +1,6 @@
 """The commands of the program and their options, as their help lists them."""
 
+import functools
 import re
 
 from support import graphmill
@@ -15,6 +16,7 @@ def section(text, name):
     return found.group(1) if found else ""
 
 
+@functools.cache  # It takes a process for each command.
 def command_tree(words=()):
     """Every command by its words: {("import", "csv"): {"options", "commands",
     "choices"}}, with the program itself at ()."""

@@ -24,6 +24,10 @@ SHARED = pathlib.Path(
 TIMEOUT_SECONDS = 200
 
 
+# What a user has set leads to a cluster of theirs.
+for name in ("GRAPHMILL_CLUSTER", "GRAPHMILL_KEY"):
+    os.environ.pop(name, None)
+
 # Under nohup it is ignored, and would be by all that is started here.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

@@ -205,8 +205,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
      "edges.csv:2: 3 fields; 2 expected, as in the first row"},
     {"id,class\na,x\n", "a,a\n",
      "nodes.csv:1: column \"class\" looks like labels and would become a "
-     "feature; say --label class, --ignore class, or --feature class if it is "
-     "one"},
+     "feature; say --label class, --label-set class if there are several "
+     "labels, --ignore class, or --feature class if it is one"},
   };
   for (const auto& [nodes, edges, expected] : table) {
     CATCH_INFO(nodes);
