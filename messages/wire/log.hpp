@@ -37,6 +37,9 @@ inline constexpr std::size_t name = 256;  ///< All other texts.
 /// Of the lines of an answer, as `log_line::bytes` counts them. One line more
 /// may be begun below that.
 inline constexpr std::size_t answer = 256 * 1024;
+/// Lines that are looked at for an answer, so that whoever asks for what there
+/// is not costs little: about a millisecond. The next answer goes on there.
+inline constexpr std::uint64_t looked_at = 16'384;
 inline constexpr std::size_t events = 500;
 } // namespace log_limits
 

@@ -77,8 +77,9 @@ log_reply log_ring::since(const log_request& asked) const {
   if (known && asked.after != 0 && asked.after < oldest)
     out.missing = oldest - asked.after;
   std::size_t bytes = 0;
+  const auto until = std::min(next_, from + log_limits::looked_at);
   auto at = from;
-  for (; at < next_; ++at) {
+  for (; at < until; ++at) {
     const auto& line = lines_[static_cast<std::size_t>(at - oldest)];
     if (!is_wanted(line, asked))
       continue;

@@ -17,8 +17,8 @@ namespace graphmill {
 /// The last lines of a log, in memory: those of a daemon, or at the coordinator
 /// those of all daemons, as far as it has collected them. Lines are numbered
 /// without gaps; when they take more than the ring may, the oldest make room.
-/// Thread-safe; nobody waits for longer than it takes to look at the lines that
-/// are kept, or to copy an answer.
+/// Thread-safe; nobody waits for longer than it takes to look at lines for one
+/// answer, and to copy it.
 class log_ring {
 public:
   static constexpr std::size_t of_daemon = std::size_t{4} << 20;
@@ -39,8 +39,9 @@ public:
   void add_all(std::vector<log_line> lines);
 
   /// The lines from a number on that are asked for, as many as an answer may
-  /// have. A number from before `begin` misses nothing, and one that has not
-  /// been given yet is of somebody else's ring: both mean all lines.
+  /// have, or none yet: it looks at `log_limits::looked_at` lines. A number
+  /// from before `begin` misses nothing, and one that has not been given yet is
+  /// of somebody else's ring: both mean all lines.
   log_reply since(const log_request& asked) const;
 
 private:

@@ -109,6 +109,21 @@ CATCH_TEST_CASE("an answer has as many lines as it may", "[logs]") {
   CATCH_CHECK(got == count);
 }
 
+CATCH_TEST_CASE("who asks for what there is not has few lines looked at",
+                "[logs]") {
+  log_ring ring{log_ring::of_cluster};
+  const auto count = int{log_limits::looked_at} + 2;
+  for (int i = 0; i < count; ++i)
+    ring.add(numbered(i, i + 1 < count ? "r" : "s"));
+  const auto first = ring.since({.run = "s"});
+  CATCH_CHECK(first.lines.empty());
+  CATCH_CHECK(first.more);
+  CATCH_CHECK(first.next == log_limits::looked_at);
+  const auto second = ring.since({.after = first.next, .run = "s"});
+  CATCH_CHECK(texts(second) == std::to_string(count - 1) + " ");
+  CATCH_CHECK_FALSE(second.more);
+}
+
 CATCH_TEST_CASE("numbers of one coordinator follow those of the one before",
                 "[logs]") {
   log_ring ring{log_ring::of_cluster};
