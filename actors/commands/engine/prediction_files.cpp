@@ -225,6 +225,10 @@ result<void> prediction_files::write(const prediction& made) {
   // Rows may lie in files, and those that cannot be read are zeros by now.
   if (auto fault = mapped_file::first_fault())
     return *fault;
+  // A disk may turn out to be full only now, and then all names stay as they
+  // were.
+  for (const auto& one : files_)
+    GRAPHMILL_TRYV(sync_file(one.scratch.fd(), one.path));
   for (auto& one : files_)
     GRAPHMILL_TRYV(one.scratch.commit());
   return ok();
