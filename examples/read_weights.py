@@ -36,10 +36,16 @@ def read_safetensors(path):
             for name, entry in header.items()}
 
 
-def model_field(definition, name):
-    """A field of the section `model`, as a run writes its definition."""
-    section = re.search(r"^model:\n((?:  .*\n)+)", definition, re.MULTILINE)
-    return re.search(rf"^  {name}: (.*)$", section[1], re.MULTILINE)[1]
+def field(definition, section, name):
+    """A field of a section, as a run writes its definition."""
+    found = re.search(rf"^{section}:\n((?:  .*\n)+)", definition, re.MULTILINE)
+    return re.search(rf"^  {name}: (.*)$", found[1], re.MULTILINE)[1]
+
+
+def label_set(definition):
+    """The label set that a run has learnt; empty: the labels of the type."""
+    found = re.search(r'^labels: "(.*)"$', definition, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def predict(run, data):
@@ -49,18 +55,23 @@ def predict(run, data):
     dataset = numpy_models.Folder(data)
     layers = max(int(found[1]) for name in weights
                  if (found := re.match(r"layer(\d+)\.", name)))
-    model = numpy_models.Model(model_field(definition, "kind"), dataset,
-                               weights,
-                               model_field(definition, "residual") == "true")
+    model = numpy_models.Model(
+        field(definition, "model", "kind"), dataset, weights,
+        field(definition, "model", "residual") == "true")
+    if field(definition, "fetch", "precision") == "float16":
+        for name, rows in model.inputs.items():
+            if f"embedding.{name}" not in weights:
+                model.inputs[name] = rows.astype(np.float16).astype(float)
     _, logits = model.run(layers, dataset.info["target"])
     return weights, logits, dataset
 
 
-def accuracy(logits, dataset):
-    """Of the test split; None if there is none."""
+def accuracy(logits, dataset, labels_of):
+    """Of the test split of a label set; None if there is none."""
     target = dataset.info["target"]
-    labels = dataset.node_array(target, "labels")
-    test = dataset.node_array(target, "test")
+    end = f".{labels_of}" if labels_of else ""
+    labels = dataset.node_array(target, f"labels{end}")
+    test = dataset.node_array(target, f"test{end}")
     if labels is None or test is None or not len(test):
         return None
     return (logits[test].argmax(axis=1) == labels[test]).mean()
@@ -95,7 +106,8 @@ def main():
     weights, logits, dataset = predict(options.run, data)
     for name, value in weights.items():
         print(f"{name:40} {list(value.shape)}")
-    if (share := accuracy(logits, dataset)) is not None:
+    labels_of = label_set((options.run / "definition.yaml").read_text())
+    if (share := accuracy(logits, dataset, labels_of)) is not None:
         print(f"test accuracy {share:.4f}")
     if options.out:
         np.save(options.out, logits.astype(np.float32))

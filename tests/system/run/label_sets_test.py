@@ -2,6 +2,7 @@
 a dataset that has no other labels."""
 
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -11,7 +12,7 @@ import runs
 from clusters import Cluster
 from imports import save
 from runs import merged, partitioned
-from support import Dataset, graphmill, imported, np, program
+from support import ROOT, Dataset, graphmill, imported, np, program
 
 NODES = 90
 
@@ -116,6 +117,20 @@ class LabelSets(runs.Workplace):
         summary = self.train(merged(DEFINITION, {"labels": "fold"}), self.both)
         # 21 seeds in steps of 11, twice.
         self.assertEqual(summary["steps"], 4)
+
+    def test_example_reads_weights(self):
+        run = self.train(merged(DEFINITION, {
+            **TOPIC, "fetch": {"precision": "float16"}}), self.both)["run"]
+        whole = ["--data", self.both, "--quiet"]
+        told = self.ask("evaluate", run, *whole, "--neighbours", "all")
+        self.ask("predict", run, *whole, "--all", "--logits", "--out",
+                 self.top / "topics.npy")
+        done = subprocess.run(
+            [sys.executable, "-B", ROOT / "examples/read_weights.py", run,
+             "--compare", self.top / "topics.logits.npy"], text=True,
+            capture_output=True, timeout=runs.PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"test accuracy {told['accuracy']:.4f}", done.stdout)
 
     def test_a_cluster(self):
         alone = self.train(merged(DEFINITION, TOPIC), self.parts)
