@@ -31,6 +31,13 @@ struct events_options {
   bool follow = false;
 };
 
+/// Which run it is of, unless the text names it.
+std::string run_of(const event_line& event) {
+  return event.run.empty() || event.text.find(event.run) != std::string::npos
+           ? ""
+           : "run " + event.run + ": ";
+}
+
 void print_event(const event_line& event, bool json) {
   if (json)
     say("{}\n", one_line({{"seq", event.seq},
@@ -40,9 +47,8 @@ void print_event(const event_line& event, bool json) {
                           {"run", event.run},
                           {"text", event.text}}));
   else
-    say("{}  {:<10}  {}{}{}\n", time_text(event.time), event.kind,
-        event.run.empty() ? "" : "run " + event.run,
-        event.run.empty() ? "" : ": ", event.text);
+    say("{}  {:<10}  {}{}\n", time_text(event.time), event.kind, run_of(event),
+        event.text);
 }
 
 /// Prints what has happened since the last time.

@@ -303,7 +303,7 @@ void add_rmat(command_line& cli, CLI::App& parent) {
 
 void add_import_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
-    "import", "Makes a dataset folder of other data, or generates one");
+    "import", "Make a dataset folder of other data, or generate one");
   app->require_subcommand(1);
   app->footer("A second run with the same --out and options finds the dataset "
               "there and does\nnothing; with other options it is refused.\nThe "

@@ -88,7 +88,7 @@ result<int> run_inspect(const inspect_arguments& given) {
 
 void add_inspect_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
-    "inspect", "Shows what is in a dataset and looks for damage in it");
+    "inspect", "Show what is in a dataset and look for damage in it");
   auto given = std::make_shared<inspect_arguments>();
   app
     ->add_option("DATASET", given->folder,

@@ -191,7 +191,7 @@ void add_partition_command(command_line& cli) {
   auto given = std::make_shared<partition_arguments>();
   auto* command = cli.app.add_subcommand(
     "partition", "Cut a dataset into parts, balanced in nodes of each type, "
-                 "training seeds and in-edges.");
+                 "training seeds and in-edges");
   command->add_option("dataset", given->dataset, "Folder of the dataset")
     ->required();
   command->add_option("--parts", given->parts, "How many parts to make")

@@ -95,9 +95,12 @@ void add_trace_command(command_line& cli) {
       ->add_option("--last", options->last_seconds,
                    "So long before now, or before its end, as in 10s or 500ms: "
                    "each daemon knows its last 65,536 spans")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{
-        {"ms", 0.001}, {"s", 1.0}, {"min", 60.0}}))
-      ->check(CLI::Range(0.001, 86'400.0))
+      ->transform(
+        CLI::AsNumberWithUnit(std::map<std::string, double>{
+                                {"ms", 0.001}, {"s", 1.0}, {"min", 60.0}})
+          .description(""))
+      ->check(CLI::Range(0.001, 86'400.0).description("1ms to 1440min"))
+      ->type_name("TIME")
       ->capture_default_str();
   command
     ->add_option("--steps", options->steps,

@@ -82,7 +82,7 @@ std::string class_text(const nlohmann::json& told) {
     out +=
       fmt::format("{}ROC-AUC {}, average precision {}", out.empty() ? "" : "; ",
                   number("roc_auc"), number("average_precision"));
-  return out.empty() ? out : out + "\n";
+  return out;
 }
 
 void tell(const evaluate_options& options, const batch_metrics& metrics,
@@ -100,7 +100,8 @@ void tell(const evaluate_options& options, const batch_metrics& metrics,
   say("{}: accuracy {:.4f}, loss {:.4f} over {} in {:.1f} s\n", options.split,
       metrics.accuracy(), metrics.loss(), pluralized(metrics.seeds, "node"),
       seconds);
-  say("{}", class_text(told));
+  if (const auto line = class_text(told); !line.empty())
+    say("{}\n", line);
 }
 
 result<int> evaluate(const evaluate_options& options) {

@@ -144,18 +144,23 @@ void show(const predict_options& options, const prediction_files& files,
     say("wrote {} to {}\n", names[i].first, names[i].second);
 }
 
-result<void> check_options(const predict_options& options) {
+/// Refuses what does not go together.
+void check_words(const predict_options& options) {
   if (options.all && options.neighbours == "sampled")
-    return fail(ec::invalid_argument,
-                "--all takes all neighbours: leave --neighbours sampled out");
+    refuse_words("--all takes all neighbours: leave --neighbours sampled out");
   if (!options.all && !options.embeddings_of.empty())
-    return fail(ec::invalid_argument,
-                "--embeddings-of takes --all: batches are of the nodes that "
-                "have classes");
+    refuse_words("--embeddings-of takes --all: batches are of the nodes that "
+                 "have classes");
   if (!options.all && !options.scratch.empty())
-    return fail(ec::invalid_argument,
-                "--scratch is for what --all has to put aside; leave it out");
-  return ok();
+    refuse_words("--scratch is for what --all has to put aside; leave it out");
+}
+
+/// @returns what is wrong with a name, by which the format is chosen.
+std::string check_name(const std::string& out) {
+  const auto end = fs::path{out}.extension();
+  return end == ".npy" || end == ".csv"
+           ? ""
+           : fmt::format("{} ends neither in .npy nor in .csv", in_quotes(out));
 }
 
 /// By number, in the order of `prediction_request::embeddings`.
@@ -248,7 +253,6 @@ private:
 };
 
 result<int> predict(const predict_options& options) {
-  GRAPHMILL_TRYV(check_options(options));
   GRAPHMILL_TRY(auto run, open_finished_run(options));
   run.config.def.evaluate.scores = false; // Nothing is evaluated.
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(run.config.data));
@@ -281,6 +285,7 @@ void add_predict_command(command_line& cli) {
     ->add_option("--out", options->out,
                  "Where predictions go: [nodes] int64 classes (.npy), or a "
                  "line for each node (.csv)")
+    ->check(check_name)
     ->capture_default_str();
   command->add_option("--nodes", options->nodes,
                       "Predict these alone: a file with one id in a line, or "
@@ -310,8 +315,10 @@ void add_predict_command(command_line& cli) {
     "threads and parts; batches\nwith --neighbours all agree with it to a few "
     "units in the seventh decimal.\nLayers get half of the memory that there "
     "is, or of --memory.");
-  command->callback(
-    [&cli, options] { cli.run = [options] { return predict(*options); }; });
+  command->callback([&cli, options] {
+    check_words(*options);
+    cli.run = [options] { return predict(*options); };
+  });
 }
 
 } // namespace graphmill

@@ -98,4 +98,19 @@ CATCH_TEST_CASE("events are printed page by page", "[cluster_commands]") {
   CATCH_CHECK(json["seq"] == 7);
 }
 
+CATCH_TEST_CASE("an event names its run once", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  coordinator.on(method::events, [](const payload&) -> result<payload> {
+    events_reply out;
+    out.next = 8;
+    out.events = {{7, unix_time{1700000000000}, "started", "d1", "good-1",
+                   "run good-1 has begun"}};
+    return encode(out);
+  });
+  const auto got = user.runs("events");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK(got.output.ends_with("  started     run good-1 has begun\n"));
+}
+
 } // namespace graphmill::test

@@ -47,6 +47,16 @@ class Metrics(runs.Workplace):
         return [line for line in map(json.loads, text.splitlines())
                 if line["phase"] == phase]
 
+    def test_in_words(self):
+        done = graphmill("evaluate", self.summary["run"], "--data", self.data,
+                         "--scores", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = done.stdout.splitlines()
+        self.assertRegex(first, r"^test: accuracy \d\.\d{4}, loss ")
+        self.assertRegex(
+            second, r"^F1 \d\.\d{4} macro, \d\.\d{4} micro; "
+                    r"ROC-AUC \d\.\d{4}, average precision \d\.\d{4}$")
+
     def test_counts(self):
         """By what `predict` says of the test's nodes."""
         out = self.top / "predictions.npy"

@@ -60,14 +60,15 @@ class Predict(runs.Workplace):
         self.assertEqual(told["predictions"], str(out))
         return out, told
 
-    def fails(self, *arguments, code="invalid_argument"):
+    def fails(self, *arguments, code="invalid_argument", exit_code=1):
         """The sentence of a refusal, which leaves nothing behind."""
         before = sorted(self.top.iterdir())
         done = graphmill("predict", *arguments, "--json")
-        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.returncode, exit_code, done.stdout)
         told = json.loads(done.stdout.splitlines()[-1])
         self.assertEqual(told["code"], code)
-        self.assertIn("graphmill: ", done.stderr)
+        self.assertIn("graphmill: " if exit_code == 1 else told["error"],
+                      done.stderr)
         self.assertEqual(sorted(self.top.iterdir()), before)
         return told["error"]
 
@@ -192,7 +193,7 @@ class Predict(runs.Workplace):
         self.assertEqual(np.load(told["embeddings.author"]).shape, (80, 8))
         where = ["--data", self.typed, "--out", self.top / "never.npy"]
         self.assertIn("--all", self.fails(run, *where, "--embeddings-of",
-                                          "author"))
+                                          "author", exit_code=2))
         self.assertIn("editor", self.fails(
             run, *where, "--all", "--embeddings-of", "editor",
             code="not_found"))
@@ -201,7 +202,12 @@ class Predict(runs.Workplace):
         run = self.run_of("sage")
         where = ["--data", self.data, "--out", self.top / "never.npy"]
         self.assertIn("all neighbours", self.fails(
-            run, *where, "--all", "--neighbours", "sampled"))
+            run, *where, "--all", "--neighbours", "sampled", exit_code=2))
+        self.assertIn("leave it out", self.fails(
+            run, *where, "--scratch", self.top, exit_code=2))
+        self.assertIn("neither in .npy nor in .csv", self.fails(
+            run, "--data", self.data, "--out", self.top / "never.txt",
+            exit_code=2))
         missing = self.top / "missing"
         self.assertIn(str(missing), self.fails(
             run, *where, "--all", "--storage", "disk", "--scratch", missing,
