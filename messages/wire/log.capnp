@@ -57,8 +57,9 @@ struct LogReply {
 
   begun @4 :UInt64;
   # Of `logs`: how often the coordinator has begun to collect lines of the others,
-  # and how often it has ended. All that they had written before a request are in
-  # the answer to another one in which `collected` is greater than `begun` was.
+  # and the last of these times of which nobody has more to tell, those out of
+  # reach apart. All that they had written before a request are in the answer to
+  # another one in which `collected` is greater than `begun` was.
   collected @5 :UInt64;
 }
 

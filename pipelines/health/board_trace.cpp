@@ -13,7 +13,7 @@ namespace {
 using traced_gauges = std::vector<std::shared_ptr<const actor_gauge>>;
 
 /// Those for whom an answer has room.
-traced_gauges first_of(traced_gauges all) {
+traced_gauges those_with_room(traced_gauges all) {
   all.resize(std::min(all.size(), trace_limits::actors));
   std::uint64_t workers = 0;
   const auto last = std::ranges::find_if(all, [&workers](const auto& gauge) {
@@ -67,7 +67,7 @@ trace_reply trace_of(const gauge_board& board, std::uint64_t from,
   trace_reply out;
   if (most == 0)
     return out;
-  const auto gauges = first_of(board.all());
+  const auto gauges = those_with_room(board.all());
   for (const auto& gauge : gauges)
     out.actors.push_back({gauge->label().kind, gauge->label().part,
                           gauge->label().rank,

@@ -2,6 +2,7 @@
 
 #include "actors/http/api/api_answer.hpp"
 #include "actors/http/api/query_fields.hpp"
+#include "messages/base/printable.hpp"
 #include "messages/wire/cluster.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
@@ -33,8 +34,10 @@ unsigned http_status_of(ec code) {
   }
 }
 
+/// It names daemons and runs, and who reads it may have a terminal.
 http_answer refusal_of(const error& reason) {
-  return http_sentence(http_status_of(reason.code), reason.message);
+  return http_sentence(http_status_of(reason.code),
+                       printable(reason.message, line_breaks::keep));
 }
 
 /// What is asked of the coordinator on behalf of one request over HTTP.

@@ -119,6 +119,9 @@ CATCH_TEST_CASE("what the coordinator refuses", "[api]") {
     CATCH_CHECK(got.status == status);
     CATCH_CHECK(*got.body == "no, for a reason\n");
   }
+  asked_coordinator named; // By one who wants to command terminals.
+  named.answers.assign(1, fail(ec::not_found, "it has d\x1b[2J\xff"));
+  CATCH_CHECK(*named.act("/api/drain/e").body == "it has d\\u001b[2J\\xff\n");
   asked_coordinator silent; // It drops what it is asked.
   CATCH_CHECK(silent.act("/api/cancel/r").status == 500);
 }
