@@ -56,8 +56,9 @@ result<std::shared_ptr<row_store>> row_room::make(std::int64_t rows,
   ::unlink(path.c_str()); // Of a process that had this number.
   GRAPHMILL_TRY(out->file_,
                 open_file(path, O_RDWR | O_CREAT | O_EXCL, file_access::owner));
-  const auto failed =
-    ::posix_fallocate(out->file_.get(), 0, static_cast<off_t>(bytes));
+  int failed = EINTR; // A signal says nothing about the disk.
+  while (failed == EINTR)
+    failed = ::posix_fallocate(out->file_.get(), 0, static_cast<off_t>(bytes));
   auto mapped =
     failed == 0 ? mapped_file::open(path) : result<mapped_file>{mapped_file{}};
   ::unlink(path.c_str());
