@@ -28,7 +28,7 @@ operation::operation(std::shared_ptr<progress_bell> bell, rank_id ranks)
 
 bool operation::done() const {
   std::lock_guard lock{mutex_};
-  return open_ == 0 || failure_;
+  return open_ == 0 && !failure_;
 }
 
 std::optional<operation::failure> operation::failed() const {

@@ -78,9 +78,12 @@ public:
 
   operation(std::shared_ptr<progress_bell> bell, rank_id ranks);
 
-  /// All transfers are done, or one has failed: others may then still write to
-  /// their memory until the collective is gone.
+  /// All transfers are done, and none has failed: neither changes any more. So
+  /// whoever asks whether it has failed, and then whether it is done, takes no
+  /// failure in between for a success.
   bool done() const;
+  /// Transfers that have not failed may then still write to their memory until
+  /// the collective is gone.
   std::optional<failure> failed() const;
   /// Whether all that is expected of `peer` has come.
   bool heard(rank_id peer) const;

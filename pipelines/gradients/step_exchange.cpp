@@ -75,9 +75,7 @@ result<bool> step_exchange::advance() {
 }
 
 bool step_exchange::ready(const exchange_schedule::post& next) const {
-  const auto came = [](const operation& of) {
-    return of.done() && !of.failed();
-  };
+  const auto came = [](const operation& of) { return of.done(); };
   switch (next.content) {
   case kind::listen:
     return true;

@@ -51,7 +51,7 @@ struct device_ranks {
 
 /// Waits for an operation that is sure to end.
 void wait_for(const operation& of, const collective& group) {
-  while (!of.done())
+  while (!of.done() && !of.failed())
     group.bell()->wait(group.bell()->count(), 10ms);
 }
 

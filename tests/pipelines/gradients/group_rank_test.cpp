@@ -241,6 +241,26 @@ CATCH_TEST_CASE("ranks that have not joined are named", "[gradients]") {
   }
 }
 
+CATCH_TEST_CASE("an operation that has failed is never done", "[gradients]") {
+  const auto bell = std::make_shared<progress_bell>();
+  operation lost{bell, 2};
+  lost.expect(1, true);
+  lost.expect(1, true);
+  lost.transfer_done(1, true);
+  CATCH_CHECK_FALSE(lost.done());
+  lost.fail_with({1, error{ec::unavailable, "it has left"}});
+  CATCH_CHECK_FALSE(lost.done()); // For who looked for a failure before.
+  lost.transfer_done(1, true);
+  CATCH_CHECK_FALSE(lost.done());
+  CATCH_CHECK(lost.failed()->peer == 1);
+  operation whole{bell, 2};
+  whole.expect(1, true);
+  whole.transfer_done(1, true);
+  whole.fail_with({1, error{ec::unavailable, "it has left"}});
+  CATCH_CHECK(whole.done());
+  CATCH_CHECK_FALSE(whole.failed());
+}
+
 CATCH_TEST_CASE("a rank with another model is refused", "[gradients]") {
   rank_group group{2, mixed, tiny};
   group.joined.push_back(group.join(0));
@@ -249,8 +269,8 @@ CATCH_TEST_CASE("a rank with another model is refused", "[gradients]") {
   auto parts = zeros(2, mixed);
   parts[1] = zeros(1, group.shape).front();
   for (const auto& sum : group.step(all_ranks(2), parts, words(2, 0)))
-    CATCH_CHECK(error_of(sum).message.find("has another model or dataset")
-                != std::string::npos);
+    CATCH_CHECK_THAT(error_of(sum).message,
+                     contains("has another model or dataset"));
 }
 
 CATCH_TEST_CASE("gradients that do not fit are refused", "[gradients]") {

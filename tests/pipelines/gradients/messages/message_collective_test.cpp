@@ -91,7 +91,7 @@ struct lone_rank {
     for (rank_id r = 1; r < ranks; ++r)
       value_of(store->set(roll->key(fmt::format("joined/{}", r)), "same"));
     group = join_by_messages(roll, "same", link, orphans);
-    while (!group->joined()->done())
+    while (!group->joined()->done() && !group->joined()->failed())
       group->bell()->wait(group->bell()->count(), 10ms);
     CATCH_REQUIRE_FALSE(group->joined()->failed());
   }
