@@ -5,6 +5,8 @@
 
 #include <exception>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -75,18 +77,24 @@ private:
   std::shared_ptr<memory_carrier> by_;
 };
 
-std::shared_ptr<carrier_board> board_of(const std::string& group,
-                                        const rendezvous_store* store) {
-  // Ranks of a group meet on one board.
+/// Ranks of a group meet on one board, as long as their store lives: another
+/// store that comes to lie where it was is another group's.
+struct meeting {
+  std::weak_ptr<rendezvous_store> at;
+  std::shared_ptr<carrier_board> board;
+};
+
+std::shared_ptr<carrier_board>
+board_of(const std::string& group,
+         const std::shared_ptr<rendezvous_store>& store) {
   static std::mutex mutex;
-  static std::map<std::pair<const rendezvous_store*, std::string>,
-                  std::shared_ptr<carrier_board>>
-    boards;
+  static std::map<std::pair<const rendezvous_store*, std::string>, meeting>
+    meetings;
   std::lock_guard lock{mutex};
-  auto& board = boards[{store, group}];
-  if (!board)
-    board = std::make_shared<carrier_board>();
-  return board;
+  auto& found = meetings[{store.get(), group}];
+  if (found.at.expired())
+    found = {store, std::make_shared<carrier_board>()};
+  return found.board;
 }
 
 } // namespace
@@ -103,7 +111,7 @@ group_rank::connector connector_of(std::shared_ptr<rendezvous_store> store,
       const auto& options = roll->options();
       return std::make_unique<c10d_carrier>(
         c10::make_intrusive<memory_process_group>(
-          board_of(roll->key(""), store.get()), options.rank, options.ranks),
+          board_of(roll->key(""), store), options.rank, options.ranks),
         at::kCPU);
     };
     return join_by_devices(memory_connector(store, orphans)(roll, fingerprint),
