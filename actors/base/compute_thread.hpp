@@ -1,7 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
-#include "messages/base/work_gauge.hpp"
+#include "messages/work/work_gauge.hpp"
 
 #include <condition_variable>
 #include <deque>

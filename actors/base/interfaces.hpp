@@ -2,9 +2,9 @@
 
 #include "actors/base/caf_compat.hpp"
 #include "messages/base/ids.hpp"
-#include "messages/base/seed_outcomes.hpp"
 #include "messages/wire/data.hpp"
 #include "messages/wire/run.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/batch_metrics.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/base/timeouts.hpp"
-#include "messages/base/work_gauge.hpp"
+#include "messages/work/work_gauge.hpp"
 
 #include <spdlog/logger.h>
 

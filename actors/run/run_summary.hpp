@@ -2,8 +2,8 @@
 
 #include "actors/run/conductor.hpp"
 #include "actors/run/run_reporter.hpp"
-#include "messages/base/work_report.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/work/work_report.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "messages/base/ids.hpp"
-#include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
+#include "messages/work/work_report.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/flow/stage_list.hpp"
 

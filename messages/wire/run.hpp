@@ -2,10 +2,10 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
-#include "messages/base/seed_outcomes.hpp"
-#include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/frame.hpp"
+#include "messages/work/seed_outcomes.hpp"
+#include "messages/work/work_report.hpp"
 
 #include <chrono>
 #include <cstddef>

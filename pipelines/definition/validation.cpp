@@ -1,6 +1,6 @@
 #include "pipelines/definition/validation.hpp"
 
-#include "messages/base/seed_outcomes.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "messages/base/seed_outcomes.hpp"
 #include "messages/definition/definition.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/base/seed_outcomes.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
 #include <cstdint>

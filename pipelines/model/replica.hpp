@@ -1,8 +1,8 @@
 #pragma once
 
 #include "messages/base/error.hpp"
-#include "messages/base/seed_outcomes.hpp"
 #include "messages/definition/definition.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/batch_metrics.hpp"

@@ -5,7 +5,7 @@
 #include "actors/run/local_run.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "messages/base/pluralized.hpp"
-#include "messages/base/seed_outcomes.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/files/json_text.hpp"
 #include "pipelines/flow/batch_metrics.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "messages/base/ids.hpp"
-#include "messages/base/work_report.hpp"
 #include "messages/wire/data.hpp"
+#include "messages/work/work_report.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -6,8 +6,8 @@
 #include "actors/transport/sessions/traffic.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
 #include "actors/transport/sockets/connections/keys.hpp"
-#include "messages/base/work_gauge.hpp"
 #include "messages/wire/frame.hpp"
+#include "messages/work/work_gauge.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,5 +1,5 @@
-#include "messages/base/seed_outcomes.hpp"
 #include "messages/wire/run.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 

@@ -6,9 +6,9 @@
 #include "actors/run/run_reporter.hpp"
 #include "actors/run/run_summary.hpp"
 #include "messages/base/ids.hpp"
-#include "messages/base/work_report.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/cluster.hpp"
+#include "messages/work/work_report.hpp"
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 

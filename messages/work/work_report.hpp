@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/base/stage_report.hpp"
+#include "messages/work/stage_report.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "messages/base/seed_outcomes.hpp"
+#include "messages/work/seed_outcomes.hpp"
 
 #include <algorithm>
 

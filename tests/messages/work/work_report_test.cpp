@@ -1,4 +1,4 @@
-#include "messages/base/work_report.hpp"
+#include "messages/work/work_report.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cstdint>
