@@ -215,10 +215,9 @@ replica::compute_gradients(const minibatch& batch, std::uint64_t key,
     const auto model = impl_->begin(batch, true, key);
     const auto logits = model->forward();
     owned_matrix gradient{logits.rows, logits.columns, impl_->pool};
-    const auto metrics =
-      losses_of(impl_->layout, batch, logits,
-                1 / static_cast<double>(batch.global_seeds), gradient.view(),
-                impl_->loss);
+    const auto metrics = losses_of(impl_->layout, batch, logits,
+                                   1 / static_cast<double>(batch.global_seeds),
+                                   gradient.view(), impl_->loss);
     model->backward(gradient.view(), out, on_final);
     return metrics;
   });

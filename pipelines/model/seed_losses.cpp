@@ -15,8 +15,9 @@ result<void> check_label_rows_of(const model_layout& layout,
                                  const minibatch& batch, std::int64_t seeds) {
   const auto& rows = batch.data.label_rows;
   if (rows.size() != static_cast<std::size_t>(seeds * layout.classes))
-    return fail(ec::internal, "a batch has {} seeds of {} labels, and {} values",
-                seeds, layout.classes, rows.size());
+    return fail(ec::internal,
+                "a batch has {} seeds of {} labels, and {} values", seeds,
+                layout.classes, rows.size());
   for (auto label : rows)
     if (label > 1 && label != no_labels)
       return fail(ec::invalid_data,

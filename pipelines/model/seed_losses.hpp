@@ -13,8 +13,8 @@ namespace graphmill {
 // What the labels of a batch say of a model's logits, by its task: one class
 // for each seed, or several labels.
 
-/// Fails if the labels of a batch are not as many as its seeds have, or are none
-/// of the model.
+/// Fails if the labels of a batch are not as many as its seeds have, or are
+/// none of the model.
 result<void> check_labels(const model_layout& layout, const minibatch& batch);
 
 /// `cross_entropy`, or `binary_cross_entropy`, which has no shape.

@@ -141,8 +141,7 @@ void show(const predict_options& options, const prediction_files& files,
     return say("{}\n", one_line(summary));
   }
   say("wrote the {} of {} to {}\n", made.multi_label ? "labels" : "classes",
-      pluralized(made.count(), "node"),
-      names.front().second);
+      pluralized(made.count(), "node"), names.front().second);
   for (std::size_t i = 1; i < names.size(); ++i)
     say("wrote {} to {}\n", names[i].first, names[i].second);
 }
@@ -283,8 +282,7 @@ result<int> predict(const predict_options& options) {
 void add_predict_command(command_line& cli) {
   auto options = std::make_shared<predict_options>();
   auto* command = cli.app.add_subcommand(
-    "predict",
-    "Predict the classes or labels of nodes with a finished run");
+    "predict", "Predict the classes or labels of nodes with a finished run");
   add_finished_run_options(*command, *options);
   command
     ->add_option("--out", options->out,
@@ -299,7 +297,8 @@ void add_predict_command(command_line& cli) {
   command->add_flag("--probabilities", options->probabilities,
                     "Write [nodes, classes] float32, too: beside --out, or "
                     "as columns of a .csv");
-  command->add_flag("--logits", options->logits, "The same before the softmax, or the logistic "
+  command->add_flag("--logits", options->logits,
+                    "The same before the softmax, or the logistic "
                     "function of labels");
   command->add_flag("--embeddings", options->embeddings,
                     "Write the inputs of the last layer, too, beside it");
