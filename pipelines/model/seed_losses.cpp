@@ -1,8 +1,8 @@
 #include "pipelines/model/seed_losses.hpp"
 
 #include "partition/dataset/dataset.hpp"
-#include "pipelines/kernels/binary_cross_entropy.hpp"
 #include "pipelines/kernels/class_scores.hpp"
+#include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,8 +3,8 @@
 #include "partition/files/mapped_file.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "partition/files/npy/npy_header.hpp"
-#include "pipelines/kernels/binary_cross_entropy.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
+#include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 
 #include <fmt/format.h>
 

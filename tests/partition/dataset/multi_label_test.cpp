@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using row_bytes = std::vector<std::uint8_t>;
+using label_bytes_list = std::vector<std::uint8_t>;
 
-const row_bytes paper_rows{1,   0,   1, //
-                           0,   0,   0, // None of them, which is known.
-                           255, 255, 255, 0, 1, 1};
+const label_bytes_list paper_rows{1,   0,   1, //
+                                  0,   0,   0, // None of them, which is known.
+                                  255, 255, 255, 0, 1, 1};
 
 dataset_info info_with_rows() {
   auto info = example_info();
@@ -40,7 +40,7 @@ dataset_info info_with_rows() {
 
 /// The example, but with several labels of its papers.
 /// @param train Its training seeds.
-result<dataset_info> write_rows(const fs::path& folder, row_bytes rows,
+result<dataset_info> write_rows(const fs::path& folder, label_bytes_list rows,
                                 const std::vector<node_id>& train = {3, 0}) {
   GRAPHMILL_TRY(auto writer,
                 dataset_writer::create(folder, info_with_rows(), {}));
@@ -54,8 +54,8 @@ result<dataset_info> write_rows(const fs::path& folder, row_bytes rows,
 }
 
 /// Rows of labels of the papers of a graph, by their original ids.
-row_bytes rows_by_original_id(const partitioned_graph& graph) {
-  row_bytes out(paper_rows.size(), 9);
+label_bytes_list rows_by_original_id(const partitioned_graph& graph) {
+  label_bytes_list out(paper_rows.size(), 9);
   for (part_id p = 0; p < graph.part_count(); ++p) {
     const auto part = value_of(graph.open_shard(p));
     const auto& papers = part->nodes(0);
@@ -120,7 +120,7 @@ CATCH_TEST_CASE("several labels are inspected", "[partition][multi_label]") {
     CATCH_CHECK(found.node_types[0].unlabelled == 1);
   }
   // Node 0 is a training seed.
-  const row_bytes broken{255, 255, 255, 0, 2, 0, 1, 0, 255, 0, 1, 1};
+  const label_bytes_list broken{255, 255, 255, 0, 2, 0, 1, 0, 255, 0, 1, 1};
   value_of(write_npy_bytes(folder / "nodes" / "paper" / "labels.npy",
                            dtype::uint8, {4, 3},
                            std::as_bytes(std::span{broken})));
@@ -134,7 +134,8 @@ CATCH_TEST_CASE("several labels are inspected", "[partition][multi_label]") {
 
 CATCH_TEST_CASE("a writer refuses broken rows of labels",
                 "[partition][multi_label]") {
-  const auto refused = [](row_bytes rows, std::vector<node_id> train = {3, 0}) {
+  const auto refused = [](label_bytes_list rows,
+                          std::vector<node_id> train = {3, 0}) {
     temp_folder folder;
     return error_of(write_rows(folder.path(), std::move(rows), train)).message;
   };

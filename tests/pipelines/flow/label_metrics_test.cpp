@@ -1,5 +1,4 @@
 #include "pipelines/flow/class_metrics.hpp"
-#include "pipelines/kernels/binary_cross_entropy.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
@@ -21,13 +20,32 @@ struct labelled_seeds {
 
   std::int64_t count() const { return std::ssize(rows) / labels; }
 
+  /// The outcomes of seeds [begin, end), each label of each seed by itself.
   seed_outcomes told(std::int64_t begin, std::int64_t end, bool scores) const {
-    const auto from = static_cast<std::size_t>(begin * labels);
-    return label_outcomes_of(
-      {logits.data() + from, end - begin, labels},
-      std::span{rows}.subspan(from,
-                              static_cast<std::size_t>((end - begin) * labels)),
-      scores);
+    seed_outcomes out;
+    out.classes = static_cast<std::int32_t>(labels);
+    out.multi_label = true;
+    for (auto seed = begin; seed < end; ++seed) {
+      std::vector<std::uint32_t> words(out.label_words());
+      for (std::int64_t label = 0; label < labels; ++label) {
+        const auto at = static_cast<std::size_t>(seed * labels + label);
+        const auto has = rows[at] == 1;
+        const auto predicted = logits[at] > 0;
+        out.confusion.push_back(
+          {static_cast<std::int32_t>(label),
+           has ? (predicted ? seed_outcomes::right : seed_outcomes::missed)
+               : (predicted ? seed_outcomes::wrong : seed_outcomes::absent),
+           1});
+        if (has)
+          words[static_cast<std::size_t>(label) / 32] |= 1U << (label % 32);
+        if (scores)
+          out.scores.push_back(logits[at]);
+      }
+      for (const auto word : words)
+        if (scores)
+          out.labels.push_back(static_cast<std::int32_t>(word));
+    }
+    return out;
   }
 };
 

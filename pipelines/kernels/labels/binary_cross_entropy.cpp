@@ -1,4 +1,4 @@
-#include "pipelines/kernels/binary_cross_entropy.hpp"
+#include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 
 #include "partition/dataset/dataset.hpp"
 
