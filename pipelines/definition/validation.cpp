@@ -258,6 +258,23 @@ std::vector<problem> problems_with(const definition_source& source,
   return problems;
 }
 
+std::optional<std::string> note_on_metric(const definition& def,
+                                          const dataset_info& info) {
+  const auto chosen = choose_labels(info, def.labels);
+  if (!chosen || def.evaluate.metric != evaluation_metric::accuracy)
+    return std::nullopt;
+  const auto& target =
+    chosen.value().node_types[static_cast<std::size_t>(info.target)];
+  if (!target.multi_label()
+      || target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
+    return std::nullopt;
+  return fmt::format("nodes of {} may have several labels, and the best epoch "
+                     "is chosen by accuracy, the share of nodes of which all "
+                     "labels are right; `evaluate.metric: f1_micro` counts "
+                     "each label",
+                     in_quotes(info.name));
+}
+
 std::optional<std::string> note_on_graph(const definition& def,
                                          const dataset_info& info) {
   return traits_of(def.model.kind).hears() ? note_on_target(info)

@@ -146,6 +146,22 @@ CATCH_TEST_CASE("several labels of a node take no settings of classes",
                 != std::string::npos);
   }
   CATCH_CHECK(problems_of(begin + "train: {batch_size: 8}}", info).empty());
+  const auto note_with = [&](const char* metric) {
+    return note_on_metric(
+      source_of(fmt::format("{}evaluate: {{metric: {}}}}}", begin, metric))
+        .value,
+      info);
+  };
+  CATCH_REQUIRE(note_with("accuracy"));
+  CATCH_CHECK(note_with("accuracy")->find("`evaluate.metric: f1_micro`")
+              != std::string::npos);
+  CATCH_CHECK_FALSE(note_with("f1_micro"));
+  target.labels = label_kind::classes;
+  CATCH_CHECK_FALSE(note_with("accuracy"));
+  target.labels = label_kind::multi_label;
+  target.split_counts[1] = 0;
+  CATCH_CHECK_FALSE(note_with("accuracy"));
+  target.split_counts[1] = 4;
   // Labels are counted however many there are, and may be more than nodes.
   target.class_count = 20'000;
   CATCH_CHECK(
