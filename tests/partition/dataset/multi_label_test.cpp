@@ -159,6 +159,7 @@ CATCH_TEST_CASE("a writer refuses broken rows of labels",
     value_of(dataset_writer::create(folder.path(), info_with_rows(), {}));
   CATCH_CHECK(has(error_of(writer.set_labels(0, example_labels)).message,
                   "which may have several"));
+  fs::create_directory(folder / "classes");
   auto classes =
     value_of(dataset_writer::create(folder / "classes", example_info(), {}));
   CATCH_CHECK(has(error_of(classes.set_label_rows(0, paper_rows)).message,

@@ -61,18 +61,18 @@ std::vector<std::uint8_t> rows_of(const dataset& data) {
 
 CATCH_TEST_CASE("rows of labels are several labels of a node",
                 "[partition][import][npy]") {
-  const label_import import;
+  const label_import take;
   const std::vector<std::uint8_t> want{1, 1, 0, 1, 255, 255};
   CATCH_CHECK(rows_of(value_of(
-                import(std::vector<std::int64_t>{1, 1, 0, 1, -1, -1}, {3, 2})))
+                take(std::vector<std::int64_t>{1, 1, 0, 1, -1, -1}, {3, 2})))
               == want);
-  CATCH_CHECK(rows_of(value_of(import(
-                std::vector<std::uint8_t>{1, 1, 0, 1, 255, 255}, {3, 2})))
+  CATCH_CHECK(rows_of(value_of(
+                take(std::vector<std::uint8_t>{1, 1, 0, 1, 255, 255}, {3, 2})))
               == want);
   CATCH_CHECK(
-    rows_of(value_of(import(std::vector<float>{1, 1, 0, 1, NAN, NAN}, {3, 2})))
+    rows_of(value_of(take(std::vector<float>{1, 1, 0, 1, NAN, NAN}, {3, 2})))
     == want);
-  CATCH_CHECK(value_of(import(std::vector<double>{1, 1, 0, 1, 0, 0}, {3, 2}))
+  CATCH_CHECK(value_of(take(std::vector<double>{1, 1, 0, 1, 0, 0}, {3, 2}))
                 .info()
                 .node_types[0]
                 .class_count
@@ -90,63 +90,60 @@ CATCH_TEST_CASE("rows of labels are several labels of a node",
 CATCH_TEST_CASE("rows that mark one label each have to be asked for",
                 "[partition][import][npy]") {
   const std::vector<std::int64_t> marks{1, 0, 0, 1, -1, -1};
-  label_import import;
-  CATCH_CHECK(has(error_of(import(marks, {3, 2})).message,
+  label_import take;
+  CATCH_CHECK(has(error_of(take(marks, {3, 2})).message,
                   "marks one of 2 classes: save argmax(axis=1) of it, or "
                   "import with --multi-label"));
-  import.multi_label = true;
-  CATCH_CHECK(rows_of(value_of(import(marks, {3, 2})))
+  take.multi_label = true;
+  CATCH_CHECK(rows_of(value_of(take(marks, {3, 2})))
               == std::vector<std::uint8_t>{1, 0, 0, 1, 255, 255});
   // One column is a list of classes, unless it is said to be rows.
   const std::vector<std::int64_t> column{1, 0, 1};
-  CATCH_CHECK(rows_of(value_of(import(column, {3, 1})))
+  CATCH_CHECK(rows_of(value_of(take(column, {3, 1})))
               == std::vector<std::uint8_t>{1, 0, 1});
   CATCH_CHECK(
-    has(error_of(import(column, {3})).message, "has one number for each node"));
-  import.multi_label = false;
-  const auto classes = value_of(import(column, {3, 1}));
+    has(error_of(take(column, {3})).message, "has one number for each node"));
+  take.multi_label = false;
+  const auto classes = value_of(take(column, {3, 1}));
   CATCH_CHECK_FALSE(classes.info().node_types[0].multi_label());
   CATCH_CHECK(classes.info().node_types[0].class_count == 2);
 }
 
 CATCH_TEST_CASE("rows that are no labels are named",
                 "[partition][import][npy]") {
-  label_import import;
+  label_import take;
+  CATCH_CHECK(has(
+    error_of(take(std::vector<std::int64_t>{1, 1, 0, 5, 0, 0}, {3, 2})).message,
+    "has 2 numbers for each node, and number 1 of node 1 is 5: nodes with "
+    "several labels have 1 for each that they have"));
   CATCH_CHECK(
-    has(error_of(import(std::vector<std::int64_t>{1, 1, 0, 5, 0, 0}, {3, 2}))
-          .message,
-        "has 2 numbers for each node, and number 1 of node 1 is 5: nodes with "
-        "several labels have 1 for each that they have"));
-  CATCH_CHECK(
-    has(error_of(import(std::vector<std::int64_t>{1, 1, -1, 1, 0, 0}, {3, 2}))
+    has(error_of(take(std::vector<std::int64_t>{1, 1, -1, 1, 0, 0}, {3, 2}))
           .message,
         "number 1 of node 1 is 1"));
+  CATCH_CHECK(
+    has(error_of(take(std::vector<float>{1, 1, 0.5F, 1, 0, 0}, {3, 2})).message,
+        "number 0 of node 1 is 0.5"));
+  take.meta = R"({"num_classes": 3})";
   CATCH_CHECK(has(
-    error_of(import(std::vector<float>{1, 1, 0.5F, 1, 0, 0}, {3, 2})).message,
-    "number 0 of node 1 is 0.5"));
-  import.meta = R"({"num_classes": 3})";
-  CATCH_CHECK(
-    has(error_of(import(std::vector<std::int64_t>{1, 1, 0, 1, 0, 0}, {3, 2}))
-          .message,
-        "has 2 labels for each node, and meta.json speaks of 3 classes"));
-  import.meta = "{}";
-  import.renumber = true;
-  CATCH_CHECK(
-    has(error_of(import(std::vector<std::int64_t>{1, 1, 0, 1, 0, 0}, {3, 2}))
-          .message,
-        "--renumber-labels is for one label for each node"));
+    error_of(take(std::vector<std::int64_t>{1, 1, 0, 1, 0, 0}, {3, 2})).message,
+    "has 2 labels for each node, and meta.json speaks of 3 classes"));
+  take.meta = "{}";
+  take.renumber = true;
+  CATCH_CHECK(has(
+    error_of(take(std::vector<std::int64_t>{1, 1, 0, 1, 0, 0}, {3, 2})).message,
+    "--renumber-labels is for one label for each node"));
 }
 
 CATCH_TEST_CASE("nodes with several labels are split",
                 "[partition][import][npy]") {
   const std::vector<std::int64_t> labels{1, 1, -1, -1, 0, 0};
-  label_import import;
-  import.split = split_request{.fractions = { 0.5, 0.5, 0 }};
-  const auto data = value_of(import(labels, {3, 2}));
+  label_import take;
+  take.split = split_request{.fractions = {0.5, 0.5, 0}};
+  const auto data = value_of(take(labels, {3, 2}));
   // Node 1 has no labels.
   CATCH_CHECK(data.info().node_types[0].split_counts
               == std::array<std::int64_t, 3>{1, 1, 0});
-  import.split->order = split_order::label;
-  CATCH_CHECK(has(error_of(import(labels, {3, 2})).message,
+  take.split->order = split_order::label;
+  CATCH_CHECK(has(error_of(take(labels, {3, 2})).message,
                   "may have several labels, so that there are no classes"));
 }
