@@ -17,7 +17,7 @@ inline std::uint64_t value_bytes(const node_type_info& type, gather_kind kind) {
   case gather_kind::out_degrees:
     return sizeof(std::int32_t);
   case gather_kind::labels:
-    return sizeof(std::int64_t);
+    return type.label_bytes();
   case gather_kind::original_ids:
     return sizeof(node_id);
   case gather_kind::unset:

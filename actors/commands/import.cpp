@@ -111,11 +111,15 @@ void add_npy(command_line& cli, CLI::App& parent) {
   app->add_flag("--renumber-labels", options->renumber_labels,
                 "Number the labels that there are from 0, and keep them as "
                 "names of classes; labels with gaps are, in any case");
+  app->add_flag("--multi-label", options->multi_label,
+                "Nodes may have several labels: rows of labels.npy are 0 and "
+                "1; taken so anyway unless each row marks one");
   add_change_flags(*app, *flags);
   app->footer(
     "The arrays of a graph of one node type:\n"
     "  edges.npy                   [2, E]: sources, destinations\n"
-    "  labels.npy                  [N], -1 = none\n"
+    "  labels.npy                  [N], -1 = none; or [N, labels] of 0 and 1,\n"
+    "                              if nodes have several labels\n"
     "  {train,val,test}_idx.npy    node ids, or _mask.npy: [N] of booleans\n"
     "  features.npy                [N, F] or [N], or as CSR:\n"
     "                              features_indptr.npy,\n"

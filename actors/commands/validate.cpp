@@ -50,8 +50,10 @@ result<int> validate(const definition_options& options) {
     GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
     for (auto& problem : problems_with(source, graph.info()))
       problems.push_back(std::move(problem));
-    if (auto note = note_on_graph(source.value, graph.info()))
-      notes.push_back(*std::move(note));
+    for (auto note : {note_on_graph(source.value, graph.info()),
+                      note_on_metric(source.value, graph.info())})
+      if (note)
+        notes.push_back(*std::move(note));
   } else if (!options.data.empty()) {
     source.report({options.file, 0, 0}, found.error().message);
   }

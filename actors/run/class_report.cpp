@@ -67,7 +67,8 @@ nlohmann::json evaluation_json(const phase_result& done) {
   const auto count = done.classes->classes.size();
   if (count != 0 && count <= most_listed_classes) {
     out["classes"] = class_list(*done.classes);
-    out["confusion"] = confusion_rows(*done.classes);
+    if (!done.classes->confusion.empty())
+      out["confusion"] = confusion_rows(*done.classes);
   }
   return out;
 }

@@ -12,9 +12,9 @@ namespace graphmill {
 void add_class_metrics(nlohmann::json& to, const class_metrics& of);
 
 /// All that an evaluation has given, as summaries tell it: seeds, loss,
-/// accuracy and `add_class_metrics`. For up to 64 classes also `classes`, a
-/// list with what is known of each, and `confusion`, a row for each label with
-/// a count for each prediction.
+/// accuracy and `add_class_metrics`. For up to 64 classes or labels also
+/// `classes`, a list with what is known of each, and, where a node has one
+/// class, `confusion`, a row for each label with a count for each prediction.
 nlohmann::json evaluation_json(const phase_result& done);
 
 /// The same metrics of a line of metrics.jsonl, which has none by class.

@@ -116,9 +116,14 @@ private:
         degrees.resize(count);
     }
     batch->labels = pod_vector<std::int64_t>{config_.pool};
+    batch->label_rows = pod_vector<std::uint8_t>{config_.pool};
     batch->original_seeds = pod_vector<node_id>{config_.pool};
     batch->original_seeds.resize(seeds_of(state));
-    if (info().node_types[info().target].class_count > 0)
+    const auto& target = info().node_types[info().target];
+    if (target.multi_label())
+      batch->label_rows.resize(seeds_of(state)
+                               * static_cast<std::size_t>(target.class_count));
+    else if (target.class_count > 0)
       batch->labels.resize(seeds_of(state));
     state.batch = std::move(batch);
   }
@@ -164,6 +169,9 @@ private:
     if (!batch.labels.empty())
       job.items.push_back(
         {gather_kind::labels, info().target, ids, rows, batch.labels.data()});
+    if (!batch.label_rows.empty())
+      job.items.push_back({gather_kind::labels, info().target, ids, rows,
+                           batch.label_rows.data()});
   }
 
   std::vector<std::pair<part_id, gather_job>> plan_jobs(const work& state) {

@@ -196,10 +196,7 @@ class Writer:
         where = f"{owner}.{name}"
         shape = self.expect_rows(owner, name, value, count, most=2)
         if len(shape) == 2 and shape[1] != 1:
-            raise Refused(f"{where} has {shape[1]} values for each node, and "
-                          "one label is expected: give argmax(1) of it if each "
-                          "row marks one class; nodes cannot have several "
-                          "labels yet")
+            return self.write_label_rows(owner, where, Rows(value), shape)
         if isinstance(value, (list, tuple)):
             value = np.array(value, object)
         texts = set()
@@ -224,6 +221,23 @@ class Writer:
             return {"num_classes": len(place), "class_names": list(place)}
         return ({"num_classes": int(self.num_classes)}
                 if self.num_classes else {})
+
+    def write_label_rows(self, owner, where, rows, shape):
+        """Several labels for each node, 1 for each that it has and 0 for the
+        others; -1 throughout if nothing is known of it."""
+        several = False
+        step = max(1, self.step // max(1, shape[1]))
+        with NpyFile(self.path(owner, "labels.npy"), np.int8, shape) as file:
+            for first, block in rows.blocks(step):
+                labels = rows_of_labels(block, where)
+                several |= bool(((labels[:, 0] >= 0)
+                                 & ((labels == 1).sum(axis=1) != 1)).any())
+                file.write(first * shape[1], labels)
+        if not several:
+            raise Refused(f"{where} has {shape[1]} values for each node, and "
+                          "each row marks one class: give argmax(1) of it")
+        self.note(f"{where}: any of {shape[1]} labels for each node")
+        return {}
 
     def write_splits(self, owner, data, count):
         for which in ("train", "val", "test"):
@@ -328,6 +342,20 @@ def stacked(values, where):
     except (TypeError, ValueError) as error:
         raise Refused(f"{where}: its rows are no lists of as many numbers "
                       "each") from error
+
+
+def rows_of_labels(block, where):
+    """Rows of 0 and 1 as int8, those of NaN, -1 or 255 as -1."""
+    if block.dtype.kind not in "biuf":
+        raise Refused(f"{where} holds {block.dtype}, and several labels for "
+                      "each node are 0 and 1")
+    unknown = (block != block) | (block == -1) | (block == 255)
+    wrong = ~unknown & (block != 0) & (block != 1)
+    if wrong.any() or (unknown.any(axis=1) != unknown.all(axis=1)).any():
+        bad = block[wrong][0] if wrong.any() else "missing in a part of a row"
+        raise Refused(f"{where}: a label is {bad}; of several labels for each "
+                      "node each is 0 or 1, or all are -1")
+    return np.where(unknown, -1, block).astype(np.int8)
 
 
 def whole_labels(block, place, where):

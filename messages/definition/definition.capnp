@@ -275,7 +275,7 @@ struct Evaluate {
     $unit("epochs") $range(min = 1, max = 1000000);
 
   metric @3 :EvaluationMetric = accuracy
-    $help("By which metric of the validations the best epoch is chosen and `train.patience` counts: the larger the better, but for loss. f1_macro is for up to 512 classes; roc_auc and average_precision bring scores together as `scores` does");
+    $help("By which metric of the validations the best epoch is chosen and `train.patience` counts: the larger the better, but for loss. f1_macro, roc_auc and average_precision are means over classes or labels. f1_macro and f1_micro are for up to 512 classes, or any number of labels; roc_auc and average_precision bring scores together as `scores` does");
 
   scores @4 :Bool = false
     $help("Tell ROC-AUC and average precision of validations and tests, too, each class against the others. For that the scores of all their seeds are brought to where the run is led: 4 bytes for each seed and class, 256 MiB for a split at the most, and 16 MiB for a batch");
@@ -288,7 +288,7 @@ enum EvaluationMetric {
   f1Macro @3;
   rocAuc @4;
   averagePrecision @5;
-  # The last three: the mean over classes.
+  f1Micro @6;
 }
 
 enum NeighbourUse {

@@ -35,7 +35,8 @@ enum class evaluation_metric : std::uint8_t {
   loss,
   f1_macro,
   roc_auc,
-  average_precision
+  average_precision,
+  f1_micro
 };
 
 /// A pipeline definition as the code uses it: the plain-struct form of the

@@ -71,7 +71,8 @@ static_assert(aligned<schema::EvaluationMetric, evaluation_metric>(
    {schema::EvaluationMetric::F1_MACRO, evaluation_metric::f1_macro},
    {schema::EvaluationMetric::ROC_AUC, evaluation_metric::roc_auc},
    {schema::EvaluationMetric::AVERAGE_PRECISION,
-    evaluation_metric::average_precision}}));
+    evaluation_metric::average_precision},
+   {schema::EvaluationMetric::F1_MICRO, evaluation_metric::f1_micro}}));
 
 // -- checks
 

@@ -158,7 +158,8 @@ enum GatherKind {
   # float32 or float16 [ids, feature width]. float16 only if the caller asked
   # for it or the dataset has it.
   labels @2;
-  # Whole numbers, -1: none.
+  # Whole numbers, -1: none. Of nodes that may have several labels uint8 [ids,
+  # labels]: 0 or 1, or 255 in all columns of a node without any.
   degrees @3;
   # Whole numbers: in-degrees of all edge types together, over the full graph.
   originalIds @4;

@@ -365,11 +365,16 @@ struct Outcomes {
   # the bulk frames of the message, one step's behind the other's, as values of
   # four bytes each: `pairs` times a label, what was predicted, and how many seeds
   # had both; then the labels of `scored` seeds (Int32); then their scores
-  # (Float32), seed by seed, one for each class.
+  # (Float32), seed by seed, one for each class. With `multiLabel` a pair is a
+  # label and what became of it (0: absent, 1: wrongly predicted, 2: missed, 3:
+  # rightly predicted), and the labels of a seed are bits, 32 to a value.
 
   classes @0 :Int32;
   pairs @1 :UInt32;
   scored @2 :UInt32;
+
+  multiLabel @3 :Bool;
+  # Seeds may have several labels. `classes` is their number.
 }
 
 # -- rendezvous ----------------------------------------------------------------

@@ -10,22 +10,32 @@ result<void> seed_outcomes::check() const {
   };
   if (classes < 1)
     return fail(ec::invalid_data, "outcomes of seeds of {} classes", classes);
-  if (!confusion.empty() && classes > most_counted_classes)
+  if (!confusion.empty() && !multi_label && classes > most_counted_classes)
     return fail(ec::invalid_data,
                 "counts of pairs of {} classes; {} are the most", classes,
                 most_counted_classes);
+  // What is kept of them grows with the labels, of which each has an outcome.
+  if (multi_label && !confusion.empty()
+      && confusion.size() < static_cast<std::size_t>(classes))
+    return fail(ec::invalid_data, "{} outcomes of {} labels", confusion.size(),
+                classes);
   for (const auto& pair : confusion)
-    if (!is_class(pair.label) || !is_class(pair.predicted) || pair.count < 1)
+    if (!is_class(pair.label) || pair.count < 1
+        || (multi_label ? pair.predicted < absent || pair.predicted > right
+                        : !is_class(pair.predicted)))
       return fail(ec::invalid_data,
                   "{} seeds of class {} were taken for class {}, and there are "
                   "{} classes",
                   pair.count, pair.label, pair.predicted, classes);
-  if (!std::ranges::all_of(labels, is_class))
+  if (labels.size() % label_words() != 0)
+    return fail(ec::invalid_data, "{} values for {} labels of seeds",
+                labels.size(), classes);
+  if (!multi_label && !std::ranges::all_of(labels, is_class))
     return fail(ec::invalid_data,
                 "scores of a seed whose label is none of {} classes", classes);
-  if (scores.size() != labels.size() * static_cast<std::size_t>(classes))
+  if (scores.size() != scored() * static_cast<std::size_t>(classes))
     return fail(ec::invalid_data, "{} scores for {} seeds and {} classes",
-                scores.size(), labels.size(), classes);
+                scores.size(), scored(), classes);
   if (scores.size() > most_batch_scores)
     return fail(ec::invalid_data, "{} scores of a batch; {} are the most",
                 scores.size(), most_batch_scores);

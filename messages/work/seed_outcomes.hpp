@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct confusion_count {
 /// depend on how seeds were dealt out to batches. Value type.
 struct seed_outcomes {
   /// What is counted of pairs grows with the square of the classes: of more
-  /// than these it is left out.
+  /// than these it is left out. Of labels of which a seed may have several, it
+  /// is counted however many there are.
   static constexpr std::int32_t most_counted_classes = 512;
 
   /// Scores of one evaluation, over all classes, that are brought together.
@@ -30,13 +32,30 @@ struct seed_outcomes {
   /// Of one batch.
   static constexpr std::uint64_t most_batch_scores = std::uint64_t{1} << 22;
 
-  std::int32_t classes = 0;               ///< Of the model.
-  std::vector<confusion_count> confusion; ///< Of the pairs that occur.
-  /// Of each labelled seed, in their order, if scores are wanted.
-  std::vector<std::int32_t> labels;
-  std::vector<float> scores; ///< [labels, classes], the larger the likelier.
+  /// What became of one label of one seed: `confusion_count::predicted` where
+  /// seeds may have several labels.
+  enum outcome : std::int32_t { absent, wrong, missed, right };
 
-  /// Fails if a label or a prediction is no class, nothing is counted, or there
+  std::int32_t classes = 0; ///< Of the model: classes, or labels.
+  /// Whether a seed may have several labels.
+  bool multi_label = false;
+  /// Of the pairs that occur: a class, and for which one it was taken. Where
+  /// seeds may have several labels: a label, and an `outcome`, so that each
+  /// seed is counted once for each label.
+  std::vector<confusion_count> confusion;
+  /// Of each labelled seed, in their order, if scores are wanted: its class, or
+  /// [seeds, label_words()] bits of its labels, from the lowest bit on.
+  std::vector<std::int32_t> labels;
+  std::vector<float> scores; ///< [seeds, classes], the larger the likelier.
+
+  /// Values that the labels of a seed take.
+  std::size_t label_words() const {
+    return multi_label ? (static_cast<std::size_t>(classes) + 31) / 32 : 1;
+  }
+  /// Seeds with scores.
+  std::size_t scored() const { return labels.size() / label_words(); }
+
+  /// Fails if a label or a prediction is none, nothing is counted, or there
   /// are not as many scores as labels and classes say, or more than a batch may
   /// have. For what comes from elsewhere.
   result<void> check() const;

@@ -24,8 +24,12 @@ result<dataset::label_arrays> open_labels(const fs::path& folder,
                                           std::string_view set) {
   dataset::label_arrays arrays;
   if (type.class_count > 0) {
-    GRAPHMILL_TRY(arrays.labels, open_array(folder / labels_file(set),
-                                            dtype::int64, {type.count}));
+    GRAPHMILL_TRY(
+      arrays.labels,
+      type.multi_label()
+        ? open_array(folder / labels_file(set), dtype::uint8,
+                     {type.count, type.class_count})
+        : open_array(folder / labels_file(set), dtype::int64, {type.count}));
   }
   for (auto which : all_splits) {
     const auto i = static_cast<std::size_t>(which);

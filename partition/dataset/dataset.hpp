@@ -17,7 +17,7 @@ namespace graphmill {
 
 /// The newest version of the folder format that this build reads. It writes
 /// `format_version_of`.
-inline constexpr int dataset_format_version = 2;
+inline constexpr int dataset_format_version = 3;
 
 /// The splits of a node type, in this order wherever they are indexed.
 enum class split : std::uint8_t { train, validation, test };
@@ -25,6 +25,17 @@ inline constexpr std::array<split, 3> all_splits{
   split::train, split::validation, split::test};
 /// "train", "val", "test": the names of the files.
 std::string_view file_stem(split which);
+
+/// What the labels of a node are, from which the task follows.
+enum class label_kind : std::uint8_t {
+  classes,    ///< One class of `class_count`: int64 [N], -1 = none.
+  multi_label ///< Any of `class_count` labels: uint8 [N, class_count], 1 where
+              ///< a node has the label and 0 where not; `no_labels` throughout
+              ///< the row of a node of which nothing is known.
+};
+
+/// In all columns of the row of a node without labels, of `multi_label`.
+inline constexpr std::uint8_t no_labels = 255;
 
 /// Other labels of the nodes of a type, with classes and splits of their own. A
 /// definition chooses one by its name.
@@ -44,6 +55,16 @@ struct node_type_info {
   std::vector<std::string> class_names;       ///< Empty, or one per class.
   std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
   std::vector<label_set_info> label_sets{};   ///< Besides its own labels.
+  /// Of its own labels; those of label sets are classes.
+  label_kind labels = label_kind::classes;
+
+  /// Whether a node may have several labels, or none of them.
+  bool multi_label() const { return labels == label_kind::multi_label; }
+  /// Bytes of what one node has in a file of labels.
+  std::uint64_t label_bytes() const {
+    return multi_label() ? static_cast<std::uint64_t>(class_count)
+                         : sizeof(std::int64_t);
+  }
 };
 
 struct edge_type_info {
@@ -72,8 +93,9 @@ struct dataset_info {
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
 };
 
-/// The version that a dataset is written as: 2 if a node type has label sets,
-/// which older builds would leave out, else 1.
+/// The version that a dataset is written as: 3 if nodes may have several
+/// labels, which older builds cannot read; 2 if a node type has label sets,
+/// which they would leave out; else 1.
 int format_version_of(const dataset_info& info);
 
 /// A sentence to warn with if no edge ends at a node of the target type, so
@@ -103,7 +125,7 @@ public:
   const dataset_info& info() const { return info_; }
 
   struct label_arrays {
-    std::optional<npy_array> labels; ///< [N] int64, -1 = none
+    std::optional<npy_array> labels; ///< As `label_kind` says.
     std::array<std::optional<npy_array>, 3>
       splits; ///< int64 ids, in seed order
   };

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 28;
 
+constexpr std::string_view multi_label_name = "multi_label";
+
 /// Reads the fields of one JSON object; `where` names it in errors.
 struct object_reader {
   const json& object;
@@ -100,6 +102,16 @@ result<void> read_classes(const object_reader& in, std::int64_t nodes,
   return ok();
 }
 
+/// A dataset that does not say so has classes, as all had once.
+result<label_kind> read_label_kind(const object_reader& in) {
+  GRAPHMILL_TRY(const auto name, in.text("labels", false));
+  if (name.empty())
+    return label_kind::classes;
+  if (name == multi_label_name)
+    return label_kind::multi_label;
+  return in.wrong("labels", fmt::format("\"{}\"", multi_label_name));
+}
+
 result<node_type_info> read_node_type(const object_reader& in) {
   GRAPHMILL_TRYV(in.check());
   node_type_info type;
@@ -111,6 +123,7 @@ result<node_type_info> read_node_type(const object_reader& in) {
   GRAPHMILL_TRY(type.feature_type, in.type("feature_type", dtype::float32,
                                            dtype::float16, dtype::float32));
   GRAPHMILL_TRYV(read_classes(in, type.count, type));
+  GRAPHMILL_TRY(type.labels, read_label_kind(in));
   GRAPHMILL_TRY(const auto sets, in.list("label_sets", most_label_sets));
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const object_reader entry{sets[i],
@@ -200,6 +213,8 @@ json to_json(const node_type_info& type) {
            {"class_count", type.class_count},
            {"class_names", type.class_names},
            {"splits", splits_json(type.split_counts)}};
+  if (type.multi_label())
+    out["labels"] = multi_label_name;
   for (const auto& set : type.label_sets)
     out["label_sets"].push_back({{"name", set.name},
                                  {"class_count", set.class_count},
@@ -220,6 +235,8 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 } // namespace
 
 int format_version_of(const dataset_info& info) {
+  if (std::ranges::any_of(info.node_types, &node_type_info::multi_label))
+    return 3;
   return std::ranges::any_of(
            info.node_types,
            [](const auto& type) { return !type.label_sets.empty(); })

@@ -38,6 +38,12 @@ result<void> check_classes(const node_type_info& type, std::string_view where) {
     return fail(ec::invalid_data,
                 "{}: {} has {} classes, but {} names for them", where,
                 type.name, type.class_count, type.class_names.size());
+  if (type.multi_label()
+      && (type.class_count == 0 || type.class_count > most_labels))
+    return fail(ec::invalid_data,
+                "{}: nodes of {} may have several of {} labels; 1 to {} "
+                "expected",
+                where, type.name, type.class_count, most_labels);
   for (auto count : type.split_counts)
     if (count < 0 || count > type.count)
       return fail(ec::invalid_data, "{}: a split of {} has {} of {} nodes",

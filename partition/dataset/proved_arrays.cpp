@@ -18,6 +18,8 @@ bool has_array(const node_type_info& type, proved_array which) {
 
 block_layout layout_of(const node_type_info& type, std::int64_t rows,
                        proved_array which) {
+  if (which == proved_array::labels)
+    return {rows, type.label_bytes()};
   if (which != proved_array::features)
     return {rows, sizeof(std::int64_t)};
   return {rows, static_cast<std::uint64_t>(type.feature_width)
@@ -37,7 +39,8 @@ std::span<const std::byte> elements_of(const shard& part, node_type_id type,
                               * static_cast<std::size_t>(layout.row_bytes)};
   }
   case proved_array::labels:
-    return std::as_bytes(nodes.labels);
+    return nodes.label_rows.empty() ? std::as_bytes(nodes.labels)
+                                    : std::as_bytes(nodes.label_rows);
   case proved_array::original_ids:
     return std::as_bytes(nodes.original_ids);
   }

@@ -15,6 +15,10 @@ result<void> check_labels(const node_type_info& type,
   if (type.class_count == 0)
     return fail(ec::invalid_data, "labels given for {}, which has no classes",
                 type.name);
+  if (type.multi_label())
+    return fail(ec::invalid_data,
+                "one label each given for nodes of {}, which may have several",
+                type.name);
   if (std::ssize(labels) != type.count)
     return fail(ec::invalid_data, "{} labels given for the {} nodes of {}",
                 labels.size(), type.count, type.name);
@@ -26,6 +30,36 @@ result<void> check_labels(const node_type_info& type,
                 "label of {} node {} is {}; 0 to {} expected, or -1 for none",
                 type.name, bad - labels.begin(), *bad, type.class_count - 1);
   return ok();
+}
+
+result<void> check_label_rows(const node_type_info& type,
+                              std::span<const std::uint8_t> rows) {
+  if (!type.multi_label())
+    return fail(ec::invalid_data, "rows of labels given for {}, which has {}",
+                type.name, type.class_count > 0 ? "classes" : "no labels");
+  const auto width = static_cast<std::size_t>(type.class_count);
+  if (rows.size() != static_cast<std::size_t>(type.count) * width)
+    return fail(ec::invalid_data,
+                "{} values given for {} labels of the {} nodes of {}",
+                rows.size(), width, type.count, type.name);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto first = rows[i / width * width];
+    if (first == no_labels ? rows[i] != no_labels : rows[i] > 1)
+      return fail(ec::invalid_data,
+                  "label {} of {} node {} is {}; 0 or 1 expected, or {} in all "
+                  "columns of a node without labels",
+                  i % width, type.name, i / width, rows[i], no_labels);
+  }
+  return ok();
+}
+
+std::vector<std::int64_t> labelled_nodes(const node_type_info& type,
+                                         std::span<const std::uint8_t> rows) {
+  const auto width = static_cast<std::size_t>(type.class_count);
+  std::vector<std::int64_t> out(static_cast<std::size_t>(type.count));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = rows[i * width] == no_labels ? -1 : 0;
+  return out;
 }
 
 result<void> check_seeds(const node_type_info& type,

@@ -16,9 +16,20 @@ namespace graphmill {
 result<void> check_labels(const node_type_info& type,
                           std::span<const std::int64_t> labels);
 
+/// Whether each node has a row of labels (`label_kind::multi_label`) that are 0
+/// or 1, or `no_labels` in all columns. An error names the first one that has
+/// not. @param rows [count, class_count]
+result<void> check_label_rows(const node_type_info& type,
+                              std::span<const std::uint8_t> rows);
+
+/// Of each node 0, or -1 if it has no labels: what says which nodes may be
+/// seeds. @param rows As above, checked.
+std::vector<std::int64_t> labelled_nodes(const node_type_info& type,
+                                         std::span<const std::uint8_t> rows);
+
 /// Whether all seeds are nodes, labelled, unique, and in one split only. An
 /// error names the first one that is not.
-/// @param labels Empty if the type has none.
+/// @param labels Empty if the type has none; below 0: a node has none.
 /// @param need_train Whether an empty train split is an error.
 result<void> check_seeds(const node_type_info& type,
                          std::span<const std::int64_t> labels,

@@ -72,7 +72,8 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
     const auto& type = whole.node_types[t];
     if (mine.name != type.name || mine.feature_width != type.feature_width
         || mine.feature_type != type.feature_type
-        || mine.class_count != type.class_count || !same_label_sets(mine, type))
+        || mine.class_count != type.class_count || mine.labels != type.labels
+        || !same_label_sets(mine, type))
       return alien(fmt::format("node type {} differs", t));
     if (mine.count != offsets[t][number + 1] - offsets[t][number])
       return alien(
@@ -130,7 +131,11 @@ result<node_shard> node_view(opened_part& part, node_type_id t,
   if (arrays.features)
     out.features = arrays.features->data();
   if (shown.labels) {
-    GRAPHMILL_TRY(out.labels, shown.labels->as<std::int64_t>());
+    if (shown.labels->type() == dtype::uint8) {
+      GRAPHMILL_TRY(out.label_rows, shown.labels->as<std::uint8_t>());
+    } else {
+      GRAPHMILL_TRY(out.labels, shown.labels->as<std::int64_t>());
+    }
   }
   return out;
 }

@@ -19,6 +19,7 @@ void for_each_array(const shard& part, Visit visit) {
     const auto& nodes = part.nodes(static_cast<node_type_id>(t));
     visit(std::as_bytes(nodes.original_ids));
     visit(std::as_bytes(nodes.labels));
+    visit(std::as_bytes(nodes.label_rows));
   }
   for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
     const auto& edges = part.edges(static_cast<edge_type_id>(e));

@@ -31,6 +31,8 @@ constexpr std::uint64_t least_sort_bytes = std::uint64_t{16} << 20;
 
 struct label_state {
   std::vector<std::int64_t> labels;
+  std::vector<std::uint8_t> rows; ///< Of `label_kind::multi_label`; `labels`
+                                  ///< are `labelled_nodes` then.
   bool labelled = false;
   std::array<std::vector<node_id>, 3> splits;
 };
@@ -52,7 +54,11 @@ result<void> write_label_files(const fs::path& folder,
     return fail(ec::invalid_data, "{} has {} classes, but no labels were given",
                 type.name, type.class_count);
   GRAPHMILL_TRYV(check_seeds(type, state.labels, state.splits, need_train));
-  if (state.labelled) {
+  if (state.labelled && type.multi_label()) {
+    GRAPHMILL_TRYV(write_npy_bytes(folder / labels_file(set), dtype::uint8,
+                                   {type.count, type.class_count},
+                                   std::as_bytes(std::span{state.rows})));
+  } else if (state.labelled) {
     GRAPHMILL_TRYV(
       write_npy<std::int64_t>(folder / labels_file(set), state.labels));
   }
@@ -201,6 +207,18 @@ result<void> dataset_writer::set_labels(node_type_id type,
   GRAPHMILL_TRYV(check_labels(impl_->info.node_types[type], labels));
   auto& state = impl_->nodes[type];
   state.labels.assign(labels.begin(), labels.end());
+  state.labelled = true;
+  return ok();
+}
+
+result<void> dataset_writer::set_label_rows(node_type_id type,
+                                            std::vector<std::uint8_t> rows) {
+  GRAPHMILL_TRYV(impl_->check_node_type(type, "labels"));
+  const auto& about = impl_->info.node_types[type];
+  GRAPHMILL_TRYV(check_label_rows(about, rows));
+  auto& state = impl_->nodes[type];
+  state.labels = labelled_nodes(about, rows);
+  state.rows = std::move(rows);
   state.labelled = true;
   return ok();
 }

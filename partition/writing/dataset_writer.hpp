@@ -73,6 +73,12 @@ public:
   result<void> set_labels(node_type_id type,
                           std::span<const std::int64_t> labels);
 
+  /// Sets all labels of a type whose nodes may have several
+  /// (`label_kind::multi_label`): [nodes, class_count], 0 or 1, or `no_labels`
+  /// in all columns of a node without any.
+  result<void> set_label_rows(node_type_id type,
+                              std::vector<std::uint8_t> rows);
+
   /// Sets the seeds of a split, in seed order. They are checked by `finish`,
   /// which knows all splits and labels.
   result<void> set_split(node_type_id type, split which,

@@ -116,6 +116,24 @@ void check_embedding(const checked& c) {
                          in_quotes(c.info.name)));
 }
 
+/// What shapes the cross-entropy of classes has no meaning for labels of which
+/// a node may have several: each of these has a cross-entropy of its own.
+void check_loss(const checked& c) {
+  if (!c.target().multi_label())
+    return;
+  const auto refuse = [&c](const char* path, bool given) {
+    if (given && c.source.usable(path))
+      c.report(path, fmt::format("`{}` is for one class for each node, and "
+                                 "nodes of {} may have several labels; leave "
+                                 "it out",
+                                 path, in_quotes(c.info.name)));
+  };
+  const auto& train = c.def.train;
+  refuse("train.label_smoothing", train.label_smoothing != 0);
+  refuse("train.class_weights", !train.class_weights.empty());
+  refuse("train.balance_classes", train.balance_classes);
+}
+
 void check_task(const checked& c) {
   const auto& target = c.target();
   if (target.class_count == 0) {
@@ -128,7 +146,8 @@ void check_task(const checked& c) {
                            : "; `labels` chooses one of their label sets"));
     return;
   }
-  if (target.class_count > std::max(target.count, unquestioned_classes))
+  if (!target.multi_label()
+      && target.class_count > std::max(target.count, unquestioned_classes))
     c.report("dataset",
              fmt::format("{} has {} classes for {} nodes of type {}, so most "
                          "have no node, and each costs a row of weights: "
@@ -145,8 +164,9 @@ void check_task(const checked& c) {
                          c.def.labels.empty()
                            ? ""
                            : " of the label set " + in_quotes(c.def.labels)));
+  check_loss(c);
   const auto weights = std::ssize(c.def.train.class_weights);
-  if (weights != 0 && weights != target.class_count
+  if (weights != 0 && !target.multi_label() && weights != target.class_count
       && c.source.usable("train.class_weights"))
     c.report("train.class_weights",
              fmt::format("`train.class_weights` has {} numbers, but {} has {} "
@@ -204,11 +224,15 @@ void check_metric(const checked& c) {
              fmt::format("`evaluate.metric` needs validation seeds, and {} has "
                          "none; leave it out",
                          in_quotes(c.info.name)));
-  if (metric == evaluation_metric::f1_macro
+  if ((metric == evaluation_metric::f1_macro
+       || metric == evaluation_metric::f1_micro)
+      && !target.multi_label()
       && target.class_count > seed_outcomes::most_counted_classes)
     c.report("evaluate.metric",
-             fmt::format("f1_macro is for up to {} classes, and {} has {}; "
+             fmt::format("{} is for up to {} classes, and {} has {}; "
                          "take another metric",
+                         metric == evaluation_metric::f1_macro ? "f1_macro"
+                                                               : "f1_micro",
                          seed_outcomes::most_counted_classes,
                          in_quotes(c.info.name), target.class_count));
 }
@@ -232,6 +256,23 @@ std::vector<problem> problems_with(const definition_source& source,
     c.report("labels", "`labels`: " + chosen.error().message);
   }
   return problems;
+}
+
+std::optional<std::string> note_on_metric(const definition& def,
+                                          const dataset_info& info) {
+  const auto chosen = choose_labels(info, def.labels);
+  if (!chosen || def.evaluate.metric != evaluation_metric::accuracy)
+    return std::nullopt;
+  const auto& target =
+    chosen.value().node_types[static_cast<std::size_t>(info.target)];
+  if (!target.multi_label()
+      || target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
+    return std::nullopt;
+  return fmt::format("nodes of {} may have several labels, and the best epoch "
+                     "is chosen by accuracy, the share of nodes of which all "
+                     "labels are right; `evaluate.metric: f1_micro` counts "
+                     "each label",
+                     in_quotes(info.name));
 }
 
 std::optional<std::string> note_on_graph(const definition& def,

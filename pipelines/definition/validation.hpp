@@ -21,6 +21,11 @@ namespace graphmill {
 std::vector<problem> problems_with(const definition_source& source,
                                    const dataset_info& info);
 
+/// A sentence to warn with if nodes may have several labels and the best epoch
+/// is chosen by accuracy, which may stay 0 for long; nothing otherwise.
+std::optional<std::string> note_on_metric(const definition& def,
+                                          const dataset_info& info);
+
 /// A sentence to warn with if the model would hear neighbours, but the dataset
 /// has none for its seeds (`note_on_target`); nothing otherwise.
 std::optional<std::string> note_on_graph(const definition& def,

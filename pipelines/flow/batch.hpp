@@ -25,7 +25,10 @@ struct fetched_batch {
   /// the full graph, all edge types together. Degrees within a batch would be
   /// wrong, since only some in-edges have been sampled.
   std::vector<pod_vector<std::int32_t>> degrees;
-  pod_vector<std::int64_t> labels;    ///< [seeds], -1 = none.
+  pod_vector<std::int64_t> labels; ///< [seeds], -1 = none.
+  /// [seeds, labels] of nodes that may have several (`label_kind`); `labels`
+  /// are empty then.
+  pod_vector<std::uint8_t> label_rows;
   pod_vector<node_id> original_seeds; ///< [seeds]
 };
 

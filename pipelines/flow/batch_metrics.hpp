@@ -10,7 +10,8 @@ namespace graphmill {
 /// same, however large its batch was. Value type.
 struct batch_metrics {
   double loss_sum = 0;      ///< Sum of per-seed losses.
-  std::int64_t correct = 0; ///< Labelled seeds whose class was predicted.
+  std::int64_t correct = 0; ///< Labelled seeds whose class, or all labels of
+                            ///< which, were predicted.
   std::int64_t seeds = 0;   ///< Labelled seeds.
 
   batch_metrics& operator+=(const batch_metrics& other) {
@@ -27,8 +28,8 @@ struct batch_metrics {
 
 /// What inference gives per seed, in seed order.
 struct batch_output {
-  std::vector<std::int64_t> predictions; ///< [seeds] class
-  std::vector<float> logits;             ///< [seeds, classes]
+  std::vector<std::int64_t> predictions; ///< [seeds] class of largest logit.
+  std::vector<float> logits;             ///< [seeds, classes], or labels.
   std::vector<float> embeddings;         ///< [seeds, embedding_width]
   std::int64_t embedding_width = 0;      ///< Input width of the last layer.
 };

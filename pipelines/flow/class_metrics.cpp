@@ -128,10 +128,13 @@ std::optional<double> class_result::f1() const {
 std::optional<double> class_metrics::f1_micro() const {
   if (classes.empty())
     return std::nullopt;
-  std::int64_t correct = 0;
-  for (const auto& one : classes)
-    correct += one.correct;
-  return share(correct, seeds);
+  class_result all;
+  for (const auto& one : classes) {
+    all.seeds += one.seeds;
+    all.predicted += one.predicted;
+    all.correct += one.correct;
+  }
+  return all.f1();
 }
 
 std::optional<double> class_metrics::f1_macro() const {
@@ -139,31 +142,40 @@ std::optional<double> class_metrics::f1_macro() const {
 }
 
 void class_tally::add(const seed_outcomes& told) {
-  if (classes_ == 0)
+  if (classes_ == 0) {
     classes_ = told.classes;
-  if (broken_ || told.classes != classes_) {
+    multi_label_ = told.multi_label;
+  }
+  if (broken_ || told.classes != classes_ || told.multi_label != multi_label_) {
     broken_ = true;
     return;
   }
-  const auto width = static_cast<std::size_t>(classes_);
+  const auto width = row_width();
   if (!told.confusion.empty() && confusion_.empty())
-    confusion_.resize(width * width);
+    confusion_.resize(static_cast<std::size_t>(classes_) * width);
   for (const auto& pair : told.confusion) {
     confusion_[static_cast<std::size_t>(pair.label) * width
                + static_cast<std::size_t>(pair.predicted)] += pair.count;
-    counted_ += pair.count;
+    if (!multi_label_ || pair.label == 0)
+      counted_ += pair.count;
   }
   if (!told.labels.empty())
     add_scores(told);
+}
+
+/// How many things a seed of a class, or with a label, can be taken for.
+std::size_t class_tally::row_width() const {
+  return multi_label_ ? std::size_t{seed_outcomes::right} + 1
+                      : static_cast<std::size_t>(classes_);
 }
 
 /// What is too much to be kept is missing in the end, and so there are no
 /// rankings. `problems_with` a definition says so before.
 void class_tally::add_scores(const seed_outcomes& told) {
   const auto width = static_cast<std::size_t>(classes_);
-  if ((labels_.size() + told.labels.size()) * width
-      > seed_outcomes::most_scores)
+  if ((scored_ + told.scored()) * width > seed_outcomes::most_scores)
     return;
+  scored_ += told.scored();
   scores_.resize(width);
   labels_.insert(labels_.end(), told.labels.begin(), told.labels.end());
   for (std::size_t i = 0; i < told.scores.size(); ++i)
@@ -177,7 +189,7 @@ std::optional<class_metrics> class_tally::metrics(std::int64_t seeds) const {
   out.seeds = seeds;
   if (counted_ == seeds)
     count_into(out);
-  if (std::ssize(labels_) == seeds)
+  if (static_cast<std::int64_t>(scored_) == seeds)
     rank_into(out);
   if (out.classes.empty() && !out.scored)
     return std::nullopt;
@@ -186,6 +198,16 @@ std::optional<class_metrics> class_tally::metrics(std::int64_t seeds) const {
 
 void class_tally::count_into(class_metrics& out) const {
   const auto width = static_cast<std::size_t>(classes_);
+  if (multi_label_) {
+    for (std::size_t label = 0; label < width; ++label) {
+      const auto* of = confusion_.data() + label * row_width();
+      const auto correct = of[seed_outcomes::right];
+      out.classes.push_back({.seeds = of[seed_outcomes::missed] + correct,
+                             .predicted = of[seed_outcomes::wrong] + correct,
+                             .correct = correct});
+    }
+    return;
+  }
   out.confusion = confusion_;
   out.classes.resize(width);
   for (std::size_t label = 0; label < width; ++label)
@@ -198,12 +220,24 @@ void class_tally::count_into(class_metrics& out) const {
     }
 }
 
+/// Of each seed with scores, 1 if it has a label, else 0.
+std::vector<std::int32_t> class_tally::having(std::size_t label) const {
+  const auto words = (static_cast<std::size_t>(classes_) + 31) / 32;
+  std::vector<std::int32_t> out;
+  out.reserve(scored_);
+  for (auto at = label / 32; at < labels_.size(); at += words)
+    out.push_back(static_cast<std::int32_t>(
+      static_cast<std::uint32_t>(labels_[at]) >> (label % 32) & 1));
+  return out;
+}
+
 /// The rankings of more classes than are counted have a mean alone.
 void class_tally::rank_into(class_metrics& out) const {
   std::vector<class_result> ranked(scores_.size());
   for (std::size_t c = 0; c < scores_.size(); ++c)
-    ranked[c].ranking =
-      ranking_of(scores_[c], labels_, static_cast<std::int32_t>(c));
+    ranked[c].ranking = multi_label_ ? ranking_of(scores_[c], having(c), 1)
+                                     : ranking_of(scores_[c], labels_,
+                                                  static_cast<std::int32_t>(c));
   out.scored = true;
   out.roc_auc = mean_over(
     ranked, [](const class_result& one) { return one.ranking.roc_auc; });
@@ -225,6 +259,8 @@ double quality_of(evaluation_metric which, const batch_metrics& sums,
   case evaluation_metric::loss:
     // An infinite one could not be kept in a checkpoint, nor in metrics.jsonl.
     return std::isfinite(sums.loss()) ? -sums.loss() : number({});
+  case evaluation_metric::f1_micro:
+    return number(classes != nullptr ? classes->f1_micro() : std::nullopt);
   case evaluation_metric::f1_macro:
     return number(classes != nullptr ? classes->f1_macro() : std::nullopt);
   case evaluation_metric::roc_auc:
@@ -248,6 +284,8 @@ const char* to_string(evaluation_metric which) {
     return "roc_auc";
   case evaluation_metric::average_precision:
     return "average_precision";
+  case evaluation_metric::f1_micro:
+    return "f1_micro";
   }
   return "";
 }

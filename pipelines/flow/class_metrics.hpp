@@ -32,9 +32,10 @@ struct class_ranking {
 class_ranking ranking_of(std::span<const float> scores,
                          std::span<const std::int32_t> labels, std::int32_t of);
 
-/// What an evaluation says of one class.
+/// What an evaluation says of one class, or of one label of several that a seed
+/// may have.
 struct class_result {
-  std::int64_t seeds = 0;     ///< Whose class it is.
+  std::int64_t seeds = 0;     ///< Whose class it is, or that have the label.
   std::int64_t predicted = 0; ///< Seeds that were taken for it.
   std::int64_t correct = 0;   ///< Those that are both.
   class_ranking ranking = {};
@@ -51,12 +52,14 @@ struct class_metrics {
   std::int64_t seeds = 0;
   /// By class; empty if there are too many to be counted, as the next one.
   std::vector<class_result> classes;
-  std::vector<std::int64_t> confusion; ///< [classes, classes], by label first.
-  bool scored = false;                 ///< The scores of all seeds were there.
-  std::optional<double> roc_auc;       ///< Mean over classes.
+  /// [classes, classes], by label first; empty if seeds may have several.
+  std::vector<std::int64_t> confusion;
+  bool scored = false;           ///< The scores of all seeds were there.
+  std::optional<double> roc_auc; ///< Mean over classes.
   std::optional<double> average_precision; ///< Mean over classes.
 
-  /// Of all seeds; as each has one class, the same as the accuracy.
+  /// Of all seeds and classes together: where each seed has one class, the
+  /// same as the accuracy.
   std::optional<double> f1_micro() const;
   std::optional<double> f1_macro() const;
 };
@@ -79,12 +82,16 @@ private:
   void add_scores(const seed_outcomes& told);
   void count_into(class_metrics& out) const;
   void rank_into(class_metrics& out) const;
+  std::size_t row_width() const;
+  std::vector<std::int32_t> having(std::size_t label) const;
 
   std::int32_t classes_ = 0; ///< 0: nothing was told yet.
+  bool multi_label_ = false; ///< Then a row of `confusion_` is of outcomes.
   bool broken_ = false;
   std::int64_t counted_ = 0;               ///< Seeds in `confusion_`.
-  std::vector<std::int64_t> confusion_;    ///< [classes, classes]
-  std::vector<std::int32_t> labels_;       ///< Of seeds with scores.
+  std::vector<std::int64_t> confusion_;    ///< [classes, row_width()]
+  std::vector<std::int32_t> labels_;       ///< As in `seed_outcomes`.
+  std::size_t scored_ = 0;                 ///< Seeds with scores.
   std::vector<std::vector<float>> scores_; ///< By class, of the same seeds.
 };
 

@@ -99,7 +99,8 @@ struct model_layout {
   model_traits traits; ///< What its kind is like.
   int hops = 0;
   node_type_id target = 0;
-  std::int64_t classes = 0;
+  std::int64_t classes = 0; ///< Classes, or labels: values of an output.
+  bool multi_label = false; ///< A node may have several of them.
   std::uint32_t drop_threshold = 0;
   std::uint32_t attention_threshold = 0; ///< `dropout::threshold` of weights.
   std::vector<relation_info> relations;

@@ -1,5 +1,4 @@
 #include "pipelines/model/replica.hpp"
-#include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
@@ -7,6 +6,7 @@
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/fused_model.hpp"
 #include "pipelines/model/memory_estimate.hpp"
+#include "pipelines/model/seed_losses.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/model/torch_model.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -114,14 +114,7 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
   }
   for (int l = 0; training && l < layout.hops; ++l)
     GRAPHMILL_TRYV(check_transposed(batch, l));
-  const auto& labels = batch.data.labels;
-  if (labels.size() != static_cast<std::size_t>(seeds(batch)))
-    return fail(ec::internal, "a batch has {} seeds and {} labels",
-                seeds(batch), labels.size());
-  for (auto label : labels)
-    if (label < -1 || label >= layout.classes)
-      return fail(ec::invalid_data, "a seed has label {}; there are {} classes",
-                  label, layout.classes);
+  GRAPHMILL_TRYV(check_labels(layout, batch));
   if (training && batch.global_seeds < 1 && seeds(batch) > 0)
     return fail(ec::internal, "a training batch does not say how many seeds "
                               "its step has");
@@ -222,10 +215,9 @@ replica::compute_gradients(const minibatch& batch, std::uint64_t key,
     const auto model = impl_->begin(batch, true, key);
     const auto logits = model->forward();
     owned_matrix gradient{logits.rows, logits.columns, impl_->pool};
-    const auto metrics =
-      cross_entropy(logits, batch.data.labels.span(),
-                    1 / static_cast<double>(batch.global_seeds),
-                    gradient.view(), impl_->loss);
+    const auto metrics = losses_of(impl_->layout, batch, logits,
+                                   1 / static_cast<double>(batch.global_seeds),
+                                   gradient.view(), impl_->loss);
     model->backward(gradient.view(), out, on_final);
     return metrics;
   });
@@ -265,10 +257,9 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
       output->embedding_width = rows.columns;
       output->embeddings.assign(rows.data, rows.data + rows.size());
     }
-    const auto labels = batch.data.labels.span();
     if (outcomes != nullptr)
-      *outcomes = outcomes_of(logits, labels, impl_->scores);
-    return cross_entropy(logits, labels, 1, {});
+      *outcomes = outcomes_of(impl_->layout, batch, logits, impl_->scores);
+    return losses_of(impl_->layout, batch, logits, 1, {}, {});
   });
 }
 

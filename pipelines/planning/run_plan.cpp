@@ -114,8 +114,9 @@ void add_notes(const definition& def, const dataset_info& info,
       byte_text(static_cast<std::uint64_t>(
         std::max(plan.train.seeds, plan.evaluation.seeds) * target.class_count
         * std::int64_t{sizeof(float)}))));
-  if (auto note = note_on_graph(def, info))
-    plan.notes.push_back(*std::move(note));
+  for (auto note : {note_on_graph(def, info), note_on_metric(def, info)})
+    if (note)
+      plan.notes.push_back(*std::move(note));
   if (std::min<std::int64_t>(def.train.batch_size, target.split_counts[0])
       < std::int64_t{def.trainer.replicas})
     plan.notes.push_back("there are fewer seeds per step than trainers, so "

@@ -18,6 +18,7 @@ struct shard_arrays {
     std::vector<node_id> original_ids;
     std::vector<std::byte> features;
     std::vector<std::int64_t> labels;
+    std::vector<std::uint8_t> label_rows;
     std::array<std::vector<block_digest>, 3> trees;
   };
   struct edges {
@@ -81,6 +82,10 @@ private:
       if (!type.labels.empty())
         about.class_count =
           *std::max_element(type.labels.begin(), type.labels.end()) + 1;
+      if (type.label_width > 0) {
+        about.class_count = type.label_width;
+        about.labels = label_kind::multi_label;
+      }
       about.split_counts[0] = static_cast<std::int64_t>(type.train.size());
       info.node_types.push_back(about);
     }
@@ -180,12 +185,15 @@ private:
       }
       if (!type.labels.empty())
         arrays.labels.push_back(type.labels[id]);
+      for (std::int64_t c = 0; c < type.label_width; ++c)
+        arrays.label_rows.push_back(type.label_rows[id * type.label_width + c]);
     }
     node_shard out{offsets_[t][part], offsets_[t][part + 1]};
     if (!plain_)
       out.original_ids = arrays.original_ids;
     out.features = type.width == 0 ? nullptr : arrays.features.data();
     out.labels = arrays.labels;
+    out.label_rows = arrays.label_rows;
     return out;
   }
 

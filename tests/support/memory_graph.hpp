@@ -20,6 +20,8 @@ struct memory_graph {
     std::vector<float> features;      ///< [count, width]
     std::vector<std::int64_t> labels; ///< Empty or [count]
     std::vector<node_id> train;
+    std::int64_t label_width = 0; ///< Of several labels; 0: there are none.
+    std::vector<std::uint8_t> label_rows; ///< [count, label_width]
   };
   struct edge_type {
     node_type_id source = 0;

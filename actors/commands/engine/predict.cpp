@@ -59,9 +59,11 @@ prediction_request request_of(const predict_options& options) {
 class collector {
 public:
   /// @param nodes Ascending; empty: all of them. Outlives this.
+  /// @param labels Whether nodes may have several, which logits tell.
   collector(const prediction_request& request,
-            const std::vector<node_id>& nodes, std::int64_t all)
-    : nodes_(nodes), logits_wanted_(request.probabilities || request.logits),
+            const std::vector<node_id>& nodes, std::int64_t all, bool labels)
+    : nodes_(nodes),
+      logits_wanted_(request.probabilities || request.logits || labels),
       embeddings_wanted_(!request.embeddings.empty()),
       classes_(nodes.empty() ? static_cast<std::size_t>(all) : nodes.size()) {}
 
@@ -138,8 +140,8 @@ void show(const predict_options& options, const prediction_files& files,
       summary[name] = path;
     return say("{}\n", one_line(summary));
   }
-  say("wrote the classes of {} to {}\n", pluralized(made.count(), "node"),
-      names.front().second);
+  say("wrote the {} of {} to {}\n", made.multi_label ? "labels" : "classes",
+      pluralized(made.count(), "node"), names.front().second);
   for (std::size_t i = 1; i < names.size(); ++i)
     say("wrote {} to {}\n", names[i].first, names[i].second);
 }
@@ -192,7 +194,7 @@ public:
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     collector outputs{request_of(options_), nodes,
-                      info_.node_types[info_.target].count};
+                      info_.node_types[info_.target].count, made_.multi_label};
     auto& config = run_.config;
     config.mode = run_mode::predict;
     config.nodes = nodes;
@@ -263,6 +265,7 @@ result<int> predict(const predict_options& options) {
   GRAPHMILL_TRY(auto embeddings, types_of(request, info));
   prediction made;
   made.class_names = target.class_names;
+  made.multi_label = target.multi_label();
   if (request.listed) {
     GRAPHMILL_TRY(made.ids, read_node_list(options.nodes, target));
   }
@@ -279,12 +282,13 @@ result<int> predict(const predict_options& options) {
 void add_predict_command(command_line& cli) {
   auto options = std::make_shared<predict_options>();
   auto* command = cli.app.add_subcommand(
-    "predict", "Predict the classes of nodes with a finished run");
+    "predict", "Predict the classes or labels of nodes with a finished run");
   add_finished_run_options(*command, *options);
   command
     ->add_option("--out", options->out,
-                 "Where predictions go: [nodes] int64 classes (.npy), or a "
-                 "line for each node (.csv)")
+                 "Where predictions go: [nodes] int64 classes (.npy), or "
+                 "[nodes, labels] uint8 if nodes may have several labels, or "
+                 "a line for each node (.csv)")
     ->check(check_name)
     ->capture_default_str();
   command->add_option("--nodes", options->nodes,
@@ -293,7 +297,9 @@ void add_predict_command(command_line& cli) {
   command->add_flag("--probabilities", options->probabilities,
                     "Write [nodes, classes] float32, too: beside --out, or "
                     "as columns of a .csv");
-  command->add_flag("--logits", options->logits, "The same before the softmax");
+  command->add_flag("--logits", options->logits,
+                    "The same before the softmax, or the logistic "
+                    "function of labels");
   command->add_flag("--embeddings", options->embeddings,
                     "Write the inputs of the last layer, too, beside it");
   command

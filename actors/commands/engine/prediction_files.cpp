@@ -4,6 +4,7 @@
 #include "partition/files/npy/npy.hpp"
 #include "partition/files/npy/npy_header.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
+#include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 
 #include <fmt/format.h>
 
@@ -33,11 +34,19 @@ fs::path beside(const fs::path& out, std::string_view infix) {
   return path;
 }
 
+/// What becomes of the rows of a matrix that are written.
+enum class row_form : std::uint8_t {
+  plain,
+  softmax,  ///< The probability of each class.
+  logistic, ///< The probability of each label.
+  labels    ///< 1 for what is above 0, else 0.
+};
+
 /// Rows of a matrix, in the order of a file.
 struct row_source {
   const_matrix from;
   std::span<const std::int64_t> rows; ///< Empty: all, in order.
-  bool softmax = false;
+  row_form form = row_form::plain;
 
   std::int64_t count() const {
     return rows.empty() ? from.rows : std::ssize(rows);
@@ -52,10 +61,20 @@ struct row_source {
       std::copy_n(from.row(rows.empty() ? i : rows[i]), width,
                   out.data() + static_cast<std::size_t>(i - begin) * width);
     const matrix whole{out.data(), end - begin, from.columns};
-    if (softmax)
-      graphmill::softmax(whole, whole);
+    if (form == row_form::softmax)
+      softmax(whole, whole);
+    else if (form == row_form::logistic)
+      logistic(whole, whole);
+    else if (form == row_form::labels)
+      for (auto& value : out)
+        value = value > 0 ? 1.0f : 0.0f;
   }
 };
+
+row_source probabilities_of(const prediction& made) {
+  return {made.logits, made.rows,
+          made.multi_label ? row_form::logistic : row_form::softmax};
+}
 
 result<void> write_header(const scratch_file& file, dtype type,
                           std::span<const std::int64_t> shape) {
@@ -148,12 +167,29 @@ result<void> prediction_files::add(content what, std::string name,
   return ok();
 }
 
+result<void> prediction_files::write_labels(const file& one,
+                                            const prediction& made) const {
+  const row_source labels{made.logits, made.rows, row_form::labels};
+  const std::array shape{labels.count(), labels.from.columns};
+  GRAPHMILL_TRYV(write_header(one.scratch, dtype::uint8, shape));
+  std::vector<float> values;
+  for (std::int64_t at = 0; at < labels.count(); at += written_rows) {
+    labels.take(at, std::min(at + written_rows, labels.count()), values);
+    const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+    GRAPHMILL_TRYV(write_all(one.scratch.fd(), std::as_bytes(std::span{bytes}),
+                             one.scratch.path()));
+  }
+  return ok();
+}
+
 result<void> prediction_files::write_table(const file& one,
                                            const prediction& made) const {
   const auto classes = one.what == content::classes;
   std::vector<table_columns> columns;
+  if (classes && made.multi_label)
+    columns.push_back({"label_", {made.logits, made.rows, row_form::labels}});
   if (classes && request_.probabilities)
-    columns.push_back({"probability_", {made.logits, made.rows, true}});
+    columns.push_back({"probability_", probabilities_of(made)});
   if (classes && request_.logits)
     columns.push_back({"logit_", {made.logits, made.rows}});
   const auto other = !classes && !request_.embeddings[one.embedding].empty();
@@ -166,7 +202,8 @@ result<void> prediction_files::write_table(const file& one,
   const auto& front = other ? everyone : made;
   const auto lines = classes ? made.count() : columns.front().source.count();
   std::string text = "id";
-  if (classes)
+  const auto named = classes && !made.multi_label;
+  if (named)
     text += made.class_names.empty() ? ",class" : ",class,class_name";
   for (const auto& group : columns)
     for (std::int64_t c = 0; c < group.source.from.columns; ++c)
@@ -178,7 +215,7 @@ result<void> prediction_files::write_table(const file& one,
     for (std::size_t g = 0; g < columns.size(); ++g)
       columns[g].source.take(begin, end, values[g]);
     for (auto line = begin; line < end; ++line) {
-      add_front(front, line, classes, text);
+      add_front(front, line, named, text);
       for (std::size_t g = 0; g < columns.size(); ++g) {
         const auto width = columns[g].source.from.columns;
         for (std::int64_t c = 0; c < width; ++c)
@@ -202,7 +239,7 @@ result<void> prediction_files::write(const file& one,
   case content::ids:
     return write_integers(one.scratch, made.ids);
   case content::probabilities:
-    return write_array(one.scratch, {made.logits, made.rows, true});
+    return write_array(one.scratch, probabilities_of(made));
   case content::logits:
     return write_array(one.scratch, {made.logits, made.rows});
   case content::embeddings:
@@ -213,6 +250,8 @@ result<void> prediction_files::write(const file& one,
   case content::classes:
     break;
   }
+  if (made.multi_label)
+    return write_labels(one, made);
   std::vector<std::int64_t> listed;
   for (const auto row : made.rows)
     listed.push_back(made.classes[row]);

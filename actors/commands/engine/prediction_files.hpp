@@ -21,7 +21,10 @@ struct prediction {
                                   ///< embeddings.
   std::vector<std::int64_t> classes;
   std::vector<std::string> class_names; ///< Empty, or one per class.
-  const_matrix logits;                  ///< [., classes], if asked for.
+  /// Nodes may have several labels: those with a logit above 0. There are
+  /// logits then, and `classes` say nothing but how many nodes there are.
+  bool multi_label = false;
+  const_matrix logits; ///< [., classes], if asked for.
   /// In the order of `prediction_request::embeddings`; those of other types
   /// than the target have a row for every node.
   std::vector<const_matrix> embeddings;
@@ -46,13 +49,15 @@ struct prediction_request {
 /// The files of a prediction. Made before the work, which an unwritable place
 /// would waste; seen under their names when all of them are whole.
 ///
-///   OUT.npy                  [nodes] int64 classes
+///   OUT.npy                  [nodes] int64 classes, or [nodes, labels] uint8:
+///                            1 for each label that a node is said to have
 ///   OUT.ids.npy              [nodes] int64, of a list
 ///   OUT.probabilities.npy    [nodes, classes] float32, and so OUT.logits.npy
 ///   OUT.embeddings.npy       [nodes, width] float32
 ///   OUT.embeddings.TYPE.npy  the same of all nodes of another type
 ///
-/// As CSV, the first four are one file with a line for each node.
+/// As CSV, the first four are one file with a line for each node; labels are
+/// columns of 0 and 1.
 class prediction_files {
 public:
   static result<prediction_files> create(const prediction_request& request);
@@ -83,6 +88,7 @@ private:
   result<void> add(content what, std::string name, std::string_view infix,
                    std::size_t embedding = 0);
   result<void> write(const file& one, const prediction& made) const;
+  result<void> write_labels(const file& one, const prediction& made) const;
   result<void> write_table(const file& one, const prediction& made) const;
 
   prediction_request request_;

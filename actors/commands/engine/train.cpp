@@ -44,9 +44,10 @@ result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto data, find_dataset(source, options.data));
   GRAPHMILL_TRYV(check_definition_against(source, data));
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(data));
-  if (const auto note = note_on_graph(def, graph.info());
-      note && !options.how.quiet)
-    say(stderr, "warning: {}\n", *note);
+  for (const auto& note :
+       {note_on_graph(def, graph.info()), note_on_metric(def, graph.info())})
+    if (note && !options.how.quiet)
+      say(stderr, "warning: {}\n", *note);
   if (!options.how.trace.empty()) // Better known now than after the run.
     GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
   GRAPHMILL_TRY(auto folder,

@@ -39,6 +39,8 @@ nlohmann::json to_json(const dataset_info& info) {
                      {"train", type.split_counts[0]},
                      {"val", type.split_counts[1]},
                      {"test", type.split_counts[2]}});
+    if (type.multi_label())
+      nodes.back()["multi_label"] = true;
     for (const auto& set : type.label_sets)
       nodes.back()["label_sets"].push_back({{"name", set.name},
                                             {"class_count", set.class_count},

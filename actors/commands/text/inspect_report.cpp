@@ -33,7 +33,8 @@ void print_classes(std::string& out, const std::string& which,
   if (counts.empty())
     return;
   print(out, "\n{}: {}, {} without\n", which,
-        pluralized(counts.size(), "class", "classes"),
+        type.multi_label() ? pluralized(counts.size(), "label")
+                           : pluralized(counts.size(), "class", "classes"),
         pluralized(found.unlabelled, "node"));
   if (counts.size() > most_classes_shown) {
     const auto [least, most] = std::ranges::minmax_element(counts);
@@ -133,6 +134,8 @@ json to_json(const inspected& inspection, bool part) {
                      {"train", type.split_counts[0]},
                      {"val", type.split_counts[1]},
                      {"test", type.split_counts[2]}});
+    if (type.multi_label())
+      nodes.back()["multi_label"] = true;
     if (!part)
       nodes.back()["isolated"] = found.isolated;
     for (std::size_t s = 0; s < type.label_sets.size(); ++s) {

@@ -42,6 +42,11 @@ private:
   std::size_t from_;
 };
 
+void copy_values(const std::byte* from, std::size_t count, element,
+                 std::uint8_t* to) {
+  std::memcpy(to, from, count);
+}
+
 void copy_values(const std::byte* from, std::size_t count, element type,
                  float* to) {
   if (type == element::float32) {
@@ -56,8 +61,9 @@ void copy_values(const std::byte* from, std::size_t count, element type,
 }
 
 /// Row after row, straight from the frames; a row may lie in two.
+template <class Value>
 void scatter_rows(const bulk_array& array, std::span<const frame> frames,
-                  std::size_t width, const row_map& rows, float* out) {
+                  std::size_t width, const row_map& rows, Value* out) {
   const auto size = element_size(array.type);
   std::size_t row = 0;
   std::size_t column = 0;
@@ -74,6 +80,37 @@ void scatter_rows(const bulk_array& array, std::span<const frame> frames,
       }
     }
   });
+}
+
+/// Whether values of a kind are rows of labels, a byte each.
+bool are_label_rows(const node_type_info& type, gather_kind kind) {
+  return kind == gather_kind::labels && type.multi_label();
+}
+
+/// Fails unless each row has labels of 0 and 1, or `no_labels` throughout.
+result<void> check_label_bytes(const node_type_info& type,
+                               const bulk_array& array,
+                               std::span<const frame> frames) {
+  if (array.count != 0 && (array.type != element::uint8 || array.base != 0))
+    return fail(ec::invalid_data,
+                "labels of node type \"{}\" came as {} bytes each, from {} on",
+                type.name, element_size(array.type), array.base);
+  std::vector<std::uint8_t> rows(static_cast<std::size_t>(array.count));
+  auto* to = rows.data();
+  for_each_piece(array, frames, [&to](std::span<const std::byte> in) {
+    std::memcpy(to, in.data(), in.size());
+    to += in.size();
+  });
+  const auto width = static_cast<std::size_t>(type.class_count);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto first = rows[i / width * width];
+    if (first == no_labels ? rows[i] != no_labels : rows[i] > 1)
+      return fail(ec::invalid_data,
+                  "{} came as a label of a node of type \"{}\", but 0 and 1 "
+                  "are possible, or {} throughout",
+                  rows[i], type.name, no_labels);
+  }
+  return ok();
 }
 
 /// What a whole number of a kind may be.
@@ -99,15 +136,18 @@ struct incoming {
   const gather_call::piece& piece;
   const value_target& target;
   const bulk_array& array;
-  std::vector<std::int64_t> numbers; ///< Of any kind but features.
+  std::vector<std::int64_t> numbers; ///< Of any kind but features and
+                                     ///< rows of labels.
 };
 
 result<void> check(incoming& arrival, bool half,
                    std::span<const frame> frames) {
   const auto& [type, piece, target, array, numbers] = arrival;
   const auto features = target.kind == gather_kind::features;
-  const auto width =
-    features ? static_cast<std::uint64_t>(type.feature_width) : 1;
+  const auto labels = are_label_rows(type, target.kind);
+  const auto width = features ? static_cast<std::uint64_t>(type.feature_width)
+                     : labels ? type.label_bytes()
+                              : 1;
   if (array.count != piece.count * width)
     return fail(ec::invalid_data,
                 "{} values came for {} nodes of type \"{}\", {} were expected",
@@ -122,6 +162,8 @@ result<void> check(incoming& arrival, bool half,
                   type.name, element_size(array.type));
     return ok();
   }
+  if (labels)
+    return check_label_bytes(type, array, frames);
   if (array.count != 0 && !is_integer(array.type))
     return fail(ec::invalid_data,
                 "whole numbers were expected of nodes of "
@@ -148,6 +190,12 @@ std::uint64_t write(const incoming& arrival, std::span<const frame> frames) {
     scatter_rows(arrival.array, frames, width, rows,
                  static_cast<float*>(target.out));
     return arrival.array.count * sizeof(float);
+  }
+  if (are_label_rows(arrival.type, target.kind)) {
+    scatter_rows(arrival.array, frames,
+                 static_cast<std::size_t>(arrival.type.class_count), rows,
+                 static_cast<std::uint8_t*>(target.out));
+    return arrival.array.count;
   }
   const auto& numbers = arrival.numbers;
   if (target.kind == gather_kind::degrees

@@ -191,9 +191,9 @@ private:
                           row_in_part(value) - layout_.first_row(value.block))
                           * layout_.row_bytes;
     if (which_ != proved_array::features)
-      return std::memcmp(static_cast<const std::int64_t*>(target_.out)
-                           + place_of(value),
-                         row, sizeof(std::int64_t))
+      return std::memcmp(static_cast<const std::byte*>(target_.out)
+                           + place_of(value) * layout_.row_bytes,
+                         row, layout_.row_bytes)
              == 0;
     // As the owner should have sent it: widened, and rounded if all are.
     const feature_row_copy copy{type_, half_};

@@ -233,6 +233,9 @@ result<payload> encode(const shard& part,
       else if (kind == gather_kind::degrees || kind == gather_kind::out_degrees)
         reply.values.push_back(
           arrays.add_counts(values_as<std::int32_t>(from), request));
+      else if (kind == gather_kind::labels && type.multi_label())
+        reply.values.push_back(
+          arrays.add(element::uint8, std::as_bytes(from.span()), request));
       else
         reply.values.push_back(
           arrays.add_integers(values_as<std::int64_t>(from), request));

@@ -79,7 +79,7 @@ result<void> check_item(const shard& part, const gather_item& item) {
                   "node {} of type {} is not in part {}, which owns {} to {}",
                   id, type.name, part.part(), nodes.begin, nodes.end);
   if (item.kind == gather_kind::labels && nodes.labels.empty()
-      && !item.ids.empty())
+      && nodes.label_rows.empty() && !item.ids.empty())
     return fail(ec::not_found, "node type {} has no labels", type.name);
   if (item.kind == gather_kind::features && nodes.features == nullptr
       && !item.ids.empty())
@@ -99,8 +99,13 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
     return gather_features(part, item.type, item.ids, item.rows,
                            static_cast<float*>(item.out), rounded);
   case gather_kind::labels:
-    gather_values(nodes.labels, nodes.begin, item.ids, item.rows,
-                  static_cast<std::int64_t*>(item.out));
+    if (const auto& type = part.info().node_types[item.type];
+        type.multi_label())
+      gather_rows(nodes.label_rows, type.label_bytes(), nodes.begin, item.ids,
+                  item.rows, static_cast<std::uint8_t*>(item.out));
+    else
+      gather_values(nodes.labels, nodes.begin, item.ids, item.rows,
+                    static_cast<std::int64_t*>(item.out));
     return ok();
   case gather_kind::degrees:
   case gather_kind::out_degrees:
@@ -114,11 +119,28 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
   return fail(ec::invalid_argument, "unknown kind of data to gather");
 }
 
+namespace {
+
+void add_label_pages(const shard& part, const gather_item& item,
+                     page_requests& pages) {
+  const auto& nodes = part.nodes(item.type);
+  const auto& type = part.info().node_types[item.type];
+  if (!type.multi_label())
+    return pages.add(nodes.labels, nodes.begin, item.ids);
+  const auto width = type.label_bytes();
+  for (const auto id : item.ids)
+    if (const auto row = static_cast<std::size_t>(id - nodes.begin);
+        row < nodes.label_rows.size() / width)
+      pages.add(&nodes.label_rows[row * width], width);
+}
+
+} // namespace
+
 void request_pages(const shard& part, const gather_item& item) {
   const auto& nodes = part.nodes(item.type);
   page_requests pages;
   if (item.kind == gather_kind::labels)
-    pages.add(nodes.labels, nodes.begin, item.ids);
+    add_label_pages(part, item, pages);
   else if (item.kind == gather_kind::original_ids)
     pages.add(nodes.original_ids, nodes.begin, item.ids);
   else if (item.kind != gather_kind::features)

@@ -74,7 +74,9 @@ result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
     return fail(ec::invalid_data, "outcomes of seeds of {} classes",
                 out.classes);
   GRAPHMILL_TRYV(words.take(out.confusion, in.getPairs()));
-  GRAPHMILL_TRYV(words.take(out.labels, in.getScored()));
+  out.multi_label = in.getMultiLabel();
+  GRAPHMILL_TRYV(
+    words.take(out.labels, std::uint64_t{in.getScored()} * out.label_words()));
   GRAPHMILL_TRYV(
     words.take(out.scores, std::uint64_t{in.getScored()}
                              * static_cast<std::uint64_t>(out.classes)));
@@ -122,7 +124,8 @@ void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
       auto sizes = steps[i].initOutcomes();
       sizes.setClasses(told->classes);
       sizes.setPairs(static_cast<std::uint32_t>(told->confusion.size()));
-      sizes.setScored(static_cast<std::uint32_t>(told->labels.size()));
+      sizes.setScored(static_cast<std::uint32_t>(told->scored()));
+      sizes.setMultiLabel(told->multi_label);
     }
 }
 

@@ -89,7 +89,9 @@ void inspector::inspect_labels(const node_type_info& shown,
                                bool vouched, label_inspection& report) {
   if (arrays.labels)
     std::tie(report.class_counts, report.unlabelled) =
-      count_labels(shown, *arrays.labels, found.broken);
+      shown.multi_label()
+        ? count_label_rows(shown, *arrays.labels, found.broken)
+        : count_labels(shown, *arrays.labels, found.broken);
   find_bad_seeds(shown, arrays, vouched, found.broken);
 }
 

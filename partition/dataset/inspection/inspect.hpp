@@ -29,7 +29,8 @@ struct degree_summary {
 degree_summary summarise_degrees(std::vector<std::int32_t> degrees);
 
 struct label_inspection {
-  std::vector<std::int64_t> class_counts; ///< Nodes per class.
+  std::vector<std::int64_t> class_counts; ///< Nodes per class, or
+                                          ///< nodes that have each label.
   std::int64_t unlabelled = 0;            ///< Of a type with labels.
 };
 

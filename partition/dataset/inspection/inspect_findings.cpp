@@ -76,13 +76,48 @@ count_labels(const node_type_info& type, const npy_array& labels,
   return {std::move(counts), unlabelled};
 }
 
+std::pair<std::vector<std::int64_t>, std::int64_t>
+count_label_rows(const node_type_info& type, const npy_array& labels,
+                 findings& out) {
+  finding bad;
+  const auto width = static_cast<std::size_t>(type.class_count);
+  std::vector<std::int64_t> counts(width);
+  std::int64_t unlabelled = 0;
+  const auto values = elements<std::uint8_t>(labels);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto first = values[i / width * width];
+    if (first == no_labels ? values[i] != no_labels : values[i] > 1)
+      bad.add([&] {
+        return fmt::format("label {} of node {} is {}; 0 or 1 expected, or {} "
+                           "in all columns of a node without labels",
+                           i % width, i / width, values[i], no_labels);
+      });
+    else if (values[i] == 1)
+      ++counts[i % width];
+    else if (values[i] == no_labels && i % width == 0)
+      ++unlabelled;
+  }
+  bad.report(labels, out);
+  return {std::move(counts), unlabelled};
+}
+
 void find_bad_seeds(const node_type_info& type,
                     const dataset::label_arrays& arrays, bool vouched,
                     findings& out) {
   constexpr std::uint8_t nowhere = 255;
   std::vector<std::uint8_t> split_of;
-  const auto labels = arrays.labels ? elements<std::int64_t>(*arrays.labels)
-                                    : std::span<const std::int64_t>{};
+  const auto labels = arrays.labels && !type.multi_label()
+                        ? elements<std::int64_t>(*arrays.labels)
+                        : std::span<const std::int64_t>{};
+  const auto rows = arrays.labels && type.multi_label()
+                      ? elements<std::uint8_t>(*arrays.labels)
+                      : std::span<const std::uint8_t>{};
+  const auto labelled = [&](std::size_t node) {
+    if (!rows.empty())
+      return rows[node * static_cast<std::size_t>(type.class_count)]
+             != no_labels;
+    return !labels.empty() && labels[node] >= 0;
+  };
   for (auto which : all_splits) {
     const auto& array = arrays.splits[static_cast<std::size_t>(which)];
     if (!array)
@@ -106,7 +141,7 @@ void find_bad_seeds(const node_type_info& type,
         continue;
       }
       const auto node = static_cast<std::size_t>(id);
-      if (labels.empty() || labels[node] < 0)
+      if (!labelled(node))
         unlabelled.add([&] { return fmt::format("node {} has no label", id); });
       if (split_of[node] != nowhere)
         twice.add([&] {

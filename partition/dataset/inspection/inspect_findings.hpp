@@ -43,6 +43,12 @@ std::pair<std::vector<std::int64_t>, std::int64_t>
 count_labels(const node_type_info& type, const npy_array& labels,
              findings& out);
 
+/// The same of `label_kind::multi_label`: nodes that have each label; rows that
+/// are not as they must be.
+std::pair<std::vector<std::int64_t>, std::int64_t>
+count_label_rows(const node_type_info& type, const npy_array& labels,
+                 findings& out);
+
 /// Seeds that are no nodes, unlabelled, or there twice.
 /// @param vouched Whether another array than the labels has the type's count.
 void find_bad_seeds(const node_type_info& type,

@@ -1,5 +1,6 @@
 #include "partition/importers/npy/npy.hpp"
 
+#include "partition/dataset/seed_check.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/npy/npy_values.hpp"
@@ -32,6 +33,8 @@ dataset_info declare(const npy_source& source,
                                .feature_width = type.feature_width,
                                .class_count = type.class_count,
                                .class_names = type.class_names});
+    if (!type.label_rows.empty())
+      info.node_types.back().labels = label_kind::multi_label;
     declare_label_sets(info.node_types.back(), type.label_sets);
   }
   for (const auto& type : source.edges)
@@ -134,7 +137,9 @@ result<std::vector<node_id>> seeds_of(const npy_node_source& type,
 result<void> copy_nodes(const npy_node_source& type, node_type_id id,
                         row_norm norm, dataset_writer& writer) {
   GRAPHMILL_TRYV(copy_features(type, id, norm, writer));
-  if (type.class_count > 0) {
+  if (!type.label_rows.empty()) {
+    GRAPHMILL_TRYV(writer.set_label_rows(id, type.label_rows));
+  } else if (type.class_count > 0) {
     GRAPHMILL_TRY(auto labels, read_integers(*type.labels));
     if (!type.label_of_class.empty())
       renumber_labels(type.label_of_class, labels);
@@ -180,7 +185,9 @@ result<void> split_target(const npy_source& source, const dataset_info& info,
   const auto present = std::ranges::any_of(
     type.splits, [](const auto& array) { return array.has_value(); });
   std::vector<std::int64_t> labels;
-  if (type.labels) {
+  if (!type.label_rows.empty()) {
+    labels = labelled_nodes(info.node_types[info.target], type.label_rows);
+  } else if (type.labels) {
     GRAPHMILL_TRY(labels, read_integers(*type.labels));
   }
   std::vector<double> times;
@@ -202,7 +209,10 @@ void note_nodes(const npy_node_source& type, const note_callback& on_note) {
   if (type.indptr)
     tell_note(on_note, "{}: {} features of {}, as CSR", file_of(*type.indptr),
               type.feature_width, type.name);
-  if (type.labels)
+  if (!type.label_rows.empty())
+    tell_note(on_note, "{}: labels of {}, any of {} for each node",
+              file_of(*type.labels), type.name, type.class_count);
+  else if (type.labels)
     tell_note(on_note, "{}: labels of {}, {} classes", file_of(*type.labels),
               type.name, type.class_count);
   if (!type.label_of_class.empty())
@@ -264,6 +274,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
     open_npy_source(options.source,
                     {.renumber = options.renumber_labels,
                      .times = wanted && wanted->order == split_order::time,
+                     .multi_label = options.multi_label,
                      .ignore = options.ignore}));
   note_source(source, options.on_note);
   GRAPHMILL_TRY(auto plan, begin_import(folder, declare(source, options),

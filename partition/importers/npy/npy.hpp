@@ -23,6 +23,9 @@ struct npy_import_options {
   /// names of the classes; else labels are numbers of classes, and so only
   /// those with gaps between them are numbered anew.
   bool renumber_labels = false;
+  /// Nodes may have several labels, even if each row of labels marks one, or
+  /// has one column.
+  bool multi_label = false;
   std::vector<std::string> ignore{}; ///< Files of the folder to leave out.
   graph_changes changes{};
   note_callback on_note{};
@@ -31,7 +34,8 @@ struct npy_import_options {
 /// Imports a folder of `.npy` arrays. Of one node type:
 ///
 ///   edges.npy                 int64 or int32 [2, E]: sources, destinations
-///   labels.npy                integers [N], -1 = none
+///   labels.npy                integers [N], -1 = none; or rows [N, labels] of
+///                             0 and 1 (`read_label_rows`), for several labels
 ///   {train,val,test}_idx.npy  integers, or a mask of the nodes instead:
 ///   {train,val,test}_mask.npy booleans [N], or 0 and 1
 ///   time.npy                  numbers [N], for a split by time

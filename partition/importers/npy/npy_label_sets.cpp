@@ -33,24 +33,6 @@ std::string_view set_of_file(std::string_view file, std::string_view prefix) {
   return {};
 }
 
-/// The names of classes in meta.json; none if it has no such list.
-result<std::vector<std::string>> class_names_in(const npy_meta& meta) {
-  std::vector<std::string> names;
-  const auto at = meta.find("class_names");
-  if (at == meta.end())
-    return names;
-  const auto good =
-    at->is_array() && std::ranges::all_of(*at, [](const auto& name) {
-      return name.is_string();
-    });
-  if (!good)
-    return fail(ec::invalid_data,
-                "meta.json: \"class_names\" should be a list of texts");
-  for (const auto& name : *at)
-    names.push_back(name.template get<std::string>());
-  return names;
-}
-
 /// The labels of a set, or of the type where the set is a split alone.
 result<incoming_labels> read_labels(npy_folder& folder,
                                     const std::string& prefix,
@@ -67,6 +49,11 @@ result<incoming_labels> read_labels(npy_folder& folder,
                 "{}: label set \"{}\" has a split alone, and there is neither "
                 "{}labels.npy nor {} that it could be of",
                 folder.path().string(), set, prefix, file);
+  if (!shown.labels && !type.label_rows.empty())
+    return fail(ec::invalid_data,
+                "{}: label set \"{}\" has a split alone, of nodes that have "
+                "several labels; label sets have one class for each node",
+                folder.path().string(), set);
   if (shown.labels) {
     GRAPHMILL_TRYV(expect_one_label_each(*shown.labels, type.count));
     GRAPHMILL_TRYV(derive_npy_classes(shown, meta, renumber));
@@ -83,6 +70,23 @@ result<incoming_labels> read_labels(npy_folder& folder,
 }
 
 } // namespace
+
+result<std::vector<std::string>> class_names_in(const npy_meta& meta) {
+  std::vector<std::string> names;
+  const auto at = meta.find("class_names");
+  if (at == meta.end())
+    return names;
+  const auto good =
+    at->is_array() && std::ranges::all_of(*at, [](const auto& name) {
+      return name.is_string();
+    });
+  if (!good)
+    return fail(ec::invalid_data,
+                "meta.json: \"class_names\" should be a list of texts");
+  for (const auto& name : *at)
+    names.push_back(name.template get<std::string>());
+  return names;
+}
 
 result<std::optional<std::int64_t>> count_in_meta(const npy_meta& meta,
                                                   const char* key) {

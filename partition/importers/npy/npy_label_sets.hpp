@@ -23,6 +23,9 @@ using npy_meta = nlohmann::ordered_json;
 result<std::optional<std::int64_t>> count_in_meta(const npy_meta& meta,
                                                   const char* key);
 
+/// The names of classes in meta.json; none if it has no such list.
+result<std::vector<std::string>> class_names_in(const npy_meta& meta);
+
 /// The member `outer`.`name` of meta.json, or an empty object.
 npy_meta member_of_meta(const npy_meta& meta, const char* outer,
                         const std::string& name);

@@ -40,8 +40,8 @@ result<void> expect_one_label_each(const npy_array& labels,
   if (labels.shape().size() == 2 && labels.rows() == nodes)
     return fail(ec::invalid_data,
                 "{} has {} numbers for each node, and one label is expected: "
-                "save argmax(axis=1) of it if each row marks one class; nodes "
-                "cannot have several labels yet",
+                "save argmax(axis=1) of it if each row marks one class; a "
+                "label set cannot have several labels for each node",
                 labels.path().string(), labels.shape()[1]);
   return labels.expect_shape({nodes});
 }

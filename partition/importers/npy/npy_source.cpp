@@ -3,6 +3,7 @@
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/importers/npy/npy_folder.hpp"
+#include "partition/importers/npy/npy_label_rows.hpp"
 #include "partition/importers/npy/npy_label_sets.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
@@ -46,7 +47,8 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
 /// Fills in counts that meta.json lacks.
 /// @param from_edges One past the largest id in the edges of the type.
 result<void> derive_counts(npy_node_source& type, const json& meta,
-                           std::int64_t from_edges, bool renumber) {
+                           std::int64_t from_edges,
+                           const npy_source_options& options) {
   GRAPHMILL_TRY(const auto nodes, count_in_meta(meta, "num_nodes"));
   GRAPHMILL_TRY(const auto width, count_in_meta(meta, "num_features"));
   type.count = nodes         ? *nodes
@@ -55,9 +57,21 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
                : type.dense  ? type.dense->rows()
                : type.indptr ? type.indptr->rows() - 1
                              : from_edges;
-  if (type.labels) {
+  if (type.labels && has_label_rows(*type.labels, options.multi_label)) {
+    if (options.renumber)
+      return fail(ec::invalid_argument,
+                  "--renumber-labels is for one label for each node, and {} "
+                  "has several; leave it out",
+                  type.labels->path().string());
+    GRAPHMILL_TRYV(derive_npy_label_rows(type, meta, options.multi_label));
+  } else if (type.labels) {
+    if (options.multi_label)
+      return fail(ec::invalid_argument,
+                  "--multi-label: {} has one number for each node; a row of 0 "
+                  "and 1 for each is expected",
+                  type.labels->path().string());
     GRAPHMILL_TRYV(expect_one_label_each(*type.labels, type.count));
-    GRAPHMILL_TRYV(derive_npy_classes(type, meta, renumber));
+    GRAPHMILL_TRYV(derive_npy_classes(type, meta, options.renumber));
   }
   if (type.dense) {
     const auto& shape = type.dense->shape();
@@ -117,7 +131,7 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
     GRAPHMILL_TRY(type.indices, folder.array(prefix + "features_indices.npy"));
     GRAPHMILL_TRY(type.values, folder.array(prefix + "features_values.npy"));
   }
-  GRAPHMILL_TRYV(derive_counts(type, meta, from_edges, options.renumber));
+  GRAPHMILL_TRYV(derive_counts(type, meta, from_edges, options));
   GRAPHMILL_TRYV(check_shapes(type));
   GRAPHMILL_TRY(type.label_sets, read_npy_label_sets(folder, prefix, type, meta,
                                                      options.renumber));

@@ -22,6 +22,9 @@ struct npy_node_source {
   std::int64_t feature_width = 0;
   std::int64_t class_count = 0;
   std::optional<npy_array> labels;
+  /// [count, class_count] Of nodes that may have several labels, read: see
+  /// `label_kind`. Else empty.
+  std::vector<std::uint8_t> label_rows;
   /// The label that each class was; empty: labels are numbers of classes.
   std::vector<std::int64_t> label_of_class;
   std::vector<std::string> class_names; ///< Empty, or one per class.
@@ -57,6 +60,7 @@ struct npy_source_options {
   /// classes.
   bool renumber = false;
   bool times = false;                ///< Open the times of nodes.
+  bool multi_label = false;          ///< Rows of labels are wanted.
   std::vector<std::string> ignore{}; ///< Files to leave out.
 };
 

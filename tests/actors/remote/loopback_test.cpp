@@ -219,6 +219,30 @@ CATCH_TEST_CASE("batches are the same over loopback",
   CATCH_CHECK(report.rows_in == report.rows * 40 * 4);
 }
 
+CATCH_TEST_CASE("several labels of a node are the same over loopback",
+                "[actors][remote][loopback]") {
+  auto graph = some_graph();
+  auto& type = graph.nodes[0];
+  type.labels.clear();
+  type.label_width = 40;
+  for (std::int64_t i = 0; i < type.count * type.label_width; ++i)
+    type.label_rows.push_back(static_cast<std::uint8_t>(i % 7 == 0));
+  loopback net{cut(graph, 3, random_assignment(graph, 3, 8)), {}};
+  for (const auto remote : {false, true}) {
+    CATCH_INFO("remote " << remote);
+    for (auto& got : net.batches(graph, remote, 2)) {
+      const auto batch = value_of(std::move(got));
+      CATCH_CHECK(batch->labels.empty());
+      std::vector<std::uint8_t> want;
+      for (auto id : batch->original_seeds)
+        want.insert(want.end(), type.label_rows.begin() + id * 40,
+                    type.label_rows.begin() + (id + 1) * 40);
+      CATCH_CHECK(list(batch->label_rows) == want);
+    }
+  }
+  CATCH_CHECK(net.report().failures == 0);
+}
+
 CATCH_TEST_CASE("a daemon that goes is an error, not a hang",
                 "[actors][remote][loopback]") {
   const auto graph = some_graph();

@@ -152,6 +152,7 @@ void import_arrays(std::string_view input) {
   options.source = scratch() / "arrays";
   options.reverse = bits & 1;
   options.renumber_labels = bits & 2;
+  options.multi_label = bits & 8;
   options.normalise = bits & 4 ? row_norm::l1 : row_norm::none;
   fs::create_directories(options.source);
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -176,6 +177,7 @@ std::vector<std::string> array_folders() {
   using ids = std::vector<std::int64_t>;
   const auto edges = array_of<std::int64_t>({2, 3}, ids{0, 1, 2, 1, 2, 0});
   const auto labels = array_of<std::int64_t>({3}, ids{0, 1, -1});
+  const auto rows = array_of<std::int64_t>({3, 2}, ids{1, 1, 0, 1, -1, -1});
   const auto features =
     array_of<float>({3, 2}, std::vector<float>{0, 1, 2, 3, 4, 5});
   const auto train = array_of<std::int64_t>({1}, ids{0});
@@ -189,6 +191,7 @@ std::vector<std::string> array_folders() {
     std::string{'\0'}
       + joined({meta, edges, labels, features, "", "", "", train}),
     std::string{'\3'} + joined({"", edges, labels}),
+    std::string{'\x8'} + joined({"", edges, rows}),
     std::string{'\4'}
       + joined({meta, edges, labels, "", indptr, indices, values, train}),
   };

@@ -55,6 +55,47 @@ CATCH_TEST_CASE("outcomes of steps come over whole", "[messages][outcomes]") {
   CATCH_CHECK(bulk_bytes_of(some_outcomes(2)) == 24 + 8 + 16);
 }
 
+namespace {
+
+/// Two seeds, of which the first one has the last label.
+seed_outcomes some_label_outcomes() {
+  seed_outcomes out;
+  out.classes = 33;
+  out.multi_label = true;
+  for (std::int32_t c = 0; c < 33; ++c)
+    out.confusion.push_back({c, c % 4, 2});
+  out.labels = {0, 1, 0, 0};
+  out.scores.assign(66, -0.5f);
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("outcomes of several labels come over whole",
+                "[messages][outcomes]") {
+  auto plain = some_label_outcomes();
+  plain.labels.clear();
+  plain.scores.clear();
+  const auto sent = events_with({some_label_outcomes(), plain});
+  const auto got = value_of(decode_run_events(encode(sent)));
+  for (std::size_t i = 0; i < 2; ++i) {
+    CATCH_REQUIRE(got.steps[i].outcomes);
+    CATCH_CHECK(*got.steps[i].outcomes == *sent.steps[i].outcomes);
+  }
+  const auto refused = [](auto change) {
+    auto told = some_label_outcomes();
+    change(told);
+    CATCH_CHECK_FALSE(told.check());
+    CATCH_CHECK_FALSE(decode_run_events(encode(events_with({told}))));
+  };
+  refused([](seed_outcomes& told) { told.confusion[0].label = 33; });
+  refused([](seed_outcomes& told) { told.confusion[0].predicted = 4; });
+  refused([](seed_outcomes& told) { told.confusion[0].predicted = -1; });
+  refused([](seed_outcomes& told) { told.confusion.pop_back(); });
+  refused([](seed_outcomes& told) { told.scores.pop_back(); });
+  refused([](seed_outcomes& told) { told.labels.pop_back(); });
+}
+
 CATCH_TEST_CASE("outcomes that do not fit their message are refused",
                 "[messages][outcomes]") {
   const auto message = encode(events_with({some_outcomes(2)}));

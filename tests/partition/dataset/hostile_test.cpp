@@ -55,10 +55,10 @@ CATCH_TEST_CASE("a folder that is no dataset", "[partition][dataset]") {
 
 CATCH_TEST_CASE("a dataset of a newer format", "[partition][dataset]") {
   const auto newer =
-    open_with("\"format_version\": 1", "\"format_version\": 3");
+    open_with("\"format_version\": 1", "\"format_version\": 4");
   CATCH_CHECK(newer.code == ec::version_mismatch);
-  CATCH_CHECK(has(newer.message, "has format version 3; this Graphmill reads "
-                                 "up to 2"));
+  CATCH_CHECK(has(newer.message, "has format version 4; this Graphmill reads "
+                                 "up to 3"));
 }
 
 CATCH_TEST_CASE("unknown fields are left alone", "[partition][dataset]") {
@@ -91,6 +91,10 @@ CATCH_TEST_CASE("a wrong dataset.json is refused with a reason",
     {"\"float32\"", "\"float64\"", "float32 or float16"},
     {"\"float32\"", "\"float16\"", "holds float32; float16 expected"},
     {"\"class_count\": 2", "\"class_count\": 3", "3 classes, but 2 names"},
+    {"\"class_count\": 2", "\"class_count\": 2, \"labels\": \"heights\"",
+     "\"labels\" should be \"multi_label\""},
+    {"\"class_count\": 2", "\"class_count\": 2, \"labels\": \"multi_label\"",
+     "holds int64; uint8 expected"},
     {"\"source\": \"paper\"", "\"source\": \"x\"", "no node type \"x\""},
     {"\"name\": \"author\"", "\"name\": \"paper\"", "no node type"},
     {"\"name\": \"author\"", "\"name\": \"../x\"", "cannot name a type"},

@@ -128,6 +128,48 @@ CATCH_TEST_CASE("an embedding is for types without features",
                 .empty());
 }
 
+CATCH_TEST_CASE("several labels of a node take no settings of classes",
+                "[definition][validation]") {
+  auto info = typed_info();
+  auto& target = info.node_types[0];
+  target.labels = label_kind::multi_label;
+  target.split_counts[1] = 4;
+  const std::string begin = "{dataset: films, model: {kind: rgcn}, ";
+  for (const auto* wrong : {"label_smoothing: 0.1", "class_weights: [1, 2, 3]",
+                            "class_weights: [1]", "balance_classes: true"}) {
+    CATCH_INFO(wrong);
+    const auto found =
+      problems_of(fmt::format("{}train: {{{}}}}}", begin, wrong), info);
+    CATCH_REQUIRE(found.size() == 1);
+    CATCH_CHECK(found[0].find("is for one class for each node, and nodes of "
+                              "`films` may have several labels; leave it out")
+                != std::string::npos);
+  }
+  CATCH_CHECK(problems_of(begin + "train: {batch_size: 8}}", info).empty());
+  const auto note_with = [&](const char* metric) {
+    return note_on_metric(
+      source_of(fmt::format("{}evaluate: {{metric: {}}}}}", begin, metric))
+        .value,
+      info);
+  };
+  CATCH_REQUIRE(note_with("accuracy"));
+  CATCH_CHECK(note_with("accuracy")->find("`evaluate.metric: f1_micro`")
+              != std::string::npos);
+  CATCH_CHECK_FALSE(note_with("f1_micro"));
+  target.labels = label_kind::classes;
+  CATCH_CHECK_FALSE(note_with("accuracy"));
+  target.labels = label_kind::multi_label;
+  target.split_counts[1] = 0;
+  CATCH_CHECK_FALSE(note_with("accuracy"));
+  target.split_counts[1] = 4;
+  // Labels are counted however many there are, and may be more than nodes.
+  target.class_count = 20'000;
+  CATCH_CHECK(
+    problems_of(begin + "evaluate: {metric: f1_micro}}", info).empty());
+  CATCH_CHECK(
+    problems_of(begin + "evaluate: {metric: f1_macro}}", info).empty());
+}
+
 CATCH_TEST_CASE("a metric has what it takes, or is refused",
                 "[definition][validation]") {
   auto info = typed_info();
@@ -138,8 +180,8 @@ CATCH_TEST_CASE("a metric has what it takes, or is refused",
   CATCH_CHECK(problems_of(begin + "evaluate: {scores: true}}", info).empty());
   auto& target = info.node_types[0];
   target.split_counts[1] = 4;
-  for (const auto* metric :
-       {"accuracy", "loss", "f1_macro", "roc_auc", "average_precision"})
+  for (const auto* metric : {"accuracy", "loss", "f1_macro", "f1_micro",
+                             "roc_auc", "average_precision"})
     CATCH_CHECK(
       problems_of(fmt::format("{}evaluate: {{metric: {}}}}}", begin, metric),
                   info)

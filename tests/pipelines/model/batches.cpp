@@ -179,8 +179,13 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
         degrees.push_back(graph.in_degree(static_cast<node_type_id>(t), node));
     }
   }
+  const auto labels = info.node_types[info.target].class_count;
   for (auto seed : seeds)
-    data.labels.push_back(graph.labels[seed]);
+    if (info.node_types[info.target].multi_label())
+      data.label_rows.append({graph.label_rows.data() + seed * labels,
+                              static_cast<std::size_t>(labels)});
+    else
+      data.labels.push_back(graph.labels[seed]);
   assign(data.original_seeds, seeds);
   out.global_seeds = static_cast<std::int64_t>(seeds.size());
 

@@ -159,4 +159,37 @@ CATCH_TEST_CASE("gradients of weighted and smoothed losses", "[compute]") {
   check_gradients(def, graph, {2, 0, 5}, -1, random);
 }
 
+CATCH_TEST_CASE("gradients of several labels", "[compute]") {
+  const auto kind =
+    GENERATE(model_kind::sage, model_kind::gat, model_kind::rgcn);
+  CATCH_INFO("kind " << int(kind) << ", seed 53");
+  std::mt19937_64 random{53};
+  auto def = small_definition(kind, 2);
+  def.model.jumping = GENERATE(false, true);
+  auto graph =
+    random_graph(random, traits_of(kind).typed ? small_typed : toy_options{});
+  auto& target = graph.info.node_types[0];
+  target.labels = label_kind::multi_label;
+  for (std::int64_t i = 0; i < target.count * target.class_count; ++i)
+    graph.label_rows.push_back(static_cast<std::uint8_t>(random() % 2));
+  check_gradients(def, graph, {2, 0, 5}, -1, random);
+  // Of node 0 nothing is known.
+  for (std::int64_t c = 0; c < target.class_count; ++c)
+    graph.label_rows[static_cast<std::size_t>(c)] = no_labels;
+  check_gradients(def, graph, {2, 0, 5}, -1, random);
+
+  const auto model = value_of(replica::create(def, graph.info));
+  seed_outcomes told;
+  const auto metrics = value_of(
+    model->evaluate(make_batch(graph, def, {2, 0, 5}), nullptr, &told));
+  CATCH_CHECK(metrics.seeds == 2);
+  CATCH_CHECK(told.multi_label);
+  auto wrong = make_batch(graph, def, {2, 0});
+  wrong.data.label_rows[1] = 2;
+  CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code
+              == ec::invalid_data);
+  wrong.data.label_rows.clear();
+  CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code == ec::internal);
+}
+
 } // namespace graphmill::test

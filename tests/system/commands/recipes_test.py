@@ -13,6 +13,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import free_port
+from imports import save
 from runs import PATIENCE_SECONDS
 from support import ROOT, np, program
 
@@ -106,6 +107,12 @@ class Recipes(runs.Workplace):
         table("acts.csv", "source,destination",
               [(f"p{a}", f"m{b % 60}") for a, b in pairs])
 
+        genes = cls.top / "genes"
+        genes.mkdir()
+        features = random.normal(size=(90, 4)).astype(np.float32)
+        save(genes, edges=random.integers(0, 90, (2, 400)), features=features,
+             labels=features @ random.normal(size=(4, 5)) > 0)
+
     def shell(self, text):
         """Runs a block by bash in the workplace; returns what it printed."""
         output = self.top / f"{self.id().split('.')[-1]}.txt"
@@ -153,6 +160,7 @@ class Recipes(runs.Workplace):
         steps = {
             "My CSV files": self.my_csv_files,
             "My PyG object": self.trains_something,
+            "Nodes with several labels": self.several_labels,
             "A graph of several types": self.trains_something,
             "Larger than memory": self.larger_than_memory,
             "Several processes on this machine": self.trains_something,
@@ -174,6 +182,13 @@ class Recipes(runs.Workplace):
         self.assertEqual(np.load(self.top / "people.npy").shape, (120,))
         self.assertEqual(
             np.load(self.top / "people.embeddings.npy").shape, (120, 32))
+
+    def several_labels(self, title):
+        printed = self.follow(title)
+        self.assertIn("weights digest", printed)
+        self.assertIn("wrote the labels of 90 nodes", printed)
+        for name in ("genes.npy", "genes.probabilities.npy"):
+            self.assertEqual(np.load(self.top / name).shape, (90, 5))
 
     def digest(self, printed):
         return re.findall(r"weights digest +(\S+)", printed)[-1]

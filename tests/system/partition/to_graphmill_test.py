@@ -159,11 +159,24 @@ class OneType(Conversion):
             [False, mask] for mask in self.good["train_mask"].tolist()]),
             split_index=1))
 
+    def test_several_labels(self):
+        labels = (np.arange(120).reshape(40, 3) % 4 < 2).astype(np.uint8)
+        rows = labels.astype(np.float32)
+        unlabelled = self.good.pop("test_mask")
+        rows[unlabelled] = np.nan
+        labels[unlabelled] = 255
+        dataset = self.written(Store(self.good, y=Tensor(rows)))
+        self.assertEqual(dataset.node_type("node")["labels"], "multi_label")
+        np.testing.assert_array_equal(dataset.node_array("node", "labels"),
+                                      labels)
+
     def test_refusals(self):
         good = self.good
         for change, *fragments in (
                 ({"y": good["y"] + 0.5}, "node.y", "regression"),
                 ({"y": np.eye(3)[good["y"]]}, "3 values", "argmax"),
+                ({"y": np.full((40, 3), 0.5)}, "a label is 0.5"),
+                ({"y": np.tile([1, -1, 1], (40, 1))}, "part of a row"),
                 ({"y": good["y"][:-1]}, "40", "39"),
                 ({"y": good["y"] - 2}, "-2", "no label"),
                 ({"y": ["a", 1] * 20}, "mixes"),

@@ -41,4 +41,40 @@ CATCH_TEST_CASE("rows that cannot be read make no files of predictions",
     == std::vector<std::string>{"rows", "whole.logits.npy", "whole.npy"});
 }
 
+CATCH_TEST_CASE("labels of nodes that may have several are predicted",
+                "[predict]") {
+  const temp_folder folder;
+  const std::vector<float> logits{1000, 0, -1000, 1000};
+  prediction made;
+  made.multi_label = true;
+  made.classes.resize(2);
+  made.logits = {logits.data(), 2, 2};
+  const auto write = [&](prediction_request request, const char* name) {
+    request.out = folder.path() / name;
+    request.probabilities = true;
+    auto files = value_of(prediction_files::create(request));
+    value_of(files.write(made));
+  };
+  write({}, "all.npy");
+  const auto labels = value_of(npy_array::open(folder.path() / "all.npy"));
+  value_of(labels.expect_shape({2, 2}));
+  const auto values = value_of(labels.as<std::uint8_t>());
+  CATCH_CHECK(std::vector<std::uint8_t>(values.begin(), values.end())
+              == std::vector<std::uint8_t>{1, 0, 0, 1});
+  const auto probabilities =
+    value_of(npy_array::open(folder.path() / "all.probabilities.npy"));
+  value_of(probabilities.expect_shape({2, 2}));
+  const auto shares = value_of(probabilities.as<float>());
+  CATCH_CHECK(std::vector<float>(shares.begin(), shares.end())
+              == std::vector<float>{1, 0.5, 0, 1});
+  made.ids = {9, 4};
+  made.rows = {1, 0};
+  made.class_names = {"a", "b"};
+  write({.listed = true}, "some.csv");
+  CATCH_CHECK(value_of(read_text(folder.path() / "some.csv", 1000))
+              == "id,label_0,label_1,probability_0,probability_1\n"
+                 "9,0,1,0,1\n"
+                 "4,1,0,1,0.5\n");
+}
+
 } // namespace graphmill::test

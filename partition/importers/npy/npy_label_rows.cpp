@@ -1,0 +1,95 @@
+#include "partition/importers/npy/npy_label_rows.hpp"
+
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/importers/npy/npy_labels.hpp"
+#include "partition/importers/npy/npy_values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::int64_t labels_at_once = std::int64_t{1} << 20;
+
+/// @returns 2 for what is no label.
+std::uint8_t label_of(float value) {
+  if (value == 0 || value == 1)
+    return static_cast<std::uint8_t>(value);
+  return value == -1 || value == no_labels || std::isnan(value) ? no_labels : 2;
+}
+
+/// Whether each node that has labels has exactly one.
+bool marks_one_each(std::span<const std::uint8_t> rows, std::size_t width) {
+  for (std::size_t at = 0; at < rows.size(); at += width) {
+    const auto row = rows.subspan(at, width);
+    if (row.front() != no_labels && std::ranges::count(row, 1) != 1)
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool has_label_rows(const npy_array& labels, bool wanted) {
+  return labels.shape().size() == 2 && (wanted || !is_list(labels));
+}
+
+result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels) {
+  const auto width = labels.shape()[1];
+  std::vector<std::uint8_t> rows(static_cast<std::size_t>(labels.size()));
+  std::vector<float> values;
+  for (std::int64_t first = 0; first < labels.size(); first += labels_at_once) {
+    values.resize(static_cast<std::size_t>(
+      std::min(labels_at_once, labels.size() - first)));
+    GRAPHMILL_TRYV(copy_floats(labels, first, values));
+    for (std::int64_t i = first; i < first + std::ssize(values); ++i) {
+      const auto value = values[static_cast<std::size_t>(i - first)];
+      const auto at = static_cast<std::size_t>(i);
+      rows[at] = label_of(value);
+      const auto known =
+        rows[static_cast<std::size_t>(i / width * width)] != no_labels;
+      if (rows[at] == 2 || (rows[at] != no_labels) != known)
+        return fail(ec::invalid_data,
+                    "{} has {} numbers for each node, and number {} of node {} "
+                    "is {}: nodes with several labels have 1 for each that "
+                    "they have and 0 for the others, or -1 throughout if "
+                    "nothing is known of them",
+                    labels.path().string(), width, i % width, i / width, value);
+    }
+  }
+  return rows;
+}
+
+result<void> derive_npy_label_rows(npy_node_source& type, const npy_meta& meta,
+                                   bool wanted) {
+  const auto& labels = *type.labels;
+  const auto path = labels.path().string();
+  GRAPHMILL_TRYV(labels.expect_shape({type.count, -1}));
+  const auto width = labels.shape()[1];
+  if (width < 1 || width > most_labels)
+    return fail(ec::invalid_data, "{} has {} labels; 1 to {} expected", path,
+                width, most_labels);
+  GRAPHMILL_TRY(const auto told, count_in_meta(meta, "num_classes"));
+  GRAPHMILL_TRY(type.class_names, class_names_in(meta));
+  if (told.value_or(width) != width
+      || (!type.class_names.empty() && std::ssize(type.class_names) != width))
+    return fail(ec::invalid_data,
+                "{} has {} labels for each node, and meta.json speaks of {} "
+                "classes",
+                path, width, told.value_or(std::ssize(type.class_names)));
+  GRAPHMILL_TRY(type.label_rows, read_label_rows(labels));
+  if (!wanted
+      && marks_one_each(type.label_rows, static_cast<std::size_t>(width)))
+    return fail(ec::invalid_data,
+                "each row of {} marks one of {} classes: save argmax(axis=1) "
+                "of it, or import with --multi-label if nodes can have several",
+                path, width);
+  type.class_count = width;
+  return ok();
+}
+
+} // namespace graphmill

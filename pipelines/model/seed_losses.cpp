@@ -1,0 +1,62 @@
+#include "pipelines/model/seed_losses.hpp"
+
+#include "partition/dataset/dataset.hpp"
+#include "pipelines/kernels/class_scores.hpp"
+#include "pipelines/kernels/labels/binary_cross_entropy.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace graphmill {
+
+namespace {
+
+result<void> check_label_rows_of(const model_layout& layout,
+                                 const minibatch& batch, std::int64_t seeds) {
+  const auto& rows = batch.data.label_rows;
+  if (rows.size() != static_cast<std::size_t>(seeds * layout.classes))
+    return fail(ec::internal,
+                "a batch has {} seeds of {} labels, and {} values", seeds,
+                layout.classes, rows.size());
+  for (auto label : rows)
+    if (label > 1 && label != no_labels)
+      return fail(ec::invalid_data,
+                  "a seed has {} for a label; 0 or 1 expected", label);
+  return ok();
+}
+
+} // namespace
+
+result<void> check_labels(const model_layout& layout, const minibatch& batch) {
+  const auto seeds = batch.data.graph.nodes[layout.target].found.front();
+  if (layout.multi_label)
+    return check_label_rows_of(layout, batch, seeds);
+  const auto& labels = batch.data.labels;
+  if (labels.size() != static_cast<std::size_t>(seeds))
+    return fail(ec::internal, "a batch has {} seeds and {} labels", seeds,
+                labels.size());
+  for (auto label : labels)
+    if (label < -1 || label >= layout.classes)
+      return fail(ec::invalid_data, "a seed has label {}; there are {} classes",
+                  label, layout.classes);
+  return ok();
+}
+
+batch_metrics losses_of(const model_layout& layout, const minibatch& batch,
+                        const_matrix logits, double weight, matrix gradient,
+                        const loss_shape& shape) {
+  if (layout.multi_label)
+    return binary_cross_entropy(logits, batch.data.label_rows.span(), weight,
+                                gradient);
+  return cross_entropy(logits, batch.data.labels.span(), weight, gradient,
+                       shape);
+}
+
+seed_outcomes outcomes_of(const model_layout& layout, const minibatch& batch,
+                          const_matrix logits, bool with_scores) {
+  if (layout.multi_label)
+    return label_outcomes_of(logits, batch.data.label_rows.span(), with_scores);
+  return outcomes_of(logits, batch.data.labels.span(), with_scores);
+}
+
+} // namespace graphmill

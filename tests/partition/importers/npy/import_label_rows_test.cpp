@@ -1,0 +1,149 @@
+#include "partition/importers/npy/npy.hpp"
+#include "tests/partition/importers/npy/array_list.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <class T>
+void put_array(const fs::path& path, const std::vector<T>& values,
+               const std::vector<std::int64_t>& shape) {
+  value_of(write_npy_bytes(path, dtype_of<T>(), shape,
+                           std::as_bytes(std::span{values})));
+}
+
+/// A graph of three nodes with these labels, imported.
+struct label_import {
+  bool multi_label = false;
+  bool renumber = false;
+  std::optional<split_request> split;
+  std::string meta = "{}";
+
+  template <class T>
+  result<dataset> operator()(const std::vector<T>& labels,
+                             const std::vector<std::int64_t>& shape) const {
+    temp_folder source;
+    temp_folder out;
+    put_array<std::int64_t>(source / "edges.npy", {0, 1, 1, 2}, {2, 2});
+    put_array<T>(source / "labels.npy", labels, shape);
+    if (!split)
+      put_array<std::int64_t>(source / "train_idx.npy", {0}, {1});
+    std::ofstream{source / "meta.json"} << meta;
+    npy_import_options options{.source = source.path(),
+                               .renumber_labels = renumber,
+                               .multi_label = multi_label};
+    options.changes.split = split;
+    GRAPHMILL_TRYV(import_npy(options, out.path()));
+    return dataset::open(out.path());
+  }
+};
+
+std::vector<std::uint8_t> rows_of(const dataset& data) {
+  CATCH_CHECK(data.info().node_types[0].multi_label());
+  return list<std::uint8_t>(*data.nodes(0).labels);
+}
+
+} // namespace
+
+CATCH_TEST_CASE("rows of labels are several labels of a node",
+                "[partition][import][npy]") {
+  const label_import take;
+  const std::vector<std::uint8_t> want{1, 1, 0, 1, 255, 255};
+  CATCH_CHECK(rows_of(value_of(
+                take(std::vector<std::int64_t>{1, 1, 0, 1, -1, -1}, {3, 2})))
+              == want);
+  CATCH_CHECK(rows_of(value_of(
+                take(std::vector<std::uint8_t>{1, 1, 0, 1, 255, 255}, {3, 2})))
+              == want);
+  CATCH_CHECK(
+    rows_of(value_of(take(std::vector<float>{1, 1, 0, 1, NAN, NAN}, {3, 2})))
+    == want);
+  CATCH_CHECK(value_of(take(std::vector<double>{1, 1, 0, 1, 0, 0}, {3, 2}))
+                .info()
+                .node_types[0]
+                .class_count
+              == 2);
+  label_import named;
+  named.meta = R"({"class_names": ["a", "b"]})";
+  CATCH_CHECK(
+    value_of(named(std::vector<std::int64_t>{1, 1, 0, 1, 0, 0}, {3, 2}))
+      .info()
+      .node_types[0]
+      .class_names
+    == std::vector<std::string>{"a", "b"});
+}
+
+CATCH_TEST_CASE("rows that mark one label each have to be asked for",
+                "[partition][import][npy]") {
+  const std::vector<std::int64_t> marks{1, 0, 0, 1, -1, -1};
+  label_import take;
+  CATCH_CHECK(has(error_of(take(marks, {3, 2})).message,
+                  "marks one of 2 classes: save argmax(axis=1) of it, or "
+                  "import with --multi-label"));
+  take.multi_label = true;
+  CATCH_CHECK(rows_of(value_of(take(marks, {3, 2})))
+              == std::vector<std::uint8_t>{1, 0, 0, 1, 255, 255});
+  // One column is a list of classes, unless it is said to be rows.
+  const std::vector<std::int64_t> column{1, 0, 1};
+  CATCH_CHECK(rows_of(value_of(take(column, {3, 1})))
+              == std::vector<std::uint8_t>{1, 0, 1});
+  CATCH_CHECK(
+    has(error_of(take(column, {3})).message, "has one number for each node"));
+  take.multi_label = false;
+  const auto classes = value_of(take(column, {3, 1}));
+  CATCH_CHECK_FALSE(classes.info().node_types[0].multi_label());
+  CATCH_CHECK(classes.info().node_types[0].class_count == 2);
+}
+
+CATCH_TEST_CASE("rows that are no labels are named",
+                "[partition][import][npy]") {
+  label_import take;
+  CATCH_CHECK(has(
+    error_of(take(std::vector<std::int64_t>{1, 1, 0, 5, 0, 0}, {3, 2})).message,
+    "has 2 numbers for each node, and number 1 of node 1 is 5: nodes with "
+    "several labels have 1 for each that they have"));
+  CATCH_CHECK(
+    has(error_of(take(std::vector<std::int64_t>{1, 1, -1, 1, 0, 0}, {3, 2}))
+          .message,
+        "number 1 of node 1 is 1"));
+  CATCH_CHECK(
+    has(error_of(take(std::vector<float>{1, 1, 0.5F, 1, 0, 0}, {3, 2})).message,
+        "number 0 of node 1 is 0.5"));
+  take.meta = R"({"num_classes": 3})";
+  CATCH_CHECK(has(
+    error_of(take(std::vector<std::int64_t>{1, 1, 0, 1, 0, 0}, {3, 2})).message,
+    "has 2 labels for each node, and meta.json speaks of 3 classes"));
+  take.meta = "{}";
+  take.renumber = true;
+  CATCH_CHECK(has(
+    error_of(take(std::vector<std::int64_t>{1, 1, 0, 1, 0, 0}, {3, 2})).message,
+    "--renumber-labels is for one label for each node"));
+}
+
+CATCH_TEST_CASE("nodes with several labels are split",
+                "[partition][import][npy]") {
+  const std::vector<std::int64_t> labels{1, 1, -1, -1, 0, 0};
+  label_import take;
+  take.split = split_request{.fractions = {0.5, 0.5, 0}};
+  const auto data = value_of(take(labels, {3, 2}));
+  // Node 1 has no labels.
+  CATCH_CHECK(data.info().node_types[0].split_counts
+              == std::array<std::int64_t, 3>{1, 1, 0});
+  take.split->order = split_order::label;
+  CATCH_CHECK(has(error_of(take(labels, {3, 2})).message,
+                  "may have several labels, so that there are no classes"));
+}

@@ -1,0 +1,188 @@
+"""Nodes with several labels: metrics and predictions once more by numpy, and the
+same weights whole, in parts and on a cluster."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from class_metrics import average_precision, roc_auc
+from clusters import Cluster
+from imports import save
+from runs import merged, partitioned
+from support import ROOT, Dataset, graphmill, imported, np, program
+
+NODES, LABELS, SPLITS = 150, 35, (70, 100, 140)
+
+DEFINITION = {
+    "seed": 5,
+    "sampler": {"fanouts": [4, 3]},
+    "model": {"kind": "sage", "hidden": 8},
+    "train": {"batch_size": 20, "epochs": 4, "seed_order": "global"},
+    "evaluate": {"neighbours": "all", "batch_size": 16, "metric": "f1_micro",
+                 "scores": True},
+}
+
+
+def write_graph(folder):
+    """Labels follow from features; of the last ten nodes nothing is known."""
+    folder.mkdir()
+    rng = np.random.default_rng(4)
+    features = rng.normal(size=(NODES, 6)).astype(np.float32)
+    labels = (features @ rng.normal(size=(6, LABELS)) > 0.5).astype(np.int8)
+    order = rng.permutation(NODES)
+    labels[order[SPLITS[2]:]] = -1
+    splits = np.split(order[:SPLITS[2]], SPLITS[:2])
+    save(folder, edges=rng.integers(0, NODES, (2, 700)), features=features,
+         labels=labels, **{f"{name}_idx": ids for name, ids in
+                           zip(("train", "val", "test"), splits)})
+    return folder
+
+
+def quotient(a, b):
+    """Not a number where both are 0."""
+    return np.divide(a, b, out=np.full(np.shape(a), np.nan), where=b > 0)
+
+
+class SeveralLabels(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = cls.top / "graph"
+        imported("npy", write_graph(cls.top / "source"), "--out", cls.data)
+        cls.parts = partitioned(cls.data, 3, "random")
+        dataset = Dataset(cls.data)
+        cls.info = dataset.info
+        cls.test = dataset.node_array("node", "test")
+        cls.labels = dataset.node_array("node", "labels")
+        cls.summary = cls("train").train(DEFINITION, cls.data)
+
+    def runTest(self):
+        """Lets a test be made while the class is set up."""
+
+    def predicted(self, *more):
+        out = self.top / "labels.npy"
+        self.ask("predict", self.summary["run"], "--data", self.data, "--out",
+                 out, "--logits", "--probabilities", *more)
+        return [np.load(path) for path in (
+            out, self.top / "labels.logits.npy",
+            self.top / "labels.probabilities.npy")]
+
+    def test_what_is_written(self):
+        self.assertEqual(self.info["format_version"], 3)
+        self.assertEqual(self.info["node_types"][0]["labels"], "multi_label")
+        self.assertEqual(self.labels.dtype, np.uint8)
+        self.assertEqual((self.labels == 255).all(axis=1).sum(), 10)
+        done = graphmill("inspect", self.parts, "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = graphmill("inspect", self.data, "--quiet")
+        self.assertIn("labels of node: 35 labels, 10 nodes without",
+                      done.stdout)
+
+    def test_predictions(self):
+        labels, logits, probabilities = self.predicted()
+        self.assertEqual(labels.dtype, np.uint8)
+        np.testing.assert_array_equal(labels, logits > 0)
+        np.testing.assert_allclose(
+            probabilities, 1 / (1 + np.exp(-logits.astype(float))), rtol=1e-6)
+        by_layers = self.predicted("--all")[1]
+        np.testing.assert_allclose(by_layers, logits, rtol=1e-4, atol=1e-5)
+
+    def test_metrics(self):
+        predictions, logits, _ = (all_of[self.test]
+                                  for all_of in self.predicted())
+        own = self.labels[self.test] == 1
+        taken = predictions == 1
+        got = self.summary["test"]
+        self.assertNotIn("confusion", got)
+        right = (own & taken).sum(axis=0)
+        f1 = quotient(2.0 * right, own.sum(axis=0) + taken.sum(axis=0))
+        for c, told in enumerate(got["classes"]):
+            self.assertEqual(told["seeds"], own[:, c].sum())
+            self.assertEqual(told["predicted"], taken[:, c].sum())
+            self.assertEqual(told["correct"], right[c])
+        self.assertAlmostEqual(got["f1_macro"], np.nanmean(f1), 12)
+        self.assertAlmostEqual(got["f1_micro"], 2.0 * right.sum()
+                               / (own.sum() + taken.sum()), 12)
+        self.assertEqual(got["accuracy"], (own == taken).all(axis=1).mean())
+        x = logits.astype(float)
+        losses = np.logaddexp(0, x) - x * own
+        self.assertAlmostEqual(got["loss"], losses.mean(), delta=1e-5)
+        # Scores that are as good as equal may come in either order.
+        both = [c for c in range(LABELS) if 0 < own[:, c].sum() < len(own)]
+        self.assertAlmostEqual(got["roc_auc"], np.mean(
+            [roc_auc(x[:, c], own[:, c]) for c in both]), delta=1e-3)
+        self.assertAlmostEqual(got["average_precision"], np.mean(
+            [average_precision(x[:, c], own[:, c]) for c in range(LABELS)
+             if own[:, c].any()]), delta=2e-3)
+        told = self.ask("evaluate", self.summary["run"], "--data", self.data)
+        for key in ("accuracy", "f1_micro", "f1_macro", "roc_auc"):
+            self.assertEqual(told[key], got[key], key)
+
+    def test_the_best_epoch(self):
+        text = (pathlib.Path(self.summary["run"]) / "metrics.jsonl")
+        lines = [json.loads(line) for line in text.read_text().splitlines()]
+        validations = [line for line in lines
+                       if line["phase"] == "validation"]
+        self.assertEqual(self.summary["metric"], "f1_micro")
+        self.assertEqual(self.summary["validation"]["f1_micro"],
+                         max(line["f1_micro"] for line in validations))
+        losses = [line["loss"] for line in lines if line["phase"] == "train"]
+        self.assertLess(losses[-1], losses[0])
+
+    def test_weights(self):
+        """The same in parts and on a cluster, which proves labels, too."""
+        whole = self.summary
+        parts = self.train(DEFINITION, self.parts)
+        self.check_same(parts, whole)
+        checked = merged(DEFINITION, {"fetch": {"verify": 0.5}})
+        with Cluster(self.top / "cluster", self.parts,
+                     ["0", "1", "2"]) as cluster:
+            got = cluster.run(self.write(checked, self.parts))
+        self.check_same(got, whole)
+
+    def check_same(self, run, other):
+        self.assertEqual(run["digest"], other["digest"])
+        for key in ("seeds", "accuracy", "f1_micro", "f1_macro"):
+            self.assertEqual(run["test"][key], other["test"][key], key)
+        self.assertAlmostEqual(run["test"]["loss"], other["test"]["loss"], 6)
+
+    def test_a_table(self):
+        nodes = self.top / "nodes.txt"
+        nodes.write_text("7\n3\n")
+        out = self.top / "labels.csv"
+        self.ask("predict", self.summary["run"], "--data", self.data, "--out",
+                 out, "--nodes", nodes)
+        head, *lines = out.read_text().splitlines()
+        self.assertEqual(head, ",".join(
+            ["id", *(f"label_{c}" for c in range(LABELS))]))
+        labels = self.predicted()[0]
+        self.assertEqual(lines, [",".join(map(str, [node, *labels[node]]))
+                                 for node in (7, 3)])
+
+    def test_example_reads_weights(self):
+        told = self.ask("evaluate", self.summary["run"], "--data", self.data)
+        self.predicted("--all")
+        done = subprocess.run(
+            [sys.executable, "-B", ROOT / "examples/read_weights.py",
+             self.summary["run"], "--data", self.data, "--compare",
+             self.top / "labels.logits.npy"], text=True, capture_output=True,
+            timeout=runs.PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"test accuracy {told['accuracy']:.4f}", done.stdout)
+
+    def test_refused(self):
+        path = self.write(merged(DEFINITION, {"train": {
+            "class_weights": [1.0] * LABELS}}), self.data)
+        done = graphmill("validate", path, "--data", self.data)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("is for one class for each node", done.stderr)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
