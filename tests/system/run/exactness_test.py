@@ -103,11 +103,12 @@ class Layouts(Digests):
 
     def test_ways_to_learn(self):
         """Dropped attention, decay of some weights, clipping, class weights."""
-        for kind in ("gat", "gatv2", "rgat"):
+        averaging = {"output_heads": 2}
+        for kind, more in (("gat", {**averaging, "attention_residual": True}),
+                           ("gatv2", {**averaging, "attention_residual": True}),
+                           ("rgat", averaging), ("hgt", {})):
             definition = merged(DEFINITION, GLOBAL, {
-                "model": {"kind": kind, "output_heads": 2,
-                          "attention_dropout": 0.3,
-                          "attention_residual": kind != "rgat"},
+                "model": {"kind": kind, "attention_dropout": 0.3, **more},
                 "optimizer": {"weight_decay": 0.01, "decay_layers": "first",
                               "decay_biases": False, "clip_norm": 0.5},
                 "train": {"label_smoothing": 0.1, "balance_classes": True}})
