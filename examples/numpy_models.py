@@ -22,7 +22,7 @@ def same(x):
 
 
 def gelu(x):
-    return x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+    return x * 0.5 * (1 + np.vectorize(math.erf, [float])(x / math.sqrt(2)))
 
 
 def sigmoid(x):

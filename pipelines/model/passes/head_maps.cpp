@@ -48,13 +48,15 @@ void add_query_map_gradient(const_matrix gradient, const_matrix attention,
                             float* prior_into) {
   const auto d = attention.columns;
   const auto scale = score_scale(d);
-  for (std::int64_t row = 0; row < attention.rows; ++row) {
-    const auto head = row / d;
-    for (std::int64_t c = 0; c < d; ++c) {
-      const auto change = gradient.row(head * d + c)[row] * scale;
-      attention_into.row(row)[c] += change * prior[head];
-      prior_into[head] += change * attention.row(row)[c];
-    }
+  for (std::int64_t head = 0; head < attention.rows / d; ++head) {
+    double sum = 0;
+    for (auto row = head * d; row < (head + 1) * d; ++row)
+      for (std::int64_t c = 0; c < d; ++c) {
+        const auto change = gradient.row(head * d + c)[row] * scale;
+        attention_into.row(row)[c] += change * prior[head];
+        sum += double(change) * attention.row(row)[c];
+      }
+    prior_into[head] += static_cast<float>(sum);
   }
 }
 
