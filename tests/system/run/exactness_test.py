@@ -178,6 +178,15 @@ class TypedGraph(Digests):
              merged(definition, {"budget": {"batches": 1, "bytes": 1}}),
              self.parts)])
 
+    def test_relations_that_share_their_attention(self):
+        definition = merged(DEFINITION, GLOBAL, {
+            "model": {"kind": "hgt", "embedding": 8,
+                      "attention_dropout": 0.3}})
+        self.check_all([
+            ("hgt, whole", definition, self.data),
+            ("hgt, 3 parts, trouble", merged(definition, TROUBLE),
+             self.parts)])
+
 
 def write_typed_set(folder):
     """Papers that cite each other, and authors without features."""
