@@ -3,6 +3,7 @@ must compute when it takes all neighbours. Nothing is shared with the program
 but the names of its weights. `read_weights.py` and the tests use it."""
 
 import json
+import math
 import pathlib
 
 import numpy as np
@@ -14,6 +15,18 @@ def relu(x):
 
 def elu(x):
     return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
+def same(x):
+    return x
+
+
+def gelu(x):
+    return x * 0.5 * (1 + np.vectorize(math.erf, [float])(x / math.sqrt(2)))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
 
 
 def leaky(x):
@@ -164,6 +177,48 @@ class Relation:
         return out.mean(1) if is_last else out.reshape(rows, -1)
 
 
+def transformer(relations, name, h, weights, prefix):
+    """The messages of all relations into a type, which share one softmax, and
+    what the layer makes of them and of the type's own rows."""
+    own = f"{prefix}{name}."
+    rows = len(h[name])
+    inside = len(weights[f"{own}output.weight"])
+    y = np.zeros((rows, inside))
+    scores, values, targets = [], [], []
+    for relation in relations:
+        if relation.target != name:
+            continue
+        maps = weights[f"{prefix}{relation.name}.attention.weight"]
+        heads, head, _ = maps.shape
+        source = f"{prefix}{relation.source}."
+        shape = (-1, heads, head)
+        keys = (h[relation.source]
+                @ weights[f"{source}key.weight"]).reshape(shape)
+        value = (h[relation.source] @ weights[f"{source}value.weight"]
+                 + weights[f"{source}value.bias"]).reshape(shape)
+        queries = (h[name] @ weights[f"{own}query.weight"]
+                   + weights[f"{own}query.bias"]).reshape(shape)
+        sources, to = relation.edges
+        mapped = np.einsum("nhd,hde->nhe", keys, maps)
+        prior = weights[f"{prefix}{relation.name}.attention.prior"]
+        scores.append((mapped[sources] * queries[to]).sum(2) * prior
+                      / math.sqrt(head))
+        values.append(np.einsum(
+            "nhd,hde->nhe", value,
+            weights[f"{prefix}{relation.name}.message.weight"])[sources])
+        targets.append(to)
+    if scores:
+        to = np.concatenate(targets)
+        shares = softmax_by(np.concatenate(scores), to, rows)
+        y = summed(np.concatenate(values) * shares[:, :, None], to,
+                   rows).reshape(rows, inside)
+    y = gelu(y) @ weights[f"{own}output.weight"]
+    skip = weights.get(f"{own}skip.weight")
+    gate = sigmoid(weights[f"{own}skip.gate"])
+    return gate * y + (1 - gate) * (h[name] if skip is None
+                                    else h[name] @ skip)
+
+
 # By kind: its message, and what ends its layers but the last.
 KINDS = {
     "sage": (Relation.mean, relu),
@@ -178,6 +233,7 @@ KINDS = {
     "hetero_sage": (Relation.mean_share, relu),
     "rgat": (Relation.relational_attention, relu),
     "gatv2": (Relation.attention, elu),
+    "hgt": (transformer, same),  # Of all relations at once.
 }
 
 
@@ -223,8 +279,10 @@ class Model:
             y = 0
             if get(f"{own}self.weight") is not None:
                 y = h[name] @ get(f"{own}self.weight")
+            if self.message is transformer:
+                y = transformer(self.relations, name, h, self.weights, prefix)
             for relation in self.relations:
-                if relation.target == name:
+                if relation.target == name and self.message is not transformer:
                     y = y + self.message(relation, h, self.weights, prefix)
             if get(f"{own}inner.weight") is not None:
                 y = relu(y + get(f"{own}inner.bias"))

@@ -172,7 +172,7 @@ struct Model {
     $range(min = 0, max = 1000);
 
   outputHeads @10 :UInt32 = 0
-    $help("Attention heads of the last layer, whose outputs are averaged; 0: as many as `heads`. For kinds that attend")
+    $help("Attention heads of the last layer, whose outputs are averaged; 0: as many as `heads`. For kinds that attend, but for hgt")
     $unit("heads") $range(max = 128);
 
   attentionDropout @11 :Float64 = 0
@@ -180,7 +180,7 @@ struct Model {
     $range(min = 0, max = 0.99);
 
   attentionResidual @12 :Bool = false
-    $help("Add each node's own row, times a matrix, to what its attention gives. For kinds that attend and have no such matrix anyway");
+    $help("Add each node's own row, times a matrix, to what its attention gives. For kinds that attend and have no such matrix or gate anyway");
 }
 
 struct Trainer {

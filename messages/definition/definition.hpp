@@ -21,7 +21,8 @@ enum class model_kind : std::uint8_t {
   mlp,
   hetero_sage,
   rgat,
-  gatv2
+  gatv2,
+  hgt
 };
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };

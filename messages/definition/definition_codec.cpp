@@ -41,7 +41,8 @@ static_assert(aligned<schema::ModelKind, model_kind>(
    {schema::ModelKind::MLP, model_kind::mlp},
    {schema::ModelKind::HETERO_SAGE, model_kind::hetero_sage},
    {schema::ModelKind::RGAT, model_kind::rgat},
-   {schema::ModelKind::GATV2, model_kind::gatv2}}));
+   {schema::ModelKind::GATV2, model_kind::gatv2},
+   {schema::ModelKind::HGT, model_kind::hgt}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},

@@ -36,4 +36,7 @@ enum ModelKind {
   gatv2 @12;
   # Graph attention whose scores rank sources in another order for every node
   # (Brody et al., ICLR'22). One node type.
+  hgt @13;
+  # Heterogeneous graph transformer: attends over all edge types at once, by
+  # weights of every node type and edge type. Any node types.
 }

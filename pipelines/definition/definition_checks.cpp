@@ -148,6 +148,25 @@ void check_heads(definition_source& source) {
                   model.hidden, model.heads, traits.name));
 }
 
+/// What has no effect where heads are mixed by a matrix, and nodes' own rows
+/// come by a gate.
+void check_gated_effects(definition_source& source) {
+  const auto& model = source.value.model;
+  const auto name = traits_of(model.kind).name;
+  if (model.output_heads != 0 && source.usable("model.output_heads"))
+    source.report(
+      source.where("model.output_heads"),
+      fmt::format("`model.output_heads` is for kinds whose last layer averages "
+                  "its heads, and {} does not; leave it out",
+                  name));
+  if (model.attention_residual && source.usable("model.attention_residual"))
+    source.report(source.where("model.attention_residual"),
+                  fmt::format("`model.attention_residual` adds each node's own "
+                              "row, as {} does by a gate that it learns; leave "
+                              "it out",
+                              name));
+}
+
 /// What kinds that attend may leave without effect.
 void check_attention_effects(definition_source& source) {
   const auto& model = source.value.model;
@@ -171,6 +190,8 @@ void check_attention(definition_source& source) {
   const auto& model = source.value.model;
   if (!source.usable("model.kind"))
     return;
+  if (traits_of(model.kind).gated)
+    return check_gated_effects(source);
   if (traits_of(model.kind).attends())
     return check_attention_effects(source);
   const std::pair<std::string, bool> fields[]{

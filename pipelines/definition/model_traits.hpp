@@ -23,6 +23,11 @@ enum class message_form : std::uint8_t {
   attention,
   /// The largest value of each column, times a weight matrix.
   maximum,
+  /// Attention over the sources of all relations into a type together, in
+  /// `model.heads` heads, by products of keys, queries and values that each
+  /// node
+  /// type makes, as each relation maps them.
+  transformer,
   none, ///< Nothing: neighbours are not heard.
 };
 
@@ -72,6 +77,10 @@ struct model_traits {
   /// What the messages add up to goes through a bias, ReLU and another weight
   /// matrix, as wide as hidden layers inside, before the layer's own bias.
   bool perceptron = false;
+  /// What the messages add up to goes through GELU (Hendrycks and Gimpel, 2016)
+  /// and another weight matrix, as wide as hidden layers inside, and is weighed
+  /// against the node's own row by a gate that is learnt: `skip_gate.hpp`.
+  bool gated = false;
   /// Only for attention.
   attention_score score = attention_score::separate;
   activation between = activation::relu; ///< Ends each layer but the last.
@@ -79,10 +88,19 @@ struct model_traits {
 
   constexpr bool hears() const { return message != message_form::none; }
   constexpr bool sums() const { return message == message_form::sum; }
-  constexpr bool attends() const { return message == message_form::attention; }
+  constexpr bool attends() const {
+    return message == message_form::attention || attends_across();
+  }
+  /// Relations share the attention of a node, so that their messages are made
+  /// together.
+  constexpr bool attends_across() const {
+    return message == message_form::transformer;
+  }
   /// A relation's destinations are scored by a matrix of their own, and are no
   /// sources of themselves.
-  constexpr bool attends_by_relation() const { return attends() && typed; }
+  constexpr bool attends_by_relation() const {
+    return message == message_form::attention && typed;
+  }
   /// Reads in-degrees over the full graph.
   constexpr bool needs_degrees() const {
     return sums() && weights == edge_weights::symmetric;
@@ -158,6 +176,14 @@ inline constexpr std::array model_kinds{
                .score = attention_score::joint,
                .between = activation::elu,
                .drop_input = true},
+  // Hu et al., "Heterogeneous graph transformer", WWW'20, with the gate of its
+  // authors' program, and without relative temporal encoding.
+  model_traits{.kind = model_kind::hgt,
+               .name = "hgt",
+               .typed = true,
+               .message = message_form::transformer,
+               .gated = true,
+               .between = activation::none},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

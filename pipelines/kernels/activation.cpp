@@ -120,6 +120,12 @@ GRAPHMILL_INLINE void drop_row(const dropout& drop, std::int64_t row,
   }
 }
 
+/// The share of a normal distribution that lies below x.
+GRAPHMILL_INLINE float share_below(float x) {
+  constexpr auto root_half = 0.70710678118654752f;
+  return 0.5f * (1.0f + std::erf(x * root_half));
+}
+
 template <activation Kind>
 GRAPHMILL_INLINE void activate_rows(const_matrix x, const float* bias,
                                     const dropout& drop, std::int64_t begin,
@@ -173,6 +179,21 @@ void activate_backward(const_matrix y, activation kind, float scale,
   } else {
     for (auto i = first; i < last; ++i)
       g[i] = keep_if(!was_dropped(value[i]), g[i] * scale);
+  }
+}
+
+void gelu(const_matrix x, std::int64_t begin, std::int64_t end, matrix out) {
+  for (auto i = begin * x.columns; i < end * x.columns; ++i)
+    out.data[i] = x.data[i] * share_below(x.data[i]);
+}
+
+void gelu_backward(const_matrix x, float share, std::int64_t begin,
+                   std::int64_t end, matrix gradient) {
+  constexpr auto density_at_0 = 0.39894228040143268f;
+  for (auto i = begin * x.columns; i < end * x.columns; ++i) {
+    const auto at = x.data[i];
+    const auto density = density_at_0 * std::exp(-0.5f * at * at);
+    gradient.data[i] *= share * (share_below(at) + at * density);
   }
 }
 

@@ -67,6 +67,16 @@ void activate(const_matrix x, const float* bias, activation kind,
 void activate_backward(const_matrix y, activation kind, float scale,
                        std::int64_t begin, std::int64_t end, matrix gradient);
 
+/// out[i] = x times the share of a normal distribution below x (Hendrycks and
+/// Gimpel, "Gaussian error linear units", 2016), for rows [begin, end).
+/// @param x [rows, columns] @param out [rows, columns]; may be `x` itself.
+void gelu(const_matrix x, std::int64_t begin, std::int64_t end, matrix out);
+
+/// Turns the gradient of `share` times the result of `gelu` into that of x, in
+/// place, for rows [begin, end). @param x, gradient [rows, columns]
+void gelu_backward(const_matrix x, float share, std::int64_t begin,
+                   std::int64_t end, matrix gradient);
+
 /// sums[c] += x[i][c] over rows [begin, end). Sums are made per piece of 64
 /// rows from `begin` on, and added in the order of the pieces.
 /// @param sums [columns]

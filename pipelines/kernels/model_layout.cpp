@@ -3,6 +3,7 @@
 #include "partition/dataset/label_sets.hpp"
 #include "pipelines/kernels/activation.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace graphmill {
@@ -58,7 +59,7 @@ private:
                   "model.hidden ({}) must be a multiple of model.heads ({}): "
                   "it is the width of all heads side by side",
                   model.hidden, model.heads);
-    if (traits_.attends_by_relation() && model.attention_dropout != 0
+    if (traits_.attends() && traits_.typed && model.attention_dropout != 0
         && info_.edge_types.size() > 256)
       return fail(ec::invalid_argument,
                   "model.attention_dropout of {} is for 256 edge types at "
@@ -113,7 +114,8 @@ private:
         if (needed[t]) {
           auto& type = layer.types[t];
           type.out = layer.last ? out_.classes : def_.model.hidden;
-          type.sum = traits_.perceptron ? def_.model.hidden : type.out;
+          type.sum =
+            traits_.perceptron || traits_.gated ? def_.model.hidden : type.out;
         }
       for (const auto& relation : out_.relations)
         if (traits_.hears() && needed[relation.destination])
@@ -153,9 +155,11 @@ private:
     if (!layer.last)
       layer.after = traits_.between;
     if (traits_.attends())
-      layer.heads = layer.last && def_.model.output_heads != 0
+      layer.heads = layer.last && def_.model.output_heads != 0 && !traits_.gated
                       ? def_.model.output_heads
                       : def_.model.heads;
+    if (traits_.attends_across())
+      add_projections(layer, prefix);
     for (std::size_t t = 0; t < layer.types.size(); ++t)
       add_type(layer, t, prefix);
     for (const auto& relation : out_.relations) {
@@ -166,9 +170,13 @@ private:
       layer.pool_biases.push_back(absent);
       layer.source_scores.push_back(absent);
       layer.destination_scores.push_back(absent);
+      layer.score_maps.push_back(absent);
+      layer.priors.push_back(absent);
       if (out == 0 || !traits_.hears())
         continue;
-      if (traits_.attends_by_relation())
+      if (traits_.attends_across())
+        add_maps(layer, prefix + relation.name + ".");
+      else if (traits_.attends_by_relation())
         add_relational_attention(layer, prefix + relation.name + ".", in, out,
                                  layer.types[relation.destination].in);
       else if (traits_.attends())
@@ -198,11 +206,18 @@ private:
     const auto name =
       traits_.typed ? prefix + info_.node_types[t].name + "." : prefix;
     if (traits_.self_weight
-        || (traits_.attends() && def_.model.attention_residual))
+        || (traits_.attends() && !traits_.gated
+            && def_.model.attention_residual))
       type.self = add_weight(name + "self.weight", type.in, type.sum);
     if (traits_.perceptron) {
       type.inner_bias = add(name + "inner.bias", {type.sum}, start::zeros);
       type.inner = add_weight(name + "inner.weight", type.sum, type.out);
+    }
+    if (traits_.gated) {
+      type.inner = add_weight(name + "output.weight", type.sum, type.out);
+      type.gate = add(name + "skip.gate", {1}, start::ones);
+      if (type.in != type.out)
+        type.skip = add_weight(name + "skip.weight", type.in, type.out);
     }
     type.bias = add(name + "bias", {type.out}, start::zeros);
     type.residual = def_.model.residual && !layer.last && type.in == type.out;
@@ -210,6 +225,45 @@ private:
       type.norm_gain = add(name + "norm.gain", {type.out}, start::ones);
       type.norm_shift = add(name + "norm.shift", {type.out}, start::zeros);
     }
+  }
+
+  /// Keys and values of types that are sources in the layer, and queries of
+  /// those that are destinations.
+  void add_projections(layer_layout& layer, const std::string& prefix) {
+    const std::int64_t width = def_.model.hidden;
+    layer.inside = width;
+    for (std::size_t t = 0; t < layer.types.size(); ++t) {
+      auto& type = layer.types[t];
+      const auto name = prefix + info_.node_types[t].name + ".";
+      const auto is = static_cast<node_type_id>(t);
+      const auto any = [&](auto&& has) {
+        return std::any_of(out_.relations.begin(), out_.relations.end(),
+                           [&](const relation_info& relation) {
+                             return layer.types[relation.destination].out != 0
+                                    && has(relation) == is;
+                           });
+      };
+      if (any([](const relation_info& r) { return r.source; })) {
+        type.key = add_weight(name + "key.weight", type.in, width);
+        type.value = add_weight(name + "value.weight", type.in, width);
+        type.value_bias = add(name + "value.bias", {width}, start::zeros);
+      }
+      if (any([](const relation_info& r) { return r.destination; })) {
+        type.query = add_weight(name + "query.weight", type.in, width);
+        type.query_bias = add(name + "query.bias", {width}, start::zeros);
+      }
+    }
+  }
+
+  void add_maps(layer_layout& layer, const std::string& name) {
+    const auto heads = layer.heads;
+    const auto head = layer.inside / heads;
+    const auto limit = std::sqrt(6.0 / static_cast<double>(2 * head));
+    layer.score_maps.back() =
+      add(name + "attention.weight", {heads, head, head}, start::glorot, limit);
+    layer.priors.back() = add(name + "attention.prior", {heads}, start::ones);
+    layer.weights.back() =
+      add(name + "message.weight", {heads, head, head}, start::glorot, limit);
   }
 
   void add_attention(layer_layout& layer, const std::string& prefix,

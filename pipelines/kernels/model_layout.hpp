@@ -43,16 +43,27 @@ inline constexpr int absent = -1;
 struct layer_type {
   std::int64_t in = 0;  ///< Width of its rows as input.
   std::int64_t out = 0; ///< Width as output; 0: no later layer needs it.
-  /// Width of what its messages add up to: `out`, or with a perceptron the
-  /// width inside.
+  /// Width of what its messages add up to: `out`, or with a perceptron or a
+  /// gate the width inside.
   std::int64_t sum = 0;
   int self = absent;       ///< [in, sum]
   int inner_bias = absent; ///< [sum] Only with a perceptron.
-  int inner = absent;      ///< [sum, out] Only with a perceptron.
+  int inner = absent;      ///< [sum, out] With a perceptron or a gate.
+  int gate = absent;       ///< [1] Only with a gate, as the next one.
+  int skip = absent;       ///< [in, out] If these differ; see `skip_gate`.
   int bias = absent;       ///< [out]
   bool residual = false;   ///< Its rows as input are added, ahead of the norm.
   int norm_gain = absent;
   int norm_shift = absent;
+  /// With `attends_across`: what its rows are as sources of a relation, and as
+  /// destinations. Of [in, inside] each, with a bias [inside] but for keys: it
+  /// would move all scores of a relation alike, which the softmax of a type
+  /// that has one relation takes back.
+  int key = absent;
+  int value = absent;
+  int value_bias = absent;
+  int query = absent;
+  int query_bias = absent;
 };
 
 /// What one layer reads and computes.
@@ -63,6 +74,8 @@ struct layer_layout {
   /// One per relation: the number of its weight matrix, [in of the source, sum
   /// of the destination], or `absent`. With a pool, the width inside stands for
   /// that of the source.
+  /// With `attends_across` the map of its values, [heads, d, d] for heads of
+  /// width d.
   std::vector<int> weights;
   std::vector<int> pool_weights; ///< [in of the source, width inside]
   std::vector<int> pool_biases;  ///< [width inside]
@@ -73,6 +86,11 @@ struct layer_layout {
   /// With `attends_by_relation`: one per relation.
   std::vector<int> source_scores;      ///< [heads, out per head]
   std::vector<int> destination_scores; ///< [in of the destination, heads]
+  /// With `attends_across`: the width of all heads together, and one per
+  /// relation.
+  std::int64_t inside = 0;
+  std::vector<int> score_maps; ///< [heads, d, d]
+  std::vector<int> priors;     ///< [heads]
   /// [heads, out per head]; of joint scores the vector for both ends.
   int attention_source = absent;
   int attention_destination = absent; ///< [heads, out per head]

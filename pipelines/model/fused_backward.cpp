@@ -102,7 +102,9 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
   auto& pass = layers_[layer];
   for (std::size_t t = 0; t < shape.types.size(); ++t) {
     const auto type = static_cast<node_type_id>(t);
-    if (shape.types[t].inner != absent)
+    if (shape.types[t].gate != absent)
+      backward_gated(layer, type, out);
+    else if (shape.types[t].inner != absent)
       backward_perceptron(layer, type, out);
     if (shape.types[t].self == absent)
       continue;
@@ -111,6 +113,8 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
                    sum_gradient(layer, type),
                    gradient_of(shape.types[t].self, out), how_.pool);
   }
+  if (pass.transformer)
+    backward_transformer(layer, out);
   for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
     if (!pass.relations[r])
       continue;
@@ -198,6 +202,11 @@ void fused_model::backward_rows(int layer, node_type_id type,
                                           gradient.slice(begin, end));
     filled = end;
   }
+  if (pass.transformer) {
+    pass.transformer->add_input_gradient(type, begin, end, filled,
+                                         gradient.slice(begin, end));
+    filled = end;
+  }
   if (filled < end)
     std::memset(gradient.row(filled), 0,
                 static_cast<std::size_t>((end - filled) * shape.in)
@@ -207,6 +216,8 @@ void fused_model::backward_rows(int layer, node_type_id type,
       pass.relations[r]->add_destination_gradient(begin, end,
                                                   gradient.slice(begin, end));
   const auto added = std::clamp(output_rows(layer, type), begin, end);
+  if (shape.gate != absent && added > begin)
+    add_gate_gradient(layer, type, begin, added, gradient.slice(begin, added));
   if (shape.residual)
     add_rows(pass.types[type].gradient.view().slice(begin, added),
              gradient.slice(begin, added));

@@ -108,6 +108,7 @@ const_matrix fused_model::forward() {
     if (how_.training)
       continue; // Backward reads all that forward leaves.
     layers_[l].relations.clear();
+    layers_[l].transformer.reset();
     if (l > 0) // The output of layer l is read by the next one.
       layers_[l - 1] = {};
   }
@@ -123,9 +124,12 @@ const_matrix fused_model::last_input() const {
 }
 
 void fused_model::begin_layer(int layer) {
+  if (layout_.traits.attends_across())
+    layers_[layer].transformer = make_transformer(layer);
   auto& relations = layers_[layer].relations;
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
     relations.push_back(layout_.layers[layer].weights[r] == absent
+                            || layout_.traits.attends_across()
                           ? nullptr
                           : make_pass(layer, r));
 }
@@ -165,10 +169,7 @@ std::unique_ptr<message_pass>
 fused_model::make_attention(int layer, std::size_t relation,
                             const message_pass::setting& common) {
   const auto& shape = layout_.layers[layer];
-  const auto of = [this](int parameter) {
-    return parameter == absent ? const_matrix{}
-                               : parameters_.at(layout_, parameter);
-  };
+  const auto of = [this](int parameter) { return values_of(parameter); };
   const auto rank = batch_.data.key.rank;
   const auto threshold = how_.training ? layout_.attention_threshold : 0;
   attention_pass::setting how{common};
@@ -196,6 +197,8 @@ void fused_model::forward_type(int layer, node_type_id type) {
   pass.output = {rows, shape.out, how_.pool};
   if (shape.inner != absent)
     pass.inner = {rows, shape.sum, how_.pool};
+  if (shape.gate != absent)
+    pass.sums = {rows, shape.sum, how_.pool};
   if (shape.norm_gain != absent) {
     pass.normalised = {rows, shape.out, how_.pool};
     pass.inverse_deviation.resize(static_cast<std::size_t>(rows));
@@ -214,9 +217,15 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
   auto& pass = layers_[layer].types[type];
   const auto rows =
     shape.norm_gain != absent ? pass.normalised.view() : pass.output.view();
-  const auto sums = shape.inner != absent ? pass.inner.view() : rows;
+  const auto sums = shape.gate != absent    ? pass.sums.view()
+                    : shape.inner != absent ? pass.inner.view()
+                                            : rows;
   const auto y = sums.slice(begin, end);
   float beta = 0;
+  if (auto& transformer = layers_[layer].transformer) {
+    transformer->add_output(type, begin, end, y);
+    beta = 1;
+  }
   if (shape.self != absent) {
     multiply(pass.input.slice(begin, end), parameters_.at(layout_, shape.self),
              0, y);
@@ -231,7 +240,9 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
   }
   if (beta == 0)
     std::fill(y.data, y.data + y.size(), 0.0f);
-  if (shape.inner != absent) {
+  if (shape.gate != absent) {
+    forward_gated(layer, type, begin, end, rows.slice(begin, end));
+  } else if (shape.inner != absent) {
     activate(sums, parameters_.at(layout_, shape.inner_bias).data,
              activation::relu, {}, begin, end, sums);
     multiply(y, parameters_.at(layout_, shape.inner), 0,

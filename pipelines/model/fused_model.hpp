@@ -12,6 +12,8 @@
 #include "pipelines/model/model_step.hpp"
 #include "pipelines/model/passes/jumping_head.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
+#include "pipelines/model/passes/skip_gate.hpp"
+#include "pipelines/model/passes/transformer_layer.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -27,11 +29,13 @@ namespace graphmill {
 ///
 /// where W_self may be missing and m is a `message_pass` of one of its kinds.
 /// With a perceptron, relu(h W_self + sum + b_inner) W_inner stands there for
-/// h W_self + sum. A residual layer adds h before the norm. With jumping
-/// knowledge, a `jumping_head` behind the last layer makes the logits.
-/// Layers work in chunks of rows that stay in the cache from the first product
-/// to the dropout. Backward is written out by hand: what a layer keeps is its
-/// input, its sums and nothing per edge.
+/// h W_self + sum. With a gate, there stands s gelu(sum) W_inner + (1 - s) h
+/// for it, as `skip_gate` has it, and the sum is that of a `transformer_layer`.
+/// A residual layer adds h before the norm. With jumping knowledge, a
+/// `jumping_head` behind the last layer makes the logits. Layers work in chunks
+/// of rows that stay in the cache from the first product to the dropout.
+/// Backward is written out by hand: what a layer keeps is its input, its sums
+/// and nothing per edge.
 ///
 /// Layer l (from 0) takes the nodes found by the first L - l hops and gives
 /// those of the first L - l - 1 hops: rows of its output are the first rows of
@@ -61,13 +65,17 @@ private:
     owned_matrix output;
     owned_matrix normalised; ///< Only with layer norm.
     pod_vector<float> inverse_deviation;
-    owned_matrix inner;          ///< Only with a perceptron: after its ReLU.
+    owned_matrix sums; ///< Only with a gate: what the messages add up to.
+    /// With a perceptron or a gate: the same after its ReLU or GELU.
+    owned_matrix inner;
     owned_matrix inner_gradient; ///< Of what the messages add up to.
     owned_matrix gradient;       ///< Of the output before the activation.
   };
   struct layer_pass {
     std::vector<type_pass> types;
     std::vector<std::unique_ptr<message_pass>> relations;
+    /// In their place, where relations share their attention.
+    std::unique_ptr<transformer_layer> transformer;
   };
 
   std::int64_t input_rows(int layer, node_type_id type) const;
@@ -82,6 +90,15 @@ private:
   std::unique_ptr<message_pass>
   make_attention(int layer, std::size_t relation,
                  const message_pass::setting& common);
+  const_matrix values_of(int parameter) const;
+  skip_gate gate_of(int layer, node_type_id type) const;
+  std::unique_ptr<transformer_layer> make_transformer(int layer);
+  void forward_gated(int layer, node_type_id type, std::int64_t begin,
+                     std::int64_t end, matrix rows);
+  void backward_gated(int layer, node_type_id type, gradient_set& out);
+  void backward_transformer(int layer, gradient_set& out);
+  void add_gate_gradient(int layer, node_type_id type, std::int64_t begin,
+                         std::int64_t end, matrix rows) const;
   void forward_type(int layer, node_type_id type);
   void finish_rows(int layer, node_type_id type, std::int64_t begin,
                    std::int64_t end);

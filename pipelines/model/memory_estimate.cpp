@@ -73,6 +73,9 @@ public:
       sum.transient +=
         std::min(16.0, rows / 2048) * double(type.in) * double(type.sum);
     }
+    for (std::size_t t = 0; t < layer.types.size(); ++t)
+      if (layout_.traits.attends_across())
+        add_projections(l, t, sum);
     for (std::size_t r = 0; r < layout_.relations.size(); ++r)
       if (layer.weights[r] != absent)
         add_relation(l, r, sum);
@@ -102,6 +105,42 @@ private:
     return std::accumulate(bound_.edges.begin(), bound_.edges.end(), 0.0);
   }
 
+  /// Keys, values and queries of a type, with their gradients, and rows ahead
+  /// of and behind its gate.
+  void add_projections(int l, std::size_t t, layer_floats& sum) const {
+    const auto& layer = layout_.layers[l];
+    const auto& type = layer.types[t];
+    const auto id = static_cast<node_type_id>(t);
+    const auto inputs = nodes(id, layout_.hops - l);
+    const auto rows = nodes(id, layout_.hops - l - 1);
+    const auto width = double(layer.inside);
+    // Products over pieces of rows, before they are added up.
+    const auto pieces = std::min(16.0, inputs / 2048);
+    auto projected = 0.0;
+    if (type.key != absent)
+      projected += 2 * inputs * width;
+    if (type.query != absent)
+      projected += rows * width;
+    sum.kept += projected;
+    sum.transient += projected + pieces * double(type.in) * width;
+    if (type.out == 0)
+      return;
+    sum.kept += rows * width; // Sums ahead of GELU.
+    if (type.skip != absent)
+      sum.transient += rows * double(std::max(type.in, type.out));
+  }
+
+  void add_mapped_relation(const layer_layout& layer, double rows,
+                           double relation_edges, layer_floats& sum) const {
+    const auto width = double(layer.inside);
+    const auto scores = relation_edges * double(layer.heads);
+    sum.kept += 2 * rows * width + 2 * width * width + scores;
+    sum.transient += 2 * rows * width + scores + 2 * relation_edges
+                     + (2 + std::min(16.0, rows / 2048)) * width * width;
+    if (layout_.attention_threshold != 0) // The weights after dropout.
+      sum.kept += scores;
+  }
+
   void add_relation(int l, std::size_t r, layer_floats& sum) const {
     const auto& relation = layout_.relations[r];
     const auto& layer = layout_.layers[l];
@@ -109,6 +148,8 @@ private:
     const auto rows = nodes(relation.destination, layout_.hops - l - 1);
     const auto in = double(layer.types[relation.source].in);
     const auto out = double(layer.types[relation.destination].sum);
+    if (layout_.traits.attends_across())
+      return add_mapped_relation(layer, rows, edges(r), sum);
     if (layout_.traits.attends()) {
       const auto heads = double(layer.heads);
       const auto width = layer.last ? heads * out : out;

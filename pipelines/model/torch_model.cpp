@@ -2,6 +2,7 @@
 
 #include "pipelines/kernels/table_gradient.hpp"
 #include "pipelines/model/torch_operations.hpp"
+#include "pipelines/model/torch_transformer.hpp"
 
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -51,6 +52,8 @@ struct torch_model::impl {
   void make_inputs(const parameter_store& values);
   at::Tensor message(int layer, std::size_t relation,
                      const std::vector<at::Tensor>& h) const;
+  at::Tensor across(int layer, std::size_t type,
+                    const std::vector<at::Tensor>& h) const;
   at::Tensor layer_output(int layer, std::size_t type,
                           const std::vector<at::Tensor>& h) const;
   attention_terms terms_of(int layer, const at::Tensor& h,
@@ -149,6 +152,22 @@ at::Tensor torch_model::impl::message(int layer, std::size_t relation,
   return at::mm(sum_messages(source, edges, scales[relation], epsilon), weight);
 }
 
+/// What a layer whose relations share their attention gives, but for its bias.
+at::Tensor torch_model::impl::across(int layer, std::size_t type,
+                                     const std::vector<at::Tensor>& h) const {
+  const auto count = rows(layer, static_cast<node_type_id>(type));
+  return torch_transformer{layout,
+                           parameters,
+                           h,
+                           layer,
+                           [&](std::size_t r) {
+                             return edges_on(device, batch.relations[r].forward,
+                                             count);
+                           },
+                           [&](std::size_t r) { return edge_drop(layer, r); }}
+    .output(type, count);
+}
+
 /// @param h What enters the layer. @param count Rows that leave it.
 attention_terms torch_model::impl::terms_of(int layer, const at::Tensor& h,
                                             std::int64_t count) const {
@@ -173,13 +192,15 @@ torch_model::impl::layer_output(int layer, std::size_t type,
   const auto& shape = layout.layers[layer];
   const auto& here = shape.types[type];
   const auto count = rows(layer, static_cast<node_type_id>(type));
-  const auto perceptron = here.inner != absent;
+  const auto perceptron = here.inner_bias != absent;
   auto y = parameter(perceptron ? here.inner_bias : here.bias)
-             .expand({count, here.sum});
+             .expand({count, perceptron ? here.sum : here.out});
   if (here.self != absent)
     y = y + at::mm(h[type].narrow(0, 0, count), parameter(here.self));
+  if (layout.traits.attends_across())
+    y = y + across(layer, type, h);
   for (std::size_t r = 0; r < layout.relations.size(); ++r)
-    if (shape.weights[r] != absent
+    if (shape.weights[r] != absent && !layout.traits.attends_across()
         && layout.relations[r].destination == static_cast<node_type_id>(type))
       y = y + message(layer, r, h);
   if (perceptron)

@@ -14,14 +14,6 @@ at::Tensor scale_on(const at::Device& device, const pod_vector<float>& scale,
   return tensor_on(device, {scale.data(), count, 1});
 }
 
-/// Sums rows of `values` by destination.
-at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,
-                  std::int64_t rows) {
-  auto shape = values.sizes().vec();
-  shape.front() = rows;
-  return at::zeros(shape, values.options()).index_add(0, destinations, values);
-}
-
 /// LeakyReLU's below 0.
 constexpr double attention_slope = 0.2;
 
@@ -42,19 +34,6 @@ at::Tensor scores_of(const at::Tensor& z, const attention_terms& terms,
                         attention_slope);
 }
 
-/// The softmax of scores over the entries of each row. [entries, heads]
-at::Tensor softmax_of(const at::Tensor& scores, const edge_tensors& ends) {
-  const auto heads = scores.size(1);
-  const auto& to = ends.destinations;
-  // The largest score of a row cancels out; it only keeps powers finite.
-  const auto largest =
-    at::full({ends.rows, heads}, -1e30, scores.options())
-      .scatter_reduce(0, to.unsqueeze(1).expand({to.size(0), heads}),
-                      scores.detach(), "amax");
-  const auto powers = (scores - largest.index_select(0, to)).exp();
-  return powers / sum_by(to, powers, ends.rows).index_select(0, to);
-}
-
 /// The sum of sources by their weights. @param by_head [sources, heads, width
 /// of one] @param weights [entries, heads]
 at::Tensor attended(const at::Tensor& by_head, const at::Tensor& weights,
@@ -66,6 +45,25 @@ at::Tensor attended(const at::Tensor& by_head, const at::Tensor& weights,
 }
 
 } // namespace
+
+at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,
+                  std::int64_t rows) {
+  auto shape = values.sizes().vec();
+  shape.front() = rows;
+  return at::zeros(shape, values.options()).index_add(0, destinations, values);
+}
+
+at::Tensor softmax_by(const at::Tensor& scores, const at::Tensor& to,
+                      std::int64_t rows) {
+  const auto heads = scores.size(1);
+  // The largest score of a row cancels out; it only keeps powers finite.
+  const auto largest =
+    at::full({rows, heads}, -1e30, scores.options())
+      .scatter_reduce(0, to.unsqueeze(1).expand({to.size(0), heads}),
+                      scores.detach(), "amax");
+  const auto powers = (scores - largest.index_select(0, to)).exp();
+  return powers / sum_by(to, powers, rows).index_select(0, to);
+}
 
 edge_tensors edges_on(const at::Device& device, const csr& edges,
                       std::int64_t rows) {
@@ -140,7 +138,8 @@ at::Tensor attend(const at::Tensor& z, const attention_terms& terms,
   const auto selves = at::arange(edges.rows, edges.sources.options());
   const edge_tensors all{at::cat({edges.sources, selves}),
                          at::cat({edges.destinations, selves}), edges.rows};
-  const auto softmax = softmax_of(scores_of(by_head, terms, all), all);
+  const auto softmax =
+    softmax_by(scores_of(by_head, terms, all), all.destinations, edges.rows);
   const auto count = edges.sources.size(0);
   const auto weights =
     at::cat({drop(softmax.narrow(0, 0, count), terms.drop),
@@ -158,8 +157,10 @@ at::Tensor attend_by_relation(const at::Tensor& z, const at::Tensor& source,
     at::leaky_relu((by_head * source).sum(-1).index_select(0, edges.sources)
                      + own_scores.index_select(0, edges.destinations),
                    attention_slope);
-  return attended(by_head, drop(softmax_of(scores, edges), weights_dropped),
-                  edges, average);
+  return attended(
+    by_head,
+    drop(softmax_by(scores, edges.destinations, edges.rows), weights_dropped),
+    edges, average);
 }
 
 at::Tensor drop(const at::Tensor& x, const dropout& options) {

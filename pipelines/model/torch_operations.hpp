@@ -23,6 +23,15 @@ edge_tensors edges_on(const at::Device& device, const csr& edges,
 /// A copy on the device.
 at::Tensor tensor_on(const at::Device& device, const_matrix from);
 
+/// Sums rows of `values` by destination. [rows, as values]
+at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,
+                  std::int64_t rows);
+
+/// The softmax of scores over the entries of each row. [entries, heads]
+/// @param to [entries] The rows.
+at::Tensor softmax_by(const at::Tensor& scores, const at::Tensor& to,
+                      std::int64_t rows);
+
 /// The message m(h) of `relation_scales`, [rows, width of h].
 /// @param epsilon [1] As in `relation_pass::setting`; undefined: none.
 at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,

@@ -4,12 +4,15 @@
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
+#include "pipelines/kernels/attention/projected_attention.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/model/passes/attention_pass.hpp"
 #include "pipelines/model/passes/gemm.hpp"
+#include "pipelines/model/passes/head_maps.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
+#include "pipelines/model/passes/skip_gate.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -47,6 +50,10 @@ result<owned_matrix> layer_piece::rows(std::int64_t begin,
     multiply(set_.input.slice(begin, end), at(type.self), 0, y);
     beta = 1;
   }
+  if (set_.layout->traits.attends_across()) {
+    GRAPHMILL_TRYV(add_across(piece, y));
+    return finish(std::move(sums), piece);
+  }
   for (const auto& from : set_.relations) {
     GRAPHMILL_TRYV(add(from, piece, beta, y));
     beta = 1;
@@ -58,12 +65,7 @@ result<owned_matrix> layer_piece::rows(std::int64_t begin,
 
 result<void> layer_piece::add(const relation& from, span piece, float beta,
                               matrix y) const {
-  csr edges{pod_vector<std::int64_t>{set_.pool},
-            pod_vector<local_id>{set_.pool}};
-  GRAPHMILL_TRYV(
-    set_.graph->neighbours(from.edge_types, piece.begin, piece.end, edges));
-  if (from.far)
-    ask_for_rows(from.sources, edges);
+  GRAPHMILL_TRY(const auto edges, edges_of(from, piece));
   switch (set_.layout->traits.message) {
   case message_form::sum:
     add_sum(from, edges, piece, beta, y);
@@ -74,8 +76,73 @@ result<void> layer_piece::add(const relation& from, span piece, float beta,
   case message_form::attention:
     add_attention(from, edges, piece, beta, y);
     break;
+  case message_form::transformer: // `add_across` has all relations at once.
   case message_form::none:
     break;
+  }
+  return ok();
+}
+
+/// The edges of a relation into the rows of a piece, by whose sources the disk
+/// is asked ahead.
+result<csr> layer_piece::edges_of(const relation& from, span piece) const {
+  csr edges{pod_vector<std::int64_t>{set_.pool},
+            pod_vector<local_id>{set_.pool}};
+  GRAPHMILL_TRYV(
+    set_.graph->neighbours(from.edge_types, piece.begin, piece.end, edges));
+  if (from.far) {
+    ask_for_rows(from.sources, edges);
+    if (from.keys.data != nullptr)
+      ask_for_rows(from.keys, edges);
+  }
+  return edges;
+}
+
+/// Sets y to the messages of all relations, which share their attention.
+result<void> layer_piece::add_across(span piece, matrix y) const {
+  const auto& layer = shape();
+  const auto& type = layer.types[static_cast<std::size_t>(set_.type)];
+  const auto count = piece.count();
+  std::fill(y.data, y.data + y.size(), 0.0f);
+  if (set_.relations.empty())
+    return ok();
+  owned_matrix queries{count, layer.inside, set_.pool};
+  multiply(set_.input.slice(piece.begin, piece.end), at(type.query), 0,
+           queries.view());
+  activate(queries.view(), at(type.query_bias).data, activation::none, {}, 0,
+           count, queries.view());
+  struct state {
+    csr edges;
+    owned_matrix queries, weights, sums;
+  };
+  std::vector<state> states; // Whose arrays `work` borrows.
+  states.reserve(set_.relations.size());
+  std::vector<projected_attention::relation> work;
+  for (const auto& from : set_.relations) {
+    GRAPHMILL_TRY(auto edges, edges_of(from, piece));
+    const auto all = std::ssize(edges.columns.span());
+    states.push_back({std::move(edges),
+                      {count, layer.inside, set_.pool},
+                      {all, layer.heads, set_.pool},
+                      {count, layer.inside, set_.pool}});
+    auto& one = states.back();
+    const auto map = query_map(at(layer.score_maps[from.number]),
+                               at(layer.priors[from.number]).data, set_.pool);
+    multiply(queries.view(), map.view(), 0, one.queries.view());
+    work.push_back({.indptr = one.edges.indptr.data(),
+                    .columns = one.edges.columns.data(),
+                    .keys = from.keys,
+                    .values = from.sources,
+                    .queries = one.queries.view(),
+                    .weights = one.weights.data(),
+                    .drop = {},
+                    .sums = one.sums.view()});
+  }
+  attend_across({work, count, layer.heads}, 0, count);
+  for (std::size_t k = 0; k < states.size(); ++k) {
+    const auto map =
+      message_map(at(layer.weights[set_.relations[k].number]), set_.pool);
+    multiply(states[k].sums.view(), map.view(), 1, y);
   }
   return ok();
 }
@@ -200,19 +267,33 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
   join_heads(joined.view(), share, beta, y);
 }
 
-/// What comes behind the sums: the perceptron, the node's own row, bias, norm
-/// and activation.
+/// The perceptron behind the sums, or the gate.
+owned_matrix layer_piece::behind_sums(owned_matrix sums, span piece) const {
+  const auto& type = shape().types[static_cast<std::size_t>(set_.type)];
+  const auto count = piece.count();
+  if (type.inner == absent)
+    return sums;
+  if (type.gate != absent)
+    gelu(sums.view(), 0, count, sums.view());
+  else
+    activate(sums.view(), at(type.inner_bias).data, activation::relu, {}, 0,
+             count, sums.view());
+  owned_matrix out{count, type.out, set_.pool};
+  multiply(sums.view(), at(type.inner), 0, out.view());
+  if (type.gate != absent)
+    skip_gate{*at(type.gate).data}.blend(
+      set_.input.slice(piece.begin, piece.end),
+      type.skip == absent ? const_matrix{} : at(type.skip), out.view(),
+      set_.pool);
+  return out;
+}
+
+/// What comes behind the sums: perceptron or gate, the node's own row, bias,
+/// norm and activation.
 owned_matrix layer_piece::finish(owned_matrix sums, span piece) const {
   const auto& type = shape().types[static_cast<std::size_t>(set_.type)];
   const auto count = piece.count();
-  auto out = std::move(sums);
-  if (type.inner != absent) {
-    activate(out.view(), at(type.inner_bias).data, activation::relu, {}, 0,
-             count, out.view());
-    owned_matrix outer{count, type.out, set_.pool};
-    multiply(out.view(), at(type.inner), 0, outer.view());
-    out = std::move(outer);
-  }
+  auto out = behind_sums(std::move(sums), piece);
   if (type.residual)
     add_rows(set_.input.slice(piece.begin, piece.end), out.view());
   const auto* bias = at(type.bias).data;

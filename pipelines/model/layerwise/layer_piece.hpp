@@ -29,6 +29,8 @@ public:
     /// By node of the source type: its rows as they enter the layer, or after
     /// the weights that sources go through alone (`transform`).
     const_matrix sources;
+    const_matrix
+      keys; ///< The same of `attends_across`, whose sources are values.
     bool far = false; ///< They are likely to be on disk: ask ahead for them.
     const_matrix source_scores; ///< [nodes, heads] Of `separate` attention.
     const float* source_scales = nullptr; ///< [nodes] Of symmetric sums.
@@ -77,7 +79,10 @@ private:
                    matrix y) const;
   void add_attention(const relation& from, const csr& edges, span piece,
                      float beta, matrix y) const;
+  result<void> add_across(span piece, matrix y) const;
+  result<csr> edges_of(const relation& from, span piece) const;
   owned_matrix finish(owned_matrix sums, span piece) const;
+  owned_matrix behind_sums(owned_matrix sums, span piece) const;
 
   setting set_;
 };

@@ -135,6 +135,50 @@ result<layerwise_model::rows> layerwise_model::input(node_type_id type) {
   return in_place != nullptr ? rows{{in_place, count, width}, nullptr} : out;
 }
 
+/// h times a weight matrix, plus a bias if there is one, activated.
+result<layerwise_model::rows> layerwise_model::product(const_matrix h,
+                                                       int weight, int bias,
+                                                       activation then) {
+  const auto by = parameters_.at(layout_, weight);
+  const auto* added =
+    bias == absent ? nullptr : parameters_.at(layout_, bias).data;
+  return make(h.rows, by.columns, [&](std::int64_t begin, std::int64_t end) {
+    owned_matrix z{end - begin, by.columns, pool_};
+    multiply(h.slice(begin, end), by, 0, z.view());
+    if (added != nullptr || then != activation::none)
+      activate(z.view(), added, then, {}, 0, end - begin, z.view());
+    return result<owned_matrix>{std::move(z)};
+  });
+}
+
+result<layerwise_model::projections>
+layerwise_model::project(int layer, const std::vector<rows>& in) {
+  projections out{std::vector<rows>(in.size()), std::vector<rows>(in.size())};
+  for (std::size_t t = 0; t < in.size(); ++t) {
+    const auto& type = layout_.layers[layer].types[t];
+    if (type.key == absent)
+      continue;
+    GRAPHMILL_TRY(out.keys[t],
+                  product(in[t].view, type.key, absent, activation::none));
+    GRAPHMILL_TRY(out.values[t], product(in[t].view, type.value,
+                                         type.value_bias, activation::none));
+  }
+  return out;
+}
+
+/// What a layer gives, by node type.
+result<std::vector<layerwise_model::rows>>
+layerwise_model::next_layer(int layer, const std::vector<rows>& in) {
+  GRAPHMILL_TRY(const auto projected, project(layer, in));
+  std::vector<rows> out(in.size());
+  for (std::size_t t = 0; t < in.size(); ++t)
+    if (layout_.layers[layer].types[t].out != 0) {
+      GRAPHMILL_TRY(
+        out[t], layer_rows(layer, static_cast<node_type_id>(t), in, projected));
+    }
+  return out;
+}
+
 /// What sources go through alone is computed once for each of them here.
 result<void> layerwise_model::add_relation(
   int layer, std::size_t number, const std::vector<rows>& in,
@@ -150,23 +194,13 @@ result<void> layerwise_model::add_relation(
       one.edge_types.push_back(static_cast<edge_type_id>(e));
   auto sources = in[ends.source];
   const auto h = sources.view;
-  const auto transform = [&](int weight, auto&& then) {
-    const auto by = parameters_.at(layout_, weight);
-    return make(h.rows, by.columns,
-                [&, by](std::int64_t begin, std::int64_t end) {
-                  owned_matrix z{end - begin, by.columns, pool_};
-                  multiply(h.slice(begin, end), by, 0, z.view());
-                  then(z.view());
-                  return result<owned_matrix>{std::move(z)};
-                });
-  };
   if (layout_.traits.pools) {
-    const auto* bias = parameters_.at(layout_, shape.pool_biases[number]).data;
-    GRAPHMILL_TRY(sources, transform(shape.pool_weights[number], [&](matrix z) {
-                    activate(z, bias, activation::relu, {}, 0, z.rows, z);
-                  }));
+    GRAPHMILL_TRY(sources,
+                  product(h, shape.pool_weights[number],
+                          shape.pool_biases[number], activation::relu));
   } else if (layout_.traits.attends()) {
-    GRAPHMILL_TRY(sources, transform(shape.weights[number], [](matrix) {}));
+    GRAPHMILL_TRY(sources,
+                  product(h, shape.weights[number], absent, activation::none));
     const auto scored = layout_.traits.typed ? shape.source_scores[number]
                                              : shape.attention_source;
     const auto z = sources.view;
@@ -194,7 +228,8 @@ result<void> layerwise_model::add_relation(
 
 result<layerwise_model::rows>
 layerwise_model::layer_rows(int layer, node_type_id type,
-                            const std::vector<rows>& in) {
+                            const std::vector<rows>& in,
+                            const projections& projected) {
   layer_piece::setting what{.layout = &layout_,
                             .parameters = &parameters_,
                             .graph = &graph_,
@@ -207,8 +242,19 @@ layerwise_model::layer_rows(int layer, node_type_id type,
   std::vector<rows> owners; // Of what relations borrow.
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
     if (layout_.layers[layer].weights[r] != absent
-        && layout_.relations[r].destination == type)
-      GRAPHMILL_TRYV(add_relation(layer, r, in, what.relations, owners));
+        && layout_.relations[r].destination == type) {
+      if (!layout_.traits.attends_across()) {
+        GRAPHMILL_TRYV(add_relation(layer, r, in, what.relations, owners));
+        continue;
+      }
+      const auto source = layout_.relations[r].source;
+      auto& one = what.relations.emplace_back();
+      one.number = r;
+      one.edge_types = {static_cast<edge_type_id>(r)};
+      one.sources = projected.values[source].view;
+      one.keys = projected.keys[source].view;
+      one.far = far(projected.values[source]) || far(projected.keys[source]);
+    }
   const layer_piece piece{std::move(what)};
   return make(graph_.count(type), layout_.layers[layer].types[type].out,
               [&piece](std::int64_t begin, std::int64_t end) {
@@ -283,12 +329,7 @@ layerwise_model::run(const std::vector<node_type_id>& embeddings) {
       if (how_.on_progress)
         how_.on_progress({"layers", static_cast<std::uint64_t>(l),
                           static_cast<std::uint64_t>(layout_.hops)});
-      std::vector<rows> next(types);
-      for (std::size_t t = 0; t < types; ++t)
-        if (layout_.layers[l].types[t].out != 0) {
-          GRAPHMILL_TRY(next[t],
-                        layer_rows(l, static_cast<node_type_id>(t), h));
-        }
+      GRAPHMILL_TRY(auto next, next_layer(l, h));
       for (const auto type : embeddings)
         if (layout_.layers[l].types[type].in != 0)
           kept[type] = h[type];

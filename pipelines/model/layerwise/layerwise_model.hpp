@@ -34,7 +34,8 @@ namespace graphmill {
 /// in the seventh decimal.
 ///
 /// Two layers are held at a time, by a `row_room`; with jumping knowledge all
-/// layers of the target. A piece takes memory for its rows and its edges. Used
+/// layers of the target; where relations share their attention, keys and values
+/// of all types besides. A piece takes memory for its rows and its edges. Used
 /// by one thread.
 class layerwise_model {
 public:
@@ -81,9 +82,20 @@ private:
     std::function<result<owned_matrix>(std::int64_t begin, std::int64_t end)>;
   result<rows> make(std::int64_t count, std::int64_t columns,
                     const piece_rows& piece);
+  /// What types make of their rows for all relations, by node type; where
+  /// relations share no attention nothing.
+  struct projections {
+    std::vector<rows> keys;
+    std::vector<rows> values;
+  };
+
   result<rows> input(node_type_id type);
+  result<rows> product(const_matrix h, int weight, int bias, activation then);
+  result<projections> project(int layer, const std::vector<rows>& in);
+  result<std::vector<rows>> next_layer(int layer, const std::vector<rows>& in);
   result<rows> layer_rows(int layer, node_type_id type,
-                          const std::vector<rows>& in);
+                          const std::vector<rows>& in,
+                          const projections& projected);
   result<void> add_relation(int layer, std::size_t number,
                             const std::vector<rows>& in,
                             std::vector<layer_piece::relation>& out,

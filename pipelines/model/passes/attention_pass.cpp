@@ -25,6 +25,18 @@ void join_heads(const_matrix joined, float share, float beta, matrix y) {
   }
 }
 
+pod_vector<std::int64_t>
+transposed_positions(const csr& forward, std::int64_t rows, const csr& back,
+                     const std::shared_ptr<buffer_pool>& pool) {
+  std::vector<std::int64_t> next(back.indptr.begin(), back.indptr.end());
+  pod_vector<std::int64_t> out{pool};
+  out.resize(back.columns.size());
+  const auto edges = forward.indptr[rows];
+  for (std::int64_t e = 0; e < edges; ++e)
+    out[next[forward.columns[e]]++] = e;
+  return out;
+}
+
 attention_pass::attention_pass(const setting& options)
   : set_(options), heads_(options.source.rows),
     z_(options.input.rows, options.weight.columns, options.pool),
@@ -107,17 +119,9 @@ owned_matrix attention_pass::spread_to_heads(const_matrix gradient) const {
   return out;
 }
 
-/// Where each entry of the transposed CSR stands in the forward one: both list
-/// the edges of a source by ascending destination.
-pod_vector<std::int64_t> attention_pass::transposed_positions() const {
-  const auto& back = *set_.transposed;
-  std::vector<std::int64_t> next(back.indptr.begin(), back.indptr.end());
-  pod_vector<std::int64_t> out{set_.pool};
-  out.resize(back.columns.size());
-  const auto edges = set_.forward->indptr[set_.rows];
-  for (std::int64_t e = 0; e < edges; ++e)
-    out[next[set_.forward->columns[e]]++] = e;
-  return out;
+pod_vector<std::int64_t> attention_pass::positions() const {
+  return transposed_positions(*set_.forward, set_.rows, *set_.transposed,
+                              set_.pool);
 }
 
 transposed_edges
@@ -156,8 +160,8 @@ void attention_pass::scores_backward(const_matrix gradient,
     set_.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_backward(work, gradient, begin, end, scores);
     });
-  const auto positions = transposed_positions();
-  const auto back = transposed(positions);
+  const auto places = positions();
+  const auto back = transposed(places);
   set_.team->for_pieces(
     z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_sources_backward(work, back, scores, gradient, set_.source.data,
@@ -197,8 +201,8 @@ void attention_pass::joint_backward(const_matrix gradient,
       attend_jointly_backward(work, gradient, begin, end, scores,
                               y_gradient_.view(), sum);
     });
-  const auto positions = transposed_positions();
-  const auto back = transposed(positions);
+  const auto places = positions();
+  const auto back = transposed(places);
   set_.team->for_pieces(
     z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_jointly_sources_backward(work, back, scores, gradient, begin, end,

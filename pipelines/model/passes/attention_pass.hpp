@@ -7,6 +7,7 @@
 #include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace graphmill {
 
@@ -14,6 +15,13 @@ namespace graphmill {
 /// wide as all of them, side by side, as they are; where it is as wide as one,
 /// their sum.
 void join_heads(const_matrix joined, float share, float beta, matrix y);
+
+/// Where each entry of a transposed CSR stands in the forward one, of which it
+/// has the first `rows` rows: both list the edges of a source by ascending
+/// destination.
+pod_vector<std::int64_t>
+transposed_positions(const csr& forward, std::int64_t rows, const csr& back,
+                     const std::shared_ptr<buffer_pool>& pool);
 
 /// A graph attention layer (Velickovic et al., "Graph attention networks",
 /// ICLR'18): all sources are transformed, then attended to. Heads lie side by
@@ -56,7 +64,7 @@ private:
   void joint_backward(const_matrix gradient, const score_gradients& scores,
                       const targets& into);
   owned_matrix spread_to_heads(const_matrix gradient) const;
-  pod_vector<std::int64_t> transposed_positions() const;
+  pod_vector<std::int64_t> positions() const;
   transposed_edges transposed(const pod_vector<std::int64_t>& positions) const;
   void add_vector_gradient(const float* scale, std::int64_t rows, float* into);
   void add_pieces_of_vector(const owned_matrix& sums, float* into) const;

@@ -86,4 +86,11 @@ void add_product_tn(thread_team& team, const_matrix a, const_matrix b, matrix c,
       c.data[i] += whole.data[p * c.size() + i];
 }
 
+double inner_product(const_matrix a, const_matrix b, std::int64_t rows) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < rows * a.columns; ++i)
+    sum += double(a.data[i]) * b.data[i];
+  return sum;
+}
+
 } // namespace graphmill

@@ -35,4 +35,7 @@ void multiply_nt(thread_team& team, const_matrix a, const_matrix b, matrix c);
 void add_product_tn(thread_team& team, const_matrix a, const_matrix b, matrix c,
                     const std::shared_ptr<buffer_pool>& pool);
 
+/// The sum of a[i, c] b[i, c] over the first `rows` rows, in their order.
+double inner_product(const_matrix a, const_matrix b, std::int64_t rows);
+
 } // namespace graphmill

@@ -21,14 +21,6 @@ void zero_rows(std::int64_t begin, std::int64_t end, matrix x) {
                   * sizeof(float));
 }
 
-/// The sum of a[i, c] b[i, c] over the first `rows` rows, in their order.
-double inner_product(const_matrix a, const_matrix b, std::int64_t rows) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < rows * a.columns; ++i)
-    sum += double(a.data[i]) * b.data[i];
-  return sum;
-}
-
 } // namespace
 
 relation_scales mean_scales(const csr& edges, std::int64_t rows) {

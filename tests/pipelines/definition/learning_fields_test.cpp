@@ -84,6 +84,21 @@ CATCH_TEST_CASE("settings that exclude each other or have no effect",
     problems_in("{dataset: d, model: {kind: rgat, attention_residual: true}}")
     == texts{"x.yaml:1:54: `model.attention_residual` adds each node's own "
              "row times a matrix, as rgat always does; leave it out"});
+  CATCH_CHECK(problems_in("{dataset: d, model: {kind: hgt, heads: 8, "
+                          "attention_dropout: 0.5}}")
+                .empty());
+  CATCH_CHECK(
+    problems_in("{dataset: d, model: {kind: hgt, output_heads: 2}}")
+    == texts{"x.yaml:1:47: `model.output_heads` is for kinds whose last layer "
+             "averages its heads, and hgt does not; leave it out"});
+  CATCH_CHECK(
+    problems_in("{dataset: d, model: {kind: hgt, attention_residual: true}}")
+    == texts{"x.yaml:1:53: `model.attention_residual` adds each node's own "
+             "row, as hgt does by a gate that it learns; leave it out"});
+  CATCH_CHECK(
+    problems_in("{dataset: d, model: {kind: hgt, hidden: 10, heads: 4}}")
+    == texts{"x.yaml:1:52: `model.hidden` is 10, which does not divide among 4 "
+             "heads of hgt"});
   CATCH_CHECK(
     problems_in(
       "{dataset: d, model: {kind: gat, output_heads: 2, jumping: true}}")

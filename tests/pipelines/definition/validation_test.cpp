@@ -76,7 +76,7 @@ train:
                 "same edge type",
                 "x.yaml:9:9: this kind of model knows a single node type, "
                 "and `films` has 2 (movie, actor); use `kind: rgcn`, "
-                "`kind: hetero_sage` or `kind: rgat`",
+                "`kind: hetero_sage`, `kind: rgat` or `kind: hgt`",
                 "x.yaml:11:13: `train.patience` needs validation seeds, and "
                 "`films` has none; leave it out",
               });

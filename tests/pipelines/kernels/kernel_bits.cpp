@@ -7,6 +7,7 @@
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
+#include "pipelines/kernels/attention/projected_attention.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/optimizer.hpp"
@@ -147,6 +148,15 @@ void activations(printer& out) {
                         {gradient.data(), rows, width});
       out.take(gradient);
     }
+  for (const auto width : widths) {
+    const auto x = out.numbers(rows * width);
+    auto y = x;
+    gelu({x.data(), rows, width}, 0, rows, {y.data(), rows, width});
+    out.take(y);
+    gelu_backward({x.data(), rows, width}, 0.7f, 0, rows,
+                  {y.data(), rows, width});
+    out.take(y);
+  }
 }
 
 void attentions(printer& out) {
@@ -241,6 +251,63 @@ void joint_attentions(printer& out) {
     }
 }
 
+/// What one relation works on, with and without dropout.
+struct projected_part {
+  projected_part(printer& out, std::int64_t heads, std::int64_t width,
+                 std::uint32_t threshold)
+    : graph(out.make_edges()), back(graph), keys(out.numbers(sources * width)),
+      values(out.numbers(sources * width)), queries(out.numbers(rows * width)),
+      weights(graph.columns.size() * static_cast<std::size_t>(heads)),
+      dropped(weights), sums(queries.size()),
+      upstream(out.numbers(rows * width)), of_scores(weights.size()),
+      of_queries(queries.size()), of_keys(keys.size()),
+      of_values(keys.size()), work{.indptr = graph.indptr.data(),
+                                   .columns = graph.columns.data(),
+                                   .keys = {keys.data(), sources, width},
+                                   .values = {values.data(), sources, width},
+                                   .queries = {queries.data(), rows, width},
+                                   .weights = weights.data(),
+                                   .drop = {7, 1, threshold},
+                                   .dropped_weights =
+                                     threshold != 0 ? dropped.data() : nullptr,
+                                   .sums = {sums.data(), rows, width}},
+      through{{upstream.data(), rows, width},
+              of_scores.data(),
+              {of_queries.data(), rows, width}} {}
+  projected_part(const projected_part&) = delete;
+
+  printer::edges graph;
+  turned_edges back;
+  floats keys, values, queries, weights, dropped, sums, upstream;
+  floats of_scores, of_queries, of_keys, of_values;
+  projected_attention::relation work;
+  projected_gradients through;
+};
+
+void projected_attentions(printer& out) {
+  for (const std::int64_t heads : {1, 3, 8})
+    for (const std::int64_t each : {1, 5, 16, 29}) {
+      const auto width = heads * each;
+      projected_part plain{out, heads, width, 0};
+      projected_part dropping{out, heads, width, 20000};
+      const projected_attention::relation work[]{plain.work, dropping.work};
+      const projected_gradients through[]{plain.through, dropping.through};
+      const projected_attention task{work, rows, heads};
+      attend_across(task, 0, rows);
+      attend_across_backward(task, 0, rows, through);
+      for (auto* part : {&plain, &dropping}) {
+        attend_across_sources_backward(
+          part->work, heads, part->back.view(), part->through, 0, sources,
+          {part->of_keys.data(), sources, width},
+          {part->of_values.data(), sources, width});
+        for (const auto* numbers :
+             {&part->weights, &part->sums, &part->of_scores, &part->of_queries,
+              &part->of_keys, &part->of_values})
+          out.take(*numbers);
+      }
+    }
+}
+
 void steps(printer& out) {
   for (const auto kind :
        {optimizer_kind::adam, optimizer_kind::adamw, optimizer_kind::sgd}) {
@@ -277,6 +344,8 @@ int main() {
   out.print("attention");
   joint_attentions(out);
   out.print("joint-attention");
+  projected_attentions(out);
+  out.print("projected-attention");
   steps(out);
   out.print("optimizer");
   return 0;

@@ -121,8 +121,10 @@ void add_attention_options(definition& def) {
   const auto& traits = traits_of(def.model.kind);
   if (!traits.attends())
     return;
-  def.model.output_heads = 3;
   def.model.attention_dropout = 0.4;
+  if (traits.gated)
+    return;
+  def.model.output_heads = 3;
   def.model.attention_residual = !traits.self_weight;
 }
 

@@ -1,6 +1,6 @@
 #include "tests/pipelines/model/reference.hpp"
 
-#include "messages/base/random.hpp"
+#include "tests/pipelines/model/reference_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,21 +8,6 @@
 namespace graphmill::test {
 
 namespace {
-
-using row = std::vector<double>;
-
-row times(const row& x, const row& w, std::int64_t out) {
-  row y(out);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    for (std::int64_t o = 0; o < out; ++o)
-      y[o] += x[i] * w[i * out + o];
-  return y;
-}
-
-void add_to(row& sum, const row& x, double scale = 1) {
-  for (std::size_t i = 0; i < sum.size(); ++i)
-    sum[i] += scale * x[i];
-}
 
 double shape(double x, activation kind) {
   if (kind == activation::relu)
@@ -41,18 +26,6 @@ void normalise(row& x, const row& gain, const row& shift) {
     variance += (v - mean) * (v - mean) / double(x.size());
   for (std::size_t c = 0; c < x.size(); ++c)
     x[c] = (x[c] - mean) / std::sqrt(variance + 1e-5) * gain[c] + shift[c];
-}
-
-/// What an element is multiplied by under dropout.
-double kept(std::uint64_t key, std::uint32_t stream, std::uint64_t i,
-            std::size_t c, std::uint32_t threshold) {
-  if (threshold == 0)
-    return 1;
-  const auto block = std::uint32_t(c / 128 * 16 + c % 16);
-  const auto half = c % 128 / 16;
-  const auto words = philox4x32(counter_of(i, stream, block), key);
-  const auto bits = words[half / 2] >> (half % 2 * 16) & 0xffff;
-  return bits < threshold ? 0 : 65536.0 / (65536.0 - threshold);
 }
 
 double leaky(double x) {
@@ -296,11 +269,13 @@ reference_model::layer(int l, std::size_t type,
     out = attention(l, in[type], count);
   for (std::int64_t i = 0; i < count; ++i) {
     if (!at_once)
-      out.emplace_back(here.sum);
+      out.emplace_back(here.gate != absent ? here.out : here.sum);
     auto& y = out[i];
     if (here.self != absent)
       add_to(y, times(in[type][i], values.at(name(here.self)), here.sum));
-    if (!at_once)
+    if (layout_.traits.kind == model_kind::hgt)
+      add_to(y, transformed(l, type, in, i));
+    else if (!at_once)
       for (std::size_t r = 0; r < layout_.relations.size(); ++r)
         if (layout_.relations[r].destination == node_type_id(type))
           message(l, r, in, i, y);

@@ -46,6 +46,9 @@ private:
                                  const rows& source,
                                  const std::vector<double>& own,
                                  std::int64_t i) const;
+  std::vector<double> transformed(int l, std::size_t type,
+                                  const std::vector<rows>& in,
+                                  std::int64_t i) const;
   std::vector<double> maximum(int l, std::size_t relation, const rows& source,
                               std::int64_t i) const;
   void drop(int layer, std::size_t type, rows& values) const;

@@ -17,11 +17,12 @@ namespace graphmill::test {
 
 namespace {
 
-/// The largest difference, as a share of the largest value.
+/// The largest difference, as a share of the largest value, or of `scale` if
+/// that is more.
 template <class A, class B>
-double difference(const A& got, const B& want, std::size_t size) {
+double difference(const A& got, const B& want, std::size_t size,
+                  double scale = 1e-6) {
   double worst = 0;
-  double scale = 1e-6;
   for (std::size_t i = 0; i < size; ++i) {
     worst = std::max(worst, std::abs(double(got[i]) - want[i]));
     scale = std::max(scale, std::abs(double(want[i])));
@@ -57,7 +58,8 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   // Rows of a table that is nearly zero are nearly equal, and what one of them
   // gains in attention the others lose: the exact gradient of a destination's
   // score is then zero or close to it, and only rounding is left to compare.
-  if (skips || kind == model_kind::rgat || kind == model_kind::gatv2)
+  if (skips || kind == model_kind::rgat || kind == model_kind::gatv2
+      || kind == model_kind::hgt)
     def.model.embedding_scale = 1;
   const auto layout = value_of(make_layout(def, graph.info));
   const auto parameters = initial_parameters(layout, 5);
@@ -103,10 +105,18 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   for (std::size_t i = 0; i < offsets.size(); ++i)
     CATCH_CHECK(std::equal(final_parts[i].begin(), final_parts[i].end(),
                            want.dense.begin() + offsets[i]));
+  double largest = 0;
+  for (const auto value : want.dense)
+    largest = std::max(largest, std::abs(double(value)));
   for (const auto& info : layout.parameters) {
     CATCH_INFO(info.name);
+    // A gate and priors are each one number for all rows, whose gradients add
+    // up to nearly nothing now and then: these are no measure of rounding.
+    const auto sums_up = info.name.ends_with("skip.gate")
+                         || info.name.ends_with("attention.prior");
     CATCH_CHECK(difference(got.dense.data() + info.offset,
-                           want.dense.data() + info.offset, info.size)
+                           want.dense.data() + info.offset, info.size,
+                           sums_up ? largest : 1e-6)
                 < 2e-5);
   }
   for (std::size_t t = 0; t < layout.tables.size(); ++t) {

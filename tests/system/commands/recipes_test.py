@@ -161,6 +161,7 @@ class Recipes(runs.Workplace):
             "My CSV files": self.my_csv_files,
             "My PyG object": self.trains_something,
             "Nodes with several labels": self.several_labels,
+            "Hops beforehand": self.hops_beforehand,
             "A graph of several types": self.trains_something,
             "Larger than memory": self.larger_than_memory,
             "Several processes on this machine": self.trains_something,
@@ -174,6 +175,11 @@ class Recipes(runs.Workplace):
 
     def trains_something(self, title):
         self.assertIn("weights digest", self.follow(title))
+
+    def hops_beforehand(self, title):
+        printed = self.follow(title, python3=sys.executable)
+        self.assertIn("features and 2 hops of them, 12 values", printed)
+        self.assertIn("weights digest", printed)
 
     def my_csv_files(self, title):
         printed = self.follow(title)

@@ -103,11 +103,12 @@ class Layouts(Digests):
 
     def test_ways_to_learn(self):
         """Dropped attention, decay of some weights, clipping, class weights."""
-        for kind in ("gat", "gatv2", "rgat"):
+        averaging = {"output_heads": 2}
+        for kind, more in (("gat", {**averaging, "attention_residual": True}),
+                           ("gatv2", {**averaging, "attention_residual": True}),
+                           ("rgat", averaging), ("hgt", {})):
             definition = merged(DEFINITION, GLOBAL, {
-                "model": {"kind": kind, "output_heads": 2,
-                          "attention_dropout": 0.3,
-                          "attention_residual": kind != "rgat"},
+                "model": {"kind": kind, "attention_dropout": 0.3, **more},
                 "optimizer": {"weight_decay": 0.01, "decay_layers": "first",
                               "decay_biases": False, "clip_norm": 0.5},
                 "train": {"label_smoothing": 0.1, "balance_classes": True}})
@@ -175,6 +176,15 @@ class TypedGraph(Digests):
             ("3 parts, trouble", merged(definition, TROUBLE), self.parts),
             ("3 parts, one batch at a time",
              merged(definition, {"budget": {"batches": 1, "bytes": 1}}),
+             self.parts)])
+
+    def test_relations_that_share_their_attention(self):
+        definition = merged(DEFINITION, GLOBAL, {
+            "model": {"kind": "hgt", "embedding": 8,
+                      "attention_dropout": 0.3}})
+        self.check_all([
+            ("hgt, whole", definition, self.data),
+            ("hgt, 3 parts, trouble", merged(definition, TROUBLE),
              self.parts)])
 
 

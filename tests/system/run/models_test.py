@@ -57,13 +57,15 @@ class Models(runs.Workplace):
                     "attention_dropout": 0.25}, self.typed)
 
     def test_typed(self):
-        for kind in ("rgcn", "mlp", "hetero_sage", "rgat"):
+        for kind in ("rgcn", "mlp", "hetero_sage", "rgat", "hgt"):
             self.check({"kind": kind, "layer_norm": True}, self.typed)
+        self.check({"kind": "hgt", "jumping": True, "residual": True,
+                    "attention_dropout": 0.25}, self.typed)
 
     def check(self, model, data):
         definition = merged(DEFINITION, {"model": model})
         # Fields that would be without effect are refused.
-        if model["kind"] in ("gat", "gatv2", "rgat"):
+        if model["kind"] in ("gat", "gatv2", "rgat", "hgt"):
             definition["model"]["heads"] = 2
         if data == self.typed:
             definition["model"]["embedding"] = 5
