@@ -60,8 +60,8 @@ private:
   mutable std::mutex mutex_;
   std::size_t most_;
   std::size_t bytes_ = 0;
-  std::uint64_t begin_ =
-    0; ///< Number of the first line ever, as others know it.
+  /// Number of the first line ever, as others know it.
+  std::uint64_t begin_ = 0;
   // Numbers from here on count from that line.
   std::uint64_t added_ = 0; ///< Number of the next line.
   std::map<std::uint64_t, log_line> lines_;
