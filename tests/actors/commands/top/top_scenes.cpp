@@ -196,7 +196,7 @@ top_data starved_scene() {
 void lose_daemon(top_data& in) {
   auto& lost = in.cluster->daemons[2];
   lost.state = daemon_state::lost;
-  lost.note = "no heartbeat for 4 s";
+  lost.note = "it was silent for 15000 ms";
 }
 
 top_data lost_scene() {
@@ -208,12 +208,17 @@ top_data lost_scene() {
   return out;
 }
 
+constexpr const char* scene_loss =
+  "daemon \"c\" at tcp://10.0.0.3:7800 is lost: it was silent for 15000 ms";
+constexpr const char* scene_lack =
+  "no daemon serves part 2 of 3: start one with `graphmill node --serve`";
+
 top_data recovering_scene() {
   auto out = idle_scene();
   begin_scene(out, run_state::queued,
-              "has ended an attempt: daemon \"c\" at tcp://10.0.0.3:7800 is "
-              "lost: no sign of life for 15 s; no daemon serves part 2: start "
-              "one with `graphmill node --serve 2`");
+              fmt::format("has ended an attempt: {}; it waits until 07:52:10 "
+                          "UTC to go on: {}",
+                          scene_loss, scene_lack));
   lose_daemon(out);
   return out;
 }
@@ -234,8 +239,10 @@ top_data finished_scene() {
 top_data failed_scene() {
   auto out = idle_scene();
   begin_scene(out, run_state::failed,
-              "the loss is not finite in epoch 5, step 117; try a smaller "
-              "learning rate");
+              fmt::format("{}; it could not go on within 600 seconds "
+                          "(`recovery.wait`): {}",
+                          scene_loss, scene_lack));
+  lose_daemon(out);
   return out;
 }
 
