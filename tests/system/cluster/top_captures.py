@@ -6,8 +6,7 @@ tell apart.
 
 Leaves FOLDER/STATE-80x24.txt and FOLDER/STATE-160x50.txt of: idle, training,
 starved, lost, recovering, finished, failed. Each is taken once what makes the state
-stands on both screens. Takes a minute, for a daemon that is killed is called lost
-after some time. The captures that pages show are of recorded figures
+stands on both screens, in half a minute. The captures that pages show are of recorded figures
 (tests/actors/commands/top/top_captures_test.cpp); these are to be looked at.
 """
 
@@ -15,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import sys
 import tempfile
 
@@ -86,12 +86,12 @@ def end(cluster, run):
         "end of a run")
 
 
-def begin_and_lose(cluster, top, definition):
-    """A daemon, while the run is on; returns the run's id."""
+def begin_and_lose(cluster, top, definition, how):
+    """A daemon, by a signal, while the run is on; returns the run's id."""
     run = submit(cluster, top, definition)
     cluster.wait_until(
         lambda: cluster.ask("status", run)["state"] == "running", "run")
-    cluster.daemons[-1].kill()
+    os.kill(cluster.daemons[-1].process.pid, how)
     return run
 
 
@@ -105,13 +105,14 @@ def capture_all(cluster, top, folder):
     end(cluster, run)
     submit(cluster, top, SMALL)
     capture(cluster, "finished", r" finished  at ", folder)
-    run = begin_and_lose(cluster, top, LONG)
+    run = begin_and_lose(cluster, top, LONG, signal.SIGSTOP)
     capture(cluster, "lost", r"\nd1 +(silent|lost)", folder)
+    cluster.daemons[-1].kill()
     capture(cluster, "recovering", r"state     queued: ", folder)
     cluster.add("1", name="d1")
     cluster.await_daemons(2)
     end(cluster, run)
-    begin_and_lose(cluster, top, FRAGILE)
+    begin_and_lose(cluster, top, FRAGILE, signal.SIGKILL)
     capture(cluster, "failed", r"state     failed: ", folder)
 
 

@@ -18,6 +18,8 @@ class Screen:
         self.cells = [[" "] * columns for _ in range(rows)]
         self.row = 0
         self.column = 0
+        self.saved = 0, 0
+        self.first, self.last = 0, rows - 1  # The rows that scroll.
 
     def lines(self):
         return ["".join(row).rstrip() for row in self.cells]
@@ -30,8 +32,12 @@ class Screen:
             numbers, letter, other, sign = found.groups()
             if letter:
                 self.obey(letter, numbers)
-            elif other in ("7", "8", "M"):
-                raise ValueError(f"escape {other}")
+            elif other == "7":
+                self.saved = self.row, self.column
+            elif other == "8":
+                self.move(*self.saved)
+            elif other == "M":
+                self.step_up()
             elif sign:
                 self.show(sign)
         return self
@@ -41,9 +47,8 @@ class Screen:
         self.column = min(max(column, 0), self.columns - 1)
 
     def obey(self, letter, numbers):
-        if letter in "mhlr" and (letter != "r" or not numbers
-                                 or numbers == f"1;{self.rows}"):
-            return  # Looks and modes; the region that scrolls is all of it.
+        if letter in "mhl":
+            return  # Looks, and modes.
         given = [int(one or 0) for one in numbers.split(";")]
         many = max(given[0], 1)
         if letter == "H":
@@ -51,6 +56,10 @@ class Screen:
         elif letter in "ABCD":
             self.move(self.row + {"A": -many, "B": many}.get(letter, 0),
                       self.column + {"C": many, "D": -many}.get(letter, 0))
+        elif letter == "r" and len(given) in (1, 2):
+            self.first = max(given[0] - 1, 0)
+            self.last = (given[1] if len(given) > 1 else self.rows) - 1
+            self.move(0, 0)
         elif letter == "J" and given[0] == 0:
             self.clear(self.column, self.columns)
             for row in self.cells[self.row + 1:]:
@@ -65,17 +74,32 @@ class Screen:
         end = min(end, self.columns)
         self.cells[self.row][begin:end] = [" "] * (end - begin)
 
+    def step_up(self):
+        if self.row == self.first:
+            del self.cells[self.last]
+            self.cells.insert(self.first, [" "] * self.columns)
+        else:
+            self.move(self.row - 1, self.column)
+
+    def step_down(self):
+        if self.row == self.last:
+            del self.cells[self.first]
+            self.cells.insert(self.last, [" "] * self.columns)
+        else:
+            self.move(self.row + 1, self.column)
+
     def show(self, sign):
         if sign == "\r":
             self.column = 0
         elif sign == "\n":
-            self.move(self.row + 1, self.column)
+            self.step_down()
         elif sign == "\b":
             self.move(self.row, self.column - 1)
         elif sign == "\t":
             self.move(self.row, (self.column // TAB + 1) * TAB)
         elif sign >= " ":
             if self.column == self.columns:  # The cursor waits behind the last.
-                self.move(self.row + 1, 0)
+                self.column = 0
+                self.step_down()
             self.cells[self.row][self.column] = sign
             self.column += 1

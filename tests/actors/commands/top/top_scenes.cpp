@@ -210,8 +210,8 @@ top_data lost_scene() {
 
 constexpr const char* scene_loss =
   "daemon \"c\" at tcp://10.0.0.3:7800 is lost: it was silent for 15000 ms";
-constexpr const char* scene_lack =
-  "no daemon serves part 2 of 3: start one with `graphmill node --serve`";
+constexpr const char* scene_lack = "no daemon serves part 2 of 3: start one "
+                                   "with `graphmill node --serve`; lost: c";
 
 top_data recovering_scene() {
   auto out = idle_scene();
