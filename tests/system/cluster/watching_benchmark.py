@@ -2,7 +2,7 @@
 """What it costs a run to be watched.
 
     python3 tests/system/cluster/watching_benchmark.py build/actors/graphmill
-        [--pairs 5] [--scale 15] [--epochs 8]
+        [--pairs 5] [--scale 16] [--epochs 100]
 
 Two daemons train on an R-MAT graph, again and again, in pairs of runs of which one
 is watched and the other one is not, in turns:
@@ -213,8 +213,8 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--scale", type=int, default=15)
-    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--scale", type=int, default=16)
+    parser.add_argument("--epochs", type=int, default=100)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="graphmill-watching-") as folder:
         top = pathlib.Path(folder)
