@@ -41,6 +41,7 @@ result<std::vector<bench_figure>> bench_gather(const bench_context&);
 result<std::vector<bench_figure>> bench_assembly(const bench_context&);
 result<std::vector<bench_figure>> bench_step(const bench_context&);
 result<std::vector<bench_figure>> bench_spans(const bench_context&);
+result<std::vector<bench_figure>> bench_status(const bench_context&);
 result<std::vector<bench_figure>> bench_epoch(const bench_context&);
 
 } // namespace graphmill

@@ -216,4 +216,8 @@ struct RunHealth {
   verdict @4 :Verdict;
   leftOut @5 :UInt32;
   # Daemons for which there was no room: ask for them by name.
+  attempt @6 :UInt32;
+  # Of the run, from 1; 0: not known.
+  trainers @7 :UInt32;
+  # Of this attempt.
 }

@@ -287,6 +287,8 @@ struct run_health {
   std::vector<std::string> silent;
   graphmill::verdict verdict;
   std::uint32_t left_out = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t trainers = 0;
 
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
@@ -295,6 +297,8 @@ struct run_health {
     visit("silent", of.silent);
     visit("verdict", of.verdict);
     visit("leftOut", of.left_out);
+    visit("attempt", of.attempt);
+    visit("trainers", of.trainers);
   }
 };
 payload encode(const run_health& health);

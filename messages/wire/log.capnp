@@ -2,8 +2,9 @@
 # What daemons log and what happens in a cluster, line by line. Bodies of the methods
 # `log_lines`, `logs` and `events`.
 #
-# Each keeper of lines numbers them from some number on, without gaps, and forgets
-# the oldest ones. Whoever asks names the number of the first line that it does not
+# Each keeper of lines numbers them from some number on, one after the other, and
+# forgets the oldest ones: at the coordinator, those of the daemon that has most.
+# Whoever asks names the number of the first line that it does not
 # know yet, a cursor.
 #
 # Evolution: as in wire.capnp.

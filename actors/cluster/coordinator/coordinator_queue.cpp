@@ -68,7 +68,8 @@ void coordinator::take_seats(placement where) {
   active_->where = std::move(where);
   auto names = names_of(active_->where);
   active_->turn = run_turn{names, active_->recovery.is_wanted()};
-  health_.begin(active_->id, {names.begin(), names.end()});
+  health_.begin(active_->id, {names.begin(), names.end()}, active_->attempt,
+                active_->trainers());
   for (const auto trains : active_->where.daemon_of_rank)
     active_->holders.insert(active_->where.daemons[trains].name);
   names.insert(active_->holders.begin(), active_->holders.end());

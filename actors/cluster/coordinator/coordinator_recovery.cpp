@@ -241,7 +241,7 @@ void coordinator::conclude(submitted_run run, const error& reason,
   active_->recovery.begin();
   if (active_->from)
     active_->outcome.train_steps = active_->from->at.train_steps;
-  health_.begin(active_->id, {});
+  health_.begin(active_->id, {}, active_->attempt, 0);
   go_on(cancelled ? active_->cancel(true) : active_->fail_run(reason));
 }
 

@@ -69,10 +69,13 @@ void add(daemon_health& average, const daemon_health& report, double before) {
 } // namespace
 
 void health_keeper::begin(const std::string& run,
-                          std::vector<std::string> daemons) {
+                          std::vector<std::string> daemons,
+                          std::uint32_t attempt, std::uint32_t trainers) {
   *this = {};
   run_ = run;
   daemons_ = std::move(daemons);
+  attempt_ = attempt;
+  trainers_ = trainers;
 }
 
 void health_keeper::led(std::shared_ptr<const progress_gauge> gauge,
@@ -123,6 +126,8 @@ run_health health_keeper::tell(const health_request& wanted,
                                clock::time_point now) const {
   run_health out;
   out.run = run_;
+  out.attempt = attempt_;
+  out.trainers = trainers_;
   if (progress_)
     out.progress = progress_->read(now);
   for (const auto& name : daemons_) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,8 +22,10 @@ class health_keeper {
 public:
   using clock = std::chrono::steady_clock;
 
-  /// Forgets what it knows. @param daemons Of the run, by name.
-  void begin(const std::string& run, std::vector<std::string> daemons);
+  /// Forgets what it knows. @param daemons Of the run, by name. @param attempt
+  /// Of the run, from 1. @param trainers Of this attempt.
+  void begin(const std::string& run, std::vector<std::string> daemons,
+             std::uint32_t attempt, std::uint32_t trainers);
   /// All daemons have their shares, and the run goes on from here. What has
   /// been told before is of an earlier attempt, or of the begin: it is
   /// forgotten.
@@ -56,6 +59,8 @@ private:
 
   std::string run_;
   std::vector<std::string> daemons_;
+  std::uint32_t attempt_ = 0;
+  std::uint32_t trainers_ = 0;
   std::optional<clock::time_point> led_;      ///< Since when.
   std::map<std::string, heard> reports_;      ///< By daemon.
   std::map<std::string, token_bucket> paces_; ///< By daemon.

@@ -16,6 +16,36 @@ bool log_collector::due(clock::time_point now) const {
   return to_ && nobody_waits && now - last_ >= (is_wanted_ ? hurried : usual);
 }
 
+/// Who has left the cluster is forgotten.
+void log_collector::renew(const std::vector<daemon_status>& daemons,
+                          const std::string& self) {
+  std::map<std::string, source> known;
+  for (const auto& daemon : daemons)
+    if (daemon.name != self) {
+      auto& one = known[daemon.name] = sources_[daemon.name];
+      one.is_lost = daemon.state == daemon_state::lost;
+    }
+  sources_ = std::move(known);
+}
+
+/// Those who are behind and may be asked now.
+std::set<std::string> log_collector::turns() const {
+  std::size_t under_way = 0;
+  std::vector<std::pair<std::uint64_t, std::string>> waiting;
+  for (const auto& [name, one] : sources_)
+    if (one.is_behind && one.open != 0)
+      ++under_way;
+    else if (one.is_behind && !one.is_lost)
+      waiting.emplace_back(one.asked, name);
+  std::ranges::sort(waiting);
+  const auto places = most_behind - std::min(most_behind, under_way);
+  std::set<std::string> out;
+  for (auto& [asked, name] : waiting)
+    if (out.size() < places)
+      out.insert(std::move(name));
+  return out;
+}
+
 std::vector<log_collector::question>
 log_collector::begin(const std::vector<daemon_status>& daemons,
                      const std::string& self, clock::time_point now) {
@@ -23,19 +53,21 @@ log_collector::begin(const std::vector<daemon_status>& daemons,
   is_wanted_ = false;
   is_answered_ = false;
   ++begun_;
+  renew(daemons, self);
+  const auto in_turn = turns();
   std::vector<question> out;
-  std::map<std::string, source> known;
   for (const auto& daemon : daemons) {
-    if (daemon.name == self)
-      continue;
-    auto& one = known[daemon.name] = sources_[daemon.name];
-    one.is_lost = daemon.state == daemon_state::lost;
-    if (one.is_lost || one.open != 0)
+    const auto found = sources_.find(daemon.name);
+    if (found == sources_.end())
+      continue; // Its own.
+    auto& one = found->second;
+    if (one.is_lost || one.open != 0
+        || (one.is_behind && !in_turn.contains(daemon.name)))
       continue;
     one.open = begun_;
+    one.asked = begun_;
     out.push_back({daemon.name, daemon.address, begun_, {.after = one.next}});
   }
-  sources_ = std::move(known); // Who has left the cluster is forgotten.
   note_collected();
   return out;
 }
@@ -67,6 +99,7 @@ void log_collector::note_collected() {
 void log_collector::take(source& from, const std::string& daemon,
                          log_reply page) {
   from.next = page.next;
+  from.is_behind = page.more;
   std::vector<log_line> lines;
   lines.reserve(page.lines.size() + 1);
   if (page.missing > 0 && !page.lines.empty())

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,10 @@ namespace graphmill {
 /// have logged, in rounds. In a round each daemon that is not lost is asked
 /// once for what it has had since it was asked before, an answer's worth at the
 /// most; but for those who have not answered yet, whom the others do not wait
-/// for. Pure: its owner asks the daemons, and tells it the time.
+/// for. Of those of whom a full answer is expected, as of all daemons when a
+/// coordinator has just been started, a few are asked at a time, whoever was
+/// asked the longest ago first. Pure: its owner asks the daemons, and tells it
+/// the time.
 class log_collector {
 public:
   using clock = std::chrono::steady_clock;
@@ -28,6 +32,11 @@ public:
   /// often than this.
   static constexpr std::chrono::milliseconds usual{1000};
   static constexpr std::chrono::milliseconds hurried{100};
+
+  /// Questions under way to daemons that are behind: that have not been asked
+  /// before, or had more than their last answer took. Such answers have 256 KiB
+  /// each. Who does not answer has a place until its question has failed.
+  static constexpr std::size_t most_behind = 16;
 
   /// @param to Gets the lines; null: there are no rounds.
   explicit log_collector(std::shared_ptr<log_ring> to) : to_(std::move(to)) {}
@@ -64,12 +73,17 @@ public:
 private:
   /// What is known of a daemon that is asked.
   struct source {
-    std::uint64_t next = 0; ///< Its cursor.
-    std::uint64_t open = 0; ///< Round of a question without answer; 0: none.
-    std::uint64_t all = 0;  ///< The last round after which it had no more.
+    std::uint64_t next = 0;  ///< Its cursor.
+    std::uint64_t open = 0;  ///< Round of a question without answer; 0: none.
+    std::uint64_t all = 0;   ///< The last round after which it had no more.
+    std::uint64_t asked = 0; ///< The last round in which it was asked.
+    bool is_behind = true;
     bool is_lost = false;
   };
 
+  void renew(const std::vector<daemon_status>& daemons,
+             const std::string& self);
+  std::set<std::string> turns() const;
   void take(source& from, const std::string& daemon, log_reply page);
   void note_collected();
 

@@ -33,6 +33,10 @@ const std::array benchmarks{
             "A state of an actor that is kept for traces; the limit is one "
             "that is not",
             bench_spans},
+  benchmark{"status",
+            "The answer about a run of 200 daemons with 50 actors each; the "
+            "limit is the writing of its text",
+            bench_status},
   benchmark{"epoch",
             "A whole epoch of training, and what it costs beyond "
             "the work itself",

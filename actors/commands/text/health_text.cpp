@@ -1,5 +1,6 @@
 #include "actors/commands/text/health_text.hpp"
 
+#include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
 
 #include <fmt/format.h>
@@ -113,6 +114,9 @@ std::string health_text(const run_health& run) {
     out += format_printable("          {}\n", line);
   if (run.progress)
     out += health_progress(*run.progress);
+  if (run.attempt != 0)
+    out += fmt::format("attempt   {}, with {}\n", run.attempt,
+                       pluralized(run.trainers, "trainer"));
   for (const auto& name : run.silent)
     out += format_printable("silent    daemon {}\n", name);
   for (const auto& daemon : run.daemons)

@@ -140,6 +140,8 @@ std::string result_text(const json& summary) {
     out += fmt::format("test accuracy    {:.4f}\n",
                        number(summary, "test_accuracy"));
   out += class_lines(summary);
+  if (const auto attempts = count(summary, "attempts"); attempts > 1)
+    out += fmt::format("attempts         {}\n", attempts);
   out += fmt::format("time             {:.1f} s for {}, {}\n",
                      number(summary, "seconds"),
                      pluralized(count(summary, "epochs"), "epoch"),

@@ -2,7 +2,12 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/commands/text/run_watcher.hpp"
+#include "actors/commands/text/summary_text.hpp"
+#include "actors/http/api/status_json.hpp"
 #include "messages/base/caught.hpp"
+#include "pipelines/definition/sizes/trainer_sizes.hpp"
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -13,6 +18,22 @@ namespace {
 /// Pages of a run's news that are read in one round: what there is beyond
 /// comes a second later.
 constexpr int most_news_pages = 16;
+
+/// What is left of a run that is over, in lines.
+std::string result_of(const run_record& run) {
+  const auto summary = summary_json(run);
+  if (!is_over(run.state) || summary.is_null())
+    return {};
+  auto out = result_text(summary);
+  const auto sizes = sizes_in(summary.value("sizes", nlohmann::json{}));
+  if (!sizes || sizes->empty())
+    return out;
+  if (sizes->size() == 1)
+    return out + fmt::format("trainers         {}\n", sizes->front().replicas);
+  return out
+         + fmt::format("trainers         {} (after epochs/steps)\n",
+                       sizes_text(*sizes));
+}
 
 } // namespace
 
@@ -118,6 +139,7 @@ result<void> top_asker::ask() {
   if (!data.run || data.run->id != run.value().id)
     forget_run();
   data.run = std::move(run).value();
+  data.result = result_of(*data.run);
   GRAPHMILL_TRYV(ask_for_health());
   return ask_for_news();
 }
@@ -126,6 +148,7 @@ void top_asker::forget_run() {
   auto& data = known_.data;
   data.run.reset();
   data.health.reset();
+  data.result.clear();
   data.rates.clear();
   data.losses.clear();
   data.accuracies.clear();

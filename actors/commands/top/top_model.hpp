@@ -23,6 +23,7 @@ struct top_data {
   std::optional<status_reply> cluster;
   std::optional<run_record> run;    ///< Nothing: there has been none yet.
   std::optional<run_health> health; ///< Of a run that is on.
+  std::string result;  ///< Of a run that is over, in lines; empty: none.
   std::string trouble; ///< Why the last question failed; empty: it did not.
   /// Of the run, the latest last: seeds in a second, once a second; the loss of
   /// each training epoch; the accuracy of each validation.

@@ -3,6 +3,7 @@
 #include "actors/commands/text/health_text.hpp"
 #include "actors/commands/top/top_tables.hpp"
 #include "actors/commands/top/top_writer.hpp"
+#include "messages/base/pluralized.hpp"
 #include "messages/words/field_name.hpp"
 
 #include <fmt/format.h>
@@ -44,11 +45,23 @@ constexpr std::array<std::string_view, 8> bars{"▁", "▂", "▃", "▄",
                                                "▅", "▆", "▇", "█"};
 constexpr std::string_view plain_bars = "_.-:=+*#";
 
+/// Which attempt of the run is on, if it is not the first one, and by how many
+/// trainers.
+std::string attempt_text(const top_data& data) {
+  if (!data.health || data.health->attempt == 0)
+    return {};
+  const auto& now = *data.health;
+  return fmt::format(
+    "{}, {}", now.attempt > 1 ? fmt::format(", attempt {}", now.attempt) : "",
+    pluralized(now.trainers, "trainer"));
+}
+
 void write_title(top_writer& out, const top_data& data) {
   out.line();
   out.add("graphmill top  ", top_style::title);
   if (data.run)
-    out.add(fmt::format("{} {}", data.run->id, to_string(data.run->state)),
+    out.add(fmt::format("{} {}{}", data.run->id, to_string(data.run->state),
+                        attempt_text(data)),
             top_style::title);
   else
     out.add("no run yet", top_style::title);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -188,6 +189,18 @@ void write_row(top_writer& out, const table_row& row, bool selected) {
     out.pad(out.columns(), top_style::selected);
 }
 
+/// What is left of a run, where its actors were.
+void write_result(top_writer& out, std::string_view lines) {
+  constexpr std::size_t most_lines = 2; // Of a long digest or path.
+  constexpr std::size_t indent = 2;
+  out.line_of("result", top_style::heading);
+  while (!lines.empty()) {
+    const auto end = std::min(lines.find('\n'), lines.size());
+    out.lines_of(lines.substr(0, end), most_lines, top_style::plain, indent);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+}
+
 } // namespace
 
 void write_tables(top_writer& out, const top_data& data, const top_view& view,
@@ -206,6 +219,10 @@ void write_tables(top_writer& out, const top_data& data, const top_view& view,
     write_row(out, row_of_daemon(daemons[i], wide),
               of_daemons && i == daemon_at);
   out.line();
+  if (!data.result.empty()) {
+    write_result(out, data.result);
+    return;
+  }
   const auto actors = top_actors(data, view);
   const auto actor_at = selected_actor(actors, view);
   const auto left = end > out.used() + 1 ? end - out.used() - 1 : 0;

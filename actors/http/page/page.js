@@ -54,9 +54,11 @@ function announce(said) {
   announced = gist;
 }
 
-function progressFigures({ run, progress: at }) {
+function progressFigures({ run, attempt, trainers, progress: at }) {
   return [
     ["run", run],
+    ["attempt", exact(attempt)],
+    ["trainers", exact(trainers)],
     ["phase", at.phase],
     ["epoch", `${at.epoch + 1} of ${at.epochs}`],
     ["step", `${exact(at.step)} of ${exact(at.steps)}`],

@@ -2,7 +2,6 @@
 
 #include "actors/process/logs/log_lines.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -43,7 +42,6 @@ private:
 
 void log_ring::begin(std::uint64_t first) {
   const std::lock_guard lock{mutex_};
-  next_ = first + (next_ - begin_);
   begin_ = first;
 }
 
@@ -60,27 +58,55 @@ void log_ring::add_all(std::vector<log_line> lines) {
 
 /// @pre the mutex is held
 void log_ring::keep(log_line line) {
-  bytes_ += line.bytes();
-  lines_.push_back(std::move(line));
-  ++next_;
-  for (; bytes_ > most_ && lines_.size() > 1; lines_.pop_front())
-    bytes_ -= lines_.front().bytes();
+  const auto bytes = line.bytes();
+  auto& of = shares_[line.daemon];
+  of.numbers.push_back(added_);
+  of.bytes += bytes;
+  bytes_ += bytes;
+  lines_.emplace_hint(lines_.end(), added_++, std::move(line));
+  while (bytes_ > most_ && lines_.size() > 1)
+    forget_one();
+}
+
+/// @pre the mutex is held, and there are two lines at least
+void log_ring::forget_one() {
+  auto most = shares_.end();
+  for (auto one = shares_.begin(); one != shares_.end(); ++one) {
+    const auto oldest = one->second.numbers.front();
+    if (oldest + 1 == added_)
+      continue; // It has the last line alone, which stays.
+    if (most == shares_.end() || one->second.bytes > most->second.bytes
+        || (one->second.bytes == most->second.bytes
+            && oldest < most->second.numbers.front()))
+      most = one;
+  }
+  auto& of = most->second;
+  const auto line = lines_.find(of.numbers.front());
+  const auto bytes = line->second.bytes();
+  lines_.erase(line);
+  bytes_ -= bytes;
+  of.bytes -= bytes;
+  of.numbers.pop_front();
+  if (of.numbers.empty())
+    shares_.erase(most);
 }
 
 log_reply log_ring::since(const log_request& asked) const {
   const std::lock_guard lock{mutex_};
-  const auto oldest = next_ - lines_.size();
-  const auto known = asked.after >= begin_ && asked.after <= next_;
-  const auto from = known ? std::max(asked.after, oldest) : oldest;
-  log_reply out;
+  const auto known = asked.after >= begin_ && asked.after - begin_ <= added_;
+  auto at = known ? lines_.lower_bound(asked.after - begin_) : lines_.begin();
+  const auto number_at = [this, &at] {
+    return at == lines_.end() ? added_ : at->first;
+  };
   // Who asks for the first time has missed nothing that was promised.
-  if (known && asked.after != 0 && asked.after < oldest)
-    out.missing = oldest - asked.after;
+  const auto from =
+    known && asked.after != 0 ? asked.after - begin_ : number_at();
+  log_reply out;
   std::size_t bytes = 0;
-  const auto until = std::min(next_, from + log_limits::looked_at);
-  auto at = from;
-  for (; at < until; ++at) {
-    const auto& line = lines_[static_cast<std::size_t>(at - oldest)];
+  std::uint64_t looked_at = 0;
+  for (; at != lines_.end() && looked_at < log_limits::looked_at;
+       ++at, ++looked_at) {
+    const auto& line = at->second;
     if (!is_wanted(line, asked))
       continue;
     if (out.lines.size() == log_limits::lines || bytes >= log_limits::answer)
@@ -88,8 +114,10 @@ log_reply log_ring::since(const log_request& asked) const {
     bytes += line.bytes();
     out.lines.push_back(line);
   }
-  out.next = at;
-  out.more = at < next_;
+  const auto next = number_at();
+  out.missing = next - from - looked_at;
+  out.next = begin_ + next;
+  out.more = next < added_;
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,9 +17,11 @@ namespace graphmill {
 
 /// The last lines of a log, in memory: those of a daemon, or at the coordinator
 /// those of all daemons, as far as it has collected them. Lines are numbered
-/// without gaps; when they take more than the ring may, the oldest make room.
-/// Thread-safe; nobody waits for longer than it takes to look at lines for one
-/// answer, and to copy it.
+/// one after the other. When they take more than the ring may, the oldest line
+/// of the daemon that has most makes room: whoever logs without end pushes out
+/// its own lines, and none of a daemon that has less. Of several that have
+/// most, the oldest line goes. Thread-safe; nobody waits for longer than it
+/// takes to look at lines for one answer, and to copy it.
 class log_ring {
 public:
   static constexpr std::size_t of_daemon = std::size_t{4} << 20;
@@ -45,14 +48,24 @@ public:
   log_reply since(const log_request& asked) const;
 
 private:
+  /// What a daemon has in the ring.
+  struct share {
+    std::size_t bytes = 0;
+    std::deque<std::uint64_t> numbers; ///< Of its lines, ascending.
+  };
+
   void keep(log_line line);
+  void forget_one();
 
   mutable std::mutex mutex_;
   std::size_t most_;
   std::size_t bytes_ = 0;
-  std::uint64_t begin_ = 0; ///< Number of the first line ever.
-  std::uint64_t next_ = 0;  ///< Number of the next line.
-  std::deque<log_line> lines_;
+  /// Number of the first line ever, as others know it.
+  std::uint64_t begin_ = 0;
+  // Numbers from here on count from that line.
+  std::uint64_t added_ = 0; ///< Number of the next line.
+  std::map<std::uint64_t, log_line> lines_;
+  std::map<std::string, share> shares_; ///< By daemon; none is empty.
 };
 
 /// A sink that keeps messages as lines of a daemon in a ring.

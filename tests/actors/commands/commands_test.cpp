@@ -115,6 +115,7 @@ CATCH_TEST_CASE("the health of a run is shown, and is the exit code",
   CATCH_CHECK_THAT(got.output, contains("          so slow\n"));
   CATCH_CHECK_THAT(got.output, contains("train, epoch 2 of 3, step 4 of 8"));
   CATCH_CHECK_THAT(got.output, contains("  fetcher                2 waiting"));
+  CATCH_CHECK_THAT(got.output, !contains("attempt "));
   const auto json = user.asks("status good-1");
   CATCH_CHECK(json["state"] == "running");
   CATCH_CHECK(json["verdict"]["limit"] == "fetcher");
@@ -126,6 +127,10 @@ CATCH_TEST_CASE("the health of a run is shown, and is the exit code",
   CATCH_CHECK(got.code == 3);
   CATCH_CHECK_THAT(got.output, contains("silent    daemon b\n"));
   health.silent.clear();
+  health.attempt = 2;
+  health.trainers = 3;
+  CATCH_CHECK_THAT(user.runs("status good-1").output,
+                   contains("\nattempt   2, with 3 trainers\n"));
   health.daemons[0].actors[0].recent_restarts = 1;
   CATCH_CHECK(user.runs("status good-1").code == 3);
   state = run_state::finished;

@@ -80,6 +80,8 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   sent.silent = {"c"};
   sent.verdict = {"trainer", "the trainers", {"one", "two"}};
   sent.left_out = 6;
+  sent.attempt = 2;
+  sent.trainers = 3;
   const auto got = value_of(decode_run_health(encode(sent)));
   CATCH_CHECK(got.run == "r");
   CATCH_REQUIRE(got.progress);
@@ -90,6 +92,8 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   CATCH_CHECK(got.silent == std::vector<std::string>{"c"});
   CATCH_CHECK(got.verdict.evidence == std::vector<std::string>{"one", "two"});
   CATCH_CHECK(got.left_out == 6);
+  CATCH_CHECK(got.attempt == 2);
+  CATCH_CHECK(got.trainers == 3);
   const auto asked =
     value_of(decode_health_request(encode(health_request{"r", "a"})));
   CATCH_CHECK(asked.run == "r");

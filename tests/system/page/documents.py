@@ -89,6 +89,7 @@ def status(running=None, queued=(), daemons=None, note=""):
 def run():
     return {
         "run": RUN, "state": "running", "left_out": 0, "silent": [],
+        "attempt": 1, "trainers": 3,
         "progress": {
             "phase": "train", "epoch": 3, "epochs": 10, "step": 212,
             "steps": 480, "loss": 0.8132, "learning_rate": 0.003,

@@ -14,6 +14,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import documents
 from browser import PATIENCE_SECONDS, Browser, chromium
 from mock_coordinator import MockCoordinator
+from open_for_hours import OpenForHours
 from page_user import PageUser
 from runs_and_actions import Conversations
 from what_is_kept import WhatIsKept
@@ -302,6 +303,10 @@ class Kept(WhatIsKept, Modules):
 
 
 class RunsAndActions(Conversations, Modules):
+    pass
+
+
+class LeftOpen(OpenForHours, Page):
     pass
 
 

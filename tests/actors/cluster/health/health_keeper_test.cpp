@@ -33,7 +33,7 @@ daemon_health report_of(const std::string& daemon, actor_health actor) {
 /// Of the run "r", on daemons a and b.
 health_keeper led_keeper() {
   health_keeper out;
-  out.begin("r", {"a", "b"});
+  out.begin("r", {"a", "b"}, 1, 2);
   out.led({}, led_at);
   return out;
 }
@@ -44,7 +44,7 @@ CATCH_TEST_CASE("a daemon is silent if it tells nothing of a run that is led",
                 "[cluster][health]") {
   using names = std::vector<std::string>;
   health_keeper keeper;
-  keeper.begin("r", {"a", "b"});
+  keeper.begin("r", {"a", "b"}, 1, 2);
   const auto silent = [&keeper](auto after) {
     return keeper.tell({}, led_at + after).silent;
   };
@@ -52,6 +52,8 @@ CATCH_TEST_CASE("a daemon is silent if it tells nothing of a run that is led",
   CATCH_CHECK(silent(1h).empty());
   keeper.led({}, led_at);
   CATCH_CHECK(silent(5s).empty());
+  CATCH_CHECK(keeper.tell({}, led_at).attempt == 1);
+  CATCH_CHECK(keeper.tell({}, led_at).trainers == 2);
   CATCH_CHECK(silent(5001ms) == names{"a", "b"});
   keeper.take(report_of("a", trainer_at_work(1)), led_at + 6s);
   CATCH_CHECK(silent(7s) == names{"b"});
@@ -63,14 +65,14 @@ CATCH_TEST_CASE("a daemon is silent if it tells nothing of a run that is led",
   CATCH_CHECK(last.daemons[0].daemon == "a");
   CATCH_CHECK(last.daemons[0].age == Approx(6));
   CATCH_CHECK(last.verdict.limit == "daemon \"a\"");
-  keeper.begin("s", {"a"});
+  keeper.begin("s", {"a"}, 1, 2);
   CATCH_CHECK(keeper.tell({}, led_at + 1h).silent.empty());
 }
 
 CATCH_TEST_CASE("what an earlier attempt has told does not count",
                 "[cluster][health]") {
   health_keeper keeper;
-  keeper.begin("r", {"a", "b"});
+  keeper.begin("r", {"a", "b"}, 1, 2);
   keeper.take(report_of("a", trainer_at_work(1)), led_at - 10s);
   CATCH_CHECK(keeper.tell({}, led_at - 9s).daemons.size() == 1);
   keeper.led({}, led_at);
@@ -120,7 +122,7 @@ CATCH_TEST_CASE("a daemon tells of its health once a second, all else is "
                 "dropped",
                 "[cluster][health]") {
   health_keeper keeper;
-  keeper.begin("r", {"a", "b"});
+  keeper.begin("r", {"a", "b"}, 1, 2);
   const auto taken = [&keeper](const std::string& daemon, auto after) {
     int out = 0;
     for (int i = 0; i < 1000; ++i)
@@ -155,7 +157,7 @@ CATCH_TEST_CASE("a report of health may be as large as one can be, not more",
   const auto largest = encode(report);
   CATCH_REQUIRE(decode_daemon_health(largest));
   health_keeper keeper;
-  keeper.begin("r", {"a"});
+  keeper.begin("r", {"a"}, 1, 2);
   CATCH_CHECK(keeper.admit("a", largest.byte_size(), led_at));
   const auto refused = keeper.admit("a", health_limits::bytes + 1, led_at);
   CATCH_REQUIRE_FALSE(refused);
@@ -165,7 +167,7 @@ CATCH_TEST_CASE("a report of health may be as large as one can be, not more",
 CATCH_TEST_CASE("an answer about many daemons fits in a frame",
                 "[cluster][health]") {
   health_keeper keeper;
-  keeper.begin("r", {"a", "b", "c", "d"});
+  keeper.begin("r", {"a", "b", "c", "d"}, 1, 2);
   keeper.led({}, led_at);
   auto large = trainer_at_work(0.5);
   large.why = large.last_error = std::string(health_limits::text, 'x');

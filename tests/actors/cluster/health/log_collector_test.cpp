@@ -2,8 +2,12 @@
 
 #include "tests/support/catch.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -146,6 +150,76 @@ CATCH_TEST_CASE("an answer of the daemon before counts for nothing",
   CATCH_CHECK(ring->since({}).lines.size() == 1);
   CATCH_CHECK(
     logs.begin(three_daemons(), "a", collected_at + 2s)[0].request.after == 2);
+}
+
+CATCH_TEST_CASE("those who are behind are asked a few at a time",
+                "[cluster][logs]") {
+  const auto ring = std::make_shared<log_ring>(log_ring::of_cluster);
+  log_collector logs{ring};
+  std::vector<daemon_status> many(201);
+  for (std::size_t i = 0; i < many.size(); ++i)
+    many[i].name = fmt::format("d{:03}", i);
+  const auto& self = many[0].name;
+  // As after a restart of the coordinator: nobody has been asked before.
+  std::set<std::string> asked_so_far;
+  std::size_t rounds = 0;
+  auto now = collected_at;
+  for (; asked_so_far.size() < 200; ++rounds, now += 1s) {
+    CATCH_REQUIRE(rounds < 200);
+    std::size_t behind = 0;
+    for (const auto& asked : logs.begin(many, self, now)) {
+      const auto is_new = asked_so_far.insert(asked.daemon).second;
+      behind += is_new;
+      CATCH_CHECK(asked.request.after == (is_new ? 0 : 1));
+      logs.answered(asked, page_of(1, "all"));
+    }
+    CATCH_CHECK(behind
+                == std::min(log_collector::most_behind, 200 - 16 * rounds));
+  }
+  CATCH_CHECK(rounds == 13); // 12 of 16, and the last 8.
+  CATCH_CHECK(logs.collected() == logs.begun());
+  // None of them is behind now: all are asked at once.
+  CATCH_CHECK(logs.begin(many, self, now).size() == 200);
+}
+
+CATCH_TEST_CASE("who has always more takes turns with others",
+                "[cluster][logs]") {
+  const auto ring = std::make_shared<log_ring>(log_ring::of_cluster);
+  log_collector logs{ring};
+  std::vector<daemon_status> many(log_collector::most_behind + 3);
+  for (std::size_t i = 0; i < many.size(); ++i)
+    many[i].name = fmt::format("d{:02}", i);
+  const auto names = [](const std::vector<log_collector::question>& asked) {
+    std::vector<std::string> out;
+    for (const auto& one : asked)
+      out.push_back(one.daemon);
+    return out;
+  };
+  auto full = page_of(9, "a part of it");
+  full.more = true;
+  // d00 is the coordinator's own; d01 to d18 all have more.
+  auto asked = logs.begin(many, "d00", collected_at);
+  CATCH_REQUIRE(asked.size() == log_collector::most_behind);
+  CATCH_CHECK(asked.back().daemon == "d16");
+  for (std::size_t i = 1; i < asked.size(); ++i)
+    logs.answered(asked[i], full);
+  // d01 does not answer, and keeps one of 16 places.
+  const auto silent = asked[0];
+  asked = logs.begin(many, "d00", collected_at + 1s);
+  CATCH_REQUIRE(asked.size() == log_collector::most_behind - 1);
+  CATCH_CHECK(names(asked)
+              == std::vector<std::string>{"d02", "d03", "d04", "d05", "d06",
+                                          "d07", "d08", "d09", "d10", "d11",
+                                          "d12", "d13", "d14", "d17", "d18"});
+  for (const auto& one : asked)
+    logs.answered(one, full);
+  logs.answered(silent, fail(ec::timeout, "nobody answers"));
+  // Who was asked the longest ago comes first.
+  asked = logs.begin(many, "d00", collected_at + 2s);
+  CATCH_CHECK(names(asked)
+              == std::vector<std::string>{
+                "d01", "d02", "d03", "d04", "d05", "d06", "d07", "d08", "d09",
+                "d10", "d11", "d12", "d13", "d14", "d15", "d16"});
 }
 
 } // namespace graphmill::test

@@ -131,6 +131,10 @@ CATCH_TEST_CASE("a run that is not remembered any more gives way", "[top]") {
     auto other = *top_example().run;
     other.id = "other-1";
     other.state = run_state::finished;
+    other.summary =
+      R"({"attempts": 2, "test_accuracy": 0.5, "epochs": 1, "steps": 3,
+          "seconds": 2, "digest": "d", "run": "runs/other-1",
+          "sizes": [{"epoch": 0, "step": 0, "replicas": 4}]})";
     return encode(runs_reply{{other}, false});
   });
   const auto now = await_state(asker, [](const auto& known) {
@@ -140,6 +144,11 @@ CATCH_TEST_CASE("a run that is not remembered any more gives way", "[top]") {
   CATCH_CHECK(now->data.run->id == "other-1");
   CATCH_CHECK(now->data.trouble.empty());
   CATCH_CHECK_FALSE(now->data.health);
+  CATCH_CHECK(now->data.result
+              == "test accuracy    0.5000\nattempts         2\n"
+                 "time             2.0 s for 1 epoch, 3 steps\n"
+                 "weights digest   d\nrun              runs/other-1\n"
+                 "trainers         4\n");
 }
 
 CATCH_TEST_CASE("what was told last stays when nobody answers", "[top]") {

@@ -202,4 +202,40 @@ CATCH_TEST_CASE("an actor's batch is told in full", "[top]") {
   CATCH_CHECK_THAT(lines[10], contains("part             -"));
 }
 
+CATCH_TEST_CASE("the title tells of trainers and of a later attempt", "[top]") {
+  auto data = top_example();
+  const auto title = [&data] {
+    return top_texts_of(top_screen(data, {}, {24, 80, false}, 0))[0];
+  };
+  data.health->attempt = 1;
+  data.health->trainers = 1;
+  CATCH_CHECK(title()
+              == "graphmill top  good-1 running, 1 trainer  at "
+                 "tcp://127.0.0.1:7800");
+  data.health->attempt = 2;
+  data.health->trainers = 3;
+  CATCH_CHECK(title()
+              == "graphmill top  good-1 running, attempt 2, 3 trainers  at "
+                 "tcp://127.0.0.1:7800");
+}
+
+CATCH_TEST_CASE("a run that is over shows its result", "[top]") {
+  auto data = top_example();
+  data.health.reset();
+  data.run->state = run_state::finished;
+  data.result =
+    "test accuracy    0.8125\nweights digest   " + std::string(64, 'd') + "\n";
+  const auto lines = top_texts_of(top_screen(data, {}, {24, 80, false}, 0));
+  CATCH_CHECK(lines[0]
+              == "graphmill top  good-1 finished  at tcp://127.0.0.1:7800");
+  CATCH_CHECK_THAT(lines[8], contains("b                draining"));
+  const lines_of_text below{"",
+                            "result",
+                            "test accuracy    0.8125",
+                            "weights digest",
+                            "  " + std::string(64, 'd'),
+                            ""};
+  CATCH_CHECK(lines_of_text(lines.begin() + 9, lines.begin() + 15) == below);
+}
+
 } // namespace graphmill::test

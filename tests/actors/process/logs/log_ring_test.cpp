@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 #include <string>
@@ -64,6 +65,46 @@ CATCH_TEST_CASE("a ring has as many bytes as it may, and tells what is missing",
   ring.add(longer);
   CATCH_CHECK(ring.since({.after = 5}).lines.size() == 1);
   CATCH_CHECK(ring.since({.after = 5}).missing == 3);
+}
+
+CATCH_TEST_CASE("who logs without end pushes out its own lines alone",
+                "[logs]") {
+  const auto line_of = [](const std::string& daemon, int number) {
+    auto out = numbered(number);
+    out.daemon = daemon;
+    out.text = fmt::format("{:04}", number); // All lines take the same.
+    return out;
+  };
+  log_ring ring{6 * line_of("a", 0).bytes()};
+  ring.add_all({line_of("a", 0), line_of("b", 1), line_of("c", 2)});
+  for (int i = 3; i < 1000; ++i)
+    ring.add(line_of("b", i));
+  CATCH_CHECK(texts(ring.since({})) == "0000 0002 0996 0997 0998 0999 ");
+  // What is gone from the midst is missing, too, but for a first question as
+  // far as the oldest line.
+  CATCH_CHECK(ring.since({}).missing == 994);
+  CATCH_CHECK(ring.since({.after = 1}).missing == 994); // 1, and 3 to 995.
+  CATCH_CHECK(ring.since({.after = 500}).missing == 496);
+  CATCH_CHECK(texts(ring.since({.after = 500})) == "0996 0997 0998 0999 ");
+  // The others come to as much as it has.
+  ring.add_all({line_of("a", 1000), line_of("c", 1001)});
+  CATCH_CHECK(texts(ring.since({})) == "0000 0002 0998 0999 1000 1001 ");
+  // All have the same: from now on the oldest line of all goes.
+  ring.add(line_of("d", 1002));
+  CATCH_CHECK(texts(ring.since({})) == "0002 0998 0999 1000 1001 1002 ");
+  ring.add(line_of("d", 1003));
+  CATCH_CHECK(texts(ring.since({})) == "0998 0999 1000 1001 1002 1003 ");
+}
+
+CATCH_TEST_CASE("what makes room goes by bytes, not by lines", "[logs]") {
+  auto large = numbered(0); // Of a.
+  large.text = std::string(3 * large.bytes(), 'x');
+  const auto each = numbered(1).bytes();
+  log_ring ring{large.bytes() + 2 * each};
+  ring.add_all({numbered(1), numbered(3), large});
+  CATCH_CHECK(ring.since({}).lines.size() == 3);
+  ring.add(numbered(5)); // b has three lines, and still less than a.
+  CATCH_CHECK(texts(ring.since({})) == "1 3 5 ");
 }
 
 CATCH_TEST_CASE("several lines are added as one after the other", "[logs]") {
