@@ -17,7 +17,7 @@ namespace graphmill {
 
 /// The newest version of the folder format that this build reads. It writes
 /// `format_version_of`.
-inline constexpr int dataset_format_version = 2;
+inline constexpr int dataset_format_version = 3;
 
 /// The splits of a node type, in this order wherever they are indexed.
 enum class split : std::uint8_t { train, validation, test };
@@ -44,6 +44,19 @@ struct node_type_info {
   std::vector<std::string> class_names;       ///< Empty, or one per class.
   std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
   std::vector<label_set_info> label_sets{};   ///< Besides its own labels.
+  /// Whether features are stored as compressed rows, without zeros.
+  bool sparse_features = false;
+  std::int64_t feature_entries = 0;  ///< Values that sparse features have.
+  std::int64_t most_row_entries = 0; ///< The most of them that a row has.
+
+  /// Bytes of a row of features.npy; 0 if the type has no such file.
+  std::uint64_t dense_row_bytes() const {
+    return sparse_features ? 0
+                           : static_cast<std::uint64_t>(feature_width)
+                               * size_of(feature_type);
+  }
+  /// Bytes of the arrays of its features, in whichever form they are stored.
+  std::uint64_t feature_bytes() const;
 };
 
 struct edge_type_info {
@@ -72,8 +85,9 @@ struct dataset_info {
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
 };
 
-/// The version that a dataset is written as: 2 if a node type has label sets,
-/// which older builds would leave out, else 1.
+/// The version that a dataset is written as: 3 if the features of a node type
+/// are sparse, which older builds would look for elsewhere; 2 if one has label
+/// sets, which they would leave out; else 1.
 int format_version_of(const dataset_info& info);
 
 /// A sentence to warn with if no edge ends at a node of the target type, so
@@ -108,9 +122,26 @@ public:
       splits; ///< int64 ids, in seed order
   };
 
+  /// Features as compressed rows. The columns of a row ascend.
+  struct sparse_arrays {
+    npy_array indptr;  ///< [N + 1] int64
+    npy_array indices; ///< [entries] int32, columns
+    npy_array values;  ///< [entries] float32 or float16
+
+    std::array<const npy_array*, 3> all() const {
+      return {&indptr, &indices, &values};
+    }
+    /// `indptr`, of which it has been checked that it ascends and stays within
+    /// the entries.
+    result<std::span<const std::int64_t>> rows() const;
+  };
+
   struct node_arrays : label_arrays {     ///< With the type's own labels.
     std::optional<npy_array> features;    ///< [N, F] float32 or float16
     std::vector<label_arrays> label_sets; ///< As in `node_type_info`.
+    std::optional<sparse_arrays> sparse;  ///< In place of `features`.
+
+    bool has_features() const { return features || sparse; }
   };
 
   struct edge_arrays {

@@ -110,6 +110,15 @@ result<node_type_info> read_node_type(const object_reader& in) {
                 in.integer("feature_width", most_columns, 0));
   GRAPHMILL_TRY(type.feature_type, in.type("feature_type", dtype::float32,
                                            dtype::float16, dtype::float32));
+  if (in.object.contains("sparse_features")) {
+    const object_reader sparse{in.object["sparse_features"],
+                               in.where + ".sparse_features"};
+    GRAPHMILL_TRYV(sparse.check());
+    type.sparse_features = true;
+    GRAPHMILL_TRY(type.feature_entries, sparse.integer("entries", most_items));
+    GRAPHMILL_TRY(type.most_row_entries,
+                  sparse.integer("most_in_row", type.feature_width));
+  }
   GRAPHMILL_TRYV(read_classes(in, type.count, type));
   GRAPHMILL_TRY(const auto sets, in.list("label_sets", most_label_sets));
   for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -200,6 +209,9 @@ json to_json(const node_type_info& type) {
            {"class_count", type.class_count},
            {"class_names", type.class_names},
            {"splits", splits_json(type.split_counts)}};
+  if (type.sparse_features)
+    out["sparse_features"] = {{"entries", type.feature_entries},
+                              {"most_in_row", type.most_row_entries}};
   for (const auto& set : type.label_sets)
     out["label_sets"].push_back({{"name", set.name},
                                  {"class_count", set.class_count},
@@ -220,11 +232,12 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 } // namespace
 
 int format_version_of(const dataset_info& info) {
-  return std::ranges::any_of(
-           info.node_types,
-           [](const auto& type) { return !type.label_sets.empty(); })
-           ? 2
-           : 1;
+  auto version = 1;
+  for (const auto& type : info.node_types)
+    version = std::max(version, type.sparse_features       ? 3
+                                : !type.label_sets.empty() ? 2
+                                                           : 1);
+  return version;
 }
 
 result<dataset_info> parse_dataset_info(std::string_view text,

@@ -72,6 +72,8 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
     const auto& type = whole.node_types[t];
     if (mine.name != type.name || mine.feature_width != type.feature_width
         || mine.feature_type != type.feature_type
+        || mine.sparse_features != type.sparse_features
+        || mine.most_row_entries != type.most_row_entries
         || mine.class_count != type.class_count || !same_label_sets(mine, type))
       return alien(fmt::format("node type {} differs", t));
     if (mine.count != offsets[t][number + 1] - offsets[t][number])
@@ -129,6 +131,12 @@ result<node_shard> node_view(opened_part& part, node_type_id t,
   node_shard out;
   if (arrays.features)
     out.features = arrays.features->data();
+  if (arrays.sparse) {
+    GRAPHMILL_TRY(out.sparse.indptr, arrays.sparse->indptr.as<std::int64_t>());
+    GRAPHMILL_TRY(out.sparse.columns,
+                  arrays.sparse->indices.as<std::int32_t>());
+    out.sparse.values = arrays.sparse->values.data();
+  }
   if (shown.labels) {
     GRAPHMILL_TRY(out.labels, shown.labels->as<std::int64_t>());
   }

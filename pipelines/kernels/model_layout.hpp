@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/sampling/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
 
 #include <cstdint>
@@ -116,6 +117,7 @@ struct model_layout {
   std::vector<table_info> tables;
   /// One per node type: the position of its table in `tables`, or `absent`.
   std::vector<int> table_of;
+  std::vector<row_form> feature_rows; ///< One per node type.
 
   /// How many values there are to learn, those of tables included.
   std::int64_t parameter_count() const;

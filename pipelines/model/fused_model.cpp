@@ -59,9 +59,12 @@ void fused_model::make_inputs() {
     const auto rows = input_rows(0, type);
     const auto table = layout_.table_of[t];
     const_matrix input{batch_.data.features[t].data(), rows, width};
+    const auto packed = layout_.feature_rows[t].packed();
     const auto drop = dropout_of(0, type);
-    if (table != absent || drop.threshold != 0)
+    if (table != absent || packed || drop.threshold != 0)
       inputs_[t] = {rows, width, how_.pool};
+    if (packed)
+      input = unpack_input(type, rows);
     if (table != absent) {
       const auto* values = parameters_.tables[table].data();
       for (std::int64_t i = 0; i < rows; ++i)
@@ -81,6 +84,21 @@ void fused_model::make_inputs() {
     }
     layers_.front().types[t].input = input;
   }
+}
+
+/// Rows with all their zeros, so that every product is that of dense features,
+/// with the same bits.
+const_matrix fused_model::unpack_input(node_type_id type, std::int64_t rows) {
+  const auto& form = layout_.feature_rows[type];
+  const auto* from = batch_.data.features[type].data();
+  const auto out = inputs_[type].view();
+  how_.team->for_pieces(
+    rows, chunk_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i)
+        unpack(from + static_cast<std::size_t>(i) * form.floats(), form,
+               out.row(i));
+    });
+  return out;
 }
 
 const_matrix fused_model::forward() {

@@ -77,6 +77,7 @@ private:
 
   void make_scales();
   void make_inputs();
+  const_matrix unpack_input(node_type_id type, std::int64_t rows);
   void begin_layer(int layer);
   std::unique_ptr<message_pass> make_pass(int layer, std::size_t relation);
   std::unique_ptr<message_pass>
@@ -104,7 +105,8 @@ private:
   const minibatch& batch_;
   options how_;
   std::vector<relation_scales> scales_;
-  std::vector<owned_matrix> inputs_; ///< Of tables or after input dropout.
+  /// Of tables, of packed features, or after input dropout.
+  std::vector<owned_matrix> inputs_;
   std::vector<owned_matrix> input_gradients_;
   std::vector<layer_pass> layers_;
   std::optional<jumping_head> head_; ///< Only with jumping knowledge.

@@ -67,7 +67,8 @@ public:
       if (l == 0 && layout_.table_of[t] != absent) // And the sparse gradient.
         sum.transient += inputs * double(type.in + 2);
       if (l == 0
-          && (layout_.traits.drop_input || layout_.table_of[t] != absent))
+          && (layout_.traits.drop_input || layout_.table_of[t] != absent
+              || layout_.feature_rows[t].packed()))
         sum.kept += inputs * double(type.in);
       // Products over pieces of rows, before they are added up.
       sum.transient +=
