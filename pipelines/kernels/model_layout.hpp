@@ -125,6 +125,14 @@ struct model_layout {
   bool jumps() const { return jumping_weight != absent; }
   /// Floats of a step's dense gradients, with what stands behind them.
   std::int64_t gradient_size() const { return dense_size + statistics; }
+  /// Whether the first layer, on a CPU, multiplies packed rows of a type as
+  /// they are: if it reads them for products with weights alone, and they are
+  /// not what the last layer reads, which is given out as embeddings.
+  bool multiplies_packed(node_type_id type) const {
+    return feature_rows[type].packed() && hops > 1
+           && (traits.sums() || !traits.hears())
+           && !layers.front().types[type].residual;
+  }
   /// Whether a gradient flows into the rows of `type` that enter layer `layer`
   /// (from 0): into the output of the layer before, or into a table, but not
   /// into features.

@@ -152,7 +152,8 @@ result<void> replica::impl::check_transposed(const minibatch& batch,
     const auto source = layout.relations[r].source;
     if (layout.layers[layer].weights[r] == absent
         || !(layout.needs_gradient(layer, source)
-             || layout.traits.needs_transposed()))
+             || layout.traits.needs_transposed()
+             || (layer == 0 && layout.multiplies_packed(source))))
       continue;
     const auto rows = batch.data.graph.nodes[source].found[layout.hops - layer];
     const auto& back = batch.relations[r].transposed;

@@ -126,10 +126,11 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
     ->expected(1) // Not the folder behind it.
     ->allow_extra_args(false)
     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag("--sparse", flags.sparse,
-               "Store features without their zeros, as compressed rows: in "
-               "files, in memory, in batches and on the wire; results stay the "
-               "same, to the bit");
+  app.add_flag(
+    "--sparse", flags.sparse,
+    "Store features without their zeros, as compressed rows: in "
+    "files, in memory, in batches and on the wire; for what this does "
+    "to results, see partition/dataset-format.md");
 }
 
 result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
