@@ -278,6 +278,8 @@ partitioned_graph::open_shard(part_id part) const {
                     opened->open(node_folder(at, info, t) / "original_ids.npy",
                                  nodes.end - nodes.begin));
       for (auto which : all_proved_arrays) {
+        if (!has_array(info.node_types[t], which))
+          continue; // Its layout would have rows of nothing.
         const auto layout =
           layout_of(info.node_types[t], nodes.end - nodes.begin, which);
         GRAPHMILL_TRY(
