@@ -71,6 +71,9 @@ public:
               || layout_.feature_rows[t].packed())
           && !layout_.multiplies_packed(id))
         sum.kept += inputs * double(type.in);
+      // The sparse matrix, by rows and for a while by columns.
+      if (l == 0 && layout_.multiplies_packed(id))
+        sum.kept += 2 * inputs * double(layout_.feature_rows[t].floats() + 2);
       // Products over pieces of rows, before they are added up.
       sum.transient +=
         std::min(16.0, rows / 2048) * double(type.in) * double(type.sum);
