@@ -66,6 +66,19 @@ class Folder:
         path = self.folder / "nodes" / node_type / f"{name}.npy"
         return np.load(path) if path.exists() else None
 
+    def features(self, node_type):
+        """The features of a node type, with all their zeros, or None."""
+        ends = self.node_array(node_type, "features.indptr")
+        if ends is None:
+            return self.node_array(node_type, "features")
+        width = next(t["feature_width"] for t in self.info["node_types"]
+                     if t["name"] == node_type)
+        rows = np.zeros((len(ends) - 1, width))
+        rows[np.repeat(np.arange(len(rows)), np.diff(ends)),
+             self.node_array(node_type, "features.indices")] = \
+            self.node_array(node_type, "features.values")
+        return rows
+
     def edge_types(self):
         return [f"{t['source']}__{t['name']}__{t['destination']}"
                 for t in self.info["edge_types"]]
@@ -251,7 +264,7 @@ class Model:
         self.relations = self.relations_of(dataset)
         self.inputs = {}
         for name in self.types:
-            rows = dataset.node_array(name, "features")
+            rows = dataset.features(name)
             self.inputs[name] = (self.weights.get(f"embedding.{name}")
                                  if rows is None else rows.astype(np.float64))
 

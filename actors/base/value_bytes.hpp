@@ -2,7 +2,7 @@
 
 #include "messages/base/ids.hpp"
 #include "messages/wire/data.hpp"
-#include "partition/dataset/dataset.hpp"
+#include "partition/sampling/packed_rows.hpp"
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace graphmill {
 inline std::uint64_t value_bytes(const node_type_info& type, gather_kind kind) {
   switch (kind) {
   case gather_kind::features:
-    return static_cast<std::uint64_t>(type.feature_width) * sizeof(float);
+    return row_form::of(type).floats() * sizeof(float);
   case gather_kind::degrees:
   case gather_kind::out_degrees:
     return sizeof(std::int32_t);

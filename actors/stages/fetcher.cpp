@@ -3,6 +3,7 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "messages/base/random.hpp"
+#include "partition/sampling/packed_rows.hpp"
 
 #include <algorithm>
 
@@ -104,12 +105,12 @@ private:
     batch->key = key;
     for (std::size_t t = 0; t < info().node_types.size(); ++t) {
       const auto count = state.graph->nodes[t].ids.size();
-      const auto width = info().node_types[t].feature_width;
+      const auto width = row_form::of(info().node_types[t]).floats();
       auto& features = batch->features.emplace_back(config_.pool);
       auto& rows = batch->embedding_rows.emplace_back(config_.pool);
       auto& degrees = batch->degrees.emplace_back(config_.pool);
       if (width > 0)
-        features.resize(count * static_cast<std::size_t>(width));
+        features.resize(count * width);
       else
         rows.resize(count);
       if (config_.needs.degrees)
@@ -222,8 +223,7 @@ private:
                   node_type_id type, gather_job& job,
                   std::span<const node_id> ids) {
     add_items(state, job, type, ids.subspan(from, count), {});
-    const auto width =
-      static_cast<std::size_t>(info().node_types[type].feature_width);
+    const auto width = row_form::of(info().node_types[type]).floats();
     for (auto& item : job.items) {
       auto* bytes = static_cast<std::byte*>(item.out);
       switch (item.kind) {

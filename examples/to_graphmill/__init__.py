@@ -9,7 +9,8 @@ knows them by their attributes and imports none of these libraries; NumPy is
 all that it needs. The folder of arrays for `graphmill import npy` is written,
 and the import done if the program is found: that checks every value, sorts
 edges in bounded memory and digests the arrays, so that there is one place which
-knows the format of datasets."""
+knows the format of datasets. Features that are CSR are written so, and stay so
+in the dataset with import_flags=["--sparse"]."""
 
 from .convert import read, write
 from .values import Refused

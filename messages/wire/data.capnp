@@ -156,7 +156,8 @@ enum GatherKind {
   unset @0;
   features @1;
   # float32 or float16 [ids, feature width]. float16 only if the caller asked
-  # for it or the dataset has it.
+  # for it or the dataset has it. Of sparse features that both sides hold packed,
+  # [ids, 1 + 2 * slots] words of 32 bits, as float32: see `row_form`.
   labels @2;
   # Whole numbers, -1: none. Of nodes that may have several labels uint8 [ids,
   # labels]: 0 or 1, or 255 in all columns of a node without any.

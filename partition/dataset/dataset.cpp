@@ -42,10 +42,37 @@ result<dataset::label_arrays> open_labels(const fs::path& folder,
   return arrays;
 }
 
+/// A reader of one list must not run out of the array behind it: checks its
+/// ends at least.
+result<void> check_ends(const npy_array& lists, std::int64_t entries) {
+  GRAPHMILL_TRY(const auto indptr, lists.as<std::int64_t>());
+  if (indptr.front() != 0 || indptr.back() != entries)
+    return fail(ec::invalid_data,
+                "{} goes from {} to {}; from 0 to {} expected",
+                lists.path().string(), indptr.front(), indptr.back(), entries);
+  return ok();
+}
+
+result<dataset::sparse_arrays> open_sparse(const fs::path& folder,
+                                           const node_type_info& type) {
+  dataset::sparse_arrays out;
+  GRAPHMILL_TRY(out.indptr, open_array(folder / sparse_indptr_file,
+                                       dtype::int64, {type.count + 1}));
+  GRAPHMILL_TRY(out.indices, open_array(folder / sparse_indices_file,
+                                        dtype::int32, {type.feature_entries}));
+  GRAPHMILL_TRY(out.values,
+                open_array(folder / sparse_values_file, type.feature_type,
+                           {type.feature_entries}));
+  GRAPHMILL_TRYV(check_ends(out.indptr, type.feature_entries));
+  return out;
+}
+
 result<dataset::node_arrays> open_nodes(const fs::path& folder,
                                         const node_type_info& type) {
   dataset::node_arrays arrays;
-  if (type.feature_width > 0) {
+  if (type.feature_width > 0 && type.sparse_features) {
+    GRAPHMILL_TRY(arrays.sparse, open_sparse(folder, type));
+  } else if (type.feature_width > 0) {
     GRAPHMILL_TRY(arrays.features,
                   open_array(folder / "features.npy", type.feature_type,
                              {type.count, type.feature_width}));
@@ -73,16 +100,23 @@ result<dataset::edge_arrays> open_edges(const fs::path& folder,
                                               dtype::int32, {destinations}));
   GRAPHMILL_TRY(arrays.out_degrees, open_array(folder / "out_degrees.npy",
                                                dtype::int32, {sources}));
-  // The ends at least: a reader of one list must not run out of the array.
-  GRAPHMILL_TRY(const auto indptr, arrays.indptr.as<std::int64_t>());
-  if (indptr.front() != 0 || indptr.back() != type.count)
-    return fail(
-      ec::invalid_data, "{} goes from {} to {}; from 0 to {} expected",
-      arrays.indptr.path().string(), indptr.front(), indptr.back(), type.count);
+  GRAPHMILL_TRYV(check_ends(arrays.indptr, type.count));
   return arrays;
 }
 
 } // namespace
+
+result<std::span<const std::int64_t>> dataset::sparse_arrays::rows() const {
+  GRAPHMILL_TRY(const auto ends, indptr.as<std::int64_t>());
+  for (std::size_t row = 0; row + 1 < ends.size(); ++row)
+    if (ends[row] < 0 || ends[row] > ends[row + 1]
+        || ends[row + 1] > indices.size())
+      return fail(ec::invalid_data,
+                  "{}: the row of node {} goes from {} to {} of {} values",
+                  indptr.path().string(), row, ends[row], ends[row + 1],
+                  indices.size());
+  return ends;
+}
 
 result<dataset> dataset::open(const fs::path& folder) {
   GRAPHMILL_TRY(auto info, read_dataset_info(folder));

@@ -57,6 +57,10 @@ struct node_type_info {
   std::vector<label_set_info> label_sets{};   ///< Besides its own labels.
   /// Of its own labels; those of label sets are classes.
   label_kind labels = label_kind::classes;
+  /// Whether features are stored as compressed rows, without zeros.
+  bool sparse_features = false;
+  std::int64_t feature_entries = 0;  ///< Values that sparse features have.
+  std::int64_t most_row_entries = 0; ///< The most of them that a row has.
 
   /// Whether a node may have several labels, or none of them.
   bool multi_label() const { return labels == label_kind::multi_label; }
@@ -65,6 +69,14 @@ struct node_type_info {
     return multi_label() ? static_cast<std::uint64_t>(class_count)
                          : sizeof(std::int64_t);
   }
+  /// Bytes of a row of features.npy; 0 if the type has no such file.
+  std::uint64_t dense_row_bytes() const {
+    return sparse_features ? 0
+                           : static_cast<std::uint64_t>(feature_width)
+                               * size_of(feature_type);
+  }
+  /// Bytes of the arrays of its features, in whichever form they are stored.
+  std::uint64_t feature_bytes() const;
 };
 
 struct edge_type_info {
@@ -93,9 +105,9 @@ struct dataset_info {
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
 };
 
-/// The version that a dataset is written as: 3 if nodes may have several
-/// labels, which older builds cannot read; 2 if a node type has label sets,
-/// which they would leave out; else 1.
+/// The version that a dataset is written as: 3 if the features of a node type
+/// are sparse or its nodes may have several labels, which older builds cannot
+/// read; 2 if one has label sets, which they would leave out; else 1.
 int format_version_of(const dataset_info& info);
 
 /// A sentence to warn with if no edge ends at a node of the target type, so
@@ -130,9 +142,26 @@ public:
       splits; ///< int64 ids, in seed order
   };
 
+  /// Features as compressed rows. The columns of a row ascend.
+  struct sparse_arrays {
+    npy_array indptr;  ///< [N + 1] int64
+    npy_array indices; ///< [entries] int32, columns
+    npy_array values;  ///< [entries] float32 or float16
+
+    std::array<const npy_array*, 3> all() const {
+      return {&indptr, &indices, &values};
+    }
+    /// `indptr`, of which it has been checked that it ascends and stays within
+    /// the entries.
+    result<std::span<const std::int64_t>> rows() const;
+  };
+
   struct node_arrays : label_arrays {     ///< With the type's own labels.
     std::optional<npy_array> features;    ///< [N, F] float32 or float16
     std::vector<label_arrays> label_sets; ///< As in `node_type_info`.
+    std::optional<sparse_arrays> sparse;  ///< In place of `features`.
+
+    bool has_features() const { return features || sparse; }
   };
 
   struct edge_arrays {

@@ -122,6 +122,15 @@ result<node_type_info> read_node_type(const object_reader& in) {
                 in.integer("feature_width", most_columns, 0));
   GRAPHMILL_TRY(type.feature_type, in.type("feature_type", dtype::float32,
                                            dtype::float16, dtype::float32));
+  if (in.object.contains("sparse_features")) {
+    const object_reader sparse{in.object["sparse_features"],
+                               in.where + ".sparse_features"};
+    GRAPHMILL_TRYV(sparse.check());
+    type.sparse_features = true;
+    GRAPHMILL_TRY(type.feature_entries, sparse.integer("entries", most_items));
+    GRAPHMILL_TRY(type.most_row_entries,
+                  sparse.integer("most_in_row", type.feature_width));
+  }
   GRAPHMILL_TRYV(read_classes(in, type.count, type));
   GRAPHMILL_TRY(type.labels, read_label_kind(in));
   GRAPHMILL_TRY(const auto sets, in.list("label_sets", most_label_sets));
@@ -215,6 +224,9 @@ json to_json(const node_type_info& type) {
            {"splits", splits_json(type.split_counts)}};
   if (type.multi_label())
     out["labels"] = multi_label_name;
+  if (type.sparse_features)
+    out["sparse_features"] = {{"entries", type.feature_entries},
+                              {"most_in_row", type.most_row_entries}};
   for (const auto& set : type.label_sets)
     out["label_sets"].push_back({{"name", set.name},
                                  {"class_count", set.class_count},
@@ -235,13 +247,15 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 } // namespace
 
 int format_version_of(const dataset_info& info) {
-  if (std::ranges::any_of(info.node_types, &node_type_info::multi_label))
-    return 3;
-  return std::ranges::any_of(
-           info.node_types,
-           [](const auto& type) { return !type.label_sets.empty(); })
-           ? 2
-           : 1;
+  const auto version_of = [](const node_type_info& type) {
+    if (type.sparse_features || type.multi_label())
+      return 3;
+    return type.label_sets.empty() ? 1 : 2;
+  };
+  auto version = 1;
+  for (const auto& type : info.node_types)
+    version = std::max(version, version_of(type));
+  return version;
 }
 
 result<dataset_info> parse_dataset_info(std::string_view text,

@@ -51,6 +51,19 @@ result<void> check_classes(const node_type_info& type, std::string_view where) {
   return ok();
 }
 
+result<void> check_sparse_features(const node_type_info& type,
+                                   std::string_view where) {
+  GRAPHMILL_TRYV(check_range(type.name, "values of features",
+                             type.feature_entries, most_items, where));
+  GRAPHMILL_TRYV(check_range(type.name, "values of features in a row",
+                             type.most_row_entries, type.feature_width, where));
+  if (type.feature_width == 0)
+    return fail(ec::invalid_data,
+                "{}: the features of {} are sparse, but have no columns", where,
+                type.name);
+  return ok();
+}
+
 result<void> check_node_type(const node_type_info& type,
                              std::string_view where) {
   GRAPHMILL_TRYV(check_name(type.name, where));
@@ -72,7 +85,7 @@ result<void> check_node_type(const node_type_info& type,
     return fail(ec::invalid_data,
                 "{}: features of {} are {}; float32 or float16 expected", where,
                 type.name, to_string(type.feature_type));
-  return ok();
+  return type.sparse_features ? check_sparse_features(type, where) : ok();
 }
 
 result<void> check_edge_type(const edge_type_info& type,
@@ -100,6 +113,15 @@ result<void> check_edge_type(const edge_type_info& type,
 std::string_view file_stem(split which) {
   constexpr std::array<std::string_view, 3> stems{"train", "val", "test"};
   return stems[static_cast<std::size_t>(which)];
+}
+
+std::uint64_t node_type_info::feature_bytes() const {
+  const auto dense = static_cast<std::uint64_t>(count) * dense_row_bytes();
+  if (!sparse_features)
+    return dense;
+  return (static_cast<std::uint64_t>(count) + 1) * sizeof(std::int64_t)
+         + static_cast<std::uint64_t>(feature_entries)
+             * (sizeof(std::int32_t) + size_of(feature_type));
 }
 
 std::string dataset_info::edge_type_name(edge_type_id type) const {

@@ -32,6 +32,11 @@ result<void> check_name(std::string_view name, std::string_view where);
 /// of types exist.
 result<void> check_info(const dataset_info& info, std::string_view where);
 
+/// Sparse features of a node type, instead of features.npy.
+inline constexpr const char* sparse_indptr_file = "features.indptr.npy";
+inline constexpr const char* sparse_indices_file = "features.indices.npy";
+inline constexpr const char* sparse_values_file = "features.values.npy";
+
 /// Where the arrays of a type lie.
 std::filesystem::path node_folder(const std::filesystem::path& dataset,
                                   const dataset_info& info, node_type_id type);

@@ -107,6 +107,12 @@ std::vector<digest_piece> content_of(const dataset& data) {
     out.integer(type.feature_width);
     out.integer(type.class_count);
     out.optional_array(data.nodes(t).features);
+    if (const auto& sparse = data.nodes(t).sparse) {
+      out.text("sparse features"); // No name of a type has a blank.
+      out.integer(type.most_row_entries);
+      for (const auto* array : sparse->all())
+        out.array(*array);
+    }
     out.optional_array(data.nodes(t).labels);
     for (const auto& ids : data.nodes(t).splits)
       out.optional_array(ids);
@@ -140,6 +146,9 @@ content_of_part(const dataset& part, std::span<const npy_array> original_ids,
     const auto type = static_cast<node_type_id>(t);
     out.elements(original_ids[t]);
     add(part.nodes(type).features);
+    if (const auto& sparse = part.nodes(type).sparse)
+      for (const auto* array : sparse->all())
+        out.elements(*array);
     for (const auto& of : labels_in(part, type)) {
       add(of.arrays.labels);
       for (const auto& ids : of.arrays.splits)
@@ -165,6 +174,9 @@ std::vector<const npy_array*> arrays_of(const dataset& data) {
   const auto& info = data.info();
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     add(data.nodes(t).features);
+    if (const auto& sparse = data.nodes(t).sparse)
+      for (const auto* array : sparse->all())
+        out.push_back(array);
     for (const auto& of : labels_in(data, t)) {
       add(of.arrays.labels);
       for (const auto& ids : of.arrays.splits)

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 bool has_array(const node_type_info& type, proved_array which) {
   return which == proved_array::original_ids
-         || (which == proved_array::features && type.feature_width > 0)
+         || (which == proved_array::features && type.dense_row_bytes() > 0)
          || (which == proved_array::labels && type.class_count > 0);
 }
 
@@ -22,8 +22,7 @@ block_layout layout_of(const node_type_info& type, std::int64_t rows,
     return {rows, type.label_bytes()};
   if (which != proved_array::features)
     return {rows, sizeof(std::int64_t)};
-  return {rows, static_cast<std::uint64_t>(type.feature_width)
-                  * size_of(type.feature_type)};
+  return {rows, type.dense_row_bytes()};
 }
 
 std::span<const std::byte> elements_of(const shard& part, node_type_id type,

@@ -11,7 +11,8 @@
 
 namespace graphmill {
 
-/// Whether parts have such an array of a node type.
+/// Whether parts have such an array of a node type. Sparse features are in
+/// others, of which nothing can be proved.
 bool has_array(const node_type_info& type, proved_array which);
 
 /// How the rows of such an array lie in blocks.

@@ -15,7 +15,8 @@ auto fields_of(const label_set_info& set) {
 auto fields_of(const node_type_info& type) {
   return std::tie(type.name, type.count, type.feature_width, type.feature_type,
                   type.class_count, type.class_names, type.split_counts,
-                  type.labels);
+                  type.labels, type.sparse_features, type.feature_entries,
+                  type.most_row_entries);
 }
 
 auto fields_of(const edge_type_info& type) {

@@ -72,6 +72,8 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
     const auto& type = whole.node_types[t];
     if (mine.name != type.name || mine.feature_width != type.feature_width
         || mine.feature_type != type.feature_type
+        || mine.sparse_features != type.sparse_features
+        || mine.most_row_entries != type.most_row_entries
         || mine.class_count != type.class_count || mine.labels != type.labels
         || !same_label_sets(mine, type))
       return alien(fmt::format("node type {} differs", t));
@@ -130,6 +132,12 @@ result<node_shard> node_view(opened_part& part, node_type_id t,
   node_shard out;
   if (arrays.features)
     out.features = arrays.features->data();
+  if (arrays.sparse) {
+    GRAPHMILL_TRY(out.sparse.indptr, arrays.sparse->indptr.as<std::int64_t>());
+    GRAPHMILL_TRY(out.sparse.columns,
+                  arrays.sparse->indices.as<std::int32_t>());
+    out.sparse.values = arrays.sparse->values.data();
+  }
   if (shown.labels) {
     if (shown.labels->type() == dtype::uint8) {
       GRAPHMILL_TRY(out.label_rows, shown.labels->as<std::uint8_t>());
@@ -275,6 +283,8 @@ partitioned_graph::open_shard(part_id part) const {
                     opened->open(node_folder(at, info, t) / "original_ids.npy",
                                  nodes.end - nodes.begin));
       for (auto which : all_proved_arrays) {
+        if (!has_array(info.node_types[t], which))
+          continue; // Its layout would have rows of nothing.
         const auto layout =
           layout_of(info.node_types[t], nodes.end - nodes.begin, which);
         GRAPHMILL_TRY(

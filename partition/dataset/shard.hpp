@@ -45,6 +45,13 @@ inline constexpr std::array<proved_array, 3> all_proved_arrays{
 std::string file_of(proved_array which);
 std::string tree_file_of(proved_array which);
 
+/// Features of a part's nodes as compressed rows. Owns nothing.
+struct sparse_view {
+  std::span<const std::int64_t> indptr; ///< [owned + 1]; empty: there are none.
+  std::span<const std::int32_t> columns; ///< Ascending in each row.
+  const std::byte* values = nullptr;     ///< [columns] of the type's dtype.
+};
+
 /// What a part holds of one node type. Rows are local: global id - `begin`.
 struct node_shard {
   node_id begin = 0;                     ///< First global id it owns.
@@ -57,7 +64,11 @@ struct node_shard {
   std::span<const std::uint8_t> label_rows;
   /// By `proved_array`: the trees. Empty if the part was made without.
   std::array<std::span<const block_digest>, 3> trees;
+  sparse_view sparse; ///< In place of `features`.
 
+  bool has_features() const {
+    return features != nullptr || !sparse.indptr.empty();
+  }
   node_id original(node_id global) const {
     return original_ids.empty() ? global : original_ids[global - begin];
   }

@@ -11,8 +11,7 @@ namespace {
 std::uint64_t cache_quota(const dataset_info& info, const node_type_info& type,
                           std::uint64_t cache_bytes) {
   const auto bytes = [](const node_type_info& of) {
-    return double(of.count) * double(of.feature_width)
-           * double(size_of(of.feature_type));
+    return double(of.count) * double(of.dense_row_bytes());
   };
   double total = 0;
   for (const auto& other : info.node_types)

@@ -11,7 +11,7 @@ namespace graphmill {
 
 namespace {
 
-/// Calls `visit` for each array of a part but its features.
+/// Calls `visit` for each array of a part but its dense features.
 template <class Visit>
 void for_each_array(const shard& part, Visit visit) {
   const auto& info = part.info();
@@ -20,6 +20,12 @@ void for_each_array(const shard& part, Visit visit) {
     visit(std::as_bytes(nodes.original_ids));
     visit(std::as_bytes(nodes.labels));
     visit(std::as_bytes(nodes.label_rows));
+    const auto& sparse = nodes.sparse;
+    visit(std::as_bytes(sparse.indptr));
+    visit(std::as_bytes(sparse.columns));
+    visit(
+      std::span{sparse.values, sparse.columns.size()
+                                 * size_of(info.node_types[t].feature_type)});
   }
   for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
     const auto& edges = part.edges(static_cast<edge_type_id>(e));
@@ -43,8 +49,7 @@ part_bytes bytes_of(const shard& part) {
     const auto& type = info.node_types[t];
     if (nodes.features != nullptr)
       out.features += static_cast<std::uint64_t>(nodes.end - nodes.begin)
-                      * static_cast<std::uint64_t>(type.feature_width)
-                      * size_of(type.feature_type);
+                      * type.dense_row_bytes();
   }
   for_each_array(part, [&out](std::span<const std::byte> bytes) {
     out.others += bytes.size();

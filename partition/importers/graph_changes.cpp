@@ -92,6 +92,28 @@ result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
   return norms;
 }
 
+result<void> declare_sparse(dataset_info& info,
+                            std::span<const row_norm> norms) {
+  auto any = false;
+  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
+    auto& type = info.node_types[t];
+    if (type.feature_width == 0)
+      continue;
+    if (norms[t] == row_norm::standardise)
+      return fail(ec::invalid_argument,
+                  "--sparse: standardised features have no zeros to leave out; "
+                  "scale those of {} by l1 or l2, or leave --sparse out",
+                  type.name);
+    type.sparse_features = true;
+    any = true;
+  }
+  if (!any)
+    return fail(ec::invalid_argument,
+                "--sparse: there are no features that could be stored without "
+                "their zeros");
+  return ok();
+}
+
 result<void> check_split(const split_request& request,
                          const node_type_info& type,
                          std::span<const std::int64_t> labels,
@@ -151,6 +173,9 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
                                     const progress_callback& on_progress) {
   GRAPHMILL_TRY(auto norms, norms_of(info, normalise, changes));
   GRAPHMILL_TRY(auto edges, plan_edges(info, reverse, changes));
+  if (changes.sparse) {
+    GRAPHMILL_TRYV(declare_sparse(info, norms));
+  }
   GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
                                                     {.on_progress = on_progress,
                                                      .edges = edges.rules}));

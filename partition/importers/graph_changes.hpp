@@ -42,6 +42,7 @@ struct graph_changes {
   std::optional<split_request> split;
   /// Of node types by name; others are scaled as the importer's `normalise`.
   std::vector<std::pair<std::string, row_norm>> normalise;
+  bool sparse = false; ///< Store features of all types without zeros.
 };
 
 /// What has been declared of edges for a writer.
@@ -61,6 +62,12 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
 /// `changes` names is not there or has none, and if nobody has any.
 result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
                                        const graph_changes& changes);
+
+/// Declares the features of all types as sparse. Fails if nobody has any, or if
+/// they are standardised, which makes a value of each zero.
+/// @param norms By node type.
+result<void> declare_sparse(dataset_info& info,
+                            std::span<const row_norm> norms);
 
 /// Whether a split can be made of the labelled nodes of a type: shares that
 /// make sense and, if it is by time, a finite time of each node.

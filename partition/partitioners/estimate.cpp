@@ -21,8 +21,7 @@ totals totals_of(const dataset_info& info) {
   for (const auto& type : info.node_types) {
     const auto count = static_cast<double>(type.count);
     sum.nodes += count;
-    sum.feature_bytes += count * static_cast<double>(type.feature_width)
-                         * static_cast<double>(size_of(type.feature_type));
+    sum.feature_bytes += static_cast<double>(type.feature_bytes());
   }
   for (const auto& type : info.edge_types) {
     sum.edges += static_cast<double>(type.count);
@@ -42,6 +41,7 @@ std::int64_t files_mapped(const dataset_info& info, part_id parts) {
   for (const auto& type : info.node_types) {
     for (auto which : all_proved_arrays)
       sum += has_array(type, which) ? 2 * std::int64_t{parts} : 0;
+    sum += type.sparse_features ? 3 * std::int64_t{parts} : 0;
     for (auto seeds : type.split_counts)
       sum += std::min<std::int64_t>(parts, seeds);
     for (const auto& set : type.label_sets) {

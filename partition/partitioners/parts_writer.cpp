@@ -153,6 +153,9 @@ private:
       GRAPHMILL_TRYV(
         write_selected(folder, "features.npy", type, *from.features));
     }
+    if (from.sparse) {
+      GRAPHMILL_TRYV(write_sparse(folder, type, *from.sparse));
+    }
     for (const auto& of : labels_in(graph_.data(), type)) {
       if (of.arrays.labels) {
         GRAPHMILL_TRYV(
@@ -181,6 +184,40 @@ private:
           std::span{from.data() + row * row_bytes, row_bytes});
       });
     });
+  }
+
+  /// Sparse features: of each row its end, then its columns, then its values.
+  template <class FolderOf>
+  result<void> write_sparse(FolderOf folder, node_type_id type,
+                            const dataset::sparse_arrays& from) {
+    GRAPHMILL_TRY(const auto indptr, from.rows());
+    GRAPHMILL_TRYV(write_array(
+      folder, sparse_indptr_file, dtype_of<std::int64_t>(), {},
+      [&]() -> result<void> {
+        for (auto& part : outputs_) {
+          part.info.node_types[type].feature_entries = 0;
+          GRAPHMILL_TRYV(part.arrays.append_one(std::int64_t{0}));
+        }
+        return for_each_row(type, [&](part_output& part, std::int64_t row) {
+          auto& end = part.info.node_types[type].feature_entries;
+          end += indptr[row + 1] - indptr[row];
+          return part.arrays.append_one(end);
+        });
+      }));
+    for (const auto& [name, array] :
+         {std::pair{sparse_indices_file, &from.indices},
+          std::pair{sparse_values_file, &from.values}}) {
+      const auto size = size_of(array->type());
+      array->file().advise_sequential();
+      GRAPHMILL_TRYV(write_array(folder, name, array->type(), {}, [&] {
+        return for_each_row(type, [&](part_output& part, std::int64_t row) {
+          return part.arrays.append(std::span{
+            array->data() + static_cast<std::size_t>(indptr[row]) * size,
+            static_cast<std::size_t>(indptr[row + 1] - indptr[row]) * size});
+        });
+      }));
+    }
+    return ok();
   }
 
   template <class FolderOf>
@@ -356,37 +393,6 @@ write_parts(const graph_view& graph, std::span<const part_id> assignment,
       written.push_back(part.written);
   }
   return written;
-}
-
-result<std::map<std::string, std::string>>
-write_seeds(const graph_view& graph, const renumbering& numbers,
-            const fs::path& folder) {
-  const auto& info = graph.info();
-  array_writer arrays{std::size_t{1} << 20};
-  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
-    const auto to = folder / "seeds" / info.node_types[t].name;
-    for (const auto& of : labels_in(graph.data(), t)) {
-      const auto& splits = of.arrays.splits;
-      if ((t != info.target || !of.set.empty())
-          && std::ranges::none_of(
-            splits, [](const auto& array) { return array.has_value(); }))
-        continue;
-      GRAPHMILL_TRYV(make_folders(to));
-      for (auto which : all_splits) {
-        std::vector<node_id> ids;
-        if (const auto& from = splits[static_cast<std::size_t>(which)]) {
-          GRAPHMILL_TRY(const auto seeds, from->as<node_id>());
-          for (auto id : seeds)
-            ids.push_back(numbers.globals[t][id]);
-        }
-        GRAPHMILL_TRYV(
-          arrays.begin(to / seeds_file(which, of.set), dtype_of<node_id>()));
-        GRAPHMILL_TRYV(arrays.append(std::span<const node_id>{ids}));
-        GRAPHMILL_TRYV(arrays.finish());
-      }
-    }
-  }
-  return arrays.digests_within(folder);
 }
 
 } // namespace graphmill

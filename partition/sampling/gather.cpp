@@ -1,6 +1,7 @@
 #include "partition/sampling/gather.hpp"
 
 #include "partition/files/half.hpp"
+#include "partition/sampling/packed_rows.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -223,12 +224,8 @@ feature_row_copy::feature_row_copy(const node_type_info& type, bool rounded)
     width_(static_cast<std::size_t>(type.feature_width)),
     row_bytes_(width_ * size_of(type.feature_type)) {}
 
-error bad_feature_row(const node_type_info& type, node_id original,
-                      const std::byte* row) {
-  std::span<const float> values;
-  if (type.feature_type == dtype::float32)
-    values = {reinterpret_cast<const float*>(row),
-              static_cast<std::size_t>(type.feature_width)};
+error bad_features(const node_type_info& type, node_id original,
+                   std::span<const float> values) {
   const auto infinite = [](float x) { return !std::isfinite(x); };
   const auto large = std::find_if(values.begin(), values.end(), [](float x) {
     return std::abs(x) >= half_overflow;
@@ -246,14 +243,23 @@ error bad_feature_row(const node_type_info& type, node_id original,
               original, type.name);
 }
 
-result<void> gather_features(const shard& graph, node_type_id type,
-                             std::span<const node_id> ids,
-                             std::span<const local_id> rows, float* out,
-                             bool rounded) {
+error bad_feature_row(const node_type_info& type, node_id original,
+                      const std::byte* row) {
+  if (type.feature_type != dtype::float32)
+    return bad_features(type, original, {});
+  return bad_features(type, original,
+                      {reinterpret_cast<const float*>(row),
+                       static_cast<std::size_t>(type.feature_width)});
+}
+
+namespace {
+
+result<void> check_gather(const shard& graph, node_type_id type,
+                          std::span<const node_id> ids,
+                          std::span<const local_id> rows) {
   const auto& nodes = graph.nodes(type);
   const auto& info = graph.info().node_types[type];
-  const auto width = static_cast<std::size_t>(info.feature_width);
-  if (nodes.features == nullptr || width == 0)
+  if (!nodes.has_features() || info.feature_width == 0)
     return fail(ec::invalid_argument, "node type \"{}\" has no features",
                 info.name);
   if (!rows.empty() && rows.size() != ids.size())
@@ -265,6 +271,53 @@ result<void> gather_features(const shard& graph, node_type_id type,
                   "node {} of type \"{}\" is not in part {}, which owns [{}, "
                   "{})",
                   id, info.name, graph.part(), nodes.begin, nodes.end);
+  return ok();
+}
+
+/// Of sparse features, in a form that may be packed or not.
+result<void> gather_sparse(const shard& graph, node_type_id type,
+                           std::span<const node_id> ids,
+                           std::span<const local_id> rows, float* out,
+                           bool rounded, const row_form& form) {
+  sparse_row_reader reader{graph, type, rounded};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    GRAPHMILL_TRY(const auto row, reader.read(ids[i]));
+    const auto at = rows.empty() ? i : static_cast<std::size_t>(rows[i]);
+    auto* to = out + at * form.floats();
+    if (form.packed()) {
+      pack(row, form, to);
+      continue;
+    }
+    std::fill_n(to, form.width, 0.0f);
+    for (std::size_t v = 0; v < row.columns.size(); ++v)
+      to[row.columns[v]] = row.values[v];
+  }
+  return ok();
+}
+
+} // namespace
+
+result<void> gather_rows(const shard& graph, node_type_id type,
+                         std::span<const node_id> ids,
+                         std::span<const local_id> rows, float* out,
+                         bool rounded) {
+  const auto form = row_form::of(graph.info().node_types[type]);
+  if (!form.packed())
+    return gather_features(graph, type, ids, rows, out, rounded);
+  GRAPHMILL_TRYV(check_gather(graph, type, ids, rows));
+  return gather_sparse(graph, type, ids, rows, out, rounded, form);
+}
+
+result<void> gather_features(const shard& graph, node_type_id type,
+                             std::span<const node_id> ids,
+                             std::span<const local_id> rows, float* out,
+                             bool rounded) {
+  GRAPHMILL_TRYV(check_gather(graph, type, ids, rows));
+  const auto& nodes = graph.nodes(type);
+  const auto& info = graph.info().node_types[type];
+  const auto width = static_cast<std::size_t>(info.feature_width);
+  if (nodes.features == nullptr)
+    return gather_sparse(graph, type, ids, rows, out, rounded, {width, 0});
   const auto half = info.feature_type == dtype::float16;
   const gather_task task{nodes.features, width * (half ? 2 : 4), nodes.begin,
                          ids, rows};

@@ -10,11 +10,12 @@
 
 namespace graphmill {
 
-/// Copies feature rows of owned nodes into `out`, widening float16. A row with
-/// a value that is no finite number ends it with `invalid_data`: the value
-/// would spread to all weights, or vanish in a ReLU and never be noticed. Rows
-/// before it have been written then. From 4 MiB on, rows of float32 are written
-/// past the caches where that is possible. Thread-safe.
+/// Copies feature rows of owned nodes into `out`, widening float16, and with
+/// all their zeros where they are stored without. A row with a value that is no
+/// finite number ends it with `invalid_data`: the value would spread to all
+/// weights, or vanish in a ReLU and never be noticed. Rows before it have been
+/// written then. From 4 MiB on, rows of float32 are written past the caches
+/// where that is possible. Thread-safe.
 /// @param ids Global ids that the shard owns, of a type with features.
 /// @param rows Where each id's row goes in `out`: row `rows[i]`; empty = i.
 /// @param out [any rows, feature width] float32.
@@ -23,6 +24,13 @@ result<void> gather_features(const shard& graph, node_type_id type,
                              std::span<const node_id> ids,
                              std::span<const local_id> rows, float* out,
                              bool rounded = false);
+
+/// The same in the form in which batches hold them (`row_form`).
+/// @param out [any rows, floats of a row]
+result<void> gather_rows(const shard& graph, node_type_id type,
+                         std::span<const node_id> ids,
+                         std::span<const local_id> rows, float* out,
+                         bool rounded = false);
 
 /// Copies single feature rows from wherever they have been read to, with the
 /// same bits and the same checks as `gather_features`. Value type.
@@ -44,6 +52,11 @@ private:
   std::size_t width_;
   std::size_t row_bytes_;
 };
+
+/// What is wrong with values of a row of which some are not finite, or beyond
+/// what float16 can hold.
+error bad_features(const node_type_info& type, node_id original,
+                   std::span<const float> values);
 
 /// What is wrong with a row that could not be used.
 error bad_feature_row(const node_type_info& type, node_id original,

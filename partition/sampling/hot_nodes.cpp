@@ -1,5 +1,7 @@
 #include "partition/sampling/hot_nodes.hpp"
 
+#include "partition/sampling/packed_rows.hpp"
+
 #include <algorithm>
 #include <queue>
 #include <tuple>
@@ -23,11 +25,12 @@ struct candidate {
 } // namespace
 
 bool kept_as_half(const node_type_info& type, bool half) {
-  return half || type.feature_type == dtype::float16;
+  return !row_form::of(type).packed()
+         && (half || type.feature_type == dtype::float16);
 }
 
 std::uint64_t kept_row_bytes(const node_type_info& type, bool half) {
-  return static_cast<std::uint64_t>(type.feature_width)
+  return row_form::of(type).floats()
          * (kept_as_half(type, half) ? sizeof(std::uint16_t) : sizeof(float));
 }
 

@@ -33,7 +33,8 @@ struct hot_nodes {
 };
 
 /// Whether rows of a type are kept as they travel between daemons, as float16:
-/// if all rows are rounded to it, or if the dataset has no more.
+/// if all rows are rounded to it, or if the dataset has no more. Packed rows
+/// are not: half of them are columns.
 bool kept_as_half(const node_type_info& type, bool half);
 
 /// Bytes of a row of a type, as it is kept.

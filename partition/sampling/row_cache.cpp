@@ -2,6 +2,7 @@
 
 #include "messages/base/random.hpp"
 #include "partition/files/half.hpp"
+#include "partition/sampling/packed_rows.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -39,7 +40,7 @@ result<void> row_cache::hold(const dataset_info& info, hot_nodes nodes) {
     for (std::size_t t = 0; t < types_.size(); ++t) {
       auto& type = types_[t];
       type.ids = std::move(nodes.ids[t]);
-      type.width = static_cast<std::size_t>(info.node_types[t].feature_width);
+      type.width = row_form::of(info.node_types[t]).floats();
       type.half = kept_as_half(info.node_types[t], nodes.half);
       const auto values = type.ids.size() * type.width;
       if (type.half)

@@ -131,6 +131,8 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
                                               dataset_info info, options opts) {
   info.format_version = format_version_of(info);
   for (auto& type : info.node_types) {
+    type.feature_entries = 0;
+    type.most_row_entries = 0;
     type.split_counts = {};
     for (auto& set : type.label_sets)
       set.split_counts = {};
@@ -155,9 +157,8 @@ result<void> dataset_writer::impl::make_type_folders() {
     GRAPHMILL_TRYV(make_type_folder(path));
     nodes[t].label_sets.resize(info.node_types[t].label_sets.size());
     if (info.node_types[t].feature_width > 0) {
-      GRAPHMILL_TRY(
-        nodes[t].features,
-        feature_writer::create(path / "features.npy", info.node_types[t]));
+      GRAPHMILL_TRY(nodes[t].features,
+                    feature_writer::create(path, info.node_types[t]));
     }
   }
   given.resize(info.edge_types.size());
@@ -309,7 +310,7 @@ result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
   auto& state = nodes[type];
   const auto path = node_folder(folder, info, type);
   if (state.features) {
-    GRAPHMILL_TRYV(state.features->finish());
+    GRAPHMILL_TRYV(state.features->finish(about));
   }
   GRAPHMILL_TRYV(write_label_files(path, about, "", state,
                                    type == info.target && about.class_count > 0,

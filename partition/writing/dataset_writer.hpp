@@ -56,8 +56,9 @@ public:
 
   /// @param folder An existing, empty folder, usually of `prepare_folder`.
   /// @param info Names, types, node counts, feature widths and types, class
-  /// counts and names, target, provenance. Edge counts, degrees, index types,
-  /// split counts and the digest are filled in by `finish`.
+  /// counts and names, target, provenance, and whether features are stored as
+  /// sparse ones. Edge counts, degrees, index types, split counts, counts of
+  /// sparse features and the digest are filled in by `finish`.
   static result<dataset_writer> create(const std::filesystem::path& folder,
                                        dataset_info info, options opts);
   dataset_writer(dataset_writer&&) noexcept;
@@ -65,7 +66,7 @@ public:
   ~dataset_writer();
 
   /// Appends feature rows of a type, in node order: [any, width] float32 values
-  /// (stored as the type's dtype).
+  /// (stored as the type's dtype; without zeros, if its features are sparse).
   result<void> append_features(node_type_id type, std::span<const float> rows);
 
   /// Sets all labels of a type: [nodes], from 0 to below its class count, or -1

@@ -6,21 +6,24 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace graphmill {
 
-/// Writes the features of one node type, checked and converted to its dtype.
-/// Owns the file. First come all calls of `append`, then `finish`, without
+/// Writes the features of one node type, checked and converted to its dtype, to
+/// features.npy, or, if the type has sparse features, without zeros to the
+/// three arrays of these. (A zero has no bit set: -0 is kept.) Owns the files.
+/// First come all calls of `append`, then `finish`, without
 /// which the file is left incomplete. Not thread-safe.
 class feature_writer {
 public:
-  /// @param path The file to make.
+  /// @param folder Of the type.
   /// @param type Says how many nodes and columns there are, and their dtype,
   /// float16 or float32.
-  static result<feature_writer> create(const std::filesystem::path& path,
+  static result<feature_writer> create(const std::filesystem::path& folder,
                                        const node_type_info& type);
 
   /// Appends values in row-major order; they need not end with a row. A value
@@ -30,14 +33,32 @@ public:
   result<void> append(std::span<const float> values);
 
   /// Fails unless all rows have been appended.
-  result<void> finish();
+  /// @param type Is told how many values sparse features have.
+  result<void> finish(node_type_info& type);
 
 private:
-  feature_writer(npy_writer out, const node_type_info& type)
-    : out_(std::move(out)), name_(type.name), count_(type.count),
-      width_(type.feature_width), type_(type.feature_type) {}
+  /// What of compressed rows is not among the values.
+  struct sparse_files {
+    npy_writer indptr;
+    npy_writer indices;
+    std::int64_t entries = 0;   ///< Of all rows so far.
+    std::int64_t row_begin = 0; ///< Entries before the row at hand.
+    std::int64_t most = 0;      ///< Of a row that has ended.
+  };
 
-  npy_writer out_;
+  feature_writer(npy_writer out, std::optional<sparse_files> sparse,
+                 const node_type_info& type)
+    : out_(std::move(out)), sparse_(std::move(sparse)), name_(type.name),
+      count_(type.count), width_(type.feature_width), type_(type.feature_type) {
+  }
+
+  template <class T>
+  result<void> write(std::span<const T> values, std::int64_t first);
+  template <class T>
+  result<void> write_sparse(std::span<const T> values, std::int64_t first);
+
+  npy_writer out_; ///< The values.
+  std::optional<sparse_files> sparse_;
   std::string name_;
   std::int64_t count_ = 0;
   std::int64_t width_ = 0;

@@ -307,6 +307,14 @@ result<void> check_provable(const definition& def,
                 "`fetch.verify` is {}, but the files of a label set (`labels: "
                 "{}`) have no digests of blocks; leave one of the two out",
                 def.fetch.verify, def.labels);
+  if (def.fetch.verify != 0)
+    for (const auto& type : graph.info().node_types)
+      if (type.sparse_features)
+        return fail(ec::invalid_argument,
+                    "`fetch.verify` is {}, but the features of {} are sparse, "
+                    "which have no digests of blocks; leave it out, or import "
+                    "the dataset without --sparse",
+                    def.fetch.verify, in_quotes(type.name));
   if (def.fetch.verify == 0 || graph.proves_rows())
     return ok();
   return fail(ec::invalid_argument,

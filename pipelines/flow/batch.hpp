@@ -16,8 +16,8 @@ namespace graphmill {
 struct fetched_batch {
   batch_key key;
   sampled_subgraph graph;
-  /// Per node type: [nodes, width] float32, row = local id. Empty for types
-  /// without features.
+  /// Per node type: [nodes, floats of a row] float32, row = local id; a row is
+  /// as its `row_form` says. Empty for types without features.
   std::vector<pod_vector<float>> features;
   /// Per node type without features: original ids, rows of the embedding table.
   std::vector<pod_vector<node_id>> embedding_rows;

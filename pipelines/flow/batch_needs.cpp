@@ -1,5 +1,6 @@
 #include "pipelines/flow/batch_needs.hpp"
 
+#include "partition/sampling/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
 
 namespace graphmill {
@@ -11,10 +12,10 @@ batch_needs needs_of(const definition& def, const dataset_info& info) {
   needs.degrees = traits.needs_degrees();
   for (const auto& type : info.node_types)
     // Without a gradient to carry, the transposed CSR still lets a layer that
-    // narrows its input transform before it sums.
-    needs.input_gradient |= type.feature_width == 0
-                            || type.feature_width > 2 * def.model.hidden
-                            || traits.needs_transposed();
+    // narrows its input, or that has packed rows, transform before it sums.
+    needs.input_gradient |=
+      type.feature_width == 0 || type.feature_width > 2 * def.model.hidden
+      || row_form::of(type).packed() || traits.needs_transposed();
   return needs;
 }
 

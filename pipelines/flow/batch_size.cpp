@@ -1,5 +1,7 @@
 #include "pipelines/flow/batch_size.hpp"
 
+#include "partition/sampling/packed_rows.hpp"
+
 namespace graphmill {
 
 namespace {
@@ -14,7 +16,7 @@ struct extent {
 std::uint64_t bytes_per_node(const node_type_info& type,
                              const batch_needs& needs) {
   const auto row = type.feature_width > 0
-                     ? sizeof(float) * std::uint64_t(type.feature_width)
+                     ? sizeof(float) * row_form::of(type).floats()
                      : sizeof(node_id);
   return sizeof(node_id) + row + (needs.degrees ? sizeof(std::int32_t) : 0);
 }

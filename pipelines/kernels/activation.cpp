@@ -158,6 +158,18 @@ void activate(const_matrix x, const float* bias, activation kind,
   }
 }
 
+float dropped_out(const dropout& drop, std::uint64_t row, std::uint32_t column,
+                  float x) {
+  if (drop.threshold == 0)
+    return x;
+  const auto within = column % group;
+  const auto block = column / group * lanes + within % lanes;
+  const auto half = within / lanes;
+  const auto words = philox4x32(counter_of(row, drop.stream, block), drop.key);
+  const auto bits = words[half / 2] >> (half % 2 * 16) & 0xffffu;
+  return bits < drop.threshold ? 0.0f : x * drop.scale();
+}
+
 GRAPHMILL_CLONES
 void activate_backward(const_matrix y, activation kind, float scale,
                        std::int64_t begin, std::int64_t end, matrix gradient) {

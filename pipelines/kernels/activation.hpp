@@ -58,6 +58,11 @@ void activate(const_matrix x, const float* bias, activation kind,
               const dropout& drop, std::int64_t begin, std::int64_t end,
               matrix out);
 
+/// What `activate` makes of one element by dropout alone, but for the sign of a
+/// zero.
+float dropped_out(const dropout& drop, std::uint64_t row, std::uint32_t column,
+                  float x);
+
 /// Turns the gradient of `activate`'s result into that of x + bias, in place,
 /// for rows [begin, end). It reads the result alone, so that x need not be
 /// kept.

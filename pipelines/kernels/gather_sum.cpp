@@ -11,13 +11,17 @@ namespace {
 using simd::floats;
 using simd::loose_floats;
 
+/// What a row of `x` is multiplied by: nothing, or a number of the row, or of
+/// the entry that names it.
+enum class weighing { none, by_column, by_entry };
+
 /// One row of the result: where its columns are and what to multiply by.
 struct row_task {
   const local_id* columns;
   std::int64_t count;
   const float* x;
   std::int64_t width;
-  const float* column_scale;
+  const float* scales; ///< By column, or by entry, as `weighing` says.
   float scale;
   bool accumulate;
   float* out;
@@ -26,7 +30,7 @@ struct row_task {
 /// Sums `Vectors` registers' worth of columns, from column `at` on. All edges
 /// of a row are gone through for one block of columns before the next block, so
 /// that sums stay in registers and are written once.
-template <int Vectors, bool Scaled>
+template <int Vectors, weighing By>
 GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
   floats sums[Vectors] = {};
   for (std::int64_t e = 0; e < task.count; ++e) {
@@ -35,8 +39,10 @@ GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
     for (int v = 0; v < Vectors; ++v) {
       const auto value =
         *reinterpret_cast<const loose_floats*>(source + v * simd::width);
-      if constexpr (Scaled)
-        sums[v] = simd::fused(value, floats{} + task.column_scale[j], sums[v]);
+      if constexpr (By == weighing::by_column)
+        sums[v] = simd::fused(value, floats{} + task.scales[j], sums[v]);
+      else if constexpr (By == weighing::by_entry)
+        sums[v] = simd::fused(value, floats{} + task.scales[e], sums[v]);
       else
         sums[v] += value;
     }
@@ -50,17 +56,19 @@ GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
 }
 
 /// Sums the columns from `at` on, of which there are fewer than a register has.
-template <bool Scaled>
+template <weighing By>
 GRAPHMILL_INLINE void sum_tail(const row_task& task, std::int64_t at) {
   float sums[simd::width] = {};
   const auto rest = static_cast<int>(task.width - at);
   for (std::int64_t e = 0; e < task.count; ++e) {
     const auto j = task.columns[e];
     const auto* source = task.x + j * task.width + at;
-    const auto scale = Scaled ? task.column_scale[j] : 1.0f;
+    const auto scale = By == weighing::by_column  ? task.scales[j]
+                       : By == weighing::by_entry ? task.scales[e]
+                                                  : 1.0f;
     for (int c = 0; c < rest; ++c)
-      sums[c] =
-        Scaled ? simd::fused(source[c], scale, sums[c]) : sums[c] + source[c];
+      sums[c] = By == weighing::none ? sums[c] + source[c]
+                                     : simd::fused(source[c], scale, sums[c]);
   }
   for (int c = 0; c < rest; ++c) {
     auto& out = task.out[at + c];
@@ -69,17 +77,17 @@ GRAPHMILL_INLINE void sum_tail(const row_task& task, std::int64_t at) {
   }
 }
 
-template <bool Scaled>
+template <weighing By>
 GRAPHMILL_INLINE void sum_row(const row_task& task) {
   std::int64_t at = 0;
   for (; at + 8 * simd::width <= task.width; at += 8 * simd::width)
-    sum_block<8, Scaled>(task, at);
+    sum_block<8, By>(task, at);
   for (; at + 2 * simd::width <= task.width; at += 2 * simd::width)
-    sum_block<2, Scaled>(task, at);
+    sum_block<2, By>(task, at);
   for (; at + simd::width <= task.width; at += simd::width)
-    sum_block<1, Scaled>(task, at);
+    sum_block<1, By>(task, at);
   if (at < task.width)
-    sum_tail<Scaled>(task, at);
+    sum_tail<By>(task, at);
 }
 
 /// Rows of `x` are scattered over more memory than any cache holds, so each is
@@ -96,7 +104,7 @@ GRAPHMILL_INLINE void prefetch_row(const float* row, std::int64_t width) {
   __builtin_prefetch(row + width - 1, 0, 2);
 }
 
-template <bool Scaled>
+template <weighing By>
 GRAPHMILL_INLINE void sum_rows(const gather_sum& task, std::int64_t begin,
                                std::int64_t end, std::int64_t accumulate,
                                const matrix& out) {
@@ -108,14 +116,15 @@ GRAPHMILL_INLINE void sum_rows(const gather_sum& task, std::int64_t begin,
     const auto to = task.indptr[i + 1];
     for (auto e = from + distance; e < std::min(to + distance, last); ++e)
       prefetch_row(task.x.row(task.columns[e]), width);
-    sum_row<Scaled>({.columns = task.columns + from,
-                     .count = to - from,
-                     .x = task.x.data,
-                     .width = width,
-                     .column_scale = task.column_scale,
-                     .scale = task.row_scale ? task.row_scale[i] : 1.0f,
-                     .accumulate = i < accumulate,
-                     .out = out.row(i)});
+    sum_row<By>({.columns = task.columns + from,
+                 .count = to - from,
+                 .x = task.x.data,
+                 .width = width,
+                 .scales = By == weighing::by_entry ? task.values + from
+                                                    : task.column_scale,
+                 .scale = task.row_scale ? task.row_scale[i] : 1.0f,
+                 .accumulate = i < accumulate,
+                 .out = out.row(i)});
   }
 }
 
@@ -126,10 +135,12 @@ void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
          std::int64_t accumulate, matrix out) {
   if (begin >= end || task.x.columns == 0)
     return;
-  if (task.column_scale != nullptr)
-    sum_rows<true>(task, begin, end, accumulate, out);
+  if (task.values != nullptr)
+    sum_rows<weighing::by_entry>(task, begin, end, accumulate, out);
+  else if (task.column_scale != nullptr)
+    sum_rows<weighing::by_column>(task, begin, end, accumulate, out);
   else
-    sum_rows<false>(task, begin, end, accumulate, out);
+    sum_rows<weighing::none>(task, begin, end, accumulate, out);
 }
 
 GRAPHMILL_CLONES

@@ -11,6 +11,7 @@ namespace graphmill {
 ///
 ///   out[i] = row_scale[i] * sum over j in row i of column_scale[j] * x[j]
 ///
+/// or, of features instead of edges, with one: values[e] for column_scale[j].
 /// Each row is summed by one thread, in the order of its columns, so the result
 /// is the same for any number of threads. The aggregation of a graph layer is
 /// this over the blocks; its backward is this over the transposed CSR. Borrows
@@ -21,6 +22,7 @@ struct gather_sum {
   const_matrix x;
   const float* row_scale = nullptr;    ///< [rows]; null: all one.
   const float* column_scale = nullptr; ///< [rows of x]; null: all one.
+  const float* values = nullptr; ///< As `columns`; null: by `column_scale`.
 };
 
 /// Computes rows [begin, end) of `out`: rows below `accumulate` are added to

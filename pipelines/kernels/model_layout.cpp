@@ -90,6 +90,7 @@ private:
     for (std::size_t t = 0; t < info_.node_types.size(); ++t) {
       const auto& type = info_.node_types[t];
       out_.table_of.push_back(absent);
+      out_.feature_rows.push_back(row_form::of(type));
       if (type.feature_width != 0)
         continue;
       out_.table_of.back() = static_cast<int>(out_.tables.size());

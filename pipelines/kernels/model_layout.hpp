@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/sampling/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
 
 #include <cstdint>
@@ -135,6 +136,7 @@ struct model_layout {
   std::vector<table_info> tables;
   /// One per node type: the position of its table in `tables`, or `absent`.
   std::vector<int> table_of;
+  std::vector<row_form> feature_rows; ///< One per node type.
 
   /// How many values there are to learn, those of tables included.
   std::int64_t parameter_count() const;
@@ -142,6 +144,14 @@ struct model_layout {
   bool jumps() const { return jumping_weight != absent; }
   /// Floats of a step's dense gradients, with what stands behind them.
   std::int64_t gradient_size() const { return dense_size + statistics; }
+  /// Whether the first layer, on a CPU, multiplies packed rows of a type as
+  /// they are: if it reads them for products with weights alone, and they are
+  /// not what the last layer reads, which is given out as embeddings.
+  bool multiplies_packed(node_type_id type) const {
+    return feature_rows[type].packed() && hops > 1
+           && (traits.sums() || !traits.hears())
+           && !layers.front().types[type].residual;
+  }
   /// Whether a gradient flows into the rows of `type` that enter layer `layer`
   /// (from 0): into the output of the layer before, or into a table, but not
   /// into features.

@@ -16,7 +16,7 @@ fused_model::fused_model(const model_layout& layout,
                          const minibatch& batch, options how)
   : layout_(layout), parameters_(parameters), batch_(batch),
     how_(std::move(how)), inputs_(layout.table_of.size()),
-    input_gradients_(layout.table_of.size()),
+    sparse_(layout.table_of.size()), input_gradients_(layout.table_of.size()),
     layers_(static_cast<std::size_t>(layout.hops)) {
   make_scales();
 }
@@ -59,9 +59,17 @@ void fused_model::make_inputs() {
     const auto rows = input_rows(0, type);
     const auto table = layout_.table_of[t];
     const_matrix input{batch_.data.features[t].data(), rows, width};
+    const auto packed = layout_.feature_rows[t].packed();
     const auto drop = dropout_of(0, type);
-    if (table != absent || drop.threshold != 0)
+    if (layout_.multiplies_packed(type)) {
+      sparse_[t].emplace(input.data, rows, layout_.feature_rows[t], drop);
+      layers_.front().types[t].input = {nullptr, rows, width};
+      continue;
+    }
+    if (table != absent || packed || drop.threshold != 0)
       inputs_[t] = {rows, width, how_.pool};
+    if (packed)
+      input = unpack_input(type, rows);
     if (table != absent) {
       const auto* values = parameters_.tables[table].data();
       for (std::int64_t i = 0; i < rows; ++i)
@@ -81,6 +89,25 @@ void fused_model::make_inputs() {
     }
     layers_.front().types[t].input = input;
   }
+}
+
+const sparse_input* fused_model::sparse_of(int layer, node_type_id type) const {
+  return layer == 0 && sparse_[type] ? &*sparse_[type] : nullptr;
+}
+
+/// Rows with all their zeros, so that all that is computed of them is that of
+/// dense features, with the same bits.
+const_matrix fused_model::unpack_input(node_type_id type, std::int64_t rows) {
+  const auto& form = layout_.feature_rows[type];
+  const auto* from = batch_.data.features[type].data();
+  const auto out = inputs_[type].view();
+  how_.team->for_pieces(
+    rows, chunk_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i)
+        unpack(from + static_cast<std::size_t>(i) * form.floats(), form,
+               out.row(i));
+    });
+  return out;
 }
 
 const_matrix fused_model::forward() {
@@ -146,6 +173,7 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
     .transposed = back ? &edges.transposed[layer] : nullptr,
     .rows = output_rows(layer, ends.destination),
     .input = layers_[layer].types[ends.source].input,
+    .sparse = sparse_of(layer, ends.source),
     .weight = parameters_.at(layout_, shape.weights[relation]),
     .team = how_.team,
     .pool = how_.pool};
@@ -227,8 +255,11 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
     beta = 1;
   }
   if (shape.self != absent) {
-    multiply(pass.input.slice(begin, end), parameters_.at(layout_, shape.self),
-             0, y);
+    const auto weight = parameters_.at(layout_, shape.self);
+    if (const auto* sparse = sparse_of(layer, type))
+      sparse->multiply(begin, end, weight, 0, y);
+    else
+      multiply(pass.input.slice(begin, end), weight, 0, y);
     beta = 1;
   }
   for (std::size_t r = 0; r < layout_.relations.size(); ++r) {

@@ -67,8 +67,13 @@ public:
       if (l == 0 && layout_.table_of[t] != absent) // And the sparse gradient.
         sum.transient += inputs * double(type.in + 2);
       if (l == 0
-          && (layout_.traits.drop_input || layout_.table_of[t] != absent))
+          && (layout_.traits.drop_input || layout_.table_of[t] != absent
+              || layout_.feature_rows[t].packed())
+          && !layout_.multiplies_packed(id))
         sum.kept += inputs * double(type.in);
+      // The sparse matrix, by rows and for a while by columns.
+      if (l == 0 && layout_.multiplies_packed(id))
+        sum.kept += 2 * inputs * double(layout_.feature_rows[t].floats() + 2);
       // Products over pieces of rows, before they are added up.
       sum.transient +=
         std::min(16.0, rows / 2048) * double(type.in) * double(type.sum);
@@ -180,7 +185,9 @@ private:
     const auto summed =
       layout_.traits.sums_all_rows() ? rows : std::min(rows, 2 * edges(r));
     const auto transformed = out < in ? inputs * out : 0;
-    const auto most = std::max(summed * in, transformed);
+    const auto sparse = l == 0 && layout_.multiplies_packed(relation.source);
+    const auto most =
+      sparse ? inputs * out : std::max(summed * in, transformed);
     sum.kept += most;
     sum.transient += most + std::min(rows, edges(r)) * out + edges(r);
   }

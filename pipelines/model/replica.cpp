@@ -70,6 +70,7 @@ struct replica::impl {
 
   result<void> check(const minibatch& batch, bool training) const;
   void forget_unused_memory();
+  result<void> check_packed(const minibatch& batch, std::size_t type) const;
   result<void> check_transposed(const minibatch& batch, int layer) const;
   void zero(gradient_set& out) const;
   void catch_up(const minibatch& batch);
@@ -100,13 +101,14 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
                         ? batch.data.features[t].size()
                         : batch.data.embedding_rows[t].size();
     const auto want = layout.table_of[t] == absent
-                        ? rows * static_cast<std::size_t>(type.in)
+                        ? rows * layout.feature_rows[t].floats()
                         : rows;
     if (have != want)
       return fail(ec::internal,
                   "a batch brings {} values of node type {}, the model reads "
                   "{}",
                   have, t, want);
+    GRAPHMILL_TRYV(check_packed(batch, t));
     if (layout.traits.needs_degrees() && batch.data.degrees[t].size() != rows)
       return fail(ec::internal,
                   "a batch for a model of kind {} has no in-degrees",
@@ -121,13 +123,30 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
   return ok();
 }
 
+/// Packed rows may come from another daemon, and columns say where to write.
+result<void> replica::impl::check_packed(const minibatch& batch,
+                                         std::size_t type) const {
+  const auto& form = layout.feature_rows[type];
+  if (!form.packed())
+    return ok();
+  const auto values = batch.data.features[type].span();
+  for (std::size_t at = 0; at < values.size(); at += form.floats())
+    if (!is_sound(values.data() + at, form))
+      return fail(ec::invalid_data,
+                  "the packed features of row {} of node type {} of a batch "
+                  "are broken",
+                  at / form.floats(), type);
+  return ok();
+}
+
 result<void> replica::impl::check_transposed(const minibatch& batch,
                                              int layer) const {
   for (std::size_t r = 0; r < layout.relations.size(); ++r) {
     const auto source = layout.relations[r].source;
     if (layout.layers[layer].weights[r] == absent
         || !(layout.needs_gradient(layer, source)
-             || layout.traits.needs_transposed()))
+             || layout.traits.needs_transposed()
+             || (layer == 0 && layout.multiplies_packed(source))))
       continue;
     const auto rows = batch.data.graph.nodes[source].found[layout.hops - layer];
     const auto& back = batch.relations[r].transposed;

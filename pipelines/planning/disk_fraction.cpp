@@ -26,17 +26,15 @@ expected_disk_fraction(const definition& def,
                                  scores));
   double total = 0;
   for (const auto& type : info.node_types)
-    total += double(type.count) * double(type.feature_width)
-             * double(size_of(type.feature_type));
+    total += double(type.count) * double(type.dense_row_bytes());
   double wanted = 0;
   double held = 0;
   for (std::size_t t = 0; t < scores.size(); ++t) {
     const auto& type = info.node_types[t];
-    if (type.feature_width == 0)
+    const auto row_bytes = double(type.dense_row_bytes());
+    if (row_bytes == 0) // Sparse features are read by pages.
       continue;
     auto& of_type = scores[t];
-    const auto row_bytes =
-      double(type.feature_width) * double(size_of(type.feature_type));
     // As row readers do, each type has its part of the cache by its bytes.
     const auto quota = double(cache_bytes) * double(type.count) * row_bytes
                        / std::max(total, 1.0);

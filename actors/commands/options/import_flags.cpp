@@ -126,6 +126,11 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
     ->expected(1) // Not the folder behind it.
     ->allow_extra_args(false)
     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag(
+    "--sparse", flags.sparse,
+    "Store features without their zeros, as compressed rows: in "
+    "files, in memory, in batches and on the wire; for what this does "
+    "to results, see partition/dataset-format.md");
 }
 
 result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
@@ -141,6 +146,7 @@ result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
                 "added up; keep or drop them");
   changes.drop_self_loops = flags.self_loops == "drop";
   changes.drop_duplicates = flags.duplicates == "drop";
+  changes.sparse = flags.sparse;
   GRAPHMILL_TRY(changes.split, split_of(flags));
   GRAPHMILL_TRYV(add_norms(flags, changes, all));
   return changes;

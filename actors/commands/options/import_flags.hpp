@@ -21,6 +21,7 @@ struct change_flags {
   std::string by = "random";
   std::uint64_t seed = 0;
   std::vector<std::string> normalise;
+  bool sparse = false;
 };
 
 /// What a flag that may stand alone or with =NAME holds where it stood alone.

@@ -1,6 +1,7 @@
 #include "actors/commands/text/inspect_report.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "messages/words/byte_text.hpp"
 #include "partition/dataset/label_sets.hpp"
 
 #include <nlohmann/json.hpp>
@@ -68,6 +69,21 @@ void print_degrees(std::string& out, const char* which,
   print(out, " {:>9} {:>11}\n", degrees.most, degrees.without);
 }
 
+/// What sparse features spare.
+void print_sparsity(std::string& out, const node_type_info& type) {
+  if (!type.sparse_features)
+    return;
+  const auto all = double(type.count) * double(type.feature_width);
+  print(out,
+        "\n{}: sparse features, {} values ({:.2f} % of all), {} in a row at "
+        "the most; {} instead of {}\n",
+        type.name, type.feature_entries,
+        100 * double(type.feature_entries) / std::max(all, 1.0),
+        type.most_row_entries, byte_text(type.feature_bytes()),
+        byte_text(static_cast<std::uint64_t>(
+          all * double(size_of(type.feature_type)))));
+}
+
 void print_one(std::string& out, const inspected& inspection, bool part) {
   const auto& info = inspection.data.info();
   print(out, "{:<20} {:>11} {:>13} {:>8} {:>9} {:>9} {:>9} {:>9}\n",
@@ -84,8 +100,10 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
           type.split_counts[0], type.split_counts[1], type.split_counts[2],
           part ? "" : std::to_string(inspection.found.node_types[t].isolated));
   }
-  for (std::size_t t = 0; t < info.node_types.size(); ++t)
+  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
+    print_sparsity(out, info.node_types[t]);
     print_labels(out, info.node_types[t], inspection.found.node_types[t]);
+  }
   for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
     print(out, "\n{}: {} edges\n",
           info.edge_type_name(static_cast<edge_type_id>(t)),
@@ -136,6 +154,10 @@ json to_json(const inspected& inspection, bool part) {
                      {"test", type.split_counts[2]}});
     if (type.multi_label())
       nodes.back()["multi_label"] = true;
+    if (type.sparse_features)
+      nodes.back()["sparse_features"] = {{"entries", type.feature_entries},
+                                         {"most_in_row", type.most_row_entries},
+                                         {"bytes", type.feature_bytes()}};
     if (!part)
       nodes.back()["isolated"] = found.isolated;
     for (std::size_t s = 0; s < type.label_sets.size(); ++s) {

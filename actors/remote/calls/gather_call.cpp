@@ -2,6 +2,8 @@
 
 #include "actors/base/value_bytes.hpp"
 #include "partition/files/half.hpp"
+#include "partition/sampling/hot_nodes.hpp"
+#include "partition/sampling/packed_rows.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,9 +16,8 @@ namespace {
 /// Bytes of one node's value in a message, at the most.
 std::uint64_t bytes_each(const node_type_info& type, gather_kind kind,
                          bool half) {
-  const auto rounded = half || type.feature_type == dtype::float16;
-  return value_bytes(type, kind)
-         / (kind == gather_kind::features && rounded ? 2 : 1);
+  const auto narrow = kind == gather_kind::features && kept_as_half(type, half);
+  return value_bytes(type, kind) / (narrow ? 2 : 1);
 }
 
 std::uint64_t bytes_each(const dataset_info& info, const remote_values& wanted,
@@ -145,7 +146,7 @@ result<void> check(incoming& arrival, bool half,
   const auto& [type, piece, target, array, numbers] = arrival;
   const auto features = target.kind == gather_kind::features;
   const auto labels = are_label_rows(type, target.kind);
-  const auto width = features ? static_cast<std::uint64_t>(type.feature_width)
+  const auto width = features ? std::uint64_t{row_form::of(type).floats()}
                      : labels ? type.label_bytes()
                               : 1;
   if (array.count != piece.count * width)
@@ -154,7 +155,7 @@ result<void> check(incoming& arrival, bool half,
                 array.count, piece.count, type.name, piece.count * width);
   if (features) {
     // Exactness: all rows of a run are rounded alike.
-    const auto rounded = half || type.feature_type == dtype::float16;
+    const auto rounded = kept_as_half(type, half);
     if (array.count != 0
         && array.type != (rounded ? element::float16 : element::float32))
       return fail(ec::invalid_data,
@@ -186,7 +187,7 @@ std::uint64_t write(const incoming& arrival, std::span<const frame> frames) {
   const auto& target = arrival.target;
   const row_map rows{target.rows, arrival.piece.from};
   if (target.kind == gather_kind::features) {
-    const auto width = static_cast<std::size_t>(arrival.type.feature_width);
+    const auto width = row_form::of(arrival.type).floats();
     scatter_rows(arrival.array, frames, width, rows,
                  static_cast<float*>(target.out));
     return arrival.array.count * sizeof(float);

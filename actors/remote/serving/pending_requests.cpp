@@ -2,6 +2,7 @@
 
 #include "actors/base/value_bytes.hpp"
 #include "partition/files/half.hpp"
+#include "partition/sampling/hot_nodes.hpp"
 #include "partition/sampling/slices.hpp"
 
 #include <algorithm>
@@ -222,7 +223,7 @@ result<payload> encode(const shard& part,
   auto values = request->values.cbegin();
   for (const auto& query : request->request.queries) {
     const auto& type = part.info().node_types[query.node_type];
-    const auto half = query.half || type.feature_type == dtype::float16;
+    const auto half = kept_as_half(type, query.half);
     for (auto kind : query.kinds) {
       const auto& from = *values++;
       if (kind == gather_kind::features && half)

@@ -58,8 +58,8 @@ private:
   feature_service_config config_;
 };
 
-/// The same for a part on disk: features come from its ROW READER, and the
-/// mapped values by a thread.
+/// The same for a part on disk: dense features come from its ROW READER, and
+/// mapped values and sparse features by a thread.
 class disk_feature_service {
 public:
   using interface = feature_service_actor::extend<takes<values_gathered>>;
@@ -92,7 +92,8 @@ private:
       if (auto fits = check_item(*config_.part, item); !fits)
         return to_caf(fits.error());
       open.bytes += bytes_of(*config_.part, item);
-      if (item.kind == gather_kind::features && !item.ids.empty())
+      if (item.kind == gather_kind::features && !item.ids.empty()
+          && config_.part->nodes(item.type).features != nullptr)
         rows.push_back(
           {item.type, item.ids, item.rows, static_cast<float*>(item.out)});
       else
@@ -113,10 +114,11 @@ private:
     if (!others.empty())
       config_.thread->post(
         [me, ticket, part = config_.part, owner = job.owner,
-         counters = config_.counters, others = std::move(others)] {
+         counters = config_.counters, half = config_.half,
+         others = std::move(others)] {
           busy_scope busy{*counters};
-          post(me,
-               values_gathered{ticket, failure_of(gather_all(*part, others))});
+          post(me, values_gathered{
+                     ticket, failure_of(gather_all(*part, others, half))});
         },
         [me, ticket](const error& reason) {
           post(me, values_gathered{ticket, reason});
@@ -129,11 +131,12 @@ private:
   }
 
   static result<void> gather_all(const shard& part,
-                                 const std::vector<gather_item>& items) {
+                                 const std::vector<gather_item>& items,
+                                 bool half) {
     for (const auto& item : items)
       request_pages(part, item);
     for (const auto& item : items)
-      GRAPHMILL_TRYV(gather(part, item, false));
+      GRAPHMILL_TRYV(gather(part, item, half));
     if (auto fault = mapped_file::first_fault())
       return *fault;
     return ok();

@@ -50,6 +50,31 @@ void gather_degrees(const shard& part, const gather_item& item) {
   });
 }
 
+/// Asks for the ends of sparse rows, and adds the rows, which lie where these
+/// say.
+void add_sparse_rows(const shard& part, const gather_item& item,
+                     page_requests& pages) {
+  const auto& nodes = part.nodes(item.type);
+  const auto& sparse = nodes.sparse;
+  page_requests ends;
+  ends.add(sparse.indptr, nodes.begin, item.ids, 2);
+  ends.send();
+  const auto size = size_of(part.info().node_types[item.type].feature_type);
+  for (const auto id : item.ids) {
+    const auto row = static_cast<std::size_t>(id - nodes.begin);
+    if (row + 1 >= sparse.indptr.size())
+      return; // Of a type whose features are dense, or has none.
+    const auto from = sparse.indptr[row];
+    const auto to = sparse.indptr[row + 1];
+    if (from < 0 || to < from || to > std::ssize(sparse.columns))
+      continue; // `gather` says so.
+    const auto first = static_cast<std::size_t>(from);
+    const auto count = static_cast<std::size_t>(to - from);
+    pages.add(sparse.columns.data() + first, count * sizeof(std::int32_t));
+    pages.add(sparse.values + first * size, count * size);
+  }
+}
+
 /// Checked, for whoever gets them may look something up by them.
 result<void> gather_original_ids(const shard& part, const gather_item& item) {
   auto* out = static_cast<node_id*>(item.out);
@@ -81,7 +106,7 @@ result<void> check_item(const shard& part, const gather_item& item) {
   if (item.kind == gather_kind::labels && nodes.labels.empty()
       && nodes.label_rows.empty() && !item.ids.empty())
     return fail(ec::not_found, "node type {} has no labels", type.name);
-  if (item.kind == gather_kind::features && nodes.features == nullptr
+  if (item.kind == gather_kind::features && !nodes.has_features()
       && !item.ids.empty())
     return fail(ec::not_found, "node type {} has no features", type.name);
   return ok();
@@ -96,8 +121,8 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
   const auto& nodes = part.nodes(item.type);
   switch (item.kind) {
   case gather_kind::features:
-    return gather_features(part, item.type, item.ids, item.rows,
-                           static_cast<float*>(item.out), rounded);
+    return gather_rows(part, item.type, item.ids, item.rows,
+                       static_cast<float*>(item.out), rounded);
   case gather_kind::labels:
     if (const auto& type = part.info().node_types[item.type];
         type.multi_label())
@@ -143,7 +168,9 @@ void request_pages(const shard& part, const gather_item& item) {
     add_label_pages(part, item, pages);
   else if (item.kind == gather_kind::original_ids)
     pages.add(nodes.original_ids, nodes.begin, item.ids);
-  else if (item.kind != gather_kind::features)
+  else if (item.kind == gather_kind::features)
+    add_sparse_rows(part, item, pages);
+  else
     for_degrees(part, item, [&](std::span<const std::int32_t> degrees) {
       pages.add(degrees, nodes.begin, item.ids);
     });

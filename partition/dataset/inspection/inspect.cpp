@@ -77,7 +77,9 @@ void inspector::inspect_nodes(node_type_id type) {
   auto& report = found.node_types[type];
   if (arrays.features)
     find_bad_features(about, *arrays.features, found.broken);
-  inspect_labels(about, arrays, arrays.features.has_value(), report);
+  if (arrays.sparse)
+    find_bad_sparse_features(about, *arrays.sparse, found.broken);
+  inspect_labels(about, arrays, arrays.has_features(), report);
   for (std::size_t s = 0; s < about.label_sets.size(); ++s)
     inspect_labels(with_labels_of(about, about.label_sets[s]),
                    arrays.label_sets[s], true,

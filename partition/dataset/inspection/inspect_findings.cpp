@@ -54,6 +54,55 @@ void find_bad_features(const node_type_info& type, const npy_array& features,
       type, features, [](float value) { return value; }, out);
 }
 
+void find_bad_sparse_features(const node_type_info& type,
+                              const dataset::sparse_arrays& features,
+                              findings& out) {
+  for (const auto* array : features.all())
+    array->file().advise_sequential();
+  const auto indptr = features.rows();
+  if (!indptr) {
+    out.push_back(indptr.error().message);
+    return;
+  }
+  const auto columns = elements<std::int32_t>(features.indices);
+  const auto half = type.feature_type == dtype::float16;
+  const auto value = [&](std::size_t i) {
+    return half ? from_half(elements<std::uint16_t>(features.values)[i])
+                : elements<float>(features.values)[i];
+  };
+  finding full;
+  finding astray;
+  finding infinite;
+  for (std::size_t node = 0; node + 1 < indptr.value().size(); ++node) {
+    const auto from = static_cast<std::size_t>(indptr.value()[node]);
+    const auto to = static_cast<std::size_t>(indptr.value()[node + 1]);
+    if (static_cast<std::int64_t>(to - from) > type.most_row_entries)
+      full.add([&] {
+        return fmt::format("node {} has {} values; dataset.json says {} at the "
+                           "most",
+                           node, to - from, type.most_row_entries);
+      });
+    std::int64_t least = 0;
+    for (auto i = from; i < to; ++i) {
+      if (columns[i] < least || columns[i] >= type.feature_width)
+        astray.add([&] {
+          return fmt::format("node {} has a value in column {}, but {} to {} "
+                             "can follow",
+                             node, columns[i], least, type.feature_width - 1);
+        });
+      least = std::int64_t{columns[i]} + 1;
+      if (!std::isfinite(value(i)))
+        infinite.add([&] {
+          return fmt::format("node {}, column {} is {}", node, columns[i],
+                             value(i));
+        });
+    }
+  }
+  full.report(features.indptr, out);
+  astray.report(features.indices, out);
+  infinite.report(features.values, out);
+}
+
 std::pair<std::vector<std::int64_t>, std::int64_t>
 count_labels(const node_type_info& type, const npy_array& labels,
              findings& out) {

@@ -37,6 +37,13 @@ using findings = std::vector<std::string>;
 void find_bad_features(const node_type_info& type, const npy_array& features,
                        findings& out);
 
+/// Rows of sparse features that do not lie one after the other, have more
+/// values than dataset.json says, columns that do not ascend within the type's,
+/// or values that are no finite numbers.
+void find_bad_sparse_features(const node_type_info& type,
+                              const dataset::sparse_arrays& features,
+                              findings& out);
+
 /// Counts nodes per class; labels that are no class.
 /// @returns per class, and the number of unlabelled nodes.
 std::pair<std::vector<std::int64_t>, std::int64_t>

@@ -97,7 +97,10 @@ relation_pass::relation_pass(const setting& options) : set_(options) {
   const auto in = set_.input.columns;
   if (way_ == way::transform_first) {
     transformed_ = {set_.input.rows, set_.weight.columns, set_.pool};
-    multiply(*set_.team, set_.input, set_.weight, transformed_.view());
+    if (set_.sparse != nullptr)
+      set_.sparse->multiply(*set_.team, set_.weight, transformed_.view());
+    else
+      multiply(*set_.team, set_.input, set_.weight, transformed_.view());
   } else if (way_ == way::sum_all) {
     sums_ = {set_.rows, in, set_.pool};
   } else {
@@ -110,6 +113,10 @@ const pod_vector<float>& relation_pass::self_scales() const {
 }
 
 void relation_pass::choose() {
+  if (set_.sparse != nullptr) {
+    way_ = way::transform_first;
+    return;
+  }
   const auto& indptr = set_.forward->indptr;
   std::int64_t with_edges = 0;
   for (std::int64_t i = 0; i < set_.rows; ++i)
@@ -236,8 +243,11 @@ void relation_pass::backward(const_matrix gradient, bool input_gradient,
     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       transposed_sum(gradient, begin, end, 0, upstream_.view());
     });
-  add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
-                 set_.pool);
+  if (set_.sparse != nullptr)
+    set_.sparse->add_product_tn(*set_.team, upstream_.view(), into.weight);
+  else
+    add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
+                   set_.pool);
   if (into.epsilon != nullptr)
     *into.epsilon += static_cast<float>(
       inner_product(transformed_.view(), gradient, set_.rows));

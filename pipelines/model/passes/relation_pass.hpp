@@ -50,7 +50,8 @@ relation_scales scales_of(const model_layout& layout, std::size_t relation,
 /// their gradients. The cheapest of three ways is chosen by counts of rows and
 /// edges, when the pass is made: sum, then transform all rows; sum, then
 /// transform only the rows that have in-edges; or transform all sources, then
-/// sum, which is the same because sums are linear. No way makes a row per edge.
+/// sum, which is the same because sums are linear, and the only way of a sparse
+/// input. No way makes a row per edge.
 /// The choice depends on the batch and on whether gradients will flow back, and
 /// never on threads or time, so that results are the same from run to run.
 class relation_pass final : public message_pass {

@@ -1,5 +1,6 @@
 #include "tests/pipelines/model/batches.hpp"
 
+#include "partition/sampling/packed_rows.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 
 #include <algorithm>
@@ -67,6 +68,23 @@ csr transpose(const std::vector<std::vector<local_id>>& rows,
     for (auto source : rows[i])
       lists[source].push_back(static_cast<local_id>(i));
   return to_csr(lists);
+}
+
+/// A row of features as a batch holds it.
+void append_row(std::span<const float> row, const row_form& form,
+                pod_vector<float>& to) {
+  if (!form.packed())
+    return to.append(row);
+  std::vector<std::int32_t> columns;
+  std::vector<float> values;
+  for (std::size_t c = 0; c < row.size(); ++c)
+    if (row[c] != 0) {
+      columns.push_back(static_cast<std::int32_t>(c));
+      values.push_back(row[c]);
+    }
+  std::vector<float> packed(form.floats());
+  pack({columns, values}, form, packed.data());
+  to.append({packed.data(), packed.size()});
 }
 
 } // namespace
@@ -173,8 +191,9 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
     const auto width = info.node_types[t].feature_width;
     for (auto node : work.nodes[t]) {
       if (width != 0)
-        features.append({graph.features[t].data() + node * width,
-                         static_cast<std::size_t>(width)});
+        append_row({graph.features[t].data() + node * width,
+                    static_cast<std::size_t>(width)},
+                   row_form::of(info.node_types[t]), features);
       else
         table_rows.push_back(node);
       if (needs.degrees)

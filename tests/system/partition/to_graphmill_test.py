@@ -82,6 +82,17 @@ class OneType(Conversion):
             write(data, self.results / "other", run_import=False)
         self.assertIn("edge_weight", str(caught.exception))
 
+    def test_sparse_features_stay_sparse(self):
+        dense = np.where(self.good["x"] > 0.3, self.good["x"], 0)
+        indptr, indices, values = csr(dense)
+        got = self.written(
+            Store(self.good, x=Matrix("csr", dense.shape, indptr=indptr,
+                                      indices=indices, data=values)),
+            import_flags=["--sparse"])
+        self.check_nodes(got, "node", features=None, **{
+            "features.indptr": indptr, "features.indices": indices,
+            "features.values": values})
+
     def test_labels(self):
         some = self.good["y"].astype(np.float64)
         some[~self.good["train_mask"]] = np.nan
