@@ -73,9 +73,11 @@ void gather_values(std::span<const T> values, node_id begin,
 }
 
 /// The same with rows of bytes. @param width Bytes of a row.
-inline void gather_rows(std::span<const std::uint8_t> values, std::size_t width,
-                        node_id begin, std::span<const node_id> ids,
-                        std::span<const local_id> rows, std::uint8_t* out) {
+inline void gather_label_rows(std::span<const std::uint8_t> values,
+                              std::size_t width, node_id begin,
+                              std::span<const node_id> ids,
+                              std::span<const local_id> rows,
+                              std::uint8_t* out) {
   for (std::size_t i = 0; i < ids.size(); ++i)
     std::copy_n(
       values.data() + static_cast<std::size_t>(ids[i] - begin) * width, width,

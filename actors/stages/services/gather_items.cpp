@@ -126,8 +126,9 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
   case gather_kind::labels:
     if (const auto& type = part.info().node_types[item.type];
         type.multi_label())
-      gather_rows(nodes.label_rows, type.label_bytes(), nodes.begin, item.ids,
-                  item.rows, static_cast<std::uint8_t*>(item.out));
+      gather_label_rows(nodes.label_rows, type.label_bytes(), nodes.begin,
+                        item.ids, item.rows,
+                        static_cast<std::uint8_t*>(item.out));
     else
       gather_values(nodes.labels, nodes.begin, item.ids, item.rows,
                     static_cast<std::int64_t*>(item.out));

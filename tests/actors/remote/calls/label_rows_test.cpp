@@ -131,8 +131,8 @@ CATCH_TEST_CASE("rows of labels are proved", "[actors][remote]") {
   std::vector<node_id> ids(20);
   std::iota(ids.begin(), ids.end(), begin + 11);
   std::vector<std::uint8_t> got(ids.size() * label_width);
-  gather_rows(part.nodes(0).label_rows, label_width, begin, ids, {},
-              got.data());
+  gather_label_rows(part.nodes(0).label_rows, label_width, begin, ids, {},
+                    got.data());
   for (std::size_t i = 0; i < ids.size(); ++i)
     CATCH_CHECK(
       got[i * label_width + 2]
