@@ -45,7 +45,7 @@ result<file_digest> digest_of_file(const fs::path& path) {
   GRAPHMILL_TRY(const auto file, open_file(path, O_RDONLY));
   file_digest out;
   content_hash hash;
-  std::vector<std::byte> piece(std::size_t{1} << 20);
+  std::vector<std::byte> piece(std::size_t{1} << 16);
   for (;;) {
     GRAPHMILL_TRY(const auto got, read_some(file.get(), piece, path));
     hash.update(std::span{piece}.first(got));
@@ -99,9 +99,8 @@ result<void> write_content(const fs::path& folder, const checkpoint& made) {
        {"train_steps", std::to_string(made.state.at.train_steps)}}}));
   now_at(moment::checkpoint); // Half of it is written.
   GRAPHMILL_TRY(const auto tensors, digest_of_file(folder / tensors_file));
-  GRAPHMILL_TRYV(
-    write_file(folder / state_file, format_checkpoint_state(made, tensors)));
-  return sync_folder(folder);
+  return write_file(folder / state_file,
+                    format_checkpoint_state(made, tensors));
 }
 
 /// Has the new folder take its name. One that has it already, of a run that was
