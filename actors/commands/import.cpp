@@ -114,12 +114,16 @@ void add_npy(command_line& cli, CLI::App& parent) {
   app->add_flag("--multi-label", options->multi_label,
                 "Nodes may have several labels: rows of labels.npy are 0 and "
                 "1; taken so anyway unless each row marks one");
+  app->add_flag("--regression", options->regression,
+                "Labels are numbers to be learnt, one or several for each "
+                "node; nan where nothing is known");
   add_change_flags(*app, *flags);
   app->footer(
     "The arrays of a graph of one node type:\n"
     "  edges.npy                   [2, E]: sources, destinations\n"
     "  labels.npy                  [N], -1 = none; or [N, labels] of 0 and 1,\n"
-    "                              if nodes have several labels\n"
+    "                              if nodes have several labels; or numbers\n"
+    "                              [N] or [N, values], with --regression\n"
     "  {train,val,test}_idx.npy    node ids, or _mask.npy: [N] of booleans\n"
     "  features.npy                [N, F] or [N], or as CSR:\n"
     "                              features_indptr.npy,\n"
@@ -256,6 +260,9 @@ void add_csv(command_line& cli, CLI::App& parent) {
              "features; once per type",
              options->nodes, false);
   add_columns(*app, *options);
+  app->add_flag("--regression", options->regression,
+                "Labels are numbers to be learnt; nothing or nan where none is "
+                "known");
   add_headers(*app, *flags);
   app->add_option("--target", options->target,
                   "Node type to learn on; default: the first with labels");

@@ -121,9 +121,9 @@ private:
     batch->original_seeds = pod_vector<node_id>{config_.pool};
     batch->original_seeds.resize(seeds_of(state));
     const auto& target = info().node_types[info().target];
-    if (target.multi_label())
+    if (target.has_label_rows())
       batch->label_rows.resize(seeds_of(state)
-                               * static_cast<std::size_t>(target.class_count));
+                               * static_cast<std::size_t>(target.label_bytes()));
     else if (target.class_count > 0)
       batch->labels.resize(seeds_of(state));
     state.batch = std::move(batch);

@@ -160,7 +160,9 @@ enum GatherKind {
   # [ids, 1 + 2 * slots] words of 32 bits, as float32: see `row_form`.
   labels @2;
   # Whole numbers, -1: none. Of nodes that may have several labels uint8 [ids,
-  # labels]: 0 or 1, or 255 in all columns of a node without any.
+  # labels]: 0 or 1, or 255 in all columns of a node without any. Of nodes whose
+  # labels are numbers uint8 [ids, 4 * values]: the bytes of float32, no numbers
+  # throughout the row of a node of which nothing is known.
   degrees @3;
   # Whole numbers: in-degrees of all edge types together, over the full graph.
   originalIds @4;

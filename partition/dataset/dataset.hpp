@@ -29,9 +29,12 @@ std::string_view file_stem(split which);
 /// What the labels of a node are, from which the task follows.
 enum class label_kind : std::uint8_t {
   classes,    ///< One class of `class_count`: int64 [N], -1 = none.
-  multi_label ///< Any of `class_count` labels: uint8 [N, class_count], 1 where
-              ///< a node has the label and 0 where not; `no_labels` throughout
-              ///< the row of a node of which nothing is known.
+  multi_label, ///< Any of `class_count` labels: uint8 [N, class_count], 1 where
+               ///< a node has the label and 0 where not; `no_labels` throughout
+               ///< the row of a node of which nothing is known.
+  regression ///< `class_count` finite numbers: float32 [N, class_count]; no
+             ///< numbers throughout the row of a node of which nothing is
+             ///< known.
 };
 
 /// In all columns of the row of a node without labels, of `multi_label`.
@@ -51,7 +54,8 @@ struct node_type_info {
   std::int64_t count = 0;
   std::int64_t feature_width = 0;             ///< 0: the type has no features.
   dtype feature_type = dtype::float32;        ///< float32 or float16.
-  std::int64_t class_count = 0;               ///< 0: the type has no labels.
+  /// Classes, or labels or values of a node; 0: the type has no labels.
+  std::int64_t class_count = 0;
   std::vector<std::string> class_names;       ///< Empty, or one per class.
   std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
   std::vector<label_set_info> label_sets{};   ///< Besides its own labels.
@@ -64,10 +68,16 @@ struct node_type_info {
 
   /// Whether a node may have several labels, or none of them.
   bool multi_label() const { return labels == label_kind::multi_label; }
+  /// Whether the labels of a node are numbers.
+  bool regression() const { return labels == label_kind::regression; }
+  /// Whether a node has a row of labels, and not one class.
+  bool has_label_rows() const { return labels != label_kind::classes; }
   /// Bytes of what one node has in a file of labels.
   std::uint64_t label_bytes() const {
-    return multi_label() ? static_cast<std::uint64_t>(class_count)
-                         : sizeof(std::int64_t);
+    if (!has_label_rows())
+      return sizeof(std::int64_t);
+    return static_cast<std::uint64_t>(class_count)
+           * (regression() ? sizeof(float) : sizeof(std::uint8_t));
   }
   /// Bytes of a row of features.npy; 0 if the type has no such file.
   std::uint64_t dense_row_bytes() const {
@@ -106,7 +116,7 @@ struct dataset_info {
 };
 
 /// The version that a dataset is written as: 3 if the features of a node type
-/// are sparse or its nodes may have several labels, which older builds cannot
+/// are sparse or its nodes have rows of labels, which older builds cannot
 /// read; 2 if one has label sets, which they would leave out; else 1.
 int format_version_of(const dataset_info& info);
 

@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t largest_file = std::size_t{1} << 28;
 
 constexpr std::string_view multi_label_name = "multi_label";
+constexpr std::string_view regression_name = "regression";
 
 /// Reads the fields of one JSON object; `where` names it in errors.
 struct object_reader {
@@ -109,7 +110,10 @@ result<label_kind> read_label_kind(const object_reader& in) {
     return label_kind::classes;
   if (name == multi_label_name)
     return label_kind::multi_label;
-  return in.wrong("labels", fmt::format("\"{}\"", multi_label_name));
+  if (name == regression_name)
+    return label_kind::regression;
+  return in.wrong("labels", fmt::format("\"{}\" or \"{}\"", multi_label_name,
+                                        regression_name));
 }
 
 result<node_type_info> read_node_type(const object_reader& in) {
@@ -222,8 +226,8 @@ json to_json(const node_type_info& type) {
            {"class_count", type.class_count},
            {"class_names", type.class_names},
            {"splits", splits_json(type.split_counts)}};
-  if (type.multi_label())
-    out["labels"] = multi_label_name;
+  if (type.has_label_rows())
+    out["labels"] = type.regression() ? regression_name : multi_label_name;
   if (type.sparse_features)
     out["sparse_features"] = {{"entries", type.feature_entries},
                               {"most_in_row", type.most_row_entries}};
@@ -248,7 +252,7 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 
 int format_version_of(const dataset_info& info) {
   const auto version_of = [](const node_type_info& type) {
-    if (type.sparse_features || type.multi_label())
+    if (type.sparse_features || type.has_label_rows())
       return 3;
     return type.label_sets.empty() ? 1 : 2;
   };

@@ -44,6 +44,11 @@ result<void> check_classes(const node_type_info& type, std::string_view where) {
                 "{}: nodes of {} may have several of {} labels; 1 to {} "
                 "expected",
                 where, type.name, type.class_count, most_labels);
+  if (type.regression()
+      && (type.class_count == 0 || type.class_count > most_values))
+    return fail(ec::invalid_data,
+                "{}: nodes of {} have {} values for labels; 1 to {} expected",
+                where, type.name, type.class_count, most_values);
   for (auto count : type.split_counts)
     if (count < 0 || count > type.count)
       return fail(ec::invalid_data, "{}: a split of {} has {} of {} nodes",

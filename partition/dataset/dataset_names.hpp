@@ -18,6 +18,8 @@ inline constexpr std::int64_t most_columns = std::int64_t{1} << 24;
 inline constexpr std::int64_t most_classes = std::int64_t{1} << 24;
 /// Of which a node may have several: each costs a byte of every node.
 inline constexpr std::int64_t most_labels = std::int64_t{1} << 16;
+/// Numbers that a node may have for labels.
+inline constexpr std::int64_t most_values = 1024;
 /// So many classes cost little, whether they have nodes or not.
 inline constexpr std::int64_t unquestioned_classes = 4096;
 inline constexpr std::int64_t most_degree = (std::int64_t{1} << 31) - 1;

@@ -1,12 +1,26 @@
 #include "partition/dataset/seed_check.hpp"
 
+#include "partition/dataset/value_rows.hpp"
+
 #include <algorithm>
+#include <cmath>
 
 namespace graphmill {
 
 namespace {
 
 constexpr std::uint8_t nowhere = 255;
+
+result<void> check_values(const node_type_info& type,
+                          std::span<const std::uint8_t> rows) {
+  const auto width = static_cast<std::size_t>(type.class_count);
+  if (const auto bad = find_bad_value(rows, width))
+    return fail(ec::invalid_data,
+                "value {} of {} node {} is {}; finite numbers expected, or no "
+                "number in all columns of a node of which nothing is known",
+                *bad % width, type.name, *bad / width, value_at(rows, *bad));
+  return ok();
+}
 
 } // namespace
 
@@ -15,10 +29,10 @@ result<void> check_labels(const node_type_info& type,
   if (type.class_count == 0)
     return fail(ec::invalid_data, "labels given for {}, which has no classes",
                 type.name);
-  if (type.multi_label())
+  if (type.has_label_rows())
     return fail(ec::invalid_data,
-                "one label each given for nodes of {}, which may have several",
-                type.name);
+                "one label each given for nodes of {}, which {}", type.name,
+                type.regression() ? "have values" : "may have several");
   if (std::ssize(labels) != type.count)
     return fail(ec::invalid_data, "{} labels given for the {} nodes of {}",
                 labels.size(), type.count, type.name);
@@ -34,14 +48,17 @@ result<void> check_labels(const node_type_info& type,
 
 result<void> check_label_rows(const node_type_info& type,
                               std::span<const std::uint8_t> rows) {
-  if (!type.multi_label())
+  if (!type.has_label_rows())
     return fail(ec::invalid_data, "rows of labels given for {}, which has {}",
                 type.name, type.class_count > 0 ? "classes" : "no labels");
   const auto width = static_cast<std::size_t>(type.class_count);
-  if (rows.size() != static_cast<std::size_t>(type.count) * width)
+  if (rows.size() != static_cast<std::size_t>(type.count) * type.label_bytes())
     return fail(ec::invalid_data,
                 "{} values given for {} labels of the {} nodes of {}",
-                rows.size(), width, type.count, type.name);
+                rows.size() / (type.regression() ? sizeof(float) : 1), width,
+                type.count, type.name);
+  if (type.regression())
+    return check_values(type, rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto first = rows[i / width * width];
     if (first == no_labels ? rows[i] != no_labels : rows[i] > 1)
@@ -57,8 +74,12 @@ std::vector<std::int64_t> labelled_nodes(const node_type_info& type,
                                          std::span<const std::uint8_t> rows) {
   const auto width = static_cast<std::size_t>(type.class_count);
   std::vector<std::int64_t> out(static_cast<std::size_t>(type.count));
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = rows[i * width] == no_labels ? -1 : 0;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto unknown = type.regression()
+                           ? std::isnan(value_at(rows, i * width))
+                           : rows[i * width] == no_labels;
+    out[i] = unknown ? -1 : 0;
+  }
   return out;
 }
 

@@ -16,9 +16,8 @@ namespace graphmill {
 result<void> check_labels(const node_type_info& type,
                           std::span<const std::int64_t> labels);
 
-/// Whether each node has a row of labels (`label_kind::multi_label`) that are 0
-/// or 1, or `no_labels` in all columns. An error names the first one that has
-/// not. @param rows [count, class_count]
+/// Whether each node has a row of labels as `label_kind` says. An error names
+/// the first one that has not. @param rows [count, label_bytes()]
 result<void> check_label_rows(const node_type_info& type,
                               std::span<const std::uint8_t> rows);
 

@@ -139,10 +139,13 @@ result<node_shard> node_view(opened_part& part, node_type_id t,
     out.sparse.values = arrays.sparse->values.data();
   }
   if (shown.labels) {
-    if (shown.labels->type() == dtype::uint8) {
-      GRAPHMILL_TRY(out.label_rows, shown.labels->as<std::uint8_t>());
-    } else {
+    if (shown.labels->type() == dtype::int64) {
       GRAPHMILL_TRY(out.labels, shown.labels->as<std::int64_t>());
+    } else {
+      out.label_rows = {
+        reinterpret_cast<const std::uint8_t*>(shown.labels->data()),
+        static_cast<std::size_t>(shown.labels->size())
+          * size_of(shown.labels->type())};
     }
   }
   return out;

@@ -59,7 +59,7 @@ struct node_shard {
   std::span<const node_id> original_ids; ///< Empty: original == global.
   const std::byte* features = nullptr;   ///< [end - begin, width] or null.
   std::span<const std::int64_t> labels;  ///< Empty if the type has none.
-  /// [end - begin, class_count] of `label_kind::multi_label`, which has no
+  /// [end - begin, label_bytes()] Where nodes have rows of labels, and no
   /// `labels`; else empty.
   std::span<const std::uint8_t> label_rows;
   /// By `proved_array`: the trees. Empty if the part was made without.

@@ -152,12 +152,12 @@ result<void> write_split(const split_request& request,
                 "--split: nodes of type {} have a split already; leave that "
                 "out with --ignore to make another",
                 type.name);
-  if (type.multi_label() && request.order == split_order::label)
+  if (type.has_label_rows() && request.order == split_order::label)
     return fail(ec::invalid_argument,
-                "--split by label: nodes of type {} may have several labels, "
-                "so that there are no classes to be split; say --by random or "
-                "time",
-                type.name);
+                "--split by label: nodes of type {} {}, so that there are no "
+                "classes to be split; say --by random or time",
+                type.name,
+                type.regression() ? "have values" : "may have several labels");
   GRAPHMILL_TRYV(check_split(request, type, labels, times));
   const auto splits = split_nodes(request, labels, times);
   for (auto which : all_splits) {

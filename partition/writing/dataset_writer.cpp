@@ -31,8 +31,8 @@ constexpr std::uint64_t least_sort_bytes = std::uint64_t{16} << 20;
 
 struct label_state {
   std::vector<std::int64_t> labels;
-  std::vector<std::uint8_t> rows; ///< Of `label_kind::multi_label`; `labels`
-                                  ///< are `labelled_nodes` then.
+  std::vector<std::uint8_t> rows; ///< Where nodes have rows of labels;
+                                  ///< `labels` are `labelled_nodes` then.
   bool labelled = false;
   std::array<std::vector<node_id>, 3> splits;
 };
@@ -54,10 +54,11 @@ result<void> write_label_files(const fs::path& folder,
     return fail(ec::invalid_data, "{} has {} classes, but no labels were given",
                 type.name, type.class_count);
   GRAPHMILL_TRYV(check_seeds(type, state.labels, state.splits, need_train));
-  if (state.labelled && type.multi_label()) {
-    GRAPHMILL_TRYV(write_npy_bytes(folder / labels_file(set), dtype::uint8,
-                                   {type.count, type.class_count},
-                                   std::as_bytes(std::span{state.rows})));
+  if (state.labelled && type.has_label_rows()) {
+    GRAPHMILL_TRYV(write_npy_bytes(
+      folder / labels_file(set),
+      type.regression() ? dtype::float32 : dtype::uint8,
+      {type.count, type.class_count}, std::as_bytes(std::span{state.rows})));
   } else if (state.labelled) {
     GRAPHMILL_TRYV(
       write_npy<std::int64_t>(folder / labels_file(set), state.labels));

@@ -74,9 +74,8 @@ public:
   result<void> set_labels(node_type_id type,
                           std::span<const std::int64_t> labels);
 
-  /// Sets all labels of a type whose nodes may have several
-  /// (`label_kind::multi_label`): [nodes, class_count], 0 or 1, or `no_labels`
-  /// in all columns of a node without any.
+  /// Sets all labels of a type whose nodes have rows of them: as `label_kind`
+  /// says. @param rows [nodes, label_bytes()]
   result<void> set_label_rows(node_type_id type,
                               std::vector<std::uint8_t> rows);
 

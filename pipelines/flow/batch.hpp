@@ -26,8 +26,8 @@ struct fetched_batch {
   /// wrong, since only some in-edges have been sampled.
   std::vector<pod_vector<std::int32_t>> degrees;
   pod_vector<std::int64_t> labels; ///< [seeds], -1 = none.
-  /// [seeds, labels] of nodes that may have several (`label_kind`); `labels`
-  /// are empty then.
+  /// [seeds, `label_bytes()`] where nodes have rows of labels (`label_kind`);
+  /// `labels` are empty then.
   pod_vector<std::uint8_t> label_rows;
   pod_vector<node_id> original_seeds; ///< [seeds]
 };

@@ -41,6 +41,8 @@ nlohmann::json to_json(const dataset_info& info) {
                      {"test", type.split_counts[2]}});
     if (type.multi_label())
       nodes.back()["multi_label"] = true;
+    if (type.regression())
+      nodes.back()["regression"] = true;
     for (const auto& set : type.label_sets)
       nodes.back()["label_sets"].push_back({{"name", set.name},
                                             {"class_count", set.class_count},

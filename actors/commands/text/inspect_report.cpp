@@ -27,6 +27,23 @@ std::string class_name(const node_type_info& type, std::size_t i) {
   return type.class_names.empty() ? std::to_string(i) : type.class_names[i];
 }
 
+/// Of labels that are numbers.
+void print_values(std::string& out, const node_type_info& type,
+                  const label_inspection& found) {
+  print(out, "\nvalues of {}: {}, {} without\n", type.name,
+        pluralized(found.values.size(), "number"),
+        pluralized(found.unlabelled, "node"));
+  for (std::size_t i = 0; i < found.values.size(); ++i) {
+    if (i == most_classes_shown) {
+      print(out, "  --json lists all\n");
+      return;
+    }
+    const auto& one = found.values[i];
+    print(out, "  {:<30} {:.6g} to {:.6g}, mean {:.6g}, deviation {:.6g}\n",
+          class_name(type, i), one.least, one.most, one.mean, one.deviation);
+  }
+}
+
 /// @param which "labels of <type>", or "label set <set> of <type>".
 void print_classes(std::string& out, const std::string& which,
                    const node_type_info& type, const label_inspection& found) {
@@ -50,7 +67,10 @@ void print_classes(std::string& out, const std::string& which,
 
 void print_labels(std::string& out, const node_type_info& type,
                   const node_type_inspection& found) {
-  print_classes(out, "labels of " + type.name, type, found);
+  if (found.values.empty())
+    print_classes(out, "labels of " + type.name, type, found);
+  else
+    print_values(out, type, found);
   for (std::size_t s = 0; s < type.label_sets.size(); ++s) {
     const auto& set = type.label_sets[s];
     print_classes(out,
@@ -136,6 +156,16 @@ json to_json(const degree_summary& degrees) {
   return out;
 }
 
+json values_json(const std::vector<value_summary>& values) {
+  auto out = json::array();
+  for (const auto& one : values)
+    out.push_back({{"min", one.least},
+                   {"max", one.most},
+                   {"mean", one.mean},
+                   {"deviation", one.deviation}});
+  return out;
+}
+
 json to_json(const inspected& inspection, bool part) {
   const auto& info = inspection.data.info();
   auto nodes = json::array();
@@ -154,6 +184,8 @@ json to_json(const inspected& inspection, bool part) {
                      {"test", type.split_counts[2]}});
     if (type.multi_label())
       nodes.back()["multi_label"] = true;
+    if (type.regression())
+      nodes.back()["values"] = values_json(found.values);
     if (type.sparse_features)
       nodes.back()["sparse_features"] = {{"entries", type.feature_entries},
                                          {"most_in_row", type.most_row_entries},

@@ -1,6 +1,7 @@
 #include "actors/remote/calls/gather_call.hpp"
 
 #include "actors/base/value_bytes.hpp"
+#include "partition/dataset/value_rows.hpp"
 #include "partition/files/half.hpp"
 #include "partition/sampling/hot_nodes.hpp"
 #include "partition/sampling/packed_rows.hpp"
@@ -83,12 +84,24 @@ void scatter_rows(const bulk_array& array, std::span<const frame> frames,
   });
 }
 
-/// Whether values of a kind are rows of labels, a byte each.
+/// Whether values of a kind are rows of labels, which come as bytes.
 bool are_label_rows(const node_type_info& type, gather_kind kind) {
-  return kind == gather_kind::labels && type.multi_label();
+  return kind == gather_kind::labels && type.has_label_rows();
 }
 
-/// Fails unless each row has labels of 0 and 1, or `no_labels` throughout.
+/// Fails unless all values are finite, or no numbers throughout a row.
+result<void> check_values(const node_type_info& type,
+                          std::span<const std::uint8_t> rows) {
+  const auto width = static_cast<std::size_t>(type.class_count);
+  if (const auto bad = find_bad_value(rows, width))
+    return fail(ec::invalid_data,
+                "{} came as a value of a node of type \"{}\", but finite "
+                "numbers are possible, or no number throughout",
+                value_at(rows, *bad), type.name);
+  return ok();
+}
+
+/// Fails unless each row is as `label_kind` says.
 result<void> check_label_bytes(const node_type_info& type,
                                const bulk_array& array,
                                std::span<const frame> frames) {
@@ -102,6 +115,8 @@ result<void> check_label_bytes(const node_type_info& type,
     std::memcpy(to, in.data(), in.size());
     to += in.size();
   });
+  if (type.regression())
+    return check_values(type, rows);
   const auto width = static_cast<std::size_t>(type.class_count);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto first = rows[i / width * width];
@@ -194,7 +209,7 @@ std::uint64_t write(const incoming& arrival, std::span<const frame> frames) {
   }
   if (are_label_rows(arrival.type, target.kind)) {
     scatter_rows(arrival.array, frames,
-                 static_cast<std::size_t>(arrival.type.class_count), rows,
+                 static_cast<std::size_t>(arrival.type.label_bytes()), rows,
                  static_cast<std::uint8_t*>(target.out));
     return arrival.array.count;
   }

@@ -234,7 +234,7 @@ result<payload> encode(const shard& part,
       else if (kind == gather_kind::degrees || kind == gather_kind::out_degrees)
         reply.values.push_back(
           arrays.add_counts(values_as<std::int32_t>(from), request));
-      else if (kind == gather_kind::labels && type.multi_label())
+      else if (kind == gather_kind::labels && type.has_label_rows())
         reply.values.push_back(
           arrays.add(element::uint8, std::as_bytes(from.span()), request));
       else

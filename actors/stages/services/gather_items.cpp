@@ -125,7 +125,7 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
                        static_cast<float*>(item.out), rounded);
   case gather_kind::labels:
     if (const auto& type = part.info().node_types[item.type];
-        type.multi_label())
+        type.has_label_rows())
       gather_label_rows(nodes.label_rows, type.label_bytes(), nodes.begin,
                         item.ids, item.rows,
                         static_cast<std::uint8_t*>(item.out));
@@ -151,7 +151,7 @@ void add_label_pages(const shard& part, const gather_item& item,
                      page_requests& pages) {
   const auto& nodes = part.nodes(item.type);
   const auto& type = part.info().node_types[item.type];
-  if (!type.multi_label())
+  if (!type.has_label_rows())
     return pages.add(nodes.labels, nodes.begin, item.ids);
   const auto width = type.label_bytes();
   for (const auto id : item.ids)

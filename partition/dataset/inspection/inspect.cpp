@@ -89,7 +89,10 @@ void inspector::inspect_nodes(node_type_id type) {
 void inspector::inspect_labels(const node_type_info& shown,
                                const dataset::label_arrays& arrays,
                                bool vouched, label_inspection& report) {
-  if (arrays.labels)
+  if (arrays.labels && shown.regression())
+    std::tie(report.values, report.unlabelled) =
+      summarise_values(shown, *arrays.labels, found.broken);
+  else if (arrays.labels)
     std::tie(report.class_counts, report.unlabelled) =
       shown.multi_label()
         ? count_label_rows(shown, *arrays.labels, found.broken)

@@ -28,9 +28,20 @@ struct degree_summary {
 /// Sums up a list of degrees, one per node; all zero for no nodes.
 degree_summary summarise_degrees(std::vector<std::int32_t> degrees);
 
+/// How one of the values that nodes have for labels is spread over those of
+/// which it is known; all zero for none.
+struct value_summary {
+  double least = 0;
+  double most = 0;
+  double mean = 0;
+  double deviation = 0; ///< The root of the mean of squares around the mean.
+};
+
 struct label_inspection {
   std::vector<std::int64_t> class_counts; ///< Nodes per class, or
                                           ///< nodes that have each label.
+  std::vector<value_summary> values;      ///< Instead, where labels are
+                                          ///< numbers.
   std::int64_t unlabelled = 0;            ///< Of a type with labels.
 };
 

@@ -1,7 +1,9 @@
 #include "partition/dataset/inspection/inspect_findings.hpp"
 
+#include "partition/dataset/value_rows.hpp"
 #include "partition/files/half.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace graphmill {
@@ -150,22 +152,71 @@ count_label_rows(const node_type_info& type, const npy_array& labels,
   return {std::move(counts), unlabelled};
 }
 
+std::pair<std::vector<value_summary>, std::int64_t>
+summarise_values(const node_type_info& type, const npy_array& labels,
+                 findings& out) {
+  finding bad;
+  const auto width = static_cast<std::size_t>(type.class_count);
+  const auto values = elements<float>(labels);
+  std::vector<value_summary> told(width);
+  std::int64_t unlabelled = 0;
+  std::int64_t known = 0;
+  for (std::size_t row = 0; row < values.size(); row += width) {
+    const auto one = values.subspan(row, width);
+    const auto wrong = find_bad_value(
+      {reinterpret_cast<const std::uint8_t*>(one.data()), one.size_bytes()},
+      width);
+    if (wrong) {
+      bad.add([&] {
+        return fmt::format("value {} of node {} is {}; finite numbers "
+                           "expected, or no number in all columns of a node of "
+                           "which nothing is known",
+                           *wrong, row / width, one[*wrong]);
+      });
+      continue;
+    }
+    if (std::isnan(one.front())) {
+      ++unlabelled;
+      continue;
+    }
+    // As Welford has it (Technometrics 4, 1962), so that nothing is lost
+    // where values lie far from 0. `deviation` holds the squares meanwhile.
+    ++known;
+    for (std::size_t c = 0; c < width; ++c) {
+      auto& to = told[c];
+      const double value = one[c];
+      to.least = known == 1 ? value : std::min(to.least, value);
+      to.most = known == 1 ? value : std::max(to.most, value);
+      const auto before = value - to.mean;
+      to.mean += before / static_cast<double>(known);
+      to.deviation += before * (value - to.mean);
+    }
+  }
+  for (auto& to : told)
+    to.deviation =
+      known == 0 ? 0 : std::sqrt(to.deviation / static_cast<double>(known));
+  bad.report(labels, out);
+  return {std::move(told), unlabelled};
+}
+
 void find_bad_seeds(const node_type_info& type,
                     const dataset::label_arrays& arrays, bool vouched,
                     findings& out) {
   constexpr std::uint8_t nowhere = 255;
   std::vector<std::uint8_t> split_of;
-  const auto labels = arrays.labels && !type.multi_label()
-                        ? elements<std::int64_t>(*arrays.labels)
-                        : std::span<const std::int64_t>{};
-  const auto rows = arrays.labels && type.multi_label()
-                      ? elements<std::uint8_t>(*arrays.labels)
-                      : std::span<const std::uint8_t>{};
   const auto labelled = [&](std::size_t node) {
-    if (!rows.empty())
-      return rows[node * static_cast<std::size_t>(type.class_count)]
-             != no_labels;
-    return !labels.empty() && labels[node] >= 0;
+    if (!arrays.labels)
+      return false;
+    const auto first = node * static_cast<std::size_t>(type.class_count);
+    switch (type.labels) {
+    case label_kind::multi_label:
+      return elements<std::uint8_t>(*arrays.labels)[first] != no_labels;
+    case label_kind::regression:
+      return !std::isnan(elements<float>(*arrays.labels)[first]);
+    case label_kind::classes:
+      break;
+    }
+    return elements<std::int64_t>(*arrays.labels)[node] >= 0;
   };
   for (auto which : all_splits) {
     const auto& array = arrays.splits[static_cast<std::size_t>(which)];

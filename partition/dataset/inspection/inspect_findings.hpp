@@ -1,6 +1,7 @@
 #pragma once
 
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/inspection/inspect.hpp"
 
 #include <cstdint>
 #include <span>
@@ -54,6 +55,13 @@ count_labels(const node_type_info& type, const npy_array& labels,
 /// are not as they must be.
 std::pair<std::vector<std::int64_t>, std::int64_t>
 count_label_rows(const node_type_info& type, const npy_array& labels,
+                 findings& out);
+
+/// How the values of nodes are spread; rows that are not as
+/// `label_kind::regression` says.
+/// @returns per column, and the number of nodes of which nothing is known.
+std::pair<std::vector<value_summary>, std::int64_t>
+summarise_values(const node_type_info& type, const npy_array& labels,
                  findings& out);
 
 /// Seeds that are no nodes, unlabelled, or there twice.

@@ -35,8 +35,8 @@ result<dataset_info> declare(const csv_graph& graph,
                 options.nodes.size(), options.edges.size());
   auto labelled = false;
   for (const auto& type : graph.nodes) {
-    const auto learnable =
-      !type.class_names.empty() || !type.label_sets.empty();
+    const auto learnable = !type.class_names.empty() || !type.values.empty()
+                           || !type.label_sets.empty();
     if (learnable && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
     info.node_types.push_back(
@@ -45,6 +45,10 @@ result<dataset_info> declare(const csv_graph& graph,
        .feature_width = std::ssize(type.layout.features),
        .class_count = std::ssize(type.class_names),
        .class_names = type.class_names});
+    if (!type.values.empty()) {
+      info.node_types.back().class_count = 1;
+      info.node_types.back().labels = label_kind::regression;
+    }
     declare_label_sets(info.node_types.back(), type.label_sets);
   }
   for (const auto& file : graph.edges)
@@ -76,6 +80,19 @@ result<void> expect_times_used(const csv_import_options& options) {
               "--time {}: times are for --split with --by time alone, which is "
               "not asked for; leave the column out (--ignore {})",
               at->column, at->column);
+}
+
+/// Fails if labels are said to be numbers and there are none.
+result<void> expect_values(const csv_graph& graph,
+                           const csv_import_options& options) {
+  if (!options.regression
+      || std::ranges::any_of(graph.nodes, [](const csv_node_type& type) {
+           return type.layout.label.has_value();
+         }))
+    return ok();
+  return fail(ec::invalid_argument,
+              "--regression: no node table has a column of labels to take "
+              "values from; say which one it is (--label COLUMN)");
 }
 
 /// Gathers edges of one type into blocks for a writer.
@@ -177,7 +194,9 @@ result<void> split_target(const csv_graph& graph, const dataset_info& info,
 result<void> copy_nodes(const csv_node_type& type, node_type_id id,
                         char separator, row_norm norm, dataset_writer& writer) {
   GRAPHMILL_TRYV(copy_csv_features(type, id, separator, norm, writer));
-  if (!type.class_names.empty()) {
+  if (!type.values.empty()) {
+    GRAPHMILL_TRYV(writer.set_label_rows(id, type.values));
+  } else if (!type.class_names.empty()) {
     GRAPHMILL_TRYV(writer.set_labels(id, type.labels));
   }
   for (auto which : all_splits) {
@@ -216,6 +235,7 @@ result<dataset_info> import_csv(const csv_import_options& options,
   GRAPHMILL_TRYV(expect_times_used(options));
   tell("read tables", 0, 0);
   GRAPHMILL_TRY(const auto graph, read_csv_graph(options));
+  GRAPHMILL_TRYV(expect_values(graph, options));
   GRAPHMILL_TRY(auto declared, declare(graph, options));
   GRAPHMILL_TRY(auto plan,
                 begin_import(folder, std::move(declared), options.normalise,

@@ -79,6 +79,9 @@ struct csv_import_options {
   std::vector<std::string> without_header{};
   graph_changes changes{};
   note_callback on_note{};
+  /// Labels are numbers to be learnt: finite ones, and nothing or nan where
+  /// none is known.
+  bool regression = false;
 };
 
 /// Imports text tables (RFC 4180: quotes, and line breaks within them; lines

@@ -5,8 +5,11 @@
 #include "partition/writing/memory_needs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace graphmill {
 
@@ -33,6 +36,28 @@ result<double> parse_time(const csv_reader& rows, std::string_view text) {
                                   "dates numbers, such as seconds",
                                   text));
   return *time;
+}
+
+/// Appends the value in a label column, and says whether one is known.
+result<void> add_value(const csv_reader& rows, std::string_view text,
+                       csv_node_type& type) {
+  const auto field = trim_blanks(text);
+  auto value = std::numeric_limits<float>::quiet_NaN();
+  if (!field.empty()) {
+    const auto parsed = parse<float>(field);
+    if (!parsed || std::isinf(*parsed))
+      return rows.wrong(fmt::format(
+        "the label \"{}\" is no finite number, and --regression says that "
+        "labels are numbers to be learnt; leave it empty where none is known",
+        text));
+    if (!std::isnan(*parsed)) // Of which there are many kinds.
+      value = *parsed;
+  }
+  type.labels.push_back(std::isnan(value) ? -1 : 0);
+  const auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof(value)>>(
+    value);
+  type.values.insert(type.values.end(), bytes.begin(), bytes.end());
+  return ok();
 }
 
 /// Reads the features of a table and gives them to `visit`, a block of rows at
@@ -102,8 +127,15 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
 }
 
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
-                                      char separator) {
+                                      char separator, bool regression) {
   GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, separator));
+  if (regression)
+    for (const auto& set : layout.label_sets)
+      if (!set.label)
+        return rows.wrong(fmt::format(
+          "label set \"{}\" has a split alone, of nodes whose labels are "
+          "numbers; label sets have one class for each node",
+          set.name));
   csv_node_type type{.name = table.type, .table = table};
   label_texts labels;
   std::vector<csv_set_reader> sets;
@@ -116,8 +148,11 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     const auto& fields = rows.fields();
     GRAPHMILL_TRY(const auto node,
                   add_id(type, rows, trim_blanks(fields[*layout.id])));
-    if (layout.label)
+    if (layout.label && regression) {
+      GRAPHMILL_TRYV(add_value(rows, fields[*layout.label], type));
+    } else if (layout.label) {
       labels.add(fields[*layout.label]);
+    }
     for (auto& set : sets)
       GRAPHMILL_TRYV(set.add(rows, node));
     if (layout.time) {
@@ -136,7 +171,8 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     GRAPHMILL_TRY(auto read, set.finish(classes, rows));
     type.label_sets.push_back(std::move(read));
   }
-  type.labels = std::move(classes.labels);
+  if (!regression)
+    type.labels = std::move(classes.labels);
   type.class_names = std::move(classes.names);
   type.layout = std::move(layout);
   return type;

@@ -28,6 +28,9 @@ struct csv_node_type {
   /// How much the ids took when memory was looked at last.
   std::uint64_t checked_bytes = 0;
   std::vector<std::int64_t> labels; ///< [nodes]; empty without such a column.
+  /// [nodes] Bytes of float32, if labels are numbers to be learnt; `labels` say
+  /// of which nodes one is known then: 0, else -1.
+  std::vector<std::uint8_t> values;
   std::vector<std::string> class_names;
   std::array<std::vector<node_id>, 3> splits;
   std::vector<incoming_labels> label_sets;
@@ -36,8 +39,9 @@ struct csv_node_type {
 };
 
 /// Reads a table's ids, labels, splits, label sets and times.
+/// @param regression Whether labels are numbers to be learnt.
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
-                                      char separator);
+                                      char separator, bool regression);
 
 /// Reads the table again (to standardise, twice) and gives its features to a
 /// writer, a block of rows at a time. Fails if the table's columns have changed

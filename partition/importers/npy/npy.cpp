@@ -1,5 +1,6 @@
 #include "partition/importers/npy/npy.hpp"
 
+#include "messages/base/pluralized.hpp"
 #include "partition/dataset/seed_check.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
@@ -33,8 +34,7 @@ dataset_info declare(const npy_source& source,
                                .feature_width = type.feature_width,
                                .class_count = type.class_count,
                                .class_names = type.class_names});
-    if (!type.label_rows.empty())
-      info.node_types.back().labels = label_kind::multi_label;
+    info.node_types.back().labels = type.kind;
     declare_label_sets(info.node_types.back(), type.label_sets);
   }
   for (const auto& type : source.edges)
@@ -137,7 +137,7 @@ result<std::vector<node_id>> seeds_of(const npy_node_source& type,
 result<void> copy_nodes(const npy_node_source& type, node_type_id id,
                         row_norm norm, dataset_writer& writer) {
   GRAPHMILL_TRYV(copy_features(type, id, norm, writer));
-  if (!type.label_rows.empty()) {
+  if (type.kind != label_kind::classes) {
     GRAPHMILL_TRYV(writer.set_label_rows(id, type.label_rows));
   } else if (type.class_count > 0) {
     GRAPHMILL_TRY(auto labels, read_integers(*type.labels));
@@ -185,7 +185,7 @@ result<void> split_target(const npy_source& source, const dataset_info& info,
   const auto present = std::ranges::any_of(
     type.splits, [](const auto& array) { return array.has_value(); });
   std::vector<std::int64_t> labels;
-  if (!type.label_rows.empty()) {
+  if (type.kind != label_kind::classes) {
     labels = labelled_nodes(info.node_types[info.target], type.label_rows);
   } else if (type.labels) {
     GRAPHMILL_TRY(labels, read_integers(*type.labels));
@@ -209,7 +209,11 @@ void note_nodes(const npy_node_source& type, const note_callback& on_note) {
   if (type.indptr)
     tell_note(on_note, "{}: {} features of {}, as CSR", file_of(*type.indptr),
               type.feature_width, type.name);
-  if (!type.label_rows.empty())
+  if (type.kind == label_kind::regression)
+    tell_note(on_note, "{}: values of {}, {} for each node",
+              file_of(*type.labels), type.name,
+              pluralized(type.class_count, "number"));
+  else if (type.kind == label_kind::multi_label)
     tell_note(on_note, "{}: labels of {}, any of {} for each node",
               file_of(*type.labels), type.name, type.class_count);
   else if (type.labels)
@@ -275,6 +279,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
                     {.renumber = options.renumber_labels,
                      .times = wanted && wanted->order == split_order::time,
                      .multi_label = options.multi_label,
+                     .regression = options.regression,
                      .ignore = options.ignore}));
   note_source(source, options.on_note);
   GRAPHMILL_TRY(auto plan, begin_import(folder, declare(source, options),

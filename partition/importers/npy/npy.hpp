@@ -26,6 +26,8 @@ struct npy_import_options {
   /// Nodes may have several labels, even if each row of labels marks one, or
   /// has one column.
   bool multi_label = false;
+  /// Labels are numbers to be learnt, one or several for each node.
+  bool regression = false;
   std::vector<std::string> ignore{}; ///< Files of the folder to leave out.
   graph_changes changes{};
   note_callback on_note{};
@@ -35,7 +37,9 @@ struct npy_import_options {
 ///
 ///   edges.npy                 int64 or int32 [2, E]: sources, destinations
 ///   labels.npy                integers [N], -1 = none; or rows [N, labels] of
-///                             0 and 1 (`read_label_rows`), for several labels
+///                             0 and 1 (`read_label_rows`), for several labels;
+///                             or, if `regression`, any finite numbers [N] or
+///                             [N, values], and no number where none is known
 ///   {train,val,test}_idx.npy  integers, or a mask of the nodes instead:
 ///   {train,val,test}_mask.npy booleans [N], or 0 and 1
 ///   time.npy                  numbers [N], for a split by time

@@ -1,12 +1,15 @@
 #include "partition/importers/npy/npy_label_rows.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/value_rows.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
+#include <limits>
 #include <span>
 
 namespace graphmill {
@@ -30,6 +33,28 @@ bool marks_one_each(std::span<const std::uint8_t> rows, std::size_t width) {
       return false;
   }
   return true;
+}
+
+/// Takes how many labels or values a node has, unless meta.json knows better.
+/// @param called "labels" or "values".
+result<void> take_row_width(npy_node_source& type, const npy_meta& meta,
+                            std::int64_t width, std::int64_t most,
+                            const char* called) {
+  const auto path = type.labels->path().string();
+  if (width < 1 || width > most)
+    return fail(ec::invalid_data, "{} has {} {}; 1 to {} expected", path, width,
+                called, most);
+  GRAPHMILL_TRY(const auto told, count_in_meta(meta, "num_classes"));
+  GRAPHMILL_TRY(type.class_names, class_names_in(meta));
+  if (told.value_or(width) != width
+      || (!type.class_names.empty() && std::ssize(type.class_names) != width))
+    return fail(ec::invalid_data,
+                "{} has {} {} for each node, and meta.json speaks of {} "
+                "classes",
+                path, width, called,
+                told.value_or(std::ssize(type.class_names)));
+  type.class_count = width;
+  return ok();
 }
 
 } // namespace
@@ -57,11 +82,46 @@ result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels) {
                     "{} has {} numbers for each node, and number {} of node {} "
                     "is {}: nodes with several labels have 1 for each that "
                     "they have and 0 for the others, or -1 throughout if "
-                    "nothing is known of them",
+                    "nothing is known of them; import with --regression if "
+                    "labels are numbers to be learnt",
                     labels.path().string(), width, i % width, i / width, value);
     }
   }
   return rows;
+}
+
+result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta) {
+  const auto& labels = *type.labels;
+  std::int64_t width = 1;
+  if (!is_list(labels) || labels.size() != type.count) {
+    GRAPHMILL_TRYV(labels.expect_shape({type.count, -1}));
+    width = labels.shape()[1];
+  }
+  GRAPHMILL_TRYV(take_row_width(type, meta, width, most_values, "values"));
+  type.kind = label_kind::regression;
+  type.label_rows.resize(static_cast<std::size_t>(labels.size())
+                         * sizeof(float));
+  std::vector<float> values;
+  for (std::int64_t first = 0; first < labels.size(); first += labels_at_once) {
+    values.resize(static_cast<std::size_t>(
+      std::min(labels_at_once, labels.size() - first)));
+    GRAPHMILL_TRYV(copy_floats(labels, first, values));
+    for (auto& value : values)
+      if (std::isnan(value)) // Of which there are many kinds.
+        value = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(type.label_rows.data()
+                  + static_cast<std::size_t>(first) * sizeof(float),
+                values.data(), values.size() * sizeof(float));
+  }
+  const auto columns = static_cast<std::size_t>(width);
+  if (const auto bad = find_bad_value(type.label_rows, columns))
+    return fail(ec::invalid_data,
+                "{}: number {} of node {} is {}; finite numbers that float32 "
+                "holds are expected, or nan in all columns of a node of which "
+                "nothing is known",
+                labels.path().string(), *bad % columns, *bad / columns,
+                value_at(type.label_rows, *bad));
+  return ok();
 }
 
 result<void> derive_npy_label_rows(npy_node_source& type, const npy_meta& meta,
@@ -70,17 +130,7 @@ result<void> derive_npy_label_rows(npy_node_source& type, const npy_meta& meta,
   const auto path = labels.path().string();
   GRAPHMILL_TRYV(labels.expect_shape({type.count, -1}));
   const auto width = labels.shape()[1];
-  if (width < 1 || width > most_labels)
-    return fail(ec::invalid_data, "{} has {} labels; 1 to {} expected", path,
-                width, most_labels);
-  GRAPHMILL_TRY(const auto told, count_in_meta(meta, "num_classes"));
-  GRAPHMILL_TRY(type.class_names, class_names_in(meta));
-  if (told.value_or(width) != width
-      || (!type.class_names.empty() && std::ssize(type.class_names) != width))
-    return fail(ec::invalid_data,
-                "{} has {} labels for each node, and meta.json speaks of {} "
-                "classes",
-                path, width, told.value_or(std::ssize(type.class_names)));
+  GRAPHMILL_TRYV(take_row_width(type, meta, width, most_labels, "labels"));
   GRAPHMILL_TRY(type.label_rows, read_label_rows(labels));
   if (!wanted
       && marks_one_each(type.label_rows, static_cast<std::size_t>(width)))
@@ -88,7 +138,7 @@ result<void> derive_npy_label_rows(npy_node_source& type, const npy_meta& meta,
                 "each row of {} marks one of {} classes: save argmax(axis=1) "
                 "of it, or import with --multi-label if nodes can have several",
                 path, width);
-  type.class_count = width;
+  type.kind = label_kind::multi_label;
   return ok();
 }
 

@@ -19,6 +19,12 @@ bool has_label_rows(const npy_array& labels, bool wanted);
 /// value that is none of these. @returns [nodes, labels], as `label_kind` says.
 result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels);
 
+/// Makes nodes of a type have values, which its `labels` are: [count] or
+/// [count, values], rounded to float32. A row is no number throughout where
+/// nothing is known of a node. Fails if a number is not finite, or meta.json
+/// speaks of another number of values.
+result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta);
+
 /// Makes nodes of a type have several labels, which its `labels` are rows of.
 /// Rows that mark one class each may be either, so that they must be asked for.
 /// Fails if meta.json speaks of another number of labels.

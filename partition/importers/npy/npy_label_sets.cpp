@@ -49,11 +49,13 @@ result<incoming_labels> read_labels(npy_folder& folder,
                 "{}: label set \"{}\" has a split alone, and there is neither "
                 "{}labels.npy nor {} that it could be of",
                 folder.path().string(), set, prefix, file);
-  if (!shown.labels && !type.label_rows.empty())
+  if (!shown.labels && type.kind != label_kind::classes)
     return fail(ec::invalid_data,
                 "{}: label set \"{}\" has a split alone, of nodes that have "
-                "several labels; label sets have one class for each node",
-                folder.path().string(), set);
+                "{}; label sets have one class for each node",
+                folder.path().string(), set,
+                type.kind == label_kind::regression ? "values"
+                                                    : "several labels");
   if (shown.labels) {
     GRAPHMILL_TRYV(expect_one_label_each(*shown.labels, type.count));
     GRAPHMILL_TRYV(derive_npy_classes(shown, meta, renumber));

@@ -44,6 +44,29 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
            : std::clamp<std::int64_t>(*most, -1, highest) + 1;
 }
 
+/// Numbers with fractions are not taken for classes, nor for values without
+/// being asked to.
+result<void> expect_classes(const npy_array& labels) {
+  const auto type = labels.type();
+  if (type != dtype::float16 && type != dtype::float32
+      && type != dtype::float64)
+    return ok();
+  return fail(ec::invalid_data,
+              "{} holds {}; integers expected: save classes as such, or import "
+              "with --regression if labels are numbers to be learnt",
+              labels.path().string(), to_string(type));
+}
+
+/// Options that are each about what labels are.
+result<void> check_options(const npy_source_options& options) {
+  if (options.regression && (options.multi_label || options.renumber))
+    return fail(ec::invalid_argument,
+                "--regression is for labels that are numbers to be learnt, and "
+                "{} for classes; leave one of them out",
+                options.multi_label ? "--multi-label" : "--renumber-labels");
+  return ok();
+}
+
 /// Fills in counts that meta.json lacks.
 /// @param from_edges One past the largest id in the edges of the type.
 result<void> derive_counts(npy_node_source& type, const json& meta,
@@ -57,7 +80,10 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
                : type.dense  ? type.dense->rows()
                : type.indptr ? type.indptr->rows() - 1
                              : from_edges;
-  if (type.labels && has_label_rows(*type.labels, options.multi_label)) {
+  if (type.labels && options.regression) {
+    GRAPHMILL_TRYV(derive_npy_values(type, meta));
+  } else if (type.labels
+             && has_label_rows(*type.labels, options.multi_label)) {
     if (options.renumber)
       return fail(ec::invalid_argument,
                   "--renumber-labels is for one label for each node, and {} "
@@ -71,6 +97,7 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
                   "and 1 for each is expected",
                   type.labels->path().string());
     GRAPHMILL_TRYV(expect_one_label_each(*type.labels, type.count));
+    GRAPHMILL_TRYV(expect_classes(*type.labels));
     GRAPHMILL_TRYV(derive_npy_classes(type, meta, options.renumber));
   }
   if (type.dense) {
@@ -272,6 +299,7 @@ split_edge_type_name(std::string_view name) {
 
 result<npy_source> open_npy_source(const fs::path& path,
                                    const npy_source_options& options) {
+  GRAPHMILL_TRYV(check_options(options));
   GRAPHMILL_TRY(auto folder, npy_folder::open(path, options.ignore));
   GRAPHMILL_TRY(const auto meta, read_meta(folder));
   const auto typed = meta.contains("node_types") || !folder.has("edges.npy");
@@ -297,6 +325,13 @@ result<npy_source> open_npy_source(const fs::path& path,
     source.nodes.push_back(std::move(type));
   }
   GRAPHMILL_TRYV(folder.expect_all_taken());
+  if (options.regression
+      && std::ranges::none_of(source.nodes, [](const npy_node_source& type) {
+           return type.labels.has_value();
+         }))
+    return fail(ec::invalid_argument,
+                "--regression: {} has no labels.npy to take values from",
+                path.string());
   return source;
 }
 

@@ -22,7 +22,8 @@ struct npy_node_source {
   std::int64_t feature_width = 0;
   std::int64_t class_count = 0;
   std::optional<npy_array> labels;
-  /// [count, class_count] Of nodes that may have several labels, read: see
+  label_kind kind = label_kind::classes; ///< What its `labels` are.
+  /// [count, bytes of a row] Of nodes that have rows of labels, read: see
   /// `label_kind`. Else empty.
   std::vector<std::uint8_t> label_rows;
   /// The label that each class was; empty: labels are numbers of classes.
@@ -61,6 +62,7 @@ struct npy_source_options {
   bool renumber = false;
   bool times = false;                ///< Open the times of nodes.
   bool multi_label = false;          ///< Rows of labels are wanted.
+  bool regression = false;           ///< Labels are numbers to be learnt.
   std::vector<std::string> ignore{}; ///< Files to leave out.
 };
 
