@@ -250,6 +250,16 @@ struct Train {
   classWeights @9 :List(Float64)
     $help("What the seeds of each class weigh in the gradient, one number for each class; a step takes the weighted mean over its seeds. None: all weigh the same. Losses that are shown stay plain cross-entropies")
     $range(min = 0, max = 1e9) $length(max = 1000000);
+
+  loss @10 :ValueLoss = mse
+    $help("What is made small where labels are numbers: mse the squares of errors, mae their amounts, huber half the squares up to an error of 1, and amounts less one half beyond. The mean over the values of a seed. For labels that are classes there is nothing to choose");
+}
+
+enum ValueLoss {
+  unset @0;
+  mse @1;
+  mae @2;
+  huber @3;
 }
 
 enum SeedOrder {
@@ -275,7 +285,7 @@ struct Evaluate {
     $unit("epochs") $range(min = 1, max = 1000000);
 
   metric @3 :EvaluationMetric = accuracy
-    $help("By which metric of the validations the best epoch is chosen and `train.patience` counts: the larger the better, but for loss. f1_macro, roc_auc and average_precision are means over classes or labels. f1_macro and f1_micro are for up to 512 classes, or any number of labels; roc_auc and average_precision bring scores together as `scores` does");
+    $help("By which metric of the validations the best epoch is chosen and `train.patience` counts: the larger the better, but for loss. f1_macro, roc_auc and average_precision are means over classes or labels. f1_macro and f1_micro are for up to 512 classes, or any number of labels; roc_auc and average_precision bring scores together as `scores` does. Where labels are numbers: mse or mae, the means of squares or amounts of errors, the smaller the better");
 
   scores @4 :Bool = false
     $help("Tell ROC-AUC and average precision of validations and tests, too, each class against the others. For that the scores of all their seeds are brought to where the run is led: 4 bytes for each seed and class, 256 MiB for a split at the most, and 16 MiB for a batch");
@@ -289,6 +299,8 @@ enum EvaluationMetric {
   rocAuc @4;
   averagePrecision @5;
   f1Micro @6;
+  mse @7;
+  mae @8;
 }
 
 enum NeighbourUse {

@@ -37,8 +37,17 @@ enum class evaluation_metric : std::uint8_t {
   f1_macro,
   roc_auc,
   average_precision,
-  f1_micro
+  f1_micro,
+  mse,
+  mae
 };
+/// Of labels that are numbers.
+enum class value_loss : std::uint8_t { mse, mae, huber };
+
+/// Whether a metric is of labels that are numbers, and no other is.
+constexpr bool is_of_values(evaluation_metric which) {
+  return which == evaluation_metric::mse || which == evaluation_metric::mae;
+}
 
 /// A pipeline definition as the code uses it: the plain-struct form of the
 /// Cap'n Proto struct `Definition` in definition.capnp, which is the one source
@@ -206,6 +215,7 @@ struct definition {
     double label_smoothing = 0;
     bool balance_classes = false;           ///< Instead of `class_weights`.
     std::vector<double> class_weights = {}; ///< Per class; empty: all the same.
+    value_loss loss = value_loss::mse; ///< Where labels are numbers.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);
@@ -218,6 +228,7 @@ struct definition {
       visit("labelSmoothing", of.label_smoothing);
       visit("balanceClasses", of.balance_classes);
       visit("classWeights", of.class_weights);
+      visit("loss", of.loss);
     }
 
     friend bool operator==(const train_section&,

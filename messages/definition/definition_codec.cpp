@@ -73,7 +73,13 @@ static_assert(aligned<schema::EvaluationMetric, evaluation_metric>(
    {schema::EvaluationMetric::ROC_AUC, evaluation_metric::roc_auc},
    {schema::EvaluationMetric::AVERAGE_PRECISION,
     evaluation_metric::average_precision},
-   {schema::EvaluationMetric::F1_MICRO, evaluation_metric::f1_micro}}));
+   {schema::EvaluationMetric::F1_MICRO, evaluation_metric::f1_micro},
+   {schema::EvaluationMetric::MSE, evaluation_metric::mse},
+   {schema::EvaluationMetric::MAE, evaluation_metric::mae}}));
+static_assert(aligned<schema::ValueLoss, value_loss>(
+  {{schema::ValueLoss::MSE, value_loss::mse},
+   {schema::ValueLoss::MAE, value_loss::mae},
+   {schema::ValueLoss::HUBER, value_loss::huber}}));
 
 // -- checks
 

@@ -367,7 +367,9 @@ struct Outcomes {
   # had both; then the labels of `scored` seeds (Int32); then their scores
   # (Float32), seed by seed, one for each class. With `multiLabel` a pair is a
   # label and what became of it (0: absent, 1: wrongly predicted, 2: missed, 3:
-  # rightly predicted), and the labels of a seed are bits, 32 to a value.
+  # rightly predicted), and the labels of a seed are bits, 32 to a value. With
+  # `regression` there are no pairs, the labels of a seed are its values
+  # (Float32), and scores are what was predicted.
 
   classes @0 :Int32;
   pairs @1 :UInt32;
@@ -375,6 +377,9 @@ struct Outcomes {
 
   multiLabel @3 :Bool;
   # Seeds may have several labels. `classes` is their number.
+
+  regression @4 :Bool;
+  # Labels are numbers. `classes` is how many a seed has.
 }
 
 # -- rendezvous ----------------------------------------------------------------

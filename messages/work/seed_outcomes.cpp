@@ -1,8 +1,18 @@
 #include "messages/work/seed_outcomes.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 namespace graphmill {
+
+namespace {
+
+bool is_value(std::int32_t bits) {
+  return std::isfinite(std::bit_cast<float>(bits));
+}
+
+} // namespace
 
 result<void> seed_outcomes::check() const {
   const auto is_class = [this](std::int32_t one) {
@@ -10,6 +20,10 @@ result<void> seed_outcomes::check() const {
   };
   if (classes < 1)
     return fail(ec::invalid_data, "outcomes of seeds of {} classes", classes);
+  if (regression && (multi_label || !confusion.empty()))
+    return fail(ec::invalid_data,
+                "outcomes of values that count {} pairs of classes",
+                confusion.size());
   if (!confusion.empty() && !multi_label && classes > most_counted_classes)
     return fail(ec::invalid_data,
                 "counts of pairs of {} classes; {} are the most", classes,
@@ -30,7 +44,10 @@ result<void> seed_outcomes::check() const {
   if (labels.size() % label_words() != 0)
     return fail(ec::invalid_data, "{} values for {} labels of seeds",
                 labels.size(), classes);
-  if (!multi_label && !std::ranges::all_of(labels, is_class))
+  if (regression && !std::ranges::all_of(labels, is_value))
+    return fail(ec::invalid_data,
+                "a seed whose label should be a number has none");
+  if (!regression && !multi_label && !std::ranges::all_of(labels, is_class))
     return fail(ec::invalid_data,
                 "scores of a seed whose label is none of {} classes", classes);
   if (scores.size() != scored() * static_cast<std::size_t>(classes))

@@ -36,26 +36,32 @@ struct seed_outcomes {
   /// seeds may have several labels.
   enum outcome : std::int32_t { absent, wrong, missed, right };
 
-  std::int32_t classes = 0; ///< Of the model: classes, or labels.
+  std::int32_t classes = 0; ///< Of the model: classes, labels or values.
   /// Whether a seed may have several labels.
   bool multi_label = false;
+  /// Whether labels are numbers. Nothing is counted then, and scores are what
+  /// was predicted, wanted or not.
+  bool regression = false;
   /// Of the pairs that occur: a class, and for which one it was taken. Where
   /// seeds may have several labels: a label, and an `outcome`, so that each
   /// seed is counted once for each label.
   std::vector<confusion_count> confusion;
   /// Of each labelled seed, in their order, if scores are wanted: its class, or
-  /// [seeds, label_words()] bits of its labels, from the lowest bit on.
+  /// [seeds, label_words()] bits of its labels, from the lowest bit on, or the
+  /// bits of its values as float32.
   std::vector<std::int32_t> labels;
   std::vector<float> scores; ///< [seeds, classes], the larger the likelier.
 
   /// Values that the labels of a seed take.
   std::size_t label_words() const {
-    return multi_label ? (static_cast<std::size_t>(classes) + 31) / 32 : 1;
+    const auto width = static_cast<std::size_t>(classes);
+    return regression ? width : multi_label ? (width + 31) / 32 : 1;
   }
   /// Seeds with scores.
   std::size_t scored() const { return labels.size() / label_words(); }
 
-  /// Fails if a label or a prediction is none, nothing is counted, or there
+  /// Fails if a label or a prediction is none, nothing is counted, or what is
+  /// counted is of another kind than the labels are, or there
   /// are not as many scores as labels and classes say, or more than a batch may
   /// have. For what comes from elsewhere.
   result<void> check() const;

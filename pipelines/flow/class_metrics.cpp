@@ -1,8 +1,10 @@
 #include "pipelines/flow/class_metrics.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace graphmill {
 
@@ -15,13 +17,13 @@ std::optional<double> share(std::int64_t part, std::int64_t whole) {
 }
 
 /// The mean, in the order of classes, of the values that there are.
-template <class Value>
-std::optional<double> mean_over(const std::vector<class_result>& classes,
+template <class Result, class Value>
+std::optional<double> mean_over(const std::vector<Result>& classes,
                                 const Value& value) {
   double sum = 0;
   std::int64_t count = 0;
   for (const auto& one : classes)
-    if (const auto found = value(one)) {
+    if (const std::optional<double> found = value(one)) {
       sum += *found;
       ++count;
     }
@@ -141,12 +143,31 @@ std::optional<double> class_metrics::f1_macro() const {
   return mean_over(classes, [](const class_result& one) { return one.f1(); });
 }
 
+std::optional<double> class_metrics::mse() const {
+  return mean_over(values, [](const value_result& one) { return one.mse; });
+}
+
+std::optional<double> class_metrics::rmse() const {
+  const auto squares = mse();
+  return squares ? std::optional{std::sqrt(*squares)} : std::nullopt;
+}
+
+std::optional<double> class_metrics::mae() const {
+  return mean_over(values, [](const value_result& one) { return one.mae; });
+}
+
+std::optional<double> class_metrics::r2() const {
+  return mean_over(values, [](const value_result& one) { return one.r2; });
+}
+
 void class_tally::add(const seed_outcomes& told) {
   if (classes_ == 0) {
     classes_ = told.classes;
     multi_label_ = told.multi_label;
+    regression_ = told.regression;
   }
-  if (broken_ || told.classes != classes_ || told.multi_label != multi_label_) {
+  if (broken_ || told.classes != classes_ || told.multi_label != multi_label_
+      || told.regression != regression_) {
     broken_ = true;
     return;
   }
@@ -173,7 +194,8 @@ std::size_t class_tally::row_width() const {
 /// rankings. `problems_with` a definition says so before.
 void class_tally::add_scores(const seed_outcomes& told) {
   const auto width = static_cast<std::size_t>(classes_);
-  if ((scored_ + told.scored()) * width > seed_outcomes::most_scores)
+  const auto kept = (regression_ ? 2 : 1) * width; // Values are kept, too.
+  if ((scored_ + told.scored()) * kept > seed_outcomes::most_scores)
     return;
   scored_ += told.scored();
   scores_.resize(width);
@@ -187,6 +209,12 @@ std::optional<class_metrics> class_tally::metrics(std::int64_t seeds) const {
     return std::nullopt;
   class_metrics out;
   out.seeds = seeds;
+  if (regression_) {
+    if (static_cast<std::int64_t>(scored_) != seeds)
+      return std::nullopt;
+    measure_into(out);
+    return out;
+  }
   if (counted_ == seeds)
     count_into(out);
   if (static_cast<std::int64_t>(scored_) == seeds)
@@ -194,6 +222,17 @@ std::optional<class_metrics> class_tally::metrics(std::int64_t seeds) const {
   if (out.classes.empty() && !out.scored)
     return std::nullopt;
   return out;
+}
+
+void class_tally::measure_into(class_metrics& out) const {
+  for (std::size_t c = 0; c < scores_.size(); ++c) {
+    std::vector<std::pair<float, float>> pairs;
+    for (std::size_t seed = 0; seed < scored_; ++seed)
+      pairs.emplace_back(
+        std::bit_cast<float>(labels_[seed * scores_.size() + c]),
+        scores_[c][seed]);
+    out.values.push_back(result_of(std::move(pairs)));
+  }
 }
 
 void class_tally::count_into(class_metrics& out) const {
@@ -248,6 +287,10 @@ void class_tally::rank_into(class_metrics& out) const {
     out.classes[c].ranking = ranked[c].ranking;
 }
 
+bool is_better_small(evaluation_metric which) {
+  return which == evaluation_metric::loss || is_of_values(which);
+}
+
 double quality_of(evaluation_metric which, const batch_metrics& sums,
                   const class_metrics* classes) {
   const auto number = [](const std::optional<double>& value) {
@@ -265,6 +308,10 @@ double quality_of(evaluation_metric which, const batch_metrics& sums,
     return number(classes != nullptr ? classes->f1_macro() : std::nullopt);
   case evaluation_metric::roc_auc:
     return number(classes != nullptr ? classes->roc_auc : std::nullopt);
+  case evaluation_metric::mse:
+    return -number(classes != nullptr ? classes->mse() : std::nullopt);
+  case evaluation_metric::mae:
+    return -number(classes != nullptr ? classes->mae() : std::nullopt);
   case evaluation_metric::average_precision:
     return number(classes != nullptr ? classes->average_precision
                                      : std::nullopt);
@@ -286,6 +333,10 @@ const char* to_string(evaluation_metric which) {
     return "average_precision";
   case evaluation_metric::f1_micro:
     return "f1_micro";
+  case evaluation_metric::mse:
+    return "mse";
+  case evaluation_metric::mae:
+    return "mae";
   }
   return "";
 }

@@ -3,6 +3,7 @@
 #include "messages/definition/definition.hpp"
 #include "messages/work/seed_outcomes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/value_metrics.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,11 +58,20 @@ struct class_metrics {
   bool scored = false;           ///< The scores of all seeds were there.
   std::optional<double> roc_auc; ///< Mean over classes.
   std::optional<double> average_precision; ///< Mean over classes.
+  /// By value, where labels are numbers: the rest is empty then.
+  std::vector<value_result> values{};
 
   /// Of all seeds and classes together: where each seed has one class, the
   /// same as the accuracy.
   std::optional<double> f1_micro() const;
   std::optional<double> f1_macro() const;
+
+  // Of labels that are numbers, means over the values of a seed; nothing of
+  // others.
+  std::optional<double> mse() const;
+  std::optional<double> rmse() const; ///< The root of `mse`.
+  std::optional<double> mae() const;
+  std::optional<double> r2() const; ///< Over the values that have one.
 };
 
 /// Brings together what batches of an evaluation say of their seeds. What comes
@@ -82,11 +92,13 @@ private:
   void add_scores(const seed_outcomes& told);
   void count_into(class_metrics& out) const;
   void rank_into(class_metrics& out) const;
+  void measure_into(class_metrics& out) const;
   std::size_t row_width() const;
   std::vector<std::int32_t> having(std::size_t label) const;
 
   std::int32_t classes_ = 0; ///< 0: nothing was told yet.
   bool multi_label_ = false; ///< Then a row of `confusion_` is of outcomes.
+  bool regression_ = false;  ///< Then there are scores alone.
   bool broken_ = false;
   std::int64_t counted_ = 0;               ///< Seeds in `confusion_`.
   std::vector<std::int64_t> confusion_;    ///< [classes, row_width()]
@@ -94,6 +106,10 @@ private:
   std::size_t scored_ = 0;                 ///< Seeds with scores.
   std::vector<std::vector<float>> scores_; ///< By class, of the same seeds.
 };
+
+/// Whether it is the better the smaller it is: `quality_of` has its sign
+/// turned.
+bool is_better_small(evaluation_metric which);
 
 /// By what the best epoch is chosen: the larger the better. Not a number if
 /// there is no such value, or an infinite one.

@@ -21,7 +21,8 @@ public:
     out_.hops = hops(def_);
     out_.target = info_.target;
     out_.classes = target().class_count;
-    out_.multi_label = target().multi_label();
+    out_.labels = target().labels;
+    out_.loss = def_.train.loss;
     out_.statistics = def_.train.class_weights.empty() ? 0 : 1;
     out_.drop_threshold = dropout_threshold(def_.model.dropout);
     if (traits_.attends())

@@ -119,7 +119,8 @@ struct model_layout {
   int hops = 0;
   node_type_id target = 0;
   std::int64_t classes = 0; ///< Classes, or labels: values of an output.
-  bool multi_label = false; ///< A node may have several of them.
+  label_kind labels = label_kind::classes; ///< Of the target.
+  value_loss loss = value_loss::mse;       ///< Where labels are numbers.
   std::uint32_t drop_threshold = 0;
   std::uint32_t attention_threshold = 0; ///< `dropout::threshold` of weights.
   std::vector<relation_info> relations;

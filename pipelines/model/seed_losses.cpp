@@ -2,7 +2,9 @@
 
 #include "partition/dataset/dataset.hpp"
 #include "pipelines/kernels/class_scores.hpp"
+#include "partition/dataset/value_rows.hpp"
 #include "pipelines/kernels/labels/binary_cross_entropy.hpp"
+#include "pipelines/kernels/labels/value_losses.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,12 +27,28 @@ result<void> check_label_rows_of(const model_layout& layout,
   return ok();
 }
 
+result<void> check_values_of(const model_layout& layout,
+                             const minibatch& batch, std::int64_t seeds) {
+  const auto& rows = batch.data.label_rows;
+  const auto width = static_cast<std::size_t>(layout.classes);
+  if (rows.size() != static_cast<std::size_t>(seeds) * width * sizeof(float))
+    return fail(ec::internal, "a batch has {} seeds of {} values, and {} bytes",
+                seeds, width, rows.size());
+  if (const auto bad = find_bad_value(rows.span(), width))
+    return fail(ec::invalid_data,
+                "a seed has {} for a value; finite numbers expected",
+                value_at(rows.span(), *bad));
+  return ok();
+}
+
 } // namespace
 
 result<void> check_labels(const model_layout& layout, const minibatch& batch) {
   const auto seeds = batch.data.graph.nodes[layout.target].found.front();
-  if (layout.multi_label)
+  if (layout.labels == label_kind::multi_label)
     return check_label_rows_of(layout, batch, seeds);
+  if (layout.labels == label_kind::regression)
+    return check_values_of(layout, batch, seeds);
   const auto& labels = batch.data.labels;
   if (labels.size() != static_cast<std::size_t>(seeds))
     return fail(ec::internal, "a batch has {} seeds and {} labels", seeds,
@@ -45,17 +63,30 @@ result<void> check_labels(const model_layout& layout, const minibatch& batch) {
 batch_metrics losses_of(const model_layout& layout, const minibatch& batch,
                         const_matrix logits, double weight, matrix gradient,
                         const loss_shape& shape) {
-  if (layout.multi_label)
+  switch (layout.labels) {
+  case label_kind::multi_label:
     return binary_cross_entropy(logits, batch.data.label_rows.span(), weight,
                                 gradient);
+  case label_kind::regression:
+    return value_losses(logits, batch.data.label_rows.span(), layout.loss,
+                        weight, gradient);
+  case label_kind::classes:
+    break;
+  }
   return cross_entropy(logits, batch.data.labels.span(), weight, gradient,
                        shape);
 }
 
 seed_outcomes outcomes_of(const model_layout& layout, const minibatch& batch,
                           const_matrix logits, bool with_scores) {
-  if (layout.multi_label)
+  switch (layout.labels) {
+  case label_kind::multi_label:
     return label_outcomes_of(logits, batch.data.label_rows.span(), with_scores);
+  case label_kind::regression:
+    return value_outcomes_of(logits, batch.data.label_rows.span());
+  case label_kind::classes:
+    break;
+  }
   return outcomes_of(logits, batch.data.labels.span(), with_scores);
 }
 

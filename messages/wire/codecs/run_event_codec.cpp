@@ -75,6 +75,7 @@ result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
                 out.classes);
   GRAPHMILL_TRYV(words.take(out.confusion, in.getPairs()));
   out.multi_label = in.getMultiLabel();
+  out.regression = in.getRegression();
   GRAPHMILL_TRYV(
     words.take(out.labels, std::uint64_t{in.getScored()} * out.label_words()));
   GRAPHMILL_TRYV(
@@ -126,6 +127,7 @@ void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
       sizes.setPairs(static_cast<std::uint32_t>(told->confusion.size()));
       sizes.setScored(static_cast<std::uint32_t>(told->scored()));
       sizes.setMultiLabel(told->multi_label);
+      sizes.setRegression(told->regression);
     }
 }
 

@@ -1,0 +1,87 @@
+#include "pipelines/kernels/labels/value_losses.hpp"
+
+#include "partition/dataset/value_rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+namespace graphmill {
+
+namespace {
+
+struct loss_of_value {
+  double amount = 0;
+  double slope = 0; ///< By what the model gives.
+};
+
+double sign_of(double error) {
+  return error > 0 ? 1 : error < 0 ? -1 : 0;
+}
+
+loss_of_value loss_of_error(value_loss loss, double error) {
+  switch (loss) {
+  case value_loss::mse:
+    return {error * error, 2 * error};
+  case value_loss::mae:
+    return {std::abs(error), sign_of(error)};
+  case value_loss::huber:
+    break;
+  }
+  if (std::abs(error) <= 1)
+    return {error * error / 2, error};
+  // Errors that are no numbers stay so, and sums with them.
+  return {std::abs(error) - 0.5, std::isnan(error) ? error : sign_of(error)};
+}
+
+} // namespace
+
+batch_metrics value_losses(const_matrix outputs,
+                           std::span<const std::uint8_t> labels,
+                           value_loss loss, double weight, matrix gradient) {
+  batch_metrics sums;
+  const auto width = static_cast<std::size_t>(outputs.columns);
+  const auto each = 1 / static_cast<double>(width);
+  for (std::int64_t i = 0; i < outputs.rows; ++i) {
+    const auto first = static_cast<std::size_t>(i) * width;
+    auto* g = gradient.data == nullptr ? nullptr : gradient.row(i);
+    if (std::isnan(value_at(labels, first))) {
+      if (g != nullptr)
+        std::fill(g, g + width, 0.0f);
+      continue;
+    }
+    double sum = 0;
+    for (std::size_t c = 0; c < width; ++c) {
+      const auto one = loss_of_error(loss, double(outputs.row(i)[c])
+                                             - value_at(labels, first + c));
+      sum += one.amount;
+      if (g != nullptr)
+        g[c] = static_cast<float>(weight * each * one.slope);
+    }
+    sums.loss_sum += sum * each;
+    ++sums.seeds;
+  }
+  return sums;
+}
+
+seed_outcomes value_outcomes_of(const_matrix outputs,
+                                std::span<const std::uint8_t> labels) {
+  seed_outcomes out;
+  out.classes = static_cast<std::int32_t>(outputs.columns);
+  out.regression = true;
+  const auto width = static_cast<std::size_t>(outputs.columns);
+  for (std::int64_t i = 0; i < outputs.rows; ++i) {
+    const auto first = static_cast<std::size_t>(i) * width;
+    if (std::isnan(value_at(labels, first)))
+      continue;
+    for (std::size_t c = 0; c < width; ++c)
+      out.labels.push_back(
+        std::bit_cast<std::int32_t>(value_at(labels, first + c)));
+    out.scores.insert(out.scores.end(), outputs.row(i),
+                      outputs.row(i) + outputs.columns);
+  }
+  return out;
+}
+
+} // namespace graphmill
