@@ -34,6 +34,17 @@ nlohmann::json class_list(const class_metrics& of) {
   return out;
 }
 
+nlohmann::json value_list(const class_metrics& of) {
+  auto out = nlohmann::json::array();
+  for (const auto& one : of.values)
+    out.push_back({{"value", out.size()},
+                   {"mse", one.mse},
+                   {"rmse", one.rmse()},
+                   {"mae", one.mae},
+                   {"r2", json_of(one.r2)}});
+  return out;
+}
+
 nlohmann::json confusion_rows(const class_metrics& of) {
   auto out = nlohmann::json::array();
   const auto width = of.classes.size();
@@ -49,6 +60,13 @@ nlohmann::json confusion_rows(const class_metrics& of) {
 } // namespace
 
 void add_class_metrics(nlohmann::json& to, const class_metrics& of) {
+  if (!of.values.empty()) {
+    to["mse"] = json_of(of.mse());
+    to["rmse"] = json_of(of.rmse());
+    to["mae"] = json_of(of.mae());
+    to["r2"] = json_of(of.r2());
+    return;
+  }
   to["f1_micro"] = json_of(of.f1_micro());
   to["f1_macro"] = json_of(of.f1_macro());
   if (of.scored) {
@@ -59,11 +77,15 @@ void add_class_metrics(nlohmann::json& to, const class_metrics& of) {
 
 nlohmann::json evaluation_json(const phase_result& done) {
   nlohmann::json out{{"seeds", done.metrics.seeds},
-                     {"loss", done.metrics.loss()},
-                     {"accuracy", done.metrics.accuracy()}};
+                     {"loss", done.metrics.loss()}};
+  if (!is_of_values(done.metric))
+    out["accuracy"] = done.metrics.accuracy();
   if (!done.classes)
     return out;
   add_class_metrics(out, *done.classes);
+  const auto values = done.classes->values.size();
+  if (values > 1 && values <= most_listed_classes)
+    out["values"] = value_list(*done.classes);
   const auto count = done.classes->classes.size();
   if (count != 0 && count <= most_listed_classes) {
     out["classes"] = class_list(*done.classes);
@@ -75,8 +97,9 @@ nlohmann::json evaluation_json(const phase_result& done) {
 
 nlohmann::json evaluation_in(const nlohmann::json& line) {
   auto out = nlohmann::json::object();
-  for (const auto* key : {"seeds", "loss", "accuracy", "f1_micro", "f1_macro",
-                          "roc_auc", "average_precision"})
+  for (const auto* key :
+       {"seeds", "loss", "accuracy", "f1_micro", "f1_macro", "roc_auc",
+        "average_precision", "mse", "rmse", "mae", "r2"})
     if (line.contains(key))
       out[key] = line[key];
   return out;

@@ -8,11 +8,14 @@ namespace graphmill {
 
 /// Adds what an evaluation says over all classes to a JSON object: `f1_micro`
 /// and `f1_macro`, and, if there were scores, `roc_auc` and
-/// `average_precision`. A mean of nothing is null.
+/// `average_precision`; where labels are numbers, `mse`, `rmse`, `mae` and `r2`
+/// instead. A mean of nothing is null.
 void add_class_metrics(nlohmann::json& to, const class_metrics& of);
 
 /// All that an evaluation has given, as summaries tell it: seeds, loss,
-/// accuracy and `add_class_metrics`. For up to 64 classes or labels also
+/// accuracy (of classes) and `add_class_metrics`. For up to 64 values of a node
+/// that has several also `values`, a list of the same. For up to 64 classes or
+/// labels also
 /// `classes`, a list with what is known of each, and, where a node has one
 /// class, `confusion`, a row for each label with a count for each prediction.
 nlohmann::json evaluation_json(const phase_result& done);

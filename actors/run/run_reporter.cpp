@@ -45,7 +45,27 @@ std::optional<double> quality_in(const nlohmann::json& line) {
   if (!value.is_number())
     return std::nullopt;
   const auto number = value.get<double>();
-  return name == to_string(evaluation_metric::loss) ? -number : number;
+  for (const auto small : {evaluation_metric::loss, evaluation_metric::mse,
+                           evaluation_metric::mae})
+    if (name == to_string(small))
+      return -number;
+  return number;
+}
+
+/// What people see beside the loss: nothing of a training on numbers.
+std::string measure_text(const phase_result& done) {
+  if (!is_of_values(done.metric))
+    return fmt::format(", accuracy {:.4f}", done.metrics.accuracy());
+  return done.classes
+           ? fmt::format(", {} {:.4g}", to_string(done.metric), -done.quality())
+           : std::string{};
+}
+
+/// The same in a table.
+std::string shown_measure(const phase_result& done) {
+  if (!is_of_values(done.metric))
+    return fmt::format("{:.4f}", done.metrics.accuracy());
+  return done.classes ? fmt::format("{:.4g}", -done.quality()) : "-";
 }
 
 } // namespace
@@ -57,14 +77,16 @@ nlohmann::json metrics_json(const phase_result& done) {
     {"steps", done.steps},
     {"seeds", done.metrics.seeds},
     {"loss", done.metrics.loss()},
-    {"accuracy", done.metrics.accuracy()},
     {"learning_rate", done.learning_rate},
     {"seconds", done.seconds},
   };
+  if (!is_of_values(done.metric))
+    out["accuracy"] = done.metrics.accuracy();
   if (done.classes)
     add_class_metrics(out, *done.classes);
-  if (done.phase == phase::validation
-      && done.metric != evaluation_metric::accuracy)
+  if (is_of_values(done.metric)
+      || (done.phase == phase::validation
+          && done.metric != evaluation_metric::accuracy))
     out["metric"] = to_string(done.metric);
   return out;
 }
@@ -144,11 +166,10 @@ result<void> run_reporter::on_phase(const phase_result& done) {
   if (table_ != nullptr)
     print_row(done);
   if (log_)
-    log_->info("{} epoch {}: loss {:.4f}, accuracy {:.4f}, {} in {:.2f} s",
+    log_->info("{} epoch {}: loss {:.4f}{}, {} in {:.2f} s",
                to_string(done.phase), done.epoch + 1,
-               without_sign_if_nan(done.metrics.loss()),
-               done.metrics.accuracy(), pluralized(done.steps, "step"),
-               done.seconds);
+               without_sign_if_nan(done.metrics.loss()), measure_text(done),
+               pluralized(done.steps, "step"), done.seconds);
   if (folder_ != nullptr) {
     line["ended"] = wall_time();
     lines_.push_back(std::move(line));
@@ -178,7 +199,8 @@ void run_reporter::go_on_after(const nlohmann::json& lines) {
   for (const auto& line : lines_) {
     const auto which = line.value("phase", "");
     const auto seeds = integer_of(line.value("seeds", nlohmann::json{}));
-    const auto accuracy = line.value("accuracy", nlohmann::json{});
+    // There is none of numbers.
+    const auto accuracy = line.value("accuracy", nlohmann::json(0.0));
     if (which == to_string(phase::train))
       epochs_ = std::max(epochs_, epoch_of(line));
     if (which != to_string(phase::validation) || !seeds
@@ -228,11 +250,10 @@ void run_reporter::flush_row(const std::optional<phase_result>& validation) {
   if (!std::exchange(header_, true))
     say(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}  {:>13}  {:>8}\n", "epoch",
         "loss", "train", "validation", "learning rate", "s");
-  const auto accuracy =
-    validation ? fmt::format("{:.4f}", validation->metrics.accuracy()) : "-";
-  say(table_, "{:>5}  {:>10.4f}  {:>8.4f}  {:>10}  {:>13.3g}  {:>8.2f}\n",
+  say(table_, "{:>5}  {:>10.4f}  {:>8}  {:>10}  {:>13.3g}  {:>8.2f}\n",
       train.epoch + 1, without_sign_if_nan(train.metrics.loss()),
-      train.metrics.accuracy(), accuracy, train.learning_rate,
+      shown_measure(train), validation ? shown_measure(*validation) : "-",
+      train.learning_rate,
       train.seconds + (validation ? validation->seconds : 0));
   std::fflush(table_);
 }

@@ -17,7 +17,8 @@
 namespace graphmill {
 
 /// The end of a phase as a line of metrics.jsonl. If the best epoch is not
-/// chosen by accuracy, that of a validation names the `metric`.
+/// chosen by accuracy, that of a validation names the `metric`; where labels
+/// are numbers, each line does.
 nlohmann::json metrics_json(const phase_result& done);
 
 /// A rank's part of a step as a line of steps.jsonl.

@@ -16,7 +16,11 @@ namespace graphmill {
 
 namespace {
 
+/// Null without an evaluation, or of numbers.
 nlohmann::json accuracy_of(const run_reporter& reporter, phase which) {
+  const auto& told = reporter.told(which);
+  if (told.is_object() && !told.contains("accuracy"))
+    return {};
   const auto metrics = reporter.last(which);
   return metrics ? nlohmann::json(metrics->accuracy()) : nlohmann::json();
 }

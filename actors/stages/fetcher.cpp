@@ -122,8 +122,8 @@ private:
     batch->original_seeds.resize(seeds_of(state));
     const auto& target = info().node_types[info().target];
     if (target.has_label_rows())
-      batch->label_rows.resize(seeds_of(state)
-                               * static_cast<std::size_t>(target.label_bytes()));
+      batch->label_rows.resize(
+        seeds_of(state) * static_cast<std::size_t>(target.label_bytes()));
     else if (target.class_count > 0)
       batch->labels.resize(seeds_of(state));
     state.batch = std::move(batch);

@@ -215,7 +215,7 @@ struct definition {
     double label_smoothing = 0;
     bool balance_classes = false;           ///< Instead of `class_weights`.
     std::vector<double> class_weights = {}; ///< Per class; empty: all the same.
-    value_loss loss = value_loss::mse; ///< Where labels are numbers.
+    value_loss loss = value_loss::mse;      ///< Where labels are numbers.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);

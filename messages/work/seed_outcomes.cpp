@@ -53,7 +53,7 @@ result<void> seed_outcomes::check() const {
   if (scores.size() != scored() * static_cast<std::size_t>(classes))
     return fail(ec::invalid_data, "{} scores for {} seeds and {} classes",
                 scores.size(), scored(), classes);
-  if (scores.size() > most_batch_scores)
+  if (scores.size() + (regression ? labels.size() : 0) > most_batch_scores)
     return fail(ec::invalid_data, "{} scores of a batch; {} are the most",
                 scores.size(), most_batch_scores);
   return ok();

@@ -25,13 +25,12 @@ result<dataset::label_arrays> open_labels(const fs::path& folder,
   dataset::label_arrays arrays;
   if (type.class_count > 0) {
     const auto path = folder / labels_file(set);
-    GRAPHMILL_TRY(arrays.labels,
-                  type.has_label_rows()
-                    ? open_array(path,
-                                 type.regression() ? dtype::float32
-                                                   : dtype::uint8,
-                                 {type.count, type.class_count})
-                    : open_array(path, dtype::int64, {type.count}));
+    GRAPHMILL_TRY(
+      arrays.labels,
+      type.has_label_rows()
+        ? open_array(path, type.regression() ? dtype::float32 : dtype::uint8,
+                     {type.count, type.class_count})
+        : open_array(path, dtype::int64, {type.count}));
   }
   for (auto which : all_splits) {
     const auto i = static_cast<std::size_t>(which);

@@ -28,13 +28,13 @@ std::string_view file_stem(split which);
 
 /// What the labels of a node are, from which the task follows.
 enum class label_kind : std::uint8_t {
-  classes,    ///< One class of `class_count`: int64 [N], -1 = none.
+  classes,     ///< One class of `class_count`: int64 [N], -1 = none.
   multi_label, ///< Any of `class_count` labels: uint8 [N, class_count], 1 where
                ///< a node has the label and 0 where not; `no_labels` throughout
                ///< the row of a node of which nothing is known.
-  regression ///< `class_count` finite numbers: float32 [N, class_count]; no
-             ///< numbers throughout the row of a node of which nothing is
-             ///< known.
+  regression   ///< `class_count` finite numbers: float32 [N, class_count]; no
+               ///< numbers throughout the row of a node of which nothing is
+               ///< known.
 };
 
 /// In all columns of the row of a node without labels, of `multi_label`.
@@ -52,8 +52,8 @@ struct label_set_info {
 struct node_type_info {
   std::string name;
   std::int64_t count = 0;
-  std::int64_t feature_width = 0;             ///< 0: the type has no features.
-  dtype feature_type = dtype::float32;        ///< float32 or float16.
+  std::int64_t feature_width = 0;      ///< 0: the type has no features.
+  dtype feature_type = dtype::float32; ///< float32 or float16.
   /// Classes, or labels or values of a node; 0: the type has no labels.
   std::int64_t class_count = 0;
   std::vector<std::string> class_names;       ///< Empty, or one per class.

@@ -6,6 +6,7 @@
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/model_traits.hpp"
+#include "pipelines/definition/value_checks.hpp"
 
 #include <fmt/ranges.h>
 
@@ -117,16 +118,20 @@ void check_embedding(const checked& c) {
 }
 
 /// What shapes the cross-entropy of classes has no meaning for labels of which
-/// a node may have several: each of these has a cross-entropy of its own.
+/// a node may have several, each with a cross-entropy of its own, nor for
+/// numbers.
 void check_loss(const checked& c) {
-  if (!c.target().multi_label())
+  const auto& target = c.target();
+  if (!target.has_label_rows())
     return;
-  const auto refuse = [&c](const char* path, bool given) {
+  const auto refuse = [&c, &target](const char* path, bool given) {
     if (given && c.source.usable(path))
-      c.report(path, fmt::format("`{}` is for one class for each node, and "
-                                 "nodes of {} may have several labels; leave "
-                                 "it out",
-                                 path, in_quotes(c.info.name)));
+      c.report(path,
+               fmt::format("`{}` is for one class for each node, and "
+                           "nodes of {} {}; leave it out",
+                           path, in_quotes(c.info.name),
+                           target.regression() ? "have numbers for labels"
+                                               : "may have several labels"));
   };
   const auto& train = c.def.train;
   refuse("train.label_smoothing", train.label_smoothing != 0);
@@ -146,7 +151,7 @@ void check_task(const checked& c) {
                            : "; `labels` chooses one of their label sets"));
     return;
   }
-  if (!target.multi_label()
+  if (!target.has_label_rows()
       && target.class_count > std::max(target.count, unquestioned_classes))
     c.report("dataset",
              fmt::format("{} has {} classes for {} nodes of type {}, so most "
@@ -166,7 +171,7 @@ void check_task(const checked& c) {
                            : " of the label set " + in_quotes(c.def.labels)));
   check_loss(c);
   const auto weights = std::ssize(c.def.train.class_weights);
-  if (weights != 0 && !target.multi_label() && weights != target.class_count
+  if (weights != 0 && !target.has_label_rows() && weights != target.class_count
       && c.source.usable("train.class_weights"))
     c.report("train.class_weights",
              fmt::format("`train.class_weights` has {} numbers, but {} has {} "
@@ -215,8 +220,12 @@ void check_metric(const checked& c) {
   const auto& target = c.target();
   if (target.class_count == 0)
     return; // That has been reported.
+  for (auto& [path, text] : problems_with_values(c.def, c.info))
+    if (c.source.usable(path))
+      c.report(path, std::move(text));
   check_scores(c);
-  if (metric == evaluation_metric::accuracy
+  // Where there is no other choice, these stand there without validations, too.
+  if (metric == evaluation_metric::accuracy || metric == evaluation_metric::mse
       || !c.source.usable("evaluate.metric"))
     return;
   if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)

@@ -12,9 +12,8 @@ double value_result::rmse() const {
 
 value_result result_of(std::vector<std::pair<float, float>> pairs) {
   // What is no number has no order.
-  if (!std::ranges::all_of(pairs, [](const auto& pair) {
-        return std::isfinite(pair.second);
-      })) {
+  if (!std::ranges::all_of(
+        pairs, [](const auto& pair) { return std::isfinite(pair.second); })) {
     constexpr auto none = std::numeric_limits<double>::quiet_NaN();
     return {none, none, std::nullopt};
   }

@@ -1,8 +1,8 @@
 #include "pipelines/model/seed_losses.hpp"
 
 #include "partition/dataset/dataset.hpp"
-#include "pipelines/kernels/class_scores.hpp"
 #include "partition/dataset/value_rows.hpp"
+#include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 #include "pipelines/kernels/labels/value_losses.hpp"
 
@@ -27,8 +27,8 @@ result<void> check_label_rows_of(const model_layout& layout,
   return ok();
 }
 
-result<void> check_values_of(const model_layout& layout,
-                             const minibatch& batch, std::int64_t seeds) {
+result<void> check_values_of(const model_layout& layout, const minibatch& batch,
+                             std::int64_t seeds) {
   const auto& rows = batch.data.label_rows;
   const auto width = static_cast<std::size_t>(layout.classes);
   if (rows.size() != static_cast<std::size_t>(seeds) * width * sizeof(float))

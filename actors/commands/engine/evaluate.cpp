@@ -60,6 +60,11 @@ result<void> check_scores(const local_run_config& config) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const std::uint64_t seeds = graph.seeds(config.evaluated).size();
   const auto classes = static_cast<std::uint64_t>(target.class_count);
+  if (target.regression())
+    return fail(ec::invalid_argument,
+                "--scores is for classes, and labels of {} are numbers; leave "
+                "it out",
+                info.name);
   if (seeds * classes <= seed_outcomes::most_scores)
     return ok();
   return fail(ec::invalid_argument,
@@ -78,6 +83,9 @@ std::string class_text(const nlohmann::json& told) {
   if (told.contains("f1_macro"))
     out += fmt::format("F1 {} macro, {} micro", number("f1_macro"),
                        number("f1_micro"));
+  if (told.contains("mse"))
+    out += fmt::format("MSE {}, RMSE {}, MAE {}, R2 {}", number("mse"),
+                       number("rmse"), number("mae"), number("r2"));
   if (told.contains("roc_auc"))
     out +=
       fmt::format("{}ROC-AUC {}, average precision {}", out.empty() ? "" : "; ",
@@ -90,16 +98,17 @@ void tell(const evaluate_options& options, const batch_metrics& metrics,
   if (options.json) {
     told.update({{"split", options.split},
                  {"seeds", metrics.seeds},
-                 {"accuracy", metrics.accuracy()},
                  {"loss", metrics.loss()},
                  {"seconds", seconds},
                  {"run", options.run}});
     say("{}\n", one_line(told));
     return;
   }
-  say("{}: accuracy {:.4f}, loss {:.4f} over {} in {:.1f} s\n", options.split,
-      metrics.accuracy(), metrics.loss(), pluralized(metrics.seeds, "node"),
-      seconds);
+  const auto accuracy = told.contains("accuracy")
+                          ? fmt::format("accuracy {:.4f}, ", metrics.accuracy())
+                          : std::string{};
+  say("{}: {}loss {:.4f} over {} in {:.1f} s\n", options.split, accuracy,
+      metrics.loss(), pluralized(metrics.seeds, "node"), seconds);
   if (const auto line = class_text(told); !line.empty())
     say("{}\n", line);
 }

@@ -59,11 +59,11 @@ prediction_request request_of(const predict_options& options) {
 class collector {
 public:
   /// @param nodes Ascending; empty: all of them. Outlives this.
-  /// @param labels Whether nodes may have several, which logits tell.
+  /// @param rows Whether nodes have rows of labels, which logits tell.
   collector(const prediction_request& request,
-            const std::vector<node_id>& nodes, std::int64_t all, bool labels)
+            const std::vector<node_id>& nodes, std::int64_t all, bool rows)
     : nodes_(nodes),
-      logits_wanted_(request.probabilities || request.logits || labels),
+      logits_wanted_(request.probabilities || request.logits || rows),
       embeddings_wanted_(!request.embeddings.empty()),
       classes_(nodes.empty() ? static_cast<std::size_t>(all) : nodes.size()) {}
 
@@ -125,6 +125,18 @@ struct predict_cost {
   std::uint64_t scratch_bytes = 0;
 };
 
+const char* called(label_kind labels) {
+  switch (labels) {
+  case label_kind::multi_label:
+    return "labels";
+  case label_kind::regression:
+    return "values";
+  case label_kind::classes:
+    break;
+  }
+  return "classes";
+}
+
 void show(const predict_options& options, const prediction_files& files,
           const prediction& made, bool other_dataset,
           const predict_cost& cost) {
@@ -140,7 +152,7 @@ void show(const predict_options& options, const prediction_files& files,
       summary[name] = path;
     return say("{}\n", one_line(summary));
   }
-  say("wrote the {} of {} to {}\n", made.multi_label ? "labels" : "classes",
+  say("wrote the {} of {} to {}\n", called(made.labels),
       pluralized(made.count(), "node"), names.front().second);
   for (std::size_t i = 1; i < names.size(); ++i)
     say("wrote {} to {}\n", names[i].first, names[i].second);
@@ -194,7 +206,8 @@ public:
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     collector outputs{request_of(options_), nodes,
-                      info_.node_types[info_.target].count, made_.multi_label};
+                      info_.node_types[info_.target].count,
+                      made_.labels != label_kind::classes};
     auto& config = run_.config;
     config.mode = run_mode::predict;
     config.nodes = nodes;
@@ -265,7 +278,12 @@ result<int> predict(const predict_options& options) {
   GRAPHMILL_TRY(auto embeddings, types_of(request, info));
   prediction made;
   made.class_names = target.class_names;
-  made.multi_label = target.multi_label();
+  made.labels = target.labels;
+  if (target.regression() && (options.probabilities || options.logits))
+    return fail(ec::invalid_argument,
+                "--{} is for classes, and labels of {} are numbers, which are "
+                "written as they come out; leave it out",
+                options.probabilities ? "probabilities" : "logits", info.name);
   if (request.listed) {
     GRAPHMILL_TRY(made.ids, read_node_list(options.nodes, target));
   }
@@ -282,12 +300,14 @@ result<int> predict(const predict_options& options) {
 void add_predict_command(command_line& cli) {
   auto options = std::make_shared<predict_options>();
   auto* command = cli.app.add_subcommand(
-    "predict", "Predict the classes or labels of nodes with a finished run");
+    "predict",
+    "Predict the classes, labels or values of nodes with a finished run");
   add_finished_run_options(*command, *options);
   command
     ->add_option("--out", options->out,
                  "Where predictions go: [nodes] int64 classes (.npy), or "
-                 "[nodes, labels] uint8 if nodes may have several labels, or "
+                 "[nodes, labels] uint8 if nodes may have several labels, "
+                 "[nodes] or [nodes, values] float32 if labels are numbers, or "
                  "a line for each node (.csv)")
     ->check(check_name)
     ->capture_default_str();

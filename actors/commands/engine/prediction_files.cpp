@@ -73,7 +73,8 @@ struct row_source {
 
 row_source probabilities_of(const prediction& made) {
   return {made.logits, made.rows,
-          made.multi_label ? row_form::logistic : row_form::softmax};
+          made.labels == label_kind::multi_label ? row_form::logistic
+                                                 : row_form::softmax};
 }
 
 result<void> write_header(const scratch_file& file, dtype type,
@@ -82,9 +83,13 @@ result<void> write_header(const scratch_file& file, dtype type,
   return write_all(file.fd(), std::as_bytes(std::span{header}), file.path());
 }
 
-result<void> write_array(const scratch_file& file, const row_source& source) {
+/// @param flat Rows of one value are a list.
+result<void> write_array(const scratch_file& file, const row_source& source,
+                         bool flat = false) {
   const std::array shape{source.count(), source.from.columns};
-  GRAPHMILL_TRYV(write_header(file, dtype::float32, shape));
+  GRAPHMILL_TRYV(
+    write_header(file, dtype::float32,
+                 std::span{shape}.first(flat && shape[1] == 1 ? 1 : 2)));
   std::vector<float> values;
   for (std::int64_t at = 0; at < source.count(); at += written_rows) {
     source.take(at, std::min(at + written_rows, source.count()), values);
@@ -186,8 +191,10 @@ result<void> prediction_files::write_table(const file& one,
                                            const prediction& made) const {
   const auto classes = one.what == content::classes;
   std::vector<table_columns> columns;
-  if (classes && made.multi_label)
+  if (classes && made.labels == label_kind::multi_label)
     columns.push_back({"label_", {made.logits, made.rows, row_form::labels}});
+  if (classes && made.labels == label_kind::regression)
+    columns.push_back({"value_", {made.logits, made.rows}});
   if (classes && request_.probabilities)
     columns.push_back({"probability_", probabilities_of(made)});
   if (classes && request_.logits)
@@ -202,7 +209,7 @@ result<void> prediction_files::write_table(const file& one,
   const auto& front = other ? everyone : made;
   const auto lines = classes ? made.count() : columns.front().source.count();
   std::string text = "id";
-  const auto named = classes && !made.multi_label;
+  const auto named = classes && made.labels == label_kind::classes;
   if (named)
     text += made.class_names.empty() ? ",class" : ",class,class_name";
   for (const auto& group : columns)
@@ -250,8 +257,10 @@ result<void> prediction_files::write(const file& one,
   case content::classes:
     break;
   }
-  if (made.multi_label)
+  if (made.labels == label_kind::multi_label)
     return write_labels(one, made);
+  if (made.labels == label_kind::regression)
+    return write_array(one.scratch, {made.logits, made.rows}, true);
   std::vector<std::int64_t> listed;
   for (const auto row : made.rows)
     listed.push_back(made.classes[row]);

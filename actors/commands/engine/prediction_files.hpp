@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "partition/dataset/dataset.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
@@ -21,9 +22,10 @@ struct prediction {
                                   ///< embeddings.
   std::vector<std::int64_t> classes;
   std::vector<std::string> class_names; ///< Empty, or one per class.
-  /// Nodes may have several labels: those with a logit above 0. There are
-  /// logits then, and `classes` say nothing but how many nodes there are.
-  bool multi_label = false;
+  /// Of the target. Of several labels a node has those with a logit above 0,
+  /// and values are logits. With either there are logits, and `classes` say
+  /// nothing but how many nodes there are.
+  label_kind labels = label_kind::classes;
   const_matrix logits; ///< [., classes], if asked for.
   /// In the order of `prediction_request::embeddings`; those of other types
   /// than the target have a row for every node.
@@ -50,14 +52,16 @@ struct prediction_request {
 /// would waste; seen under their names when all of them are whole.
 ///
 ///   OUT.npy                  [nodes] int64 classes, or [nodes, labels] uint8:
-///                            1 for each label that a node is said to have
+///                            1 for each label that a node is said to have,
+///                            or values: [nodes] float32, or [nodes, values]
+///                            where there are several
 ///   OUT.ids.npy              [nodes] int64, of a list
 ///   OUT.probabilities.npy    [nodes, classes] float32, and so OUT.logits.npy
 ///   OUT.embeddings.npy       [nodes, width] float32
 ///   OUT.embeddings.TYPE.npy  the same of all nodes of another type
 ///
 /// As CSV, the first four are one file with a line for each node; labels are
-/// columns of 0 and 1.
+/// columns of 0 and 1, and values are columns.
 class prediction_files {
 public:
   static result<prediction_files> create(const prediction_request& request);

@@ -79,7 +79,10 @@ result<void> check_weights(const run_folder& run,
 /// training alone: other data need no validation seeds for that.
 void leave_training_out(definition& def) {
   def.evaluate.scores = def.evaluate.brings_scores();
-  def.evaluate.metric = evaluation_metric::accuracy;
+  // Each of them is told in any case, and says what labels are.
+  def.evaluate.metric = is_of_values(def.evaluate.metric)
+                          ? evaluation_metric::mse
+                          : evaluation_metric::accuracy;
   def.train.patience = 0;
   def.faults = {};
 }

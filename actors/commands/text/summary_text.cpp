@@ -65,6 +65,27 @@ std::string choice_of(const json& summary) {
                           number(*best, metric.c_str()));
 }
 
+/// What validation and test say of labels that are numbers.
+std::string value_lines(const json& summary) {
+  std::string out;
+  const auto line = [](const char* title, const json& told) {
+    return fmt::format(
+      "{:<17}{:.4g} MSE, {:.4g} RMSE, {:.4g} MAE, {} R2", title,
+      number(told, "mse"), number(told, "rmse"), number(told, "mae"),
+      find(told, "r2") == nullptr ? "-"
+                                  : fmt::format("{:.4f}", number(told, "r2")));
+  };
+  const auto* best = find(summary, "validation");
+  if (best != nullptr && find(*best, "mse") != nullptr)
+    out += fmt::format("{} after epoch {}, the best by {}\n",
+                       line("validation", *best), count(summary, "best_epoch"),
+                       text(summary, "metric"));
+  const auto* test = find(summary, "test");
+  if (test != nullptr && find(*test, "mse") != nullptr)
+    out += line("test", *test) + '\n';
+  return out;
+}
+
 /// What the test says of classes, as far as it does.
 std::string class_lines(const json& summary) {
   std::string out;
@@ -139,7 +160,7 @@ std::string result_text(const json& summary) {
   if (find(summary, "test_accuracy") != nullptr)
     out += fmt::format("test accuracy    {:.4f}\n",
                        number(summary, "test_accuracy"));
-  out += class_lines(summary);
+  out += value_lines(summary) + class_lines(summary);
   if (const auto attempts = count(summary, "attempts"); attempts > 1)
     out += fmt::format("attempts         {}\n", attempts);
   out += fmt::format("time             {:.1f} s for {}, {}\n",

@@ -201,7 +201,7 @@ result<void> top_asker::ask_for_news() {
       GRAPHMILL_TRY(const auto done, read_metrics(event.metrics));
       if (done.phase == phase::train)
         remember_value(data.losses, done.metrics.loss());
-      else if (done.phase == phase::validation)
+      else if (done.phase == phase::validation && !is_of_values(done.metric))
         remember_value(data.accuracies, done.metrics.accuracy());
     }
     all_told_ = is_over(news.record.state) && news.events.empty();

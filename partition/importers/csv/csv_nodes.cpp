@@ -54,8 +54,8 @@ result<void> add_value(const csv_reader& rows, std::string_view text,
       value = *parsed;
   }
   type.labels.push_back(std::isnan(value) ? -1 : 0);
-  const auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof(value)>>(
-    value);
+  const auto bytes =
+    std::bit_cast<std::array<std::uint8_t, sizeof(value)>>(value);
   type.values.insert(type.values.end(), bytes.begin(), bytes.end());
   return ok();
 }

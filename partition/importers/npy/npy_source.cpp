@@ -82,8 +82,7 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
                              : from_edges;
   if (type.labels && options.regression) {
     GRAPHMILL_TRYV(derive_npy_values(type, meta));
-  } else if (type.labels
-             && has_label_rows(*type.labels, options.multi_label)) {
+  } else if (type.labels && has_label_rows(*type.labels, options.multi_label)) {
     if (options.renumber)
       return fail(ec::invalid_argument,
                   "--renumber-labels is for one label for each node, and {} "

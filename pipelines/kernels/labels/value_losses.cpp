@@ -16,8 +16,9 @@ struct loss_of_value {
   double slope = 0; ///< By what the model gives.
 };
 
+/// -1, 0 or 1; of what is no number the same.
 double sign_of(double error) {
-  return error > 0 ? 1 : error < 0 ? -1 : 0;
+  return error > 0 ? 1 : error < 0 ? -1 : error;
 }
 
 loss_of_value loss_of_error(value_loss loss, double error) {
@@ -31,8 +32,7 @@ loss_of_value loss_of_error(value_loss loss, double error) {
   }
   if (std::abs(error) <= 1)
     return {error * error / 2, error};
-  // Errors that are no numbers stay so, and sums with them.
-  return {std::abs(error) - 0.5, std::isnan(error) ? error : sign_of(error)};
+  return {std::abs(error) - 0.5, sign_of(error)};
 }
 
 } // namespace

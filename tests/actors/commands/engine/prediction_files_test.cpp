@@ -46,7 +46,7 @@ CATCH_TEST_CASE("labels of nodes that may have several are predicted",
   const temp_folder folder;
   const std::vector<float> logits{1000, 0, -1000, 1000};
   prediction made;
-  made.multi_label = true;
+  made.labels = label_kind::multi_label;
   made.classes.resize(2);
   made.logits = {logits.data(), 2, 2};
   const auto write = [&](prediction_request request, const char* name) {

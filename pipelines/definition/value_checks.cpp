@@ -1,0 +1,85 @@
+#include "pipelines/definition/value_checks.hpp"
+
+#include "messages/work/seed_outcomes.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace graphmill {
+
+namespace {
+
+using found_problems = std::vector<std::pair<std::string, std::string>>;
+
+/// Of labels that are classes.
+void find_values_unasked(const definition& def, const std::string& dataset,
+                         found_problems& out) {
+  if (def.train.loss != value_loss::mse)
+    out.emplace_back("train.loss",
+                     fmt::format("`train.loss` is for labels that are numbers, "
+                                 "and those of {} are not; leave it out",
+                                 dataset));
+  if (is_of_values(def.evaluate.metric))
+    out.emplace_back("evaluate.metric",
+                     fmt::format("mse and mae are for labels that are numbers, "
+                                 "and those of {} are not; take another metric",
+                                 dataset));
+}
+
+/// The labels and predictions of all seeds of a split are brought together, as
+/// scores of classes are, and must fit into memory and messages.
+void find_too_many(const definition& def, const node_type_info& target,
+                   const std::string& dataset, found_problems& out) {
+  std::int64_t most = 0;
+  for (const auto which : {split::validation, split::test})
+    most =
+      std::max(most, target.split_counts[static_cast<std::size_t>(which)]);
+  const auto seeds = static_cast<std::uint64_t>(most);
+  const auto each = 2 * static_cast<std::uint64_t>(target.class_count);
+  if (seeds > seed_outcomes::most_scores / each)
+    out.emplace_back(
+      "evaluate.metric",
+      fmt::format("metrics of numbers take all seeds of a split together, and "
+                  "{} seeds of {} are more than the {} that can be; make the "
+                  "split smaller",
+                  seeds, dataset, seed_outcomes::most_scores / each));
+  const auto batch = std::min<std::uint64_t>(def.evaluate.batch_size, seeds);
+  if (batch > seed_outcomes::most_batch_scores / each)
+    out.emplace_back(
+      "evaluate.batch_size",
+      fmt::format("`evaluate.batch_size` may be {} at the most for the {} "
+                  "numbers of a node of {}",
+                  seed_outcomes::most_batch_scores / each, target.class_count,
+                  dataset));
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::string>>
+problems_with_values(const definition& def, const dataset_info& info) {
+  found_problems out;
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  const auto dataset = in_quotes(info.name);
+  if (!target.regression()) {
+    find_values_unasked(def, dataset, out);
+    return out;
+  }
+  if (!is_of_values(def.evaluate.metric))
+    out.emplace_back(
+      "evaluate.metric",
+      fmt::format("labels of {} are numbers, for which `evaluate.metric` is "
+                  "mse or mae; say which one chooses the best epoch",
+                  dataset));
+  if (def.evaluate.scores)
+    out.emplace_back("evaluate.scores",
+                     fmt::format("`evaluate.scores` is for classes, and labels "
+                                 "of {} are numbers; leave it out",
+                                 dataset));
+  find_too_many(def, target, dataset, out);
+  return out;
+}
+
+} // namespace graphmill
