@@ -287,10 +287,6 @@ void class_tally::rank_into(class_metrics& out) const {
     out.classes[c].ranking = ranked[c].ranking;
 }
 
-bool is_better_small(evaluation_metric which) {
-  return which == evaluation_metric::loss || is_of_values(which);
-}
-
 double quality_of(evaluation_metric which, const batch_metrics& sums,
                   const class_metrics* classes) {
   const auto number = [](const std::optional<double>& value) {

@@ -107,10 +107,6 @@ private:
   std::vector<std::vector<float>> scores_; ///< By class, of the same seeds.
 };
 
-/// Whether it is the better the smaller it is: `quality_of` has its sign
-/// turned.
-bool is_better_small(evaluation_metric which);
-
 /// By what the best epoch is chosen: the larger the better. Not a number if
 /// there is no such value, or an infinite one.
 /// @param classes Null if there are none.

@@ -70,12 +70,19 @@ std::string record_of(const nlohmann::json& line, std::int64_t& steps,
   const auto phase = line.value("phase", "");
   const auto loss = phase + "/loss";
   const auto accuracy = phase + "/accuracy";
+  const auto squares = phase + "/mse";
+  const auto amounts = phase + "/mae";
   std::vector<event_record::scalar> curves;
   const auto add = [&curves](std::string_view tag, double value) {
     curves.push_back({tag, static_cast<float>(value)});
   };
   add(loss, number_in(line, "loss"));
-  add(accuracy, number_in(line, "accuracy"));
+  if (line.contains("accuracy") || !line.contains("metric"))
+    add(accuracy, number_in(line, "accuracy"));
+  if (line.contains("mse")) {
+    add(squares, number_in(line, "mse"));
+    add(amounts, number_in(line, "mae"));
+  }
   if (phase == "train") {
     const auto done = integer_of(line.value("steps", nlohmann::json{}));
     steps += std::clamp<std::int64_t>(done.value_or(0), 0, most_phase_steps);

@@ -3,7 +3,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -94,6 +97,35 @@ CATCH_TEST_CASE("outcomes of several labels come over whole",
   refused([](seed_outcomes& told) { told.confusion.pop_back(); });
   refused([](seed_outcomes& told) { told.scores.pop_back(); });
   refused([](seed_outcomes& told) { told.labels.pop_back(); });
+}
+
+CATCH_TEST_CASE("outcomes of numbers come over whole",
+                "[messages][outcomes]") {
+  seed_outcomes values;
+  values.classes = 2;
+  values.regression = true;
+  for (const auto label : {0.5f, -1.f, 3.f, 0.f})
+    values.labels.push_back(std::bit_cast<std::int32_t>(label));
+  values.scores = {1, 2, std::numeric_limits<float>::infinity(), 4};
+  value_of(values.check());
+  const auto sent = events_with({values});
+  const auto got = value_of(decode_run_events(encode(sent)));
+  CATCH_REQUIRE(got.steps.at(0).outcomes);
+  CATCH_CHECK(*got.steps[0].outcomes == values);
+  const auto refused = [&values](auto change) {
+    auto told = values;
+    change(told);
+    CATCH_CHECK_FALSE(told.check());
+    CATCH_CHECK_FALSE(decode_run_events(encode(events_with({told}))));
+  };
+  refused([](seed_outcomes& told) { told.multi_label = true; });
+  refused([](seed_outcomes& told) { told.confusion = {{0, 1, 1}}; });
+  refused([](seed_outcomes& told) { told.scores.pop_back(); });
+  refused([](seed_outcomes& told) { told.labels.pop_back(); });
+  refused([](seed_outcomes& told) {
+    told.labels[1] =
+      std::bit_cast<std::int32_t>(std::numeric_limits<float>::quiet_NaN());
+  });
 }
 
 CATCH_TEST_CASE("outcomes that do not fit their message are refused",

@@ -122,7 +122,7 @@ definition full_definition() {
                    schedule_kind::step,   2,     3,    0.25,
                    decayed_layers::first, false, 2,    3};
   def.train = {2048, 20,    1000,    seed_order::global, 5, true, 6,
-               0.25, false, {1, 0.5}};
+               0.25, false, {1, 0.5}, value_loss::mae};
   def.evaluate = {neighbour_use::all, 512, 4};
   def.budget = {1ull << 33, 9};
   def.faults = {10, 11, 12, 18, 19, 20, 21, 22, 23, {"west"}};
@@ -217,7 +217,8 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
   CATCH_CHECK(last(schema::Precision{}) == int(feature_precision::float16));
   CATCH_CHECK(last(schema::CacheOrder{}) == int(cache_order::degree));
   CATCH_CHECK(last(schema::EvaluationMetric{})
-              == int(evaluation_metric::average_precision));
+              == int(evaluation_metric::mae));
+  CATCH_CHECK(last(schema::ValueLoss{}) == int(value_loss::huber));
 }
 
 CATCH_TEST_CASE("texts of a definition may be empty, and lists, too",

@@ -40,6 +40,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.optimizer.learning_rate == 0.01);
   CATCH_CHECK(def.train.batch_size == 1024);
   CATCH_CHECK(def.train.seed_order == seed_order::local);
+  CATCH_CHECK(def.train.loss == value_loss::mse);
   CATCH_CHECK(def.evaluate.neighbours == neighbour_use::sampled);
   CATCH_CHECK(def.evaluate.every == 1);
   CATCH_CHECK(def.evaluate.metric == evaluation_metric::accuracy);
@@ -88,7 +89,7 @@ optimizer:
 train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
         patience: 16, record_steps: true, min_epochs: 28,
         label_smoothing: 0.0625, balance_classes: false,
-        class_weights: [1, 0.5]}
+        class_weights: [1, 0.5], loss: huber}
 evaluate: {neighbours: all, batch_size: 17, every: 18, metric: f1_macro,
            scores: true}
 budget: {bytes: 1.5 GiB, batches: 19}
@@ -127,7 +128,8 @@ labels: genre
   CATCH_CHECK(
     def.train
     == definition::train_section{
-      13, 14, 15, seed_order::global, 16, true, 28, 0.0625, false, {1, 0.5}});
+      13, 14, 15, seed_order::global, 16, true, 28, 0.0625, false, {1, 0.5},
+      value_loss::huber});
   CATCH_CHECK(def.evaluate
               == definition::evaluate_section{
                 neighbour_use::all, 17, 18, evaluation_metric::f1_macro, true});
@@ -190,7 +192,7 @@ budget:
       "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
       "batch_size, epochs, max_steps, seed_order, patience, "
       "record_steps, min_epochs, label_smoothing, balance_classes, "
-      "class_weights",
+      "class_weights, loss",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });

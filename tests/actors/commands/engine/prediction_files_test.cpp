@@ -77,4 +77,38 @@ CATCH_TEST_CASE("labels of nodes that may have several are predicted",
                  "4,1,0,1,0.5\n");
 }
 
+CATCH_TEST_CASE("numbers are predicted as they come out", "[predict]") {
+  const temp_folder folder;
+  const std::vector<float> outputs{0.5, -2, 3, 4};
+  prediction made;
+  made.labels = label_kind::regression;
+  const auto write = [&](prediction_request request, const char* name) {
+    request.out = folder.path() / name;
+    auto files = value_of(prediction_files::create(request));
+    value_of(files.write(made));
+  };
+  const auto values_in = [&](const char* name,
+                             const std::vector<std::int64_t>& shape) {
+    const auto array = value_of(npy_array::open(folder.path() / name));
+    value_of(array.expect_shape(shape));
+    const auto values = value_of(array.as<float>());
+    return std::vector<float>(values.begin(), values.end());
+  };
+  made.classes.resize(2);
+  made.logits = {outputs.data(), 2, 2};
+  write({}, "two.npy");
+  CATCH_CHECK(values_in("two.npy", {2, 2}) == outputs);
+  made.classes.resize(4);
+  made.logits = {outputs.data(), 4, 1};
+  write({}, "one.npy");
+  CATCH_CHECK(values_in("one.npy", {4}) == outputs);
+  made.ids = {9, 4};
+  made.rows = {3, 1};
+  write({.listed = true}, "some.npy");
+  CATCH_CHECK(values_in("some.npy", {2}) == std::vector<float>{4, -2});
+  write({.listed = true}, "some.csv");
+  CATCH_CHECK(value_of(read_text(folder.path() / "some.csv", 1000))
+              == "id,value_0\n9,4\n4,-2\n");
+}
+
 } // namespace graphmill::test

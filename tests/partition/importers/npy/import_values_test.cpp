@@ -1,0 +1,181 @@
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/npy/npy.hpp"
+#include "tests/partition/importers/npy/array_list.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
+#include "tests/support/value_list.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <class T>
+void put_values(const fs::path& path, const std::vector<T>& values,
+                const std::vector<std::int64_t>& shape) {
+  value_of(write_npy_bytes(path, dtype_of<T>(), shape,
+                           std::as_bytes(std::span{values})));
+}
+
+/// A graph of three nodes with these labels, imported.
+struct value_import {
+  bool regression = true;
+  bool renumber = false;
+  bool multi_label = false;
+  std::optional<split_request> split;
+  std::string meta = "{}";
+
+  template <class T>
+  result<dataset> operator()(const std::vector<T>& labels,
+                             const std::vector<std::int64_t>& shape) const {
+    temp_folder source;
+    temp_folder out;
+    put_values<std::int64_t>(source / "edges.npy", {0, 1, 1, 2}, {2, 2});
+    put_values<T>(source / "labels.npy", labels, shape);
+    if (!split)
+      put_values<std::int64_t>(source / "train_idx.npy", {0}, {1});
+    std::ofstream{source / "meta.json"} << meta;
+    npy_import_options options{.source = source.path(),
+                               .renumber_labels = renumber,
+                               .multi_label = multi_label,
+                               .regression = regression};
+    options.changes.split = split;
+    GRAPHMILL_TRYV(import_npy(options, out.path()));
+    return dataset::open(out.path());
+  }
+};
+
+/// Bytes, since what is no number equals nothing.
+std::vector<std::uint8_t> values_in(const dataset& data, std::int64_t width) {
+  const auto& type = data.info().node_types[0];
+  CATCH_CHECK(type.regression());
+  CATCH_CHECK(type.class_count == width);
+  return rows_of_values(list<float>(*data.nodes(0).labels));
+}
+
+/// A table of nodes with these lines behind its header, imported.
+result<dataset> import_table(const std::string& header,
+                             const std::string& lines, bool regression = true) {
+  temp_folder source;
+  temp_folder out;
+  std::ofstream{source / "nodes.csv"} << header << '\n' << lines;
+  std::ofstream{source / "edges.csv"} << "source,destination\na,b\nb,c\n";
+  csv_import_options options;
+  options.nodes = {{"", source / "nodes.csv"}};
+  options.edges = {{"", source / "edges.csv"}};
+  options.regression = regression;
+  GRAPHMILL_TRYV(import_csv(options, out.path()));
+  return dataset::open(out.path());
+}
+
+} // namespace
+
+CATCH_TEST_CASE("labels are numbers where that is asked for",
+                "[partition][import][npy]") {
+  const value_import take;
+  const auto one = rows_of_values({0.5f, no_value, -3});
+  CATCH_CHECK(
+    values_in(value_of(take(std::vector<float>{0.5f, NAN, -3}, {3})), 1)
+    == one);
+  CATCH_CHECK(
+    values_in(value_of(take(std::vector<double>{0.5, -NAN, -3}, {3, 1})), 1)
+    == one);
+  CATCH_CHECK(
+    values_in(value_of(take(std::vector<std::int64_t>{2, -1, 7}, {3})), 1)
+    == rows_of_values({2, -1, 7}));
+  CATCH_CHECK(
+    values_in(value_of(take(std::vector<float>{1, 2, NAN, NAN, 5, 6}, {3, 2})),
+              2)
+    == rows_of_values({1, 2, no_value, no_value, 5, 6}));
+  value_import named;
+  named.meta = R"({"class_names": ["height", "weight"]})";
+  CATCH_CHECK(value_of(named(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}))
+                .info()
+                .node_types[0]
+                .class_names
+              == std::vector<std::string>{"height", "weight"});
+}
+
+CATCH_TEST_CASE("labels are never taken for numbers in silence",
+                "[partition][import][npy]") {
+  const value_import silent{.regression = false};
+  CATCH_CHECK(
+    has(error_of(silent(std::vector<float>{0, 1, 2}, {3})).message,
+        "labels.npy holds float32; integers expected: save classes as such, or "
+        "import with --regression if labels are numbers to be learnt"));
+  CATCH_CHECK(
+    has(error_of(silent(std::vector<float>{0, 1, 2.5f, 0, 1, 0}, {3, 2}))
+          .message,
+        "import with --regression if labels are numbers to be learnt"));
+}
+
+CATCH_TEST_CASE("numbers that cannot be learnt are named",
+                "[partition][import][npy]") {
+  value_import take;
+  CATCH_CHECK(has(error_of(take(std::vector<double>{1, 2, 1e300}, {3})).message,
+                  "number 0 of node 2 is inf; finite numbers that float32"));
+  CATCH_CHECK(has(
+    error_of(take(std::vector<float>{1, 2, 3, NAN, 5, 6}, {3, 2})).message,
+    "number 1 of node 1 is nan"));
+  take.meta = R"({"num_classes": 3})";
+  CATCH_CHECK(has(error_of(take(std::vector<float>{1, 2, 3}, {3})).message,
+                  "has 1 values for each node, and meta.json speaks of 3"));
+  take.meta = "{}";
+  take.renumber = true;
+  CATCH_CHECK(has(error_of(take(std::vector<float>{1, 2, 3}, {3})).message,
+                  "--renumber-labels for classes; leave one of them out"));
+  take.renumber = false;
+  take.multi_label = true;
+  CATCH_CHECK(has(error_of(take(std::vector<float>{1, 2, 3}, {3})).message,
+                  "--multi-label for classes; leave one of them out"));
+}
+
+CATCH_TEST_CASE("nodes whose labels are numbers are split",
+                "[partition][import][npy]") {
+  const std::vector<float> labels{1, NAN, 2};
+  value_import take;
+  take.split = split_request{.fractions = {0.5, 0.5, 0}};
+  const auto data = value_of(take(labels, {3}));
+  // Of node 1 nothing is known.
+  CATCH_CHECK(data.info().node_types[0].split_counts
+              == std::array<std::int64_t, 3>{1, 1, 0});
+  take.split->order = split_order::label;
+  CATCH_CHECK(has(error_of(take(labels, {3})).message,
+                  "have values, so that there are no classes to be split"));
+}
+
+CATCH_TEST_CASE("a column of labels is numbers where that is asked for",
+                "[partition][import][csv]") {
+  const std::string lines = "a,0.5,train\nb,,\nc,-3,val\n";
+  const auto data = value_of(import_table("id,label,split", lines));
+  CATCH_CHECK(values_in(data, 1) == rows_of_values({0.5f, no_value, -3}));
+  CATCH_CHECK(data.info().node_types[0].split_counts
+              == std::array<std::int64_t, 3>{1, 1, 0});
+  // Otherwise they are texts that name classes.
+  const auto classes = value_of(import_table("id,label,split", lines, false));
+  CATCH_CHECK(classes.info().node_types[0].labels == label_kind::classes);
+  CATCH_CHECK(classes.info().node_types[0].class_names
+              == std::vector<std::string>{"-3", "0.5"});
+  CATCH_CHECK(has(error_of(import_table("id,label,split",
+                                        "a,0.5,train\nb,tall,\nc,1,\n"))
+                    .message,
+                  "nodes.csv:3: the label \"tall\" is no finite number"));
+  CATCH_CHECK(has(error_of(import_table("id,split", "a,\nb,\nc,\n")).message,
+                  "--regression: no node table has a column of labels"));
+  CATCH_CHECK(has(error_of(import_table("id,label,split,split.other",
+                                        "a,1,train,val\nb,2,,\nc,3,,\n"))
+                    .message,
+                  "label set \"other\" has a split alone, of nodes whose "
+                  "labels are numbers"));
+}
