@@ -35,8 +35,7 @@ void find_too_many(const definition& def, const node_type_info& target,
                    const std::string& dataset, found_problems& out) {
   std::int64_t most = 0;
   for (const auto which : {split::validation, split::test})
-    most =
-      std::max(most, target.split_counts[static_cast<std::size_t>(which)]);
+    most = std::max(most, target.split_counts[static_cast<std::size_t>(which)]);
   const auto seeds = static_cast<std::uint64_t>(most);
   const auto each = 2 * static_cast<std::uint64_t>(target.class_count);
   if (seeds > seed_outcomes::most_scores / each)

@@ -11,7 +11,8 @@ namespace graphmill::test {
 inline constexpr float no_value = std::numeric_limits<float>::quiet_NaN();
 
 /// Values of nodes as rows of labels.
-inline std::vector<std::uint8_t> rows_of_values(const std::vector<float>& from) {
+inline std::vector<std::uint8_t>
+rows_of_values(const std::vector<float>& from) {
   std::vector<std::uint8_t> out(from.size() * sizeof(float));
   std::memcpy(out.data(), from.data(), out.size());
   return out;

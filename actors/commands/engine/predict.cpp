@@ -125,7 +125,7 @@ struct predict_cost {
   std::uint64_t scratch_bytes = 0;
 };
 
-const char* called(label_kind labels) {
+const char* name_of_labels(label_kind labels) {
   switch (labels) {
   case label_kind::multi_label:
     return "labels";
@@ -152,7 +152,7 @@ void show(const predict_options& options, const prediction_files& files,
       summary[name] = path;
     return say("{}\n", one_line(summary));
   }
-  say("wrote the {} of {} to {}\n", called(made.labels),
+  say("wrote the {} of {} to {}\n", name_of_labels(made.labels),
       pluralized(made.count(), "node"), names.front().second);
   for (std::size_t i = 1; i < names.size(); ++i)
     say("wrote {} to {}\n", names[i].first, names[i].second);

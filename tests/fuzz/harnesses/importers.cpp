@@ -153,6 +153,7 @@ void import_arrays(std::string_view input) {
   options.reverse = bits & 1;
   options.renumber_labels = bits & 2;
   options.multi_label = bits & 8;
+  options.regression = bits & 16;
   options.normalise = bits & 4 ? row_norm::l1 : row_norm::none;
   fs::create_directories(options.source);
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -99,8 +99,7 @@ CATCH_TEST_CASE("outcomes of several labels come over whole",
   refused([](seed_outcomes& told) { told.labels.pop_back(); });
 }
 
-CATCH_TEST_CASE("outcomes of numbers come over whole",
-                "[messages][outcomes]") {
+CATCH_TEST_CASE("outcomes of numbers come over whole", "[messages][outcomes]") {
   seed_outcomes values;
   values.classes = 2;
   values.regression = true;

@@ -55,7 +55,8 @@ result<dataset_info> write_values(const fs::path& folder,
 }
 
 /// Bytes of the values of the papers of a graph, by their original ids.
-std::vector<std::uint8_t> values_by_original_id(const partitioned_graph& graph) {
+std::vector<std::uint8_t>
+values_by_original_id(const partitioned_graph& graph) {
   std::vector<std::uint8_t> out(paper_values.size() * sizeof(float));
   for (part_id p = 0; p < graph.part_count(); ++p) {
     const auto part = value_of(graph.open_shard(p));
@@ -172,13 +173,13 @@ CATCH_TEST_CASE("a writer refuses broken rows of numbers",
   CATCH_CHECK(has(error_of(writer.set_labels(0, example_labels)).message,
                   "which have values"));
   for (const auto width : {0, 1025})
-    CATCH_CHECK(has(
-      error_of(dataset_writer::create(folder.path(), info_with_values(width),
-                                      {}))
-        .message,
-      fmt::format("nodes of paper have {} values for labels; 1 to 1024 "
-                  "expected",
-                  width)));
+    CATCH_CHECK(
+      has(error_of(
+            dataset_writer::create(folder.path(), info_with_values(width), {}))
+            .message,
+          fmt::format("nodes of paper have {} values for labels; 1 to 1024 "
+                      "expected",
+                      width)));
 }
 
 CATCH_TEST_CASE("the first value that cannot stand in a row is found",
@@ -188,7 +189,7 @@ CATCH_TEST_CASE("the first value that cannot stand in a row is found",
   };
   CATCH_CHECK_FALSE(bad({}, 3));
   CATCH_CHECK_FALSE(bad({1, 2, no_value, no_value}, 2));
-  CATCH_CHECK(bad({1, 2, no_value, 3}, 2) == 3);
-  CATCH_CHECK(bad({1, no_value, 2, 3}, 2) == 1);
-  CATCH_CHECK(bad({1, 2, 3, -INFINITY}, 2) == 3);
+  CATCH_CHECK(bad({1, 2, no_value, 3}, 2) == 3u);
+  CATCH_CHECK(bad({1, no_value, 2, 3}, 2) == 1u);
+  CATCH_CHECK(bad({1, 2, 3, -INFINITY}, 2) == 3u);
 }

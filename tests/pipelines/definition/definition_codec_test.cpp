@@ -121,7 +121,7 @@ definition full_definition() {
   def.optimizer = {optimizer_kind::sgd,   0.05,  1e-4, 0.9,
                    schedule_kind::step,   2,     3,    0.25,
                    decayed_layers::first, false, 2,    3};
-  def.train = {2048, 20,    1000,    seed_order::global, 5, true, 6,
+  def.train = {2048, 20,    1000,     seed_order::global, 5, true, 6,
                0.25, false, {1, 0.5}, value_loss::mae};
   def.evaluate = {neighbour_use::all, 512, 4};
   def.budget = {1ull << 33, 9};
@@ -216,8 +216,7 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
   CATCH_CHECK(last(schema::NeighbourUse{}) == int(neighbour_use::all));
   CATCH_CHECK(last(schema::Precision{}) == int(feature_precision::float16));
   CATCH_CHECK(last(schema::CacheOrder{}) == int(cache_order::degree));
-  CATCH_CHECK(last(schema::EvaluationMetric{})
-              == int(evaluation_metric::mae));
+  CATCH_CHECK(last(schema::EvaluationMetric{}) == int(evaluation_metric::mae));
   CATCH_CHECK(last(schema::ValueLoss{}) == int(value_loss::huber));
 }
 

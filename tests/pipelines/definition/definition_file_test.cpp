@@ -125,11 +125,18 @@ labels: genre
               == definition::optimizer_section{
                 optimizer_kind::sgd, 1e-3, 0.125, 0.5, schedule_kind::step, 11,
                 12, 0.75, decayed_layers::first, false, 26, 27.5});
-  CATCH_CHECK(
-    def.train
-    == definition::train_section{
-      13, 14, 15, seed_order::global, 16, true, 28, 0.0625, false, {1, 0.5},
-      value_loss::huber});
+  CATCH_CHECK(def.train
+              == definition::train_section{13,
+                                           14,
+                                           15,
+                                           seed_order::global,
+                                           16,
+                                           true,
+                                           28,
+                                           0.0625,
+                                           false,
+                                           {1, 0.5},
+                                           value_loss::huber});
   CATCH_CHECK(def.evaluate
               == definition::evaluate_section{
                 neighbour_use::all, 17, 18, evaluation_metric::f1_macro, true});

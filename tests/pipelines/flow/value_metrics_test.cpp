@@ -92,9 +92,9 @@ CATCH_TEST_CASE("metrics of numbers do not depend on how seeds were dealt out",
     class_tally dealt;
     for (std::size_t at = 0; at < order.size();) {
       const auto end = std::min(order.size(), at + 1 + engine() % 90);
-      dealt.add(
-        seeds.told(std::vector(order.begin() + static_cast<std::ptrdiff_t>(at),
-                               order.begin() + static_cast<std::ptrdiff_t>(end))));
+      dealt.add(seeds.told(
+        std::vector(order.begin() + static_cast<std::ptrdiff_t>(at),
+                    order.begin() + static_cast<std::ptrdiff_t>(end))));
       at = end;
     }
     const auto got = dealt.metrics(300);

@@ -15,8 +15,8 @@ using namespace graphmill::test;
 namespace {
 
 /// Errors of 0.5 and 3; nothing known; errors of -2 and 0.
-const std::vector<float> some_outputs{1, 4, //
-                                      5, 5, //
+const std::vector<float> some_outputs{1,  4, //
+                                      5,  5, //
                                       -2, 2};
 const std::vector<std::uint8_t> some_values =
   rows_of_values({0.5f, 1, no_value, no_value, 0, 2});

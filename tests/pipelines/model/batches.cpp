@@ -200,11 +200,13 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
         degrees.push_back(graph.in_degree(static_cast<node_type_id>(t), node));
     }
   }
-  const auto labels = info.node_types[info.target].class_count;
+  const auto& target = info.node_types[info.target];
+  const auto bytes = static_cast<std::size_t>(target.label_bytes());
   for (auto seed : seeds)
-    if (info.node_types[info.target].multi_label())
-      data.label_rows.append({graph.label_rows.data() + seed * labels,
-                              static_cast<std::size_t>(labels)});
+    if (target.has_label_rows())
+      data.label_rows.append(
+        {graph.label_rows.data() + static_cast<std::size_t>(seed) * bytes,
+         bytes});
     else
       data.labels.push_back(graph.labels[seed]);
   assign(data.original_seeds, seeds);

@@ -19,7 +19,7 @@ struct toy_graph {
   std::vector<std::vector<std::vector<node_id>>> in_lists;
   std::vector<std::vector<float>> features; ///< Per node type, may be empty.
   std::vector<std::int64_t> labels;         ///< Of the target type.
-  /// [nodes, classes] If its nodes may have several labels.
+  /// [nodes, bytes of a row] If its nodes have rows of labels.
   std::vector<std::uint8_t> label_rows{};
 
   std::int32_t in_degree(node_type_id type, node_id node) const;

@@ -3,6 +3,7 @@
 #include "tests/pipelines/model/reference.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
+#include "tests/support/value_list.hpp"
 
 #include <cmath>
 
@@ -188,6 +189,37 @@ CATCH_TEST_CASE("gradients of several labels", "[compute]") {
   wrong.data.label_rows[1] = 2;
   CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code
               == ec::invalid_data);
+  wrong.data.label_rows.clear();
+  CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code == ec::internal);
+}
+
+CATCH_TEST_CASE("gradients of numbers", "[compute]") {
+  const auto kind =
+    GENERATE(model_kind::sage, model_kind::gat, model_kind::rgcn);
+  CATCH_INFO("kind " << int(kind) << ", seed 59");
+  std::mt19937_64 random{59};
+  const auto def = small_definition(kind, 2);
+  auto graph =
+    random_graph(random, traits_of(kind).typed ? small_typed : toy_options{});
+  auto& target = graph.info.node_types[0];
+  target.labels = label_kind::regression;
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < target.count * target.class_count; ++i)
+    values.push_back(static_cast<float>(random() % 8) / 8 - 0.5f);
+  // Of node 0 nothing is known.
+  for (std::int64_t c = 0; c < target.class_count; ++c)
+    values[static_cast<std::size_t>(c)] = no_value;
+  graph.label_rows = rows_of_values(values);
+  check_gradients(def, graph, {2, 0, 5}, -1, random);
+
+  const auto model = value_of(replica::create(def, graph.info));
+  seed_outcomes told;
+  const auto batch = make_batch(graph, def, {2, 0, 5});
+  const auto metrics = value_of(model->evaluate(batch, nullptr, &told));
+  CATCH_CHECK(metrics.seeds == 2);
+  CATCH_CHECK(told.regression);
+  CATCH_CHECK(told.scored() == 2);
+  auto wrong = make_batch(graph, def, {2, 0});
   wrong.data.label_rows.clear();
   CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code == ec::internal);
 }

@@ -6,9 +6,11 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"
 #include "tests/support/result.hpp"
+#include "tests/support/value_list.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -113,6 +115,33 @@ CATCH_TEST_CASE("rows that are no labels are refused", "[actors][remote]") {
         (first == no_labels ? wanted.got[i] == no_labels : wanted.got[i] <= 1));
     }
   }
+}
+
+CATCH_TEST_CASE("rows of numbers come as their bytes, or are refused",
+                "[actors][remote]") {
+  auto info = info_with_labels();
+  info.node_types[0].class_count = 2;
+  info.node_types[0].labels = label_kind::regression;
+  const std::vector<node_id> ids{50, 51};
+  const std::vector<local_id> rows{1, 0};
+  std::vector<std::uint8_t> got(2 * 2 * sizeof(float));
+  const auto job = std::make_shared<remote_gather>(nullptr);
+  job->wanted.push_back({0, ids, {{gather_kind::labels, rows, got.data()}}});
+  const auto call = cut_calls(info, job, 1 << 20, false).at(0);
+  const auto send = [&](const std::vector<float>& values) {
+    const auto bytes = rows_of_values(values);
+    bulk_writer arrays;
+    gather_reply reply;
+    reply.values.push_back(
+      arrays.add(element::uint8, std::as_bytes(std::span{bytes})));
+    return !!scatter(info, call, false,
+                     value_of(encode(reply, std::move(arrays))));
+  };
+  CATCH_CHECK(send({1, 2.5f, no_value, no_value}));
+  CATCH_CHECK(got == rows_of_values({no_value, no_value, 1, 2.5f}));
+  CATCH_CHECK_FALSE(send({1, no_value, 3, 4}));
+  CATCH_CHECK_FALSE(send({1, 2, std::numeric_limits<float>::infinity(), 4}));
+  CATCH_CHECK_FALSE(send({1, 2, 3}));
 }
 
 CATCH_TEST_CASE("rows of labels are proved", "[actors][remote]") {

@@ -114,10 +114,9 @@ CATCH_TEST_CASE("labels are never taken for numbers in silence",
     has(error_of(silent(std::vector<float>{0, 1, 2}, {3})).message,
         "labels.npy holds float32; integers expected: save classes as such, or "
         "import with --regression if labels are numbers to be learnt"));
-  CATCH_CHECK(
-    has(error_of(silent(std::vector<float>{0, 1, 2.5f, 0, 1, 0}, {3, 2}))
-          .message,
-        "import with --regression if labels are numbers to be learnt"));
+  CATCH_CHECK(has(
+    error_of(silent(std::vector<float>{0, 1, 2.5f, 0, 1, 0}, {3, 2})).message,
+    "import with --regression if labels are numbers to be learnt"));
 }
 
 CATCH_TEST_CASE("numbers that cannot be learnt are named",
@@ -125,9 +124,9 @@ CATCH_TEST_CASE("numbers that cannot be learnt are named",
   value_import take;
   CATCH_CHECK(has(error_of(take(std::vector<double>{1, 2, 1e300}, {3})).message,
                   "number 0 of node 2 is inf; finite numbers that float32"));
-  CATCH_CHECK(has(
-    error_of(take(std::vector<float>{1, 2, 3, NAN, 5, 6}, {3, 2})).message,
-    "number 1 of node 1 is nan"));
+  CATCH_CHECK(
+    has(error_of(take(std::vector<float>{1, 2, 3, NAN, 5, 6}, {3, 2})).message,
+        "number 1 of node 1 is nan"));
   take.meta = R"({"num_classes": 3})";
   CATCH_CHECK(has(error_of(take(std::vector<float>{1, 2, 3}, {3})).message,
                   "has 1 values for each node, and meta.json speaks of 3"));
@@ -167,10 +166,10 @@ CATCH_TEST_CASE("a column of labels is numbers where that is asked for",
   CATCH_CHECK(classes.info().node_types[0].labels == label_kind::classes);
   CATCH_CHECK(classes.info().node_types[0].class_names
               == std::vector<std::string>{"-3", "0.5"});
-  CATCH_CHECK(has(error_of(import_table("id,label,split",
-                                        "a,0.5,train\nb,tall,\nc,1,\n"))
-                    .message,
-                  "nodes.csv:3: the label \"tall\" is no finite number"));
+  CATCH_CHECK(
+    has(error_of(import_table("id,label,split", "a,0.5,train\nb,tall,\nc,1,\n"))
+          .message,
+        "nodes.csv:3: the label \"tall\" is no finite number"));
   CATCH_CHECK(has(error_of(import_table("id,split", "a,\nb,\nc,\n")).message,
                   "--regression: no node table has a column of labels"));
   CATCH_CHECK(has(error_of(import_table("id,label,split,split.other",
