@@ -5,7 +5,8 @@
     python3 examples/read_weights.py runs/RUN --compare logits.npy
     python3 examples/read_weights.py runs/RUN --out logits.npy
 
-Prints the name and shape of each weight, and the accuracy of the test split.
+Prints the name and shape of each weight, and the accuracy of the test split
+(of labels that are numbers the mean of the squares of errors).
 `--compare` takes what `graphmill predict RUN --all --logits` has written, and
 fails if it differs. All of the graph is in memory, in double precision: this
 is for small graphs, and to see what the weights mean. The formulas of all kinds
@@ -66,22 +67,29 @@ def predict(run, data):
     return weights, logits, dataset
 
 
-def accuracy(logits, dataset, labels_of):
-    """Of the test split of a label set; None if there is none."""
+def test_text(logits, dataset, labels_of):
+    """The accuracy of the test split of a label set, or the mean of the squares
+    of errors where labels are numbers; None without such a split."""
     target = dataset.info["target"]
     end = f".{labels_of}" if labels_of else ""
     labels = dataset.node_array(target, f"labels{end}")
     test = dataset.node_array(target, f"test{end}")
     if labels is None or test is None or not len(test):
         return None
+    if labels.dtype.kind == "f":
+        return f"test MSE {((logits[test] - labels[test]) ** 2).mean():.4g}"
     if labels.ndim == 2:  # Several labels for each node, all of them right.
-        return ((logits[test] > 0) == labels[test]).all(axis=1).mean()
-    return (logits[test].argmax(axis=1) == labels[test]).mean()
+        right = ((logits[test] > 0) == labels[test]).all(axis=1)
+    else:
+        right = logits[test].argmax(axis=1) == labels[test]
+    return f"test accuracy {right.mean():.4f}"
 
 
 def difference(logits, file):
     """How far other logits are from these, as a share of the largest one."""
     other = np.load(file)
+    if other.ndim == 1:  # One number for each node.
+        other = other[:, None]
     if other.shape != logits.shape:
         sys.exit(f"{file} has the shape {other.shape}, not {logits.shape}")
     return np.abs(other - logits).max() / np.abs(logits).max()
@@ -98,7 +106,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path,
                         help="write logits: [nodes, classes] float32")
     parser.add_argument("--compare", type=pathlib.Path,
-                        help="logits of `graphmill predict --all --logits`")
+                        help="logits of `graphmill predict --all --logits`, "
+                             "or its values where labels are numbers")
     options = parser.parse_args()
     data = options.data or pathlib.Path(
         json.loads((options.run / "run.json").read_text())["data"])
@@ -109,8 +118,8 @@ def main():
     for name, value in weights.items():
         print(f"{name:40} {list(value.shape)}")
     labels_of = label_set((options.run / "definition.yaml").read_text())
-    if (share := accuracy(logits, dataset, labels_of)) is not None:
-        print(f"test accuracy {share:.4f}")
+    if (text := test_text(logits, dataset, labels_of)) is not None:
+        print(text)
     if options.out:
         np.save(options.out, logits.astype(np.float32))
     if options.compare:

@@ -193,6 +193,7 @@ std::vector<std::string> array_folders() {
       + joined({meta, edges, labels, features, "", "", "", train}),
     std::string{'\3'} + joined({"", edges, labels}),
     std::string{'\x8'} + joined({"", edges, rows}),
+    std::string{'\x10'} + joined({"", edges, features}),
     std::string{'\4'}
       + joined({meta, edges, labels, "", indptr, indices, values, train}),
   };
