@@ -166,6 +166,24 @@ json values_json(const std::vector<value_summary>& values) {
   return out;
 }
 
+json edges_json(const inspected& inspection, bool part) {
+  const auto& info = inspection.data.info();
+  auto edges = json::array();
+  for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
+    edges.push_back(
+      {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
+       {"count", info.edge_types[t].count},
+       {"in_degree", to_json(inspection.found.edge_types[t].in)}});
+    if (part)
+      continue;
+    const auto& found = inspection.found.edge_types[t];
+    edges.back()["out_degree"] = to_json(found.out);
+    edges.back()["self_loops"] = found.self_loops;
+    edges.back()["duplicates"] = found.duplicates;
+  }
+  return edges;
+}
+
 json to_json(const inspected& inspection, bool part) {
   const auto& info = inspection.data.info();
   auto nodes = json::array();
@@ -204,26 +222,13 @@ json to_json(const inspected& inspection, bool part) {
          {"test", set.split_counts[2]}});
     }
   }
-  auto edges = json::array();
-  for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
-    edges.push_back(
-      {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
-       {"count", info.edge_types[t].count},
-       {"in_degree", to_json(inspection.found.edge_types[t].in)}});
-    if (part)
-      continue;
-    const auto& found = inspection.found.edge_types[t];
-    edges.back()["out_degree"] = to_json(found.out);
-    edges.back()["self_loops"] = found.self_loops;
-    edges.back()["duplicates"] = found.duplicates;
-  }
   return {{"folder", inspection.data.folder().string()},
           {"name", info.name},
           {"target", info.node_types[info.target].name},
           {"provenance", info.provenance},
           {"digest", info.digest},
           {"node_types", std::move(nodes)},
-          {"edge_types", std::move(edges)},
+          {"edge_types", edges_json(inspection, part)},
           {"broken", inspection.found.broken},
           {"unused", inspection.found.unused}};
 }

@@ -161,6 +161,7 @@ class Recipes(runs.Workplace):
             "My CSV files": self.my_csv_files,
             "My PyG object": self.trains_something,
             "Nodes with several labels": self.several_labels,
+            "Numbers as labels": self.numbers,
             "Hops beforehand": self.hops_beforehand,
             "A graph of several types": self.trains_something,
             "Larger than memory": self.larger_than_memory,
@@ -195,6 +196,13 @@ class Recipes(runs.Workplace):
         self.assertIn("wrote the labels of 90 nodes", printed)
         for name in ("genes.npy", "genes.probabilities.npy"):
             self.assertEqual(np.load(self.top / name).shape, (90, 5))
+
+    def numbers(self, title):
+        printed = self.follow(title)
+        self.assertIn("the best by mae", printed)
+        self.assertIn("wrote the values of 120 nodes", printed)
+        heights = np.load(self.top / "heights.npy")
+        self.assertEqual((heights.shape, heights.dtype), ((120,), np.float32))
 
     def digest(self, printed):
         return re.findall(r"weights digest +(\S+)", printed)[-1]
