@@ -200,7 +200,9 @@ void run_reporter::go_on_after(const nlohmann::json& lines) {
     const auto which = line.value("phase", "");
     const auto seeds = integer_of(line.value("seeds", nlohmann::json{}));
     // There is none of numbers.
-    const auto accuracy = line.value("accuracy", nlohmann::json(0.0));
+    const auto accuracy =
+      line.value("accuracy",
+                 line.contains("mse") ? nlohmann::json(0.0) : nlohmann::json());
     if (which == to_string(phase::train))
       epochs_ = std::max(epochs_, epoch_of(line));
     if (which != to_string(phase::validation) || !seeds
