@@ -163,9 +163,11 @@ def add_hops(data, out, hops, program=None):
         write_edges(source, arrays)
         write_labels(source, arrays)
         write_meta(source, hops, arrays)
+        flags = (["--regression"]
+                 if source.type.get("labels") == "regression" else [])
         said = import_arrays(
-            import_command(program, arrays, out, out.name, (), False), arrays,
-            out, typed=True)
+            import_command(program, arrays, out, out.name, flags, False),
+            arrays, out, typed=True)
     for beside in ("ids.txt", "node_names.txt"):
         if (source.nodes / beside).is_file():
             shutil.copyfile(source.nodes / beside, out / "nodes" / name / beside)

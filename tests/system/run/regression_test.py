@@ -189,6 +189,16 @@ class Regression(runs.Workplace):
             self.assertEqual(done["metric"], "mae")
             self.assertNotIn("values", done["test"])
 
+    def test_hops_beside_features(self):
+        out = self.top / "hops"
+        done = subprocess.run(
+            [sys.executable, "-B", ROOT / "examples/add_hops.py", self.data,
+             out, "--hops", "1", "--program", program()], text=True,
+            capture_output=True, timeout=runs.PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        np.testing.assert_array_equal(
+            Dataset(out).node_array("node", "labels"), self.labels)
+
     def test_a_table(self):
         nodes = self.top / "nodes.txt"
         nodes.write_text("7\n3\n")
