@@ -199,17 +199,17 @@ void run_reporter::go_on_after(const nlohmann::json& lines) {
   for (const auto& line : lines_) {
     const auto which = line.value("phase", "");
     const auto seeds = integer_of(line.value("seeds", nlohmann::json{}));
-    // There is none of numbers.
-    const auto accuracy =
-      line.value("accuracy",
-                 line.contains("mse") ? nlohmann::json(0.0) : nlohmann::json());
+    const auto accuracy = line.value("accuracy", nlohmann::json{});
+    const auto of_values = line.contains("mse"); // Which have no accuracy.
     if (which == to_string(phase::train))
       epochs_ = std::max(epochs_, epoch_of(line));
     if (which != to_string(phase::validation) || !seeds
-        || !accuracy.is_number())
+        || !(of_values || accuracy.is_number()))
       continue;
     if (const auto quality = quality_in(line))
       note_validation(line, *quality);
+    if (of_values)
+      continue;
     batch_metrics told;
     told.seeds = *seeds;
     told.correct = std::llround(accuracy.get<double>() * double(*seeds));
