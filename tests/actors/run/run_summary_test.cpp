@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -260,4 +261,48 @@ CATCH_TEST_CASE("the summary says what disk and cache brought",
   const auto less = summary_of(plain);
   CATCH_CHECK(less["cache"].is_null());
   CATCH_CHECK(less["disk"].is_null());
+}
+
+CATCH_TEST_CASE("labels that are numbers have errors instead of an accuracy",
+                "[actors][summary]") {
+  // The first has the smaller MAE, the second the smaller MSE.
+  const std::vector<std::vector<value_result>> found{
+    {{5, 1, 0.5}, {3, 1, std::nullopt}}, {{1, 2, 0.75}, {1, 1, -1}}};
+  for (const auto& [metric, expected] :
+       std::vector<std::pair<evaluation_metric, int>>{
+         {evaluation_metric::mae, 1}, {evaluation_metric::mse, 2}}) {
+    run_reporter reporter{nullptr, {}, nullptr};
+    auto lines = nlohmann::json::array();
+    phase_result done;
+    done.metric = metric;
+    for (std::int32_t epoch = 0; epoch < 2; ++epoch) {
+      done.phase = phase::validation;
+      done.epoch = epoch;
+      done.metrics = {8, 0, 4};
+      done.classes.emplace().values = found[std::size_t(epoch)];
+      test::value_of(reporter.observer().on_phase(done));
+      lines.push_back(metrics_json(done));
+      CATCH_CHECK_FALSE(lines.back().contains("accuracy"));
+      CATCH_CHECK(lines.back()["metric"] == to_string(metric));
+    }
+    done.phase = phase::test;
+    test::value_of(reporter.observer().on_phase(done));
+    CATCH_CHECK(reporter.best_epoch() == expected);
+    const auto summary = summarise(full_run(), reporter, "folder");
+    CATCH_CHECK(summary["metric"] == to_string(metric));
+    CATCH_CHECK(summary["test_accuracy"].is_null());
+    CATCH_CHECK(summary["validation_accuracy"].is_null());
+    CATCH_CHECK(summary["validation"]["mse"] == (expected == 1 ? 4 : 1));
+    CATCH_CHECK(summary["test"].dump()
+                == R"({"loss":2.0,"mae":1.5,"mse":1.0,"r2":-0.125,"rmse":1.0,)"
+                   R"("seeds":4,"values":[{"mae":2.0,"mse":1.0,"r2":0.75,)"
+                   R"("rmse":1.0,"value":0},{"mae":1.0,"mse":1.0,"r2":-1.0,)"
+                   R"("rmse":1.0,"value":1}]})");
+    // Goes on from the lines as well.
+    run_reporter later{nullptr, {}, nullptr};
+    later.go_on_after(lines);
+    CATCH_CHECK(later.best_epoch() == expected);
+    CATCH_CHECK(
+      summarise(full_run(), later, "folder")["validation_accuracy"].is_null());
+  }
 }

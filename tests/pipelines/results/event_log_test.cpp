@@ -153,6 +153,31 @@ CATCH_TEST_CASE("an event log tells NaN of a loss that is no number",
                        {"test/accuracy", 0.25f}})));
 }
 
+CATCH_TEST_CASE("an event log tells errors of labels that are numbers",
+                "[kernels][events]") {
+  const temp_folder folder;
+  auto train = line_of("train", 4, 0.5);
+  auto validation = line_of("validation", 2, 0.75);
+  for (auto* line : {&train, &validation}) {
+    line->erase("accuracy");
+    (*line)["metric"] = "mae";
+  }
+  validation["mse"] = 0.5;
+  validation["mae"] = 0.25;
+  event_log log{folder / "curves"};
+  value_of(log.tell(nlohmann::json::array({train, validation})));
+  CATCH_CHECK(
+    told_in(folder / "curves")
+    == hex_of(event_record::values(first_end, 4,
+                                   curves{{"train/loss", 0.5f},
+                                          {"learning_rate", 0.125f},
+                                          {"seeds_per_second", 40}}))
+         + hex_of(event_record::values(first_end, 4,
+                                       curves{{"validation/loss", 0.75f},
+                                              {"validation/mse", 0.5f},
+                                              {"validation/mae", 0.25f}})));
+}
+
 CATCH_TEST_CASE("an event log counts no more steps than there can be",
                 "[kernels][events]") {
   const temp_folder folder;
