@@ -18,6 +18,12 @@ namespace graphmill {
 
 namespace {
 
+/// Whether members have to ask each other for something before a run begins:
+/// rows to keep or, to predict, which nodes come in which order.
+bool has_to_fill(const definition& def) {
+  return def.fetch.cache != 0 || def.evaluate.predict;
+}
+
 /// Leads a run: carries out what its `run_course` has it do next, and tells
 /// that what has come of it. Sends the requests, adds up a phase, and collects
 /// answers; when what is done is up to the course.
@@ -28,7 +34,7 @@ public:
 
   conductor(interface::pointer self, conductor_config config)
     : self_(self), config_(std::move(config)),
-      course_(config_.phases, config_.ranks, config_.def.fetch.cache != 0,
+      course_(config_.phases, config_.ranks, has_to_fill(config_.def),
               config_.from ? std::optional{config_.from->at} : std::nullopt),
       pause_(config_.pause_at,
              config_.from ? std::optional{config_.from->at} : std::nullopt),

@@ -230,7 +230,8 @@ struct definition {
     std::uint32_t every = 0; ///< Epochs between validations.
     /// Of validations, by which the best epoch is chosen.
     evaluation_metric metric = evaluation_metric::accuracy;
-    bool scores = false; ///< Tell what takes the scores of all seeds.
+    bool scores = false;  ///< Tell what takes the scores of all seeds.
+    bool predict = false; ///< All nodes, and nothing is trained.
 
     /// Whether the scores of seeds are brought together.
     bool brings_scores() const {
@@ -244,6 +245,7 @@ struct definition {
       visit("every", of.every);
       visit("metric", of.metric);
       visit("scores", of.scores);
+      visit("predict", of.predict);
     }
 
     friend bool operator==(const evaluate_section&,

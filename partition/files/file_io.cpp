@@ -157,6 +157,23 @@ result<void> write_all(int fd, std::span<const std::byte> bytes,
   return ok();
 }
 
+result<void> write_at(int fd, std::span<const std::byte> bytes,
+                      std::uint64_t offset, const fs::path& path) {
+  GRAPHMILL_TRYV(room_for(path));
+  while (!bytes.empty()) {
+    const auto n =
+      ::pwrite(fd, bytes.data(), std::min(bytes.size(), largest_transfer),
+               static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return fail_errno(errno, "cannot write {}", path.string());
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+  return ok();
+}
+
 result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
                               const fs::path& path) {
   std::size_t done = 0;

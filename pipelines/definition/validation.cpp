@@ -210,12 +210,25 @@ void check_scores(const checked& c) {
                          path));
 }
 
+/// What a batch gives must fit into a message.
+void check_predictions(const checked& c) {
+  const auto& evaluate = c.def.evaluate;
+  const auto classes = static_cast<std::uint64_t>(c.target().class_count);
+  if (evaluate.predict && c.source.usable("evaluate.batch_size")
+      && evaluate.batch_size * classes > seed_outcomes::most_batch_scores)
+    c.report("evaluate.batch_size",
+             fmt::format("`evaluate.batch_size` may be {} at the most for {} "
+                         "classes and `evaluate.predict`",
+                         seed_outcomes::most_batch_scores / classes, classes));
+}
+
 void check_metric(const checked& c) {
   const auto metric = c.def.evaluate.metric;
   const auto& target = c.target();
   if (target.class_count == 0)
     return; // That has been reported.
   check_scores(c);
+  check_predictions(c);
   if (metric == evaluation_metric::accuracy
       || !c.source.usable("evaluate.metric"))
     return;

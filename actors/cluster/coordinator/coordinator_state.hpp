@@ -53,7 +53,8 @@ struct stand_in_names {
 
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
-/// it takes and queues runs in coordinator_runs.cpp, how they leave the queue
+/// it takes and queues runs in coordinator_runs.cpp, with what they go on in
+/// coordinator_resumption.cpp, how they leave the queue
 /// in coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, what goes from and to clients as files in
 /// coordinator_files.cpp, what it leaves for HTTP in coordinator_figures.cpp,

@@ -80,6 +80,7 @@ result<void> check_weights(const run_folder& run,
 void leave_training_out(definition& def) {
   def.evaluate.scores = def.evaluate.brings_scores();
   def.evaluate.metric = evaluation_metric::accuracy;
+  def.evaluate.predict = false;
   def.train.patience = 0;
   def.faults = {};
 }
@@ -134,6 +135,26 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
     GRAPHMILL_TRYV(use_other_dataset(options, graph.info(), out));
   GRAPHMILL_TRY(out.config.log, make_logger({}));
   return out;
+}
+
+result<definition> prediction_by(const std::string& run,
+                                 const std::vector<std::string>& overrides) {
+  GRAPHMILL_TRY(const auto folder, run_folder::open(run));
+  std::vector<std::string> settings{"evaluate.neighbours=all"};
+  settings.insert(settings.end(), overrides.begin(), overrides.end());
+  GRAPHMILL_TRY(auto source, load_definition(folder.definition(), settings));
+  GRAPHMILL_TRY(const auto weights, read_safetensors(folder.weights()));
+  GRAPHMILL_TRYV(check_weights(folder, weights.tensors));
+  auto& def = source.value;
+  leave_training_out(def);
+  def.evaluate.scores = false; // Nothing is evaluated.
+  def.evaluate.predict = true;
+  def.train.record_steps = false;
+  def.train.balance_classes = false;
+  def.trainer.min_replicas = 0;
+  def.trainer.sizes.clear();
+  def.model.weights = folder.weights();
+  return std::move(def);
 }
 
 } // namespace graphmill
