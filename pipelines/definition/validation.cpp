@@ -214,11 +214,14 @@ void check_scores(const checked& c) {
 void check_predictions(const checked& c) {
   const auto& evaluate = c.def.evaluate;
   const auto classes = static_cast<std::uint64_t>(c.target().class_count);
+  const auto batch = std::min<std::uint64_t>(
+    evaluate.batch_size, static_cast<std::uint64_t>(c.target().count));
   if (evaluate.predict && c.source.usable("evaluate.batch_size")
-      && evaluate.batch_size * classes > seed_outcomes::most_batch_scores)
+      && batch * classes > seed_outcomes::most_batch_scores)
     c.report("evaluate.batch_size",
              fmt::format("`evaluate.batch_size` may be {} at the most for {} "
-                         "classes and `evaluate.predict`",
+                         "classes and `evaluate.predict`, which tells a logit "
+                         "for each of them",
                          seed_outcomes::most_batch_scores / classes, classes));
 }
 

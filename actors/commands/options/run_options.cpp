@@ -146,7 +146,9 @@ result<definition> prediction_by(const std::string& run,
   GRAPHMILL_TRY(const auto weights, read_safetensors(folder.weights()));
   GRAPHMILL_TRYV(check_weights(folder, weights.tensors));
   auto& def = source.value;
+  const auto faults = def.faults; // They show that they change nothing.
   leave_training_out(def);
+  def.faults = faults;
   def.evaluate.scores = false; // Nothing is evaluated.
   def.evaluate.predict = true;
   def.train.record_steps = false;

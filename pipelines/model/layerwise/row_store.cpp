@@ -12,26 +12,6 @@
 
 namespace graphmill {
 
-namespace {
-
-/// pwrite(2) of everything.
-result<void> write_at(int fd, std::span<const std::byte> bytes,
-                      std::uint64_t offset) {
-  while (!bytes.empty()) {
-    const auto done =
-      ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done < 0)
-      return fail_errno(errno, "cannot write rows of a layer to disk");
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-    offset += static_cast<std::uint64_t>(done);
-  }
-  return ok();
-}
-
-} // namespace
-
 result<std::shared_ptr<row_store>> row_room::make(std::int64_t rows,
                                                   std::int64_t columns) {
   const auto count = static_cast<std::size_t>(rows * columns);
@@ -86,7 +66,7 @@ result<void> row_store::write(std::int64_t begin, const_matrix rows) {
     return ok();
   if (on_disk())
     return write_at(file_.get(), std::as_bytes(std::span{rows.data, count}),
-                    std::uint64_t{first} * sizeof(float));
+                    std::uint64_t{first} * sizeof(float), "rows of a layer");
   std::memcpy(values_.data() + first, rows.data, count * sizeof(float));
   return ok();
 }
