@@ -18,12 +18,6 @@ namespace graphmill {
 
 namespace {
 
-/// Whether members have to ask each other for something before a run begins:
-/// rows to keep or, to predict, which nodes come in which order.
-bool has_to_fill(const definition& def) {
-  return def.fetch.cache != 0 || def.evaluate.predict;
-}
-
 /// Leads a run: carries out what its `run_course` has it do next, and tells
 /// that what has come of it. Sends the requests, adds up a phase, and collects
 /// answers; when what is done is up to the course.

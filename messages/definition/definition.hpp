@@ -373,6 +373,12 @@ inline bool rounds_features(const definition& def) {
   return def.fetch.precision == feature_precision::float16;
 }
 
+/// Whether members of a run have to ask each other for something before it
+/// begins: for rows to keep or, to predict, in which order nodes come.
+inline bool has_to_fill(const definition& def) {
+  return def.fetch.cache != 0 || def.evaluate.predict;
+}
+
 /// Number of hops, and so of model layers.
 inline int hops(const definition& def) {
   return static_cast<int>(def.sampler.fanouts.size());
