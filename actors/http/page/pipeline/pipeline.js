@@ -1,10 +1,10 @@
 // The pipeline of the run that is on, drawn for each of its daemons.
 
-import { attribute, byId, el, keyed, sight, svg, text } from "./dom.js";
-import { bytes, count, number, percent, seconds } from "./format.js";
+import { attribute, byId, el, keyed, sight, svg, text } from "../elements/dom.js";
+import { bytes, count, number, percent, seconds } from "../elements/format.js";
 import { groupsOf, isNamed, SHARES, toneOf } from "./groups.js";
 import { KINDS, NARROW, place } from "./layout.js";
-import { shape, stateOf, word } from "./marks.js";
+import { shape, stateOf, word } from "../elements/marks.js";
 
 const OPEN_AT_FIRST = 4; // Daemons whose drawing is not folded.
 const PAD = 9;
