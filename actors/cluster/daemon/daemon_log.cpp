@@ -54,13 +54,6 @@ notice_of_loss(const log_options& options, const std::string& name,
   };
 }
 
-queued_sink::outlet console_of(const log_options& options,
-                               const std::string& name) {
-  auto out = queued_sink::to_descriptor(STDERR_FILENO);
-  out.notice = notice_of_loss(options, name, "nobody read them");
-  return out;
-}
-
 } // namespace
 
 result<daemon_log> open_daemon_log(const log_options& options,
@@ -70,7 +63,9 @@ result<daemon_log> open_daemon_log(const log_options& options,
   daemon_log out;
   out.lines = std::make_shared<log_ring>(leads ? log_ring::of_cluster
                                                : log_ring::of_daemon);
-  const auto console = std::make_shared<queued_sink>(console_of(options, name));
+  const auto console = std::make_shared<queued_sink>(
+    queued_sink::outlet{queued_sink::to_console(STDERR_FILENO),
+                        notice_of_loss(options, name, "nobody read them")});
   console->set_formatter(daemon_lines(options, name));
   // The first one is for console and file: runs hand their warnings to it.
   const auto written = std::make_shared<spdlog::sinks::dist_sink_mt>();

@@ -2,7 +2,6 @@
 
 #include "actors/process/logger.hpp"
 #include "messages/base/caught.hpp"
-#include "messages/base/pluralized.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -111,12 +110,8 @@ queued_sink::queued_sink(outlet to)
     thread_(
       [to = std::move(to), lines = backlog_] { lines->write_lines(to); }) {}
 
-queued_sink::outlet queued_sink::to_descriptor(int descriptor) {
-  return {[descriptor](std::string_view text) { write_all(descriptor, text); },
-          [](std::size_t lost) {
-            return fmt::format("{} of the log dropped: nobody read them\n",
-                               pluralized(lost, "line"));
-          }};
+std::function<void(std::string_view)> queued_sink::to_console(int descriptor) {
+  return [descriptor](std::string_view text) { write_all(descriptor, text); };
 }
 
 queued_sink::~queued_sink() {
