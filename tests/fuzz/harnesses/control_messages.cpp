@@ -40,10 +40,10 @@ bool pieces_of_weights(const payload& from) {
 }
 
 bool file_pieces(const payload& from) {
-  const auto got = decode_file_reply(from);
+  const auto got = decode_file_reply(from, {});
   if (!got)
     return false;
-  const auto again = decode_file_reply(encode(got.value()));
+  const auto again = decode_file_reply(encode(got.value()), {});
   require(again && again.value().bytes == got.value().bytes
             && again.value().files == got.value().files,
           "a piece of a file is not the same after it was sent on");

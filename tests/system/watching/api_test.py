@@ -169,6 +169,9 @@ class Api(runs.Workplace):
         self.assertEqual(self.read(at, f"/api/runs/{run}"),
                          cluster.ask("status", run))
         self.assertEqual(self.read(at, "/api/runs"), cluster.ask("runs"))
+        cluster.ask("stop", "d1")
+        self.assertEqual([event["who"] for event in self.events(at, "left")],
+                         ["d1"])
 
 
 if __name__ == "__main__":
