@@ -74,13 +74,7 @@ std::string spread_text(const value_spread& of) {
 nlohmann::json spread_json(const value_spread& of) {
   if (of.count == 0)
     return {};
-  return {{"mean", of.mean},
-          {"deviation",
-           of.deviation ? nlohmann::json(*of.deviation) : nlohmann::json()}};
-}
-
-nlohmann::json number_or_null(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json();
+  return {{"mean", of.mean}, {"deviation", json_or_null(of.deviation)}};
 }
 
 std::optional<double> number_in(const nlohmann::json& summary,
@@ -209,8 +203,8 @@ nlohmann::json sweep_json(std::span<const sweep_row> rows) {
          {"seed", run.seed},
          {"state",
           run.state ? nlohmann::json(to_string(*run.state)) : nlohmann::json()},
-         {"validation_accuracy", number_or_null(run.validation)},
-         {"test_accuracy", number_or_null(run.test)}});
+         {"validation_accuracy", json_or_null(run.validation)},
+         {"test_accuracy", json_or_null(run.test)}});
     out.push_back(
       {{"settings", std::move(settings)},
        {"validation_accuracy",
