@@ -208,10 +208,7 @@ void add_logs_command(command_line& cli) {
     ->add_option("--level", options->level,
                  "Only lines of this level and worse: debug, info, warn, "
                  "error, critical")
-    ->check([](const std::string& word) {
-      const auto level = parse_log_level(word);
-      return level ? std::string{} : level.error().message;
-    })
+    ->check(parsed_by(parse_log_level))
     ->capture_default_str();
   add_cluster_options(*command, options->cluster);
   command->footer(

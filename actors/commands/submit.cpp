@@ -104,10 +104,7 @@ void add_submit_command(command_line& cli) {
                  "Run every combination of values of fields: --grid "
                  "model.hidden=64,256 (repeatable), and print a table, best "
                  "first")
-    ->check([](const std::string& text) {
-      const auto axis = parse_sweep_axis(text);
-      return axis ? std::string{} : axis.error().message;
-    })
+    ->check(parsed_by(parse_sweep_axis))
     ->type_name("FIELD=A,B")
     ->allow_extra_args(false);
   command
