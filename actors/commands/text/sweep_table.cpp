@@ -109,14 +109,12 @@ result<sweep_axis> parse_sweep_axis(const std::string& text) {
   if (out.field.empty()
       || std::ranges::find(out.values, "") != out.values.end())
     return fail(ec::invalid_argument,
-                "--grid {}: write a field and its values, as in "
-                "model.hidden=64,256",
+                "{}: write a field and its values, as in model.hidden=64,256",
                 in_quotes(text));
   const std::set<std::string> different{out.values.begin(), out.values.end()};
   if (different.size() < out.values.size())
     return fail(ec::invalid_argument,
-                "--grid {}: a value comes twice; --repeat runs each several "
-                "times",
+                "{}: a value comes twice; --repeat runs each several times",
                 in_quotes(text));
   return out;
 }
