@@ -96,43 +96,41 @@ result<int> watch_run(const watch_options& options) {
   return watch(client, run.id, options.cluster.json, options.quiet);
 }
 
+/// @pre what it excludes is there
+void add_predict_option(CLI::App& command, std::string& run) {
+  auto* predict =
+    command
+      .add_option("--predict", run,
+                  "In the place of a definition the folder of a finished run, "
+                  "whose weights are sent: the cluster predicts all nodes")
+      ->type_name("RUN");
+  for (const auto* other : {"file", "--grid", "--repeat"})
+    predict->excludes(command.get_option(other));
+}
+
 } // namespace
 
 void add_submit_command(command_line& cli) {
   auto options = std::make_shared<submit_options>();
   auto* command = cli.app.add_subcommand(
     "submit", "Give a pipeline definition to a cluster, which runs it");
-  auto* file =
-    command->add_option("file", options->file, "Pipeline definition (YAML)");
-  auto* predict =
-    command
-      ->add_option("--predict", options->predict,
-                   "In the place of a definition the folder of a finished run, "
-                   "whose weights are sent: the cluster predicts all nodes")
-      ->type_name("RUN")
-      ->excludes(file);
+  command->add_option("file", options->file, "Pipeline definition (YAML)");
   add_override_option(*command, options->overrides);
-  auto* grid =
-    command
-      ->add_option("--grid", options->grid,
-                   "Run every combination of values of fields: --grid "
-                   "model.hidden=64,256 (repeatable), and print a table, best "
-                   "first")
-      ->check([](const std::string& text) {
-        const auto axis = parse_sweep_axis(text);
-        return axis ? std::string{} : axis.error().message;
-      })
-      ->type_name("FIELD=A,B")
-      ->allow_extra_args(false);
-  auto* repeat =
-    command
-      ->add_option("--repeat", options->repeat,
-                   "Run each so many times, with seeds one apart, for mean and "
-                   "deviation")
-      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
-      ->capture_default_str();
-  for (auto* other : {grid, repeat})
-    predict->excludes(other);
+  command
+    ->add_option("--grid", options->grid,
+                 "Run every combination of values of fields: --grid "
+                 "model.hidden=64,256 (repeatable), and print a table, best "
+                 "first")
+    ->check(parsed_by(parse_sweep_axis))
+    ->type_name("FIELD=A,B")
+    ->allow_extra_args(false);
+  command
+    ->add_option("--repeat", options->repeat,
+                 "Run each so many times, with seeds one apart, for mean and "
+                 "deviation")
+    ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
+    ->capture_default_str();
+  add_predict_option(*command, options->predict);
   add_tensorboard_flag(*command, options->tensorboard);
   command->add_flag("-w,--watch", options->watch,
                     "Show the run and wait for its end");

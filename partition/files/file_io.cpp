@@ -1,5 +1,6 @@
 #include "partition/files/file_io.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/files/full_disk.hpp"
 
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <string_view>
 #include <system_error>
@@ -280,13 +280,7 @@ pid_t maker_of(std::string_view name) {
   const auto dot = name.rfind('.');
   if (dot < 2) // Nothing would be left of the target's name.
     return 0;
-  const auto digits = name.substr(dot + 1);
-  pid_t out = 0;
-  const auto [at, wrong] =
-    std::from_chars(digits.data(), digits.data() + digits.size(), out);
-  return wrong == std::errc{} && at == digits.data() + digits.size() && out > 0
-           ? out
-           : 0;
+  return std::max(number_from<pid_t>(name.substr(dot + 1)).value_or(0), 0);
 }
 
 bool has_gone(pid_t process) {

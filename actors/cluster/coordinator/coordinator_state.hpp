@@ -123,7 +123,6 @@ private:
   void serve_next();
   incoming_request audited(incoming_request request) const;
   void serve(const incoming_request& request);
-  result<payload> look_up(const incoming_request& request);
   bool serve_onlooker(const incoming_request& request);
 
   // -- daemons of the cluster

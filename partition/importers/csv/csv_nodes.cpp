@@ -1,11 +1,11 @@
 #include "partition/importers/csv/csv_nodes.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_reader.hpp"
 #include "partition/writing/memory_needs.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace graphmill {
@@ -17,17 +17,8 @@ constexpr std::size_t block_values = std::size_t{1} << 18;
 /// Ids that take less than this are not worth a look at the memory.
 constexpr std::uint64_t least_checked = std::uint64_t{16} << 20;
 
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto* end = text.data() + text.size();
-  const auto [last, failed] = std::from_chars(text.data(), end, value);
-  return failed == std::errc{} && last == end ? std::optional{value}
-                                              : std::nullopt;
-}
-
 result<double> parse_time(const csv_reader& rows, std::string_view text) {
-  const auto time = parse<double>(trim_blanks(text));
+  const auto time = number_from<double>(trim_blanks(text));
   if (!time || !std::isfinite(*time))
     return rows.wrong(fmt::format("the time \"{}\" is no finite number; make "
                                   "dates numbers, such as seconds",
@@ -51,7 +42,7 @@ result<void> for_each_feature_rows(const csv_node_type& type, char separator,
     if (!there)
       return ok();
     for (auto column : type.layout.features) {
-      const auto value = parse<float>(trim_blanks(rows.fields()[column]));
+      const auto value = number_from<float>(trim_blanks(rows.fields()[column]));
       if (!value || !std::isfinite(*value))
         return rows.wrong(fmt::format(
           "\"{}\" in column {} is no finite number; leave the column out, or "

@@ -33,22 +33,22 @@ result<std::shared_ptr<row_store>> row_room::make(std::int64_t rows,
   }
   const auto path =
     scratch_ / fmt::format(".graphmill-rows-{}.{}.tmp", files_++, ::getpid());
-  ::unlink(path.c_str()); // Of a process that had this number.
+  // Of a process that was killed and had this number. Another one may have it
+  // in another container: what is open by now has no name that both could mean.
+  ::unlink(path.c_str());
   GRAPHMILL_TRY(out->file_,
                 open_file(path, O_RDWR | O_CREAT | O_EXCL, file_access::owner));
+  ::unlink(path.c_str());
   int failed = EINTR; // A signal says nothing about the disk.
   while (failed == EINTR)
     failed = ::posix_fallocate(out->file_.get(), 0, static_cast<off_t>(bytes));
-  auto mapped =
-    failed == 0 ? mapped_file::open(path) : result<mapped_file>{mapped_file{}};
-  ::unlink(path.c_str());
   if (failed != 0)
     return fail_errno(failed,
                       "rows of a layer take {}, and there is no room for them "
                       "in {}: name another folder with --scratch, or allow "
                       "more memory with --memory",
                       byte_text(bytes), scratch_.string());
-  GRAPHMILL_TRY(out->mapped_, std::move(mapped));
+  GRAPHMILL_TRY(out->mapped_, mapped_file::of(out->file_.get(), path));
   out->view_ = {reinterpret_cast<const float*>(out->mapped_.bytes().data()),
                 rows, columns};
   file_bytes_ += bytes;

@@ -217,7 +217,7 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
   CATCH_CHECK(last(schema::Precision{}) == int(feature_precision::float16));
   CATCH_CHECK(last(schema::CacheOrder{}) == int(cache_order::degree));
   CATCH_CHECK(last(schema::EvaluationMetric{})
-              == int(evaluation_metric::average_precision));
+              == int(evaluation_metric::f1_micro));
 }
 
 CATCH_TEST_CASE("texts of a definition may be empty, and lists, too",

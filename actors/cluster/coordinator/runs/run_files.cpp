@@ -64,7 +64,7 @@ result<file_reply> read_run_file(const fs::path& runs,
   const auto most = wanted.most == 0 ? piece_bytes : wanted.most;
   out.bytes.resize(std::min({piece_bytes, most, out.size - wanted.offset}));
   ::lseek(file.value().get(), static_cast<off_t>(wanted.offset), SEEK_SET);
-  // What cannot be read is missed by the client, by the size.
+  // Who asks misses what cannot be read, by the size.
   const auto got = read_some(file.value().get(), out.bytes, path);
   out.bytes.resize(got ? got.value() : 0);
   return out;
