@@ -21,6 +21,8 @@ from runs import (PATIENCE_SECONDS, Running, merged, read_safetensors,
 from support import graphmill, imported, np, program
 
 SEED = 20
+# Each round of a case is a run that is killed three times.
+ROUNDS = int(os.environ.get("GRAPHMILL_ROUNDS", "1"))
 
 # Some seconds long, with checkpoints within epochs.
 DEFINITION = {
@@ -101,9 +103,14 @@ class Resumed(runs.Workplace):
                 run.end()
                 return True
 
-    def check_case(self, name, kills=3):
+    def check_case(self, name):
         expected = self.undisturbed(name)
         draws = random.Random(f"{SEED} {name}")
+        for number in range(ROUNDS):
+            self.runs = self.top / f"{name}-{number}"
+            self.check_killed(name, expected, draws)
+
+    def check_killed(self, name, expected, draws, kills=3):
         definition = merged(DEFINITION, CASES[name])
         data = self.data_of(name)
         self.killed(self.arguments(definition, data), draws.uniform(0, 1.2))
