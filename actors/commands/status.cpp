@@ -124,10 +124,11 @@ result<int> cluster_status(const cluster_options& options) {
   if (options.json)
     say("{}\n", one_line(status_json(client.address(), now)));
   else
-    print_status(client.address(), now,
-                 {standing_of(client, now.running),
-                  standing_of(client, now.queued.empty() ? std::string{}
-                                                         : now.queued.front())});
+    print_status(
+      client.address(), now,
+      {standing_of(client, now.running),
+       standing_of(client,
+                   now.queued.empty() ? std::string{} : now.queued.front())});
   return 0;
 }
 

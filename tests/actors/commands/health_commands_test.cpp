@@ -53,8 +53,8 @@ CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",
   });
   coordinator.on(method::runs, [&](const payload& body) -> result<payload> {
     GRAPHMILL_TRY(const auto asked, decode_runs_request(body));
-    auto run = record(asked.run == "good-1" ? run_state::running
-                                            : run_state::queued);
+    auto run =
+      record(asked.run == "good-1" ? run_state::running : run_state::queued);
     run.id = asked.run;
     run.message = asked.run == "good-1"   ? on
                   : asked.run == "good-2" ? waits + "\nforged"
