@@ -38,9 +38,10 @@ def told(program, *arguments):
 
 
 def make_data(program, top, scale):
-    told(program, "import", "rmat", "--out", top / "rmat", "--scale", scale,
-         "--edges", 16 << scale, "--features", 64, "--classes", 16, "--seed",
-         1, "--train", 0.5, "--validation", 0.01, "--test", 0.01)
+    told(program, "import", "rmat", "--quiet", "--out", top / "rmat",
+         "--scale", scale, "--edges", 16 << scale, "--features", 64,
+         "--classes", 16, "--seed", 1, "--train", 0.5, "--validation", 0.01,
+         "--test", 0.01)
 
 
 def write_definitions(top, options):
