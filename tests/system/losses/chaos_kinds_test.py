@@ -4,6 +4,7 @@ happen, and the run that is on ends with the weights of a run in peace."""
 import json
 import pathlib
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -122,6 +123,26 @@ class Kinds(runs.Workplace):
         record = self.drill.await_end(again[0], ONE_RUN_SECONDS)
         self.assertEqual((record or {}).get("state"), "finished", record)
         self.assertEqual(record["summary"]["digest"], self.digest)
+
+    def test_whole_plan(self):
+        """By a seed, as users have it: its plan kills the coordinator and a
+        trainer, and what it kills is started again."""
+        run = self.begin()
+        command = subprocess.Popen(
+            [program(), "chaos", "--seed", "7", "--during", run, "--kinds",
+             "kill,cut,delay,corrupt", "--faults", "4", "--every", "0.5",
+             "--cluster", self.cluster.coordinator, "--json"], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(command.kill)
+        self.await_it(lambda: command.poll() is not None, "end of the chaos")
+        out, err = command.communicate()
+        self.assertEqual(command.returncode, 0, err + self.cluster.logs())
+        done = json.loads(out.splitlines()[-1])
+        self.assertEqual(done["state"], "finished", done)
+        self.assertIn(("kill", "c", "asked"),
+                      [(one["kind"], one["daemon"], one["outcome"])
+                       for one in done["faults"]])
+        self.assertGreaterEqual(self.check_finished(run)["attempts"], 2)
 
 
 if __name__ == "__main__":
