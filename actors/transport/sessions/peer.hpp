@@ -95,9 +95,10 @@ struct liveness_options {
   /// A connection that nobody keeps is closed when it was idle for that long.
   std::chrono::milliseconds idle_close{10000};
   /// With so many beats unanswered when the next one is due, somebody else is
-  /// asked what another one can be asked. Counted, not timed: while this
-  /// process was stopped itself, it has sent none.
-  unsigned silent_beats = 3;
+  /// asked what another one can be asked: a busy machine and a full network
+  /// answer sooner. Counted, not timed: while this process was stopped itself,
+  /// it has sent none.
+  unsigned silent_beats = 5;
 };
 
 } // namespace graphmill

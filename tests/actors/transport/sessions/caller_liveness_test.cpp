@@ -230,13 +230,13 @@ CATCH_TEST_CASE("what another one can be asked waits for no silent peer",
   it.advance(10s);
   CATCH_CHECK_FALSE(it.answers[first]);
   it.answers_beats = false;
-  it.advance(1999ms); // Three beats.
+  it.advance(2999ms); // Five beats.
   CATCH_CHECK_FALSE(it.answers[first]);
   it.advance(1ms);
   CATCH_CHECK(it.failed(first) == ec::unavailable);
   CATCH_CHECK(it.answers[first]->error().message
               == "peer (" + caller_scene::address()
-                   + ") has left 3 beats unanswered while sample was under way "
+                   + ") has left 5 beats unanswered while sample was under way "
                      "there");
   const auto second = it.ask(method::sample, hasty);
   it.advance(500ms);
