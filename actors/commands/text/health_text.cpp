@@ -107,9 +107,11 @@ std::string health_progress(const run_progress& now) {
   return out;
 }
 
-std::string health_text(const run_health& run) {
-  auto out = format_printable("run       {}\nverdict   {}\n", run.run,
-                              run.verdict.sentence);
+std::string health_text(const run_health& run, const std::string& standing) {
+  auto out = format_printable("run       {}\n", run.run);
+  if (!standing.empty())
+    out += format_printable("state     running: {}\n", standing);
+  out += format_printable("verdict   {}\n", run.verdict.sentence);
   for (const auto& line : run.verdict.evidence)
     out += format_printable("          {}\n", line);
   if (run.progress)
