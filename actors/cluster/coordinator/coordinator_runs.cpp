@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/address.hpp"
+#include "messages/base/printable.hpp"
 #include "messages/words/enumerated.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_checks.hpp"
@@ -296,8 +297,8 @@ result<void> coordinator::check_dataset(const coordinator_config& config,
     return ok();
   return fail(ec::invalid_argument,
               "this cluster serves another dataset than the one that the "
-              "run was trained on (digests {} and {})",
-              config.offer.dataset_digest, digest);
+              "run was trained on, which has the digest {}",
+              shortened(digest, daemon_registry::digest_shown));
 }
 
 void coordinator::on_taken(const run_taken& taken) {

@@ -3,6 +3,7 @@ a sentence, by each command that opens it, within little memory; nothing in it
 runs, and what it calls itself cannot reach the terminal as a command."""
 
 import json
+import os
 import pathlib
 import pickle
 import shutil
@@ -25,6 +26,8 @@ EDGES = "edges/node__links__node"
 # same with a control character of the upper half.
 ESCAPES = "a\x1b[2J\x1b]0;evil\x07b\r\n19:00:00 forged\x9b2Jc\x7f"
 DEEP = "[" * 300000
+# More than any machine has of memory.
+HOLE = 1 << 42
 DEEP_TEXTS = {"brackets": DEEP, "braces": '{"a":' * 300000}
 
 
@@ -268,6 +271,30 @@ class DatasetAuthor(runs.Workplace):
         self.assertEqual(file.read_text(), "precious\n")
         self.assertEqual(list(victim.iterdir()), [file])
         self.assertFalse(missing.exists())
+
+    def test_holes_in_a_folder_of_runs(self):
+        """Files of any length, which take no room on disk."""
+        made = pathlib.Path(self.train(SMALL, self.data)["run"])
+        run = self.copy(made)
+        steps = run / "steps.jsonl"
+        steps.touch()
+        os.truncate(steps, HOLE)
+        self.said(["resume", run, "--set", "train.epochs=3", "--with-changes",
+                   "--quiet"], [0])
+        self.assertLess(steps.stat().st_size, HOLE)
+        weights = run / "weights.safetensors"
+        about = json.dumps({"x": {
+            "dtype": "F32", "shape": [HOLE // 4],
+            "data_offsets": [0, HOLE]}}).encode()
+        about += b" " * (-len(about) % 8)
+        weights.write_bytes(len(about).to_bytes(8, "little") + about)
+        os.truncate(weights, 8 + len(about) + HOLE)
+        self.check([["evaluate", run],
+                    ["predict", run, "--out", self.top / "none.npy"],
+                    ["train", self.write(SMALL, self.data), "--data",
+                     self.data, "--runs", self.runs, "--quiet", "--set",
+                     f"model.weights={weights}"]],
+                   "which are read into memory")
 
     def test_names_that_are_commands_of_terminals(self):
         whole = self.copy(self.data)
