@@ -115,7 +115,8 @@ class Roles(MembersWorkplace):
         cluster = self.cluster()
         plain = self.folder / "plain"
         self.assertEqual(graphmill("keygen", plain).returncode, 0)
-        said = self.refused(cluster, plain, "status")
+        with Bystanders(self, cluster, self.data):
+            said = self.refused(cluster, plain, "status")
         self.assertIn(str(plain), said)
         self.assertIn("graphmill-keys 2", said)
         other = Cluster(self.folder / "other", self.data, [])
