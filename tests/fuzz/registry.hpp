@@ -39,5 +39,11 @@ extern const harness launch_harness;
 extern const harness printed_text_harness;
 extern const harness http_harness;
 extern const harness http_bytes_harness;
+extern const harness http_query_harness;
+extern const harness shown_harness;
+extern const harness traced_harness;
+extern const harness sweeps_harness;
+extern const harness node_lists_harness;
+extern const harness roll_call_harness;
 
 } // namespace graphmill::fuzz
