@@ -272,6 +272,20 @@ class DatasetAuthor(runs.Workplace):
         self.assertEqual(list(victim.iterdir()), [file])
         self.assertFalse(missing.exists())
 
+    def test_holes_in_a_dataset(self):
+        """An array of any number of nodes, which takes no room on disk."""
+        source = self.top / "hole"
+        source.mkdir()
+        small_set(source)
+        (source / "meta.json").write_text("{}")
+        for name, descr in (("labels", "<i8"), ("features", "<f4")):
+            about = header(f"({HOLE // 16}, 1)" if name == "features"
+                           else f"({HOLE // 16},)", descr, b"")
+            file = source / f"{name}.npy"
+            file.write_bytes(about)
+            os.truncate(file, len(about) + HOLE // 16 * int(descr[2:]))
+        self.check([self.import_of(source)], "not enough memory")
+
     def test_holes_in_a_folder_of_runs(self):
         """Files of any length, which take no room on disk."""
         made = pathlib.Path(self.train(SMALL, self.data)["run"])
