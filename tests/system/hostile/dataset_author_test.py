@@ -2,11 +2,14 @@
 a sentence, by each command that opens it, within little memory; nothing in it
 runs, and what it calls itself cannot reach the terminal as a command."""
 
+import contextlib
 import json
 import os
 import pathlib
 import pickle
+import random
 import shutil
+import sqlite3
 import sys
 import unicodedata
 import unittest
@@ -14,6 +17,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
+from clusters import Cluster
 from imports import save, small_set
 from runs import SMALL, partitioned, small_rmat
 from support import graphmill, np, program
@@ -271,6 +275,29 @@ class DatasetAuthor(runs.Workplace):
         self.assertEqual(file.read_text(), "precious\n")
         self.assertEqual(list(victim.iterdir()), [file])
         self.assertFalse(missing.exists())
+
+    def test_forged_histories(self):
+        """Of a coordinator's runs, by whoever has made the folder: what it says
+        of itself is not carried out."""
+        folder = self.top / "histories"
+        file = self.write(SMALL, self.data)
+        database = folder / "runs" / "runs.sqlite"
+        with Cluster(folder, self.parts, ["0-1"]) as cluster:
+            cluster.run(file)
+        with contextlib.closing(sqlite3.connect(database)) as forged:
+            forged.execute("CREATE TRIGGER forged AFTER INSERT ON runs "
+                           "BEGIN DELETE FROM runs; END")
+            forged.commit()
+        with Cluster(folder, self.parts, ["0-1"]) as cluster:
+            cluster.run(file)
+            self.assertEqual(len(cluster.ask("runs")["runs"]), 2)
+        node = ["node", "--data", self.parts, "--listen",
+                "tcp://127.0.0.1:0", "--runs", folder / "runs", "--insecure"]
+        database.write_bytes(random.Random(7).randbytes(9000))
+        self.check([node], "is no database")
+        database.unlink()
+        database.symlink_to("/etc/passwd")
+        self.check([node], "is no file for the run history")
 
     def test_holes_in_a_dataset(self):
         """An array of any number of nodes, which takes no room on disk."""
