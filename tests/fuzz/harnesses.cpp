@@ -19,7 +19,7 @@ std::span<const harness> harnesses() {
     printed_text_harness,   http_harness,           http_bytes_harness,
     checkpoint_harness,     http_query_harness,     shown_harness,
     traced_harness,         sweeps_harness,         node_lists_harness,
-    roll_call_harness,
+    roll_call_harness,      office_harness,         stand_ins_harness,
   };
   return all;
 }

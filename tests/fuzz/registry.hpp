@@ -32,6 +32,8 @@ extern const harness summaries_harness;
 extern const harness history_harness;
 extern const harness history_rows_harness;
 extern const harness open_runs_harness;
+extern const harness office_harness;
+extern const harness stand_ins_harness;
 extern const harness lock_note_harness;
 extern const harness keys_harness;
 extern const harness addresses_harness;
