@@ -1,5 +1,6 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
+#include "messages/base/printable.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/flow/course.hpp"
@@ -145,8 +146,8 @@ result<void> coordinator::check_dataset(const coordinator_config& config,
     return ok();
   return fail(ec::invalid_argument,
               "this cluster serves another dataset than the one that the "
-              "run was trained on (digests {} and {})",
-              config.offer.dataset_digest, digest);
+              "run was trained on, which has the digest {}",
+              shortened(digest, daemon_registry::digest_shown));
 }
 
 } // namespace graphmill

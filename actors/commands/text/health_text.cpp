@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace graphmill {
 
@@ -94,7 +95,8 @@ std::string health_label(const actor_health& actor) {
 std::string health_progress(const run_progress& now) {
   auto out = fmt::format(
     "progress  {}, epoch {} of {}, step {} of {}; {} seeds/s; {} left\n",
-    to_string(now.phase), now.epoch + 1, now.epochs, now.step, now.steps,
+    to_string(now.phase), std::int64_t{now.epoch} + 1, now.epochs, now.step,
+    now.steps,
     now.seeds_per_second > 0 ? fmt::format("{:.0f}", now.seeds_per_second)
                              : std::string{"-"},
     health_seconds(now.seconds_left));

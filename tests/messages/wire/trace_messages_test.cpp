@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,10 @@ CATCH_TEST_CASE("a trace that cannot be is refused", "[messages][trace]") {
   CATCH_CHECK(refused([](auto& t) { t.spans[0].begin = -1; }));
   CATCH_CHECK(
     refused([](auto& t) { t.spans[0].end = (std::int64_t{1} << 60) + 1; }));
+  CATCH_CHECK(refused([](auto& t) {
+    t.spans[0].batch->step = std::numeric_limits<std::int64_t>::max();
+  }));
+  CATCH_CHECK(refused([](auto& t) { t.spans[0].batch->epoch = -1; }));
   CATCH_CHECK(refused([](auto& t) { t.requests[0].actor = 1; }));
   CATCH_CHECK(refused([](auto& t) { t.requests[0].end = 10; }));
   CATCH_CHECK(refused([](auto& t) { t.now[0].end = 19; }));

@@ -5,10 +5,10 @@
 #include "actors/run/member_setup.hpp"
 #include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/results/run_lines.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -55,10 +55,10 @@ result<std::shared_ptr<run_file>> run_file::reopen(const fs::path& runs,
 
 /// The last line may have been cut short; what cannot be read was not told.
 void run_file::read_metrics() {
-  std::ifstream file{folder_.metrics_file()};
+  run_lines file{folder_.metrics_file()};
   auto lines = nlohmann::json::array();
-  for (std::string text; std::getline(file, text);) {
-    auto line = parse_json(text, "metrics.jsonl");
+  while (const auto text = file.next()) {
+    auto line = parse_json(*text, "metrics.jsonl");
     if (!line || !line.value().is_object() || !line.value().contains("phase")
         || !line.value()["phase"].is_string())
       break;
