@@ -48,8 +48,9 @@ inline constexpr milliseconds credit_report = std::chrono::seconds{30};
 // -- requests to other daemons
 
 /// A request for data may stand in the owner's line, behind many others and
-/// over a slow network. If the owner is gone, that is known long before.
-inline constexpr milliseconds data_request = std::chrono::minutes{20};
+/// over a slow network, or take its service long. If the owner is gone, that is
+/// known long before.
+inline constexpr milliseconds data_request = std::chrono::minutes{28};
 /// An owner of a part may be out of reach that long before another one is asked
 /// instead: a connection that was cut is made again in that time. That a
 /// process was killed is known at once (`call_options::fails_if_refused`).

@@ -1,29 +1,19 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
-#include "actors/commands/text/run_watcher.hpp"
+#include "actors/commands/text/follow.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace graphmill {
 
 namespace {
-
-using namespace std::chrono_literals;
-using event_clock = std::chrono::steady_clock;
-
-/// How often is asked for events that come, and how long the coordinator may be
-/// out of reach meanwhile.
-constexpr auto events_interval = 500ms;
-constexpr auto events_patience = 60s;
 
 struct events_options {
   cluster_options cluster;
@@ -82,23 +72,11 @@ result<bool> look_at_events(cluster_client& client, events_request& asked,
 /// started anew meanwhile.
 result<int> follow_events(cluster_client& client, events_request asked,
                           bool json, signal_watch& signals) {
-  auto reached = event_clock::now();
-  for (auto told = false; signals.count() == 0;) {
-    const auto over = look_at_events(client, asked, json);
-    if (over && over.value())
-      return 0;
-    if (over) {
-      reached = event_clock::now();
-      told = false;
-    } else if (!may_pass(over.error())
-               || event_clock::now() - reached >= events_patience) {
-      return over.error();
-    } else if (!std::exchange(told, true)) {
-      say(stderr, "graphmill: {}; trying again\n", over.error().message);
-    }
-    signals.wait(events_interval);
-  }
-  return fail(ec::cancelled, "follows no more");
+  const auto look = [&] { return look_at_events(client, asked, json); };
+  GRAPHMILL_TRY(const auto over, follow(look, signals));
+  if (!over)
+    return fail(ec::cancelled, "follows no more");
+  return 0;
 }
 
 result<int> events(const events_options& options) {

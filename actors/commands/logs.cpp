@@ -1,7 +1,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
-#include "actors/commands/text/run_watcher.hpp"
+#include "actors/commands/text/follow.hpp"
 #include "actors/process/logs/log_levels.hpp"
 #include "actors/process/logs/log_lines.hpp"
 #include "actors/process/say.hpp"
@@ -21,12 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using log_clock = std::chrono::steady_clock;
-
-/// How often a log is looked at while its run is on.
-constexpr auto follow_interval = 500ms;
-
-/// How long the coordinator may be out of reach meanwhile.
-constexpr auto follow_patience = 60s;
 
 /// How long lines are waited for that daemons have written by now, and how
 /// often the coordinator is asked meanwhile.
@@ -164,25 +158,16 @@ private:
 /// meanwhile.
 result<void> follow_log(cluster_client& client, const std::string& run,
                         line_printer& lines, signal_watch& signals) {
-  auto reached = log_clock::now();
-  for (auto told = false; signals.count() == 0;) {
+  const auto look = [&]() -> result<bool> {
     // In this order: what is written after the end is collected below.
-    const auto now = client.run(run);
-    const auto page = now ? lines.print_new() : result<log_reply>{now.error()};
-    if (page && is_over(now.value().state))
-      return lines.print_all(signals);
-    if (page) {
-      reached = log_clock::now();
-      told = false;
-    } else if (!may_pass(page.error())
-               || log_clock::now() - reached >= follow_patience) {
-      return page.error();
-    } else if (!std::exchange(told, true)) {
-      say(stderr, "graphmill: {}; trying again\n", page.error().message);
-    }
-    signals.wait(follow_interval);
-  }
-  return fail(ec::cancelled, "follows no more; run {} goes on", run);
+    GRAPHMILL_TRY(const auto now, client.run(run));
+    GRAPHMILL_TRYV(lines.print_new());
+    return is_over(now.state);
+  };
+  GRAPHMILL_TRY(const auto over, follow(look, signals));
+  if (!over)
+    return fail(ec::cancelled, "follows no more; run {} goes on", run);
+  return lines.print_all(signals);
 }
 
 result<int> logs(const logs_options& options) {
@@ -223,10 +208,7 @@ void add_logs_command(command_line& cli) {
     ->add_option("--level", options->level,
                  "Only lines of this level and worse: debug, info, warn, "
                  "error, critical")
-    ->check([](const std::string& word) {
-      const auto level = parse_log_level(word);
-      return level ? std::string{} : level.error().message;
-    })
+    ->check(parsed_by(parse_log_level))
     ->capture_default_str();
   add_cluster_options(*command, options->cluster);
   command->footer(

@@ -73,14 +73,30 @@ void print_daemons(const std::vector<daemon_status>& daemons) {
         daemon.note.empty() ? "" : "  ", daemon.note);
 }
 
-void print_status(const std::string& address, const status_reply& now) {
+/// What their records say of the run that is on, and of the first one that
+/// waits: how it has recovered, say, or for whom it waits, and until when.
+struct run_standings {
+  std::string running;
+  std::string next;
+};
+
+/// A line below that of the run; none if its record says nothing.
+void print_standing(const std::string& says) {
+  if (!says.empty())
+    say("             {}\n", says);
+}
+
+void print_status(const std::string& address, const status_reply& now,
+                  const run_standings& standings) {
   say("coordinator  {} at {}\n", now.coordinator, address);
   say("dataset      {} in {} {}\n", now.dataset, now.parts,
       now.parts == 1 ? "part" : "parts");
   say("owners       {} of each part in service\n", owners_text(now));
   say("running      {}\n", now.running.empty() ? "nothing" : now.running);
+  print_standing(standings.running);
   if (!now.queued.empty())
     say("queued       {}\n", fmt::format("{}", fmt::join(now.queued, ", ")));
+  print_standing(standings.next);
   if (!now.stand_ins.empty())
     say("stand-ins    {}\n", fmt::format("{}", fmt::join(now.stand_ins, ", ")));
   if (!now.note.empty())
@@ -93,13 +109,26 @@ void print_status(const std::string& address, const status_reply& now) {
         to_part_text(missing));
 }
 
+/// What a run's record says, if there is a run. It may just have been
+/// forgotten, which is no reason to show nothing of the cluster.
+std::string standing_of(cluster_client& client, const std::string& run) {
+  if (run.empty())
+    return {};
+  const auto found = client.run(run);
+  return found ? found.value().message : std::string{};
+}
+
 result<int> cluster_status(const cluster_options& options) {
   GRAPHMILL_TRY(auto client, connect(options, "status"));
   GRAPHMILL_TRY(const auto now, client.status());
   if (options.json)
     say("{}\n", one_line(status_json(client.address(), now)));
   else
-    print_status(client.address(), now);
+    print_status(
+      client.address(), now,
+      {standing_of(client, now.running),
+       standing_of(client,
+                   now.queued.empty() ? std::string{} : now.queued.front())});
   return 0;
 }
 
@@ -126,13 +155,15 @@ int print_record(const run_record& run, bool json, bool again) {
   return run.state == run_state::failed ? exit_failed : 0;
 }
 
-int print_health(const run_health& run, bool json, bool again) {
+/// @param standing What the run's record says.
+int print_health(const run_health& run, const std::string& standing, bool json,
+                 bool again) {
   if (json)
     say("{}\n", one_line(run_status_json(run)));
   else {
     if (again)
       clear_terminal();
-    say_lines(health_text(run));
+    say_lines(health_text(run, standing));
   }
   std::fflush(stdout);
   return health_code(run);
@@ -157,7 +188,7 @@ result<int> show_run_status(const cluster_options& cluster,
       }
       if (!now)
         return now.error();
-      code = print_health(now.value(), json, again);
+      code = print_health(now.value(), run.message, json, again);
     } else {
       code = print_record(run, json, again);
     }

@@ -20,6 +20,7 @@ namespace {
 struct submit_options {
   cluster_options cluster;
   std::string file;
+  std::string predict; ///< Folder of a finished run, in the place of a file.
   std::vector<std::string> overrides;
   std::vector<std::string> grid;
   std::uint32_t repeat = 1;
@@ -52,16 +53,21 @@ result<int> watch(cluster_client& client, const std::string& run, bool json,
   return ended.error();
 }
 
+result<definition> definition_of(const submit_options& options) {
+  if (!options.predict.empty())
+    return prediction_by(options.predict, options.overrides);
+  GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
+  return std::move(source.value);
+}
+
 result<int> submit(const submit_options& options) {
-  GRAPHMILL_TRY(const auto source,
-                load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(const auto def, definition_of(options));
   signal_watch signals;
-  const auto waits = options.watch || !source.value.model.weights.empty();
+  const auto waits = options.watch || !def.model.weights.empty();
   GRAPHMILL_TRY(auto client,
                 connect(options.cluster, "submit", waits ? &signals : nullptr));
-  GRAPHMILL_TRY(const auto run,
-                submit_run(client, source.value, options.tensorboard,
-                           show_progress(options.quiet)));
+  GRAPHMILL_TRY(const auto run, submit_run(client, def, options.tensorboard,
+                                           show_progress(options.quiet)));
   const auto json = options.cluster.json;
   if (!options.quiet)
     say(json || options.watch ? stderr : stdout, "run {} submitted to {}\n",
@@ -90,24 +96,32 @@ result<int> watch_run(const watch_options& options) {
   return watch(client, run.id, options.cluster.json, options.quiet);
 }
 
+/// @pre what it excludes is there
+void add_predict_option(CLI::App& command, std::string& run) {
+  auto* predict =
+    command
+      .add_option("--predict", run,
+                  "In the place of a definition the folder of a finished run, "
+                  "whose weights are sent: the cluster predicts all nodes")
+      ->type_name("RUN");
+  for (const auto* other : {"file", "--grid", "--repeat"})
+    predict->excludes(command.get_option(other));
+}
+
 } // namespace
 
 void add_submit_command(command_line& cli) {
   auto options = std::make_shared<submit_options>();
   auto* command = cli.app.add_subcommand(
     "submit", "Give a pipeline definition to a cluster, which runs it");
-  command->add_option("file", options->file, "Pipeline definition (YAML)")
-    ->required();
+  command->add_option("file", options->file, "Pipeline definition (YAML)");
   add_override_option(*command, options->overrides);
   command
     ->add_option("--grid", options->grid,
                  "Run every combination of values of fields: --grid "
                  "model.hidden=64,256 (repeatable), and print a table, best "
                  "first")
-    ->check([](const std::string& text) {
-      const auto axis = parse_sweep_axis(text);
-      return axis ? std::string{} : axis.error().message;
-    })
+    ->check(parsed_by(parse_sweep_axis))
     ->type_name("FIELD=A,B")
     ->allow_extra_args(false);
   command
@@ -116,6 +130,7 @@ void add_submit_command(command_line& cli) {
                  "deviation")
     ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
     ->capture_default_str();
+  add_predict_option(*command, options->predict);
   add_tensorboard_flag(*command, options->tensorboard);
   command->add_flag("-w,--watch", options->watch,
                     "Show the run and wait for its end");
@@ -131,8 +146,15 @@ void add_submit_command(command_line& cli) {
     "With --grid or --repeat it waits for all runs, which are queued at once, "
     "90 at\nthe most. Best is the highest mean accuracy of validation. Ctrl-C "
     "ends the\nwaiting and prints what there is; the runs go on. --json ends "
-    "with\n{\"sweep\": a row each, with the ids of its runs, \"error\"}.");
+    "with\n{\"sweep\": a row each, with the ids of its runs, \"error\"}.\n"
+    "What --predict gives is in the run's folder, which `graphmill fetch` "
+    "brings:\nlogits.npy and predictions.npy, row i of node i before the "
+    "dataset was cut; of\nall neighbours, unless --set "
+    "evaluate.neighbours=sampled says otherwise.");
   command->callback([&cli, options] {
+    if (options->file.empty() && options->predict.empty())
+      refuse_words("file is required, or --predict RUN, the folder of a "
+                   "finished run");
     const auto many = !options->grid.empty() || options->repeat > 1;
     cli.run = [options, many] {
       return many ? sweep(*options) : submit(*options);

@@ -89,7 +89,7 @@ public:
   struct options {
     std::string listen; ///< host:port; port 0: one that is free.
     std::string token;  ///< Empty: none, for addresses of loopback only.
-    /// Of `actions`, beside `token`. Empty: they are refused.
+    /// Of `actions`, which need no other. Empty: they are refused.
     std::string action_token{};
     /// By path. One that ends with '/' is that of all paths below it that have
     /// none of their own, and is no folder of files: what a path means is the

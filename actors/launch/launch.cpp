@@ -2,8 +2,8 @@
 
 #include "actors/launch/part_list.hpp"
 #include "actors/transport/sessions/address.hpp"
+#include "messages/words/number_text.hpp"
 
-#include <charconv>
 #include <set>
 
 namespace graphmill {
@@ -30,11 +30,11 @@ std::string_view take_word(std::string_view& line) {
 template <class Number>
 result<void> set_number(Number& to, std::string_view key,
                         std::string_view text) {
-  const auto* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, to);
-  if (failed != std::errc{} || stop != end || to == 0)
+  const auto number = number_from<Number>(text);
+  if (!number || *number == 0)
     return fail(ec::invalid_argument, "{}={} is no positive number in range",
                 key, text);
+  to = *number;
   return ok();
 }
 

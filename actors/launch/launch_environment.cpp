@@ -2,11 +2,11 @@
 
 #include "actors/launch/part_list.hpp"
 #include "actors/transport/sessions/address.hpp"
+#include "messages/words/number_text.hpp"
 
 #include <boost/algorithm/string.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -24,15 +24,13 @@ constexpr std::uint32_t most_ranks = 65536;
 result<std::uint32_t> read_number(const std::string& name,
                                   const std::string& text, std::uint32_t from,
                                   std::uint32_t to) {
-  std::uint32_t value = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, value);
-  if (failed != std::errc{} || stop != end || value < from || value > to)
+  const auto value = number_from<std::uint32_t>(text);
+  if (!value || *value < from || *value > to)
     return fail(ec::invalid_argument,
                 "the environment variable {} is `{}`, must be a number from {} "
                 "to {}; unset it if no launcher is meant",
                 name, text, from, to);
-  return value;
+  return *value;
 }
 
 /// Two variables that only mean something together.

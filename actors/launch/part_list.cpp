@@ -1,9 +1,9 @@
 #include "actors/launch/part_list.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/dataset/shard.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace graphmill {
 
@@ -13,15 +13,13 @@ constexpr std::string_view no_parts = "none";
 constexpr std::string_view any_part = "any";
 
 result<part_id> parse_part(std::string_view text, std::string_view whole) {
-  part_id value = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, value);
-  if (failed != std::errc{} || stop != end || value < 0 || value >= most_parts)
+  const auto value = number_from<part_id>(text);
+  if (!value || *value < 0 || *value >= most_parts)
     return fail(ec::invalid_argument,
                 "`{}` in `{}` is no number of a part: give parts and ranges of "
                 "them, as in 0,2-4",
                 text, whole);
-  return value;
+  return *value;
 }
 
 } // namespace

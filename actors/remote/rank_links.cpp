@@ -116,13 +116,23 @@ bool same_inbox(const std::weak_ptr<rank_inbox>& a,
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
+void hand_over(const std::weak_ptr<rank_inbox>& to,
+               const gradient_message& head, frame bytes, message_answer done) {
+  if (const auto inbox = to.lock())
+    inbox->deliver(head, std::move(bytes), std::move(done));
+  else
+    done(fail(ec::unavailable, "rank {} has left", head.to));
+}
+
 } // namespace
 
 void rank_inboxes::open(const rank_places& group, rank_id rank,
                         std::weak_ptr<rank_inbox> inbox) {
+  auto daemons =
+    std::make_shared<const std::vector<daemon_address>>(group.daemons);
   std::lock_guard lock{mutex_};
   residents_.insert_or_assign(place{group.run, group.generation, rank},
-                              resident{std::move(inbox), group.daemons});
+                              resident{std::move(inbox), std::move(daemons)});
 }
 
 void rank_inboxes::close(const rank_places& group, rank_id rank,
@@ -151,9 +161,7 @@ void rank_inboxes::deliver(const gradient_message& head, frame bytes,
   auto to = find(head);
   if (!to)
     return done(std::move(to).error());
-  if (const auto inbox = to.value().inbox.lock())
-    return inbox->deliver(head, std::move(bytes), std::move(done));
-  done(fail(ec::unavailable, "rank {} has left", head.to));
+  hand_over(to.value().inbox, head, std::move(bytes), std::move(done));
 }
 
 bool rank_inboxes::serve(const incoming_request& request) const {
@@ -171,7 +179,7 @@ bool rank_inboxes::serve(const incoming_request& request) const {
     reply.reply(to.error());
     return true;
   }
-  const auto& daemons = to.value().daemons;
+  const auto& daemons = *to.value().daemons;
   const daemon_address sender{request.from.name, request.from.address};
   if (head.from < 0 || std::cmp_greater_equal(head.from, daemons.size())
       || daemons[static_cast<std::size_t>(head.from)] != sender) {
@@ -180,10 +188,12 @@ bool rank_inboxes::serve(const incoming_request& request) const {
                      sender.name, sender.address, head.from, head.run));
     return true;
   }
-  deliver(head, request.data.bulk.empty() ? frame{} : request.data.bulk.front(),
-          [reply](const result<void>& how) {
-            reply.reply(how ? result<payload>{payload{}} : how.error());
-          });
+  // To whom the sender was compared with, and not to whom has come since.
+  hand_over(to.value().inbox, head,
+            request.data.bulk.empty() ? frame{} : request.data.bulk.front(),
+            [reply](const result<void>& how) {
+              reply.reply(how ? result<payload>{payload{}} : how.error());
+            });
   return true;
 }
 

@@ -44,7 +44,7 @@ public:
 
   /// Hands a message to the rank that it is for, or answers `unavailable` if
   /// that is not here. Who has sent it is not checked: it is a rank of this
-  /// process, or has been checked by `serve`.
+  /// process.
   void deliver(const gradient_message& head, frame bytes,
                message_answer done) const;
 
@@ -65,7 +65,7 @@ private:
   };
   struct resident {
     std::weak_ptr<rank_inbox> inbox;
-    std::vector<daemon_address> daemons;
+    std::shared_ptr<const std::vector<daemon_address>> daemons; ///< By rank.
   };
 
   result<resident> find(const gradient_message& head) const;

@@ -1,7 +1,8 @@
 #include "actors/run/class_report.hpp"
 
+#include "partition/files/json_text.hpp"
+
 #include <cstddef>
-#include <optional>
 
 namespace graphmill {
 
@@ -11,10 +12,6 @@ namespace {
 /// read in a summary, and to be kept of each run.
 constexpr std::size_t most_listed_classes = 64;
 
-nlohmann::json json_of(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json();
-}
-
 nlohmann::json class_list(const class_metrics& of) {
   auto out = nlohmann::json::array();
   for (const auto& one : of.classes) {
@@ -22,12 +19,12 @@ nlohmann::json class_list(const class_metrics& of) {
                          {"seeds", one.seeds},
                          {"predicted", one.predicted},
                          {"correct", one.correct},
-                         {"precision", json_of(one.precision())},
-                         {"recall", json_of(one.recall())},
-                         {"f1", json_of(one.f1())}};
+                         {"precision", json_or_null(one.precision())},
+                         {"recall", json_or_null(one.recall())},
+                         {"f1", json_or_null(one.f1())}};
     if (of.scored) {
-      entry["roc_auc"] = json_of(one.ranking.roc_auc);
-      entry["average_precision"] = json_of(one.ranking.average_precision);
+      entry["roc_auc"] = json_or_null(one.ranking.roc_auc);
+      entry["average_precision"] = json_or_null(one.ranking.average_precision);
     }
     out.push_back(std::move(entry));
   }
@@ -41,7 +38,7 @@ nlohmann::json value_list(const class_metrics& of) {
                    {"mse", one.mse},
                    {"rmse", one.rmse()},
                    {"mae", one.mae},
-                   {"r2", json_of(one.r2)}});
+                   {"r2", json_or_null(one.r2)}});
   return out;
 }
 
@@ -61,17 +58,17 @@ nlohmann::json confusion_rows(const class_metrics& of) {
 
 void add_class_metrics(nlohmann::json& to, const class_metrics& of) {
   if (!of.values.empty()) {
-    to["mse"] = json_of(of.mse());
-    to["rmse"] = json_of(of.rmse());
-    to["mae"] = json_of(of.mae());
-    to["r2"] = json_of(of.r2());
+    to["mse"] = json_or_null(of.mse());
+    to["rmse"] = json_or_null(of.rmse());
+    to["mae"] = json_or_null(of.mae());
+    to["r2"] = json_or_null(of.r2());
     return;
   }
-  to["f1_micro"] = json_of(of.f1_micro());
-  to["f1_macro"] = json_of(of.f1_macro());
+  to["f1_micro"] = json_or_null(of.f1_micro());
+  to["f1_macro"] = json_or_null(of.f1_macro());
   if (of.scored) {
-    to["roc_auc"] = json_of(of.roc_auc);
-    to["average_precision"] = json_of(of.average_precision);
+    to["roc_auc"] = json_or_null(of.roc_auc);
+    to["average_precision"] = json_or_null(of.average_precision);
   }
 }
 

@@ -28,7 +28,7 @@ public:
 
   conductor(interface::pointer self, conductor_config config)
     : self_(self), config_(std::move(config)),
-      course_(config_.phases, config_.ranks, config_.def.fetch.cache != 0,
+      course_(config_.phases, config_.ranks, has_to_fill(config_.def),
               config_.from ? std::optional{config_.from->at} : std::nullopt),
       pause_(config_.pause_at,
              config_.from ? std::optional{config_.from->at} : std::nullopt),

@@ -1,5 +1,6 @@
 #include "actors/run/member_setup.hpp"
 
+#include "partition/dataset/label_sets.hpp"
 #include "partition/disk/row_reader.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
@@ -79,7 +80,7 @@ std::optional<std::int64_t> other_seeds(const run_setup& run,
                                         const partitioned_graph& graph) {
   if (run.mode == run_mode::evaluate)
     return std::ssize(graph.seeds(run.evaluated, run.def.labels));
-  if (run.mode != run_mode::predict)
+  if (run.mode != run_mode::predict && run.mode != run_mode::predict_in_order)
     return std::nullopt;
   const auto& info = graph.info();
   return run.nodes.empty() ? info.node_types[info.target].count
@@ -118,7 +119,8 @@ result<std::vector<node_id>> global_ids(std::span<const node_id> wanted,
 result<std::shared_ptr<const std::vector<node_id>>>
 seeds_of(const run_setup& run, const member_config& member) {
   const auto count = other_seeds(run, *member.graph);
-  if (!count)
+  // In which order they come, members find out from each other.
+  if (!count || run.mode == run_mode::predict_in_order)
     return std::shared_ptr<const std::vector<node_id>>{};
   std::vector<node_id> out;
   if (run.mode == run_mode::evaluate) {
@@ -133,8 +135,29 @@ seeds_of(const run_setup& run, const member_config& member) {
   return std::make_shared<const std::vector<node_id>>(std::move(out));
 }
 
-course course_of(const run_setup& run,
-                 const std::array<std::int64_t, 3>& seeds) {
+/// What the steps of a piece of a pass give, at the most, unless one alone
+/// gives more: daemons hold it until the coordinator has taken it.
+constexpr std::int64_t piece_bytes = std::int64_t{32} << 20;
+constexpr std::int64_t most_piece_steps = 4096;
+
+/// Predicts all nodes, by pieces of a pass.
+course predicting(const run_setup& run, std::int64_t nodes,
+                  const dataset_info& info) {
+  const auto batch = std::int64_t{run.def.evaluate.batch_size};
+  const auto chosen = choose_labels(info, run.def.labels);
+  const auto classes =
+    (chosen ? chosen.value() : info).node_types[info.target].class_count;
+  const auto node_bytes = static_cast<std::int64_t>(sizeof(node_id))
+                          + classes * static_cast<std::int64_t>(sizeof(float));
+  return course::in_pieces(phase::test, (nodes + batch - 1) / batch,
+                           std::clamp(piece_bytes / (batch * node_bytes),
+                                      std::int64_t{1}, most_piece_steps));
+}
+
+course course_of(const run_setup& run, const std::array<std::int64_t, 3>& seeds,
+                 const dataset_info& info) {
+  if (run.mode == run_mode::predict_in_order)
+    return predicting(run, seeds[static_cast<std::size_t>(phase::test)], info);
   if (run.mode == run_mode::evaluate)
     return course::only(run.drawn_as, run.drawn_in);
   if (run.mode != run_mode::train)
@@ -215,6 +238,11 @@ prepare_member(const run_setup& run,
                std::shared_ptr<const partitioned_graph> whole,
                const member_share& share) {
   GRAPHMILL_TRYV(check_against(run.def, whole->info()));
+  if (run.def.evaluate.predict && run.mode != run_mode::predict_in_order)
+    return fail(ec::invalid_argument,
+                "`evaluate.predict` is for a cluster, where `graphmill submit "
+                "--predict RUN` sends such a run: leave it out, or predict "
+                "here by `graphmill predict RUN`");
   auto graph = std::move(whole);
   if (!run.def.labels.empty()) {
     GRAPHMILL_TRY(auto chosen, graph->with_labels(run.def.labels));
@@ -241,7 +269,8 @@ prepare_member(const run_setup& run,
   out.evaluate_scheme =
     std::make_shared<const sampling_scheme>(std::move(evaluate_scheme));
   GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
-  out.outputs = run.mode == run_mode::predict;
+  out.outputs =
+    run.mode == run_mode::predict || run.mode == run_mode::predict_in_order;
   GRAPHMILL_TRYV(settle_storage(out, run.storage));
   out.pool = buffer_pool::make(out.def.budget.bytes);
   return out;
@@ -253,13 +282,13 @@ conductor_config conductor_of(const run_setup& run,
   const auto other = other_seeds(run, graph);
   for (auto which : {phase::train, phase::validation, phase::test})
     seeds[static_cast<std::size_t>(which)] =
-      other.value_or(
-        std::ssize(graph.seeds(split_of(which), run.def.labels)));
-  conductor_config out{run.def, world, seeds, course_of(run, seeds), {}, {}};
-  if (run.mode == run_mode::train) {
+      other.value_or(std::ssize(graph.seeds(split_of(which), run.def.labels)));
+  conductor_config out{
+    run.def, world, seeds, course_of(run, seeds, graph.info()), {}, {}};
+  if (run.mode == run_mode::train || run.mode == run_mode::predict_in_order)
     out.from = run.from;
+  if (run.mode == run_mode::train)
     out.pause_at = run.pause_at;
-  }
   return out;
 }
 

@@ -25,6 +25,10 @@ enum class run_mode : std::uint8_t {
   epoch,    ///< One epoch of training, nothing else.
   evaluate, ///< One pass over a split with given weights.
   predict,  ///< One pass over all nodes, with outputs.
+  /// The same in the order of original ids, of which several processes may have
+  /// parts; with the weights of `run_setup::from`, and in pieces, for whoever
+  /// takes what they tell.
+  predict_in_order,
 };
 
 /// What all processes of a run know of it.
@@ -36,8 +40,8 @@ struct run_setup {
   graphmill::phase drawn_as = graphmill::phase::test;
   std::int32_t drawn_in = 0;
   std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
-  storage_choice storage; ///< Of this process.
-  /// Of mode train: what the run goes on from.
+  storage_choice storage;            ///< Of this process.
+  /// Of modes train and predict_in_order: what the run goes on from.
   std::optional<training_state> from = {};
   /// Where it ends in order, to go on with another number of trainers.
   std::optional<run_point> pause_at = {};

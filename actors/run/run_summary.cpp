@@ -3,6 +3,7 @@
 #include "actors/run/class_report.hpp"
 #include "messages/base/printable.hpp"
 #include "messages/words/field_name.hpp"
+#include "partition/files/json_text.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/health/verdict.hpp"
 #include "pipelines/results/safetensors.hpp"
@@ -203,9 +204,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
   return {
     {"test_accuracy", accuracy_of(reporter, phase::test)},
     {"validation_accuracy", validation_accuracy(outcome, reporter)},
-    {"best_epoch", reporter.best_epoch()
-                     ? nlohmann::json(*reporter.best_epoch())
-                     : nlohmann::json()},
+    {"best_epoch", json_or_null(reporter.best_epoch())},
     {"metric", chosen_by(reporter)},
     {"validation", best_validation(reporter)},
     {"test", reporter.told(phase::test)},

@@ -289,6 +289,9 @@ struct Evaluate {
 
   scores @4 :Bool = false
     $help("Tell ROC-AUC and average precision of validations and tests, too, each class against the others. For that the scores of all their seeds are brought to where the run is led: 4 bytes for each seed and class, 256 MiB for a split at the most, and 16 MiB for a batch");
+
+  predict @5 :Bool = false
+    $help("Nothing is trained: the run computes the model for all nodes of the target type, with the weights that it begins with, in batches of `batch_size`, and leaves logits and predictions in its folder. On a cluster alone, where `graphmill submit --predict RUN` sends such a run");
 }
 
 enum EvaluationMetric {

@@ -241,7 +241,8 @@ struct definition {
     std::uint32_t every = 0; ///< Epochs between validations.
     /// Of validations, by which the best epoch is chosen.
     evaluation_metric metric = evaluation_metric::accuracy;
-    bool scores = false; ///< Tell what takes the scores of all seeds.
+    bool scores = false;  ///< Tell what takes the scores of all seeds.
+    bool predict = false; ///< All nodes, and nothing is trained.
 
     /// Whether the scores of seeds are brought together.
     bool brings_scores() const {
@@ -255,6 +256,7 @@ struct definition {
       visit("every", of.every);
       visit("metric", of.metric);
       visit("scores", of.scores);
+      visit("predict", of.predict);
     }
 
     friend bool operator==(const evaluate_section&,
@@ -380,6 +382,12 @@ struct definition {
 /// Whether every feature row is to be rounded to float16.
 inline bool rounds_features(const definition& def) {
   return def.fetch.precision == feature_precision::float16;
+}
+
+/// Whether members of a run have to ask each other for something before it
+/// begins: for rows to keep or, to predict, in which order nodes come.
+inline bool has_to_fill(const definition& def) {
+  return def.fetch.cache != 0 || def.evaluate.predict;
 }
 
 /// Number of hops, and so of model layers.

@@ -335,7 +335,7 @@ struct FileReply {
   files @0 :List(Text);
   size @1 :UInt64;
   # Of the file now. The bulk frames hold its bytes from the offset on, as many
-  # as one message takes.
+  # as one message takes; none before its end, if it cannot be read.
 }
 
 struct UploadRequest {

@@ -353,7 +353,10 @@ struct file_reply {
   }
 };
 payload encode(const file_reply& reply);
-result<file_reply> decode_file_reply(const payload& from);
+/// @param asked What it answers. Fails if nothing came of a file that goes on
+/// there: it cannot be read, and must not be taken for one that has ended.
+result<file_reply> decode_file_reply(const payload& from,
+                                     const file_request& asked);
 
 /// What a request to `upload` brings of a file, if so much is left of it.
 inline constexpr std::size_t upload_piece_bytes = std::size_t{4} << 20;

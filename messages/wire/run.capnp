@@ -358,6 +358,11 @@ struct StepDone {
 
   outcomes @8 :Outcomes;
   # Of an evaluation. Null: not told.
+
+  logits @9 :UInt32;
+  # Of a run that predicts: how many there are of each of `originalSeeds`. They are
+  # in the bulk frames of the message (Float32, seed by seed), behind the outcomes
+  # of the step, if it has any. 0: none are told.
 }
 
 struct Outcomes {

@@ -286,6 +286,9 @@ struct step_done {
   std::vector<node_id> original_seeds;
   /// Of an evaluation, or null. Its arrays travel as bulk.
   std::shared_ptr<const seed_outcomes> outcomes = nullptr;
+  /// [original_seeds, classes] Of a run that predicts, or null. They travel as
+  /// bulk, too.
+  std::shared_ptr<const std::vector<float>> logits = nullptr;
 
   /// Fails if its step or rank is below 0.
   result<void> check() const;
@@ -315,7 +318,7 @@ struct run_events {
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
   /// Lists all fields but the failure, which travels as two, and the outcomes
-  /// of steps.
+  /// and logits of steps.
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
     visit("sequence", of.sequence);

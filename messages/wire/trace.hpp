@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/wire/frame.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/wire/wire.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +24,9 @@ inline constexpr std::size_t actors = 1024;
 inline constexpr std::uint64_t workers = 65'536; ///< Of all actors together.
 inline constexpr std::size_t spans = 8192;       ///< With requests.
 inline constexpr std::size_t now = 2048;
-inline constexpr std::size_t text = 256; ///< Bytes of a name of a daemon,
-inline constexpr std::size_t peer = 64;  ///< and of the same with an actor.
+/// Bytes of a name of a daemon, all of which have introduced themselves,
+inline constexpr std::size_t text = max_hello_text;
+inline constexpr std::size_t peer = 64; ///< and of the same with an actor.
 /// Times and their differences can be added up without overflow.
 inline constexpr std::int64_t latest = std::int64_t{1} << 60;
 } // namespace trace_limits

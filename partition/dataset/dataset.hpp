@@ -40,6 +40,12 @@ enum class label_kind : std::uint8_t {
 /// In all columns of the row of a node without labels, of `multi_label`.
 inline constexpr std::uint8_t no_labels = 255;
 
+/// Whether a value may stand in a row of labels, of `multi_label`, whose first
+/// one is `first`.
+inline bool fits_label_row(std::uint8_t first, std::uint8_t value) {
+  return first == no_labels ? value == no_labels : value <= 1;
+}
+
 /// Other labels of the nodes of a type, with classes and splits of their own. A
 /// definition chooses one by its name.
 struct label_set_info {

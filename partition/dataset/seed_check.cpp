@@ -60,8 +60,7 @@ result<void> check_label_rows(const node_type_info& type,
   if (type.regression())
     return check_values(type, rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto first = rows[i / width * width];
-    if (first == no_labels ? rows[i] != no_labels : rows[i] > 1)
+    if (!fits_label_row(rows[i / width * width], rows[i]))
       return fail(ec::invalid_data,
                   "label {} of {} node {} is {}; 0 or 1 expected, or {} in all "
                   "columns of a node without labels",

@@ -1,5 +1,6 @@
 #include "partition/files/file_io.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/files/full_disk.hpp"
 
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <string_view>
 #include <system_error>
@@ -157,6 +157,23 @@ result<void> write_all(int fd, std::span<const std::byte> bytes,
   return ok();
 }
 
+result<void> write_at(int fd, std::span<const std::byte> bytes,
+                      std::uint64_t offset, const fs::path& path) {
+  GRAPHMILL_TRYV(room_for(path));
+  while (!bytes.empty()) {
+    const auto n =
+      ::pwrite(fd, bytes.data(), std::min(bytes.size(), largest_transfer),
+               static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return fail_errno(errno, "cannot write {}", path.string());
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+  return ok();
+}
+
 result<std::size_t> read_some(int fd, std::span<std::byte> bytes,
                               const fs::path& path) {
   std::size_t done = 0;
@@ -263,13 +280,7 @@ pid_t maker_of(std::string_view name) {
   const auto dot = name.rfind('.');
   if (dot < 2) // Nothing would be left of the target's name.
     return 0;
-  const auto digits = name.substr(dot + 1);
-  pid_t out = 0;
-  const auto [at, wrong] =
-    std::from_chars(digits.data(), digits.data() + digits.size(), out);
-  return wrong == std::errc{} && at == digits.data() + digits.size() && out > 0
-           ? out
-           : 0;
+  return std::max(number_from<pid_t>(name.substr(dot + 1)).value_or(0), 0);
 }
 
 bool has_gone(pid_t process) {

@@ -66,6 +66,10 @@ result<std::size_t> file_size(int fd, const std::filesystem::path& path);
 result<void> write_all(int fd, std::span<const std::byte> bytes,
                        const std::filesystem::path& path);
 
+/// The same at a place of the file, which grows as far as that takes.
+result<void> write_at(int fd, std::span<const std::byte> bytes,
+                      std::uint64_t offset, const std::filesystem::path& path);
+
 /// Reads until `bytes` is full or the file ends.
 /// @returns the number of bytes read.
 result<std::size_t> read_some(int fd, std::span<std::byte> bytes,

@@ -47,4 +47,10 @@ result<nlohmann::json> read_json(const std::filesystem::path& path,
 /// beyond 64 bits.
 std::optional<std::int64_t> integer_of(const nlohmann::json& value);
 
+/// A value if there is one, else null.
+template <class T>
+nlohmann::json json_or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
 } // namespace graphmill

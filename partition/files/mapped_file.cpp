@@ -141,14 +141,17 @@ std::optional<mapping_place> place_of(const void* address) {
 }
 
 result<mapped_file> mapped_file::open(const fs::path& path) {
-  GRAPHMILL_TRY(auto file, open_file(path, O_RDONLY));
+  GRAPHMILL_TRY(const auto file, open_file(path, O_RDONLY));
+  return of(file.get(), path);
+}
+
+result<mapped_file> mapped_file::of(int fd, const fs::path& path) {
   mapped_file mapped;
-  GRAPHMILL_TRY(mapped.size_, file_size(file.get(), path));
+  GRAPHMILL_TRY(mapped.size_, file_size(fd, path));
   if (mapped.size_ == 0)
     return mapped;
   std::call_once(installed, install_handler);
-  auto* data =
-    ::mmap(nullptr, mapped.size_, PROT_READ, MAP_SHARED, file.get(), 0);
+  auto* data = ::mmap(nullptr, mapped.size_, PROT_READ, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED)
     return fail_errno(errno, "cannot map {}", path.string());
   mapped.data_ = static_cast<const std::byte*>(data);

@@ -25,6 +25,11 @@ public:
   /// Maps `path`. An empty file maps to an empty span.
   static result<mapped_file> open(const std::filesystem::path& path);
 
+  /// Maps a file that is open to be read, whatever its name leads to by now. It
+  /// may be closed then.
+  /// @param path For errors only.
+  static result<mapped_file> of(int fd, const std::filesystem::path& path);
+
   mapped_file() = default;
   ~mapped_file();
   mapped_file(mapped_file&& other) noexcept;

@@ -208,11 +208,12 @@ private:
          {std::pair{sparse_indices_file, &from.indices},
           std::pair{sparse_values_file, &from.values}}) {
       const auto size = size_of(array->type());
+      const auto* bytes = array->data(); // Clang 14 captures no binding.
       array->file().advise_sequential();
       GRAPHMILL_TRYV(write_array(folder, name, array->type(), {}, [&] {
         return for_each_row(type, [&](part_output& part, std::int64_t row) {
           return part.arrays.append(std::span{
-            array->data() + static_cast<std::size_t>(indptr[row]) * size,
+            bytes + static_cast<std::size_t>(indptr[row]) * size,
             static_cast<std::size_t>(indptr[row + 1] - indptr[row]) * size});
         });
       }));

@@ -70,6 +70,7 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
   std::vector<std::int64_t> fresh(types);
   fresh[info.target] = std::min(seeds, info.node_types[info.target].count);
   bound.nodes = fresh;
+  bound.seeds = fresh[info.target];
   for (int hop = 0; hop < scheme.hops(); ++hop) {
     std::vector<std::int64_t> found(types);
     for (std::size_t t = 0; t < types; ++t)

@@ -180,6 +180,7 @@ struct subgraph_bound {
   std::vector<std::int64_t> nodes;    ///< Per node type, all hops.
   std::vector<std::int64_t> expanded; ///< Per node type: rows of its CSRs.
   std::vector<std::int64_t> edges;    ///< Per edge type, all hops.
+  std::int64_t seeds = 0;
 };
 /// The bound of a batch of `seeds` seeds under `scheme`, from the counts and
 /// the greatest in-degrees of the dataset alone: whoever reserves memory by it

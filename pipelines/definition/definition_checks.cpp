@@ -254,9 +254,12 @@ void check_momentum(definition_source& source) {
       "`optimizer.momentum` is for `kind: sgd` alone; leave it out");
 }
 
+/// Seeds of a step whose ids are told: they must fit into a message.
+constexpr std::uint32_t most_told_seeds = 65536;
+
 /// What is told of a step must fit into a message.
 void check_record(definition_source& source) {
-  constexpr std::uint32_t most = 65536;
+  constexpr auto most = most_told_seeds;
   const auto& def = source.value;
   if (!def.train.record_steps || !source.usable("train.record_steps"))
     return;
@@ -268,6 +271,23 @@ void check_record(definition_source& source) {
                     fmt::format("`{}` is above {}, which is the most with "
                                 "`train.record_steps`",
                                 path, most));
+}
+
+/// Predictions depend on how many trainers share a batch.
+void check_predict(definition_source& source) {
+  const auto& def = source.value;
+  if (!def.evaluate.predict || !source.usable("evaluate.predict"))
+    return;
+  if (def.trainer.is_elastic() && source.usable("trainer.replicas"))
+    source.report(source.where("trainer.replicas"),
+                  "`trainer.replicas` must be one number with "
+                  "`evaluate.predict`, and `trainer.sizes` left out");
+  if (def.evaluate.batch_size > most_told_seeds
+      && source.usable("evaluate.batch_size"))
+    source.report(source.where("evaluate.batch_size"),
+                  fmt::format("`evaluate.batch_size` is above {}, which is the "
+                              "most with `evaluate.predict`",
+                              most_told_seeds));
 }
 
 /// A daemon that is named twice is a slip of the pen.
@@ -301,6 +321,7 @@ void check_definition(definition_source& source) {
   check_patience(source);
   check_class_weights(source);
   check_record(source);
+  check_predict(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);
   check_daemons(source, "placement.samplers", source.value.placement.samplers);
   check_daemons(source, "faults.daemons", source.value.faults.daemons);

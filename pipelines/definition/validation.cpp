@@ -215,6 +215,21 @@ void check_scores(const checked& c) {
                          path));
 }
 
+/// What a batch gives must fit into a message.
+void check_predictions(const checked& c) {
+  const auto& evaluate = c.def.evaluate;
+  const auto classes = static_cast<std::uint64_t>(c.target().class_count);
+  const auto batch = std::min<std::uint64_t>(
+    evaluate.batch_size, static_cast<std::uint64_t>(c.target().count));
+  if (evaluate.predict && c.source.usable("evaluate.batch_size")
+      && batch * classes > seed_outcomes::most_batch_scores)
+    c.report("evaluate.batch_size",
+             fmt::format("`evaluate.batch_size` may be {} at the most for {} "
+                         "classes and `evaluate.predict`, which tells a logit "
+                         "for each of them",
+                         seed_outcomes::most_batch_scores / classes, classes));
+}
+
 void check_metric(const checked& c) {
   const auto metric = c.def.evaluate.metric;
   const auto& target = c.target();
@@ -224,6 +239,7 @@ void check_metric(const checked& c) {
     if (c.source.usable(path))
       c.report(path, std::move(text));
   check_scores(c);
+  check_predictions(c);
   // Where there is no other choice, these stand there without validations, too.
   if (metric == evaluation_metric::accuracy || metric == evaluation_metric::mse
       || !c.source.usable("evaluate.metric"))

@@ -21,6 +21,13 @@ std::uint64_t bytes_per_node(const node_type_info& type,
   return sizeof(node_id) + row + (needs.degrees ? sizeof(std::int32_t) : 0);
 }
 
+/// Of rows of labels: there may be thousands in each. One class for each seed
+/// is nothing beside the rest of a batch.
+std::uint64_t bytes_per_seed(const dataset_info& info) {
+  const auto& target = info.node_types[info.target];
+  return target.has_label_rows() ? target.label_bytes() : 0;
+}
+
 std::uint64_t structure_bytes(const extent& size, int hops,
                               const dataset_info& info,
                               const batch_needs& needs) {
@@ -52,6 +59,8 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
     size.edges += list.sources.size();
     bytes += list.edge_ids.size() * sizeof(edge_id);
   }
+  if (const auto labels = bytes_per_seed(info); labels != 0)
+    bytes += labels * std::uint64_t(graph.nodes[info.target].found.front());
   return bytes + structure_bytes(size, graph.hops, info, needs);
 }
 
@@ -61,7 +70,7 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
   // Beyond the batch itself, sampling needs so much memory for each edge.
   constexpr std::uint64_t working_bytes = 12;
   extent size;
-  std::uint64_t bytes = 0;
+  auto bytes = bytes_per_seed(info) * std::uint64_t(bound.seeds);
   for (std::size_t t = 0; t < bound.nodes.size(); ++t) {
     size.nodes += std::uint64_t(bound.nodes[t]);
     bytes +=

@@ -8,7 +8,8 @@
 namespace graphmill {
 
 /// Bytes that a batch holds once it is assembled: blocks, rows of features or
-/// ids of rows of embedding tables, and the transposed CSRs.
+/// ids of rows of embedding tables, rows of labels of which a seed may have
+/// several, and the transposed CSRs.
 std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
                        const batch_needs& needs);
 

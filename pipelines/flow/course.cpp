@@ -27,7 +27,18 @@ course course::only(phase which, std::int32_t epoch) {
   return out;
 }
 
+course course::in_pieces(phase which, std::int64_t steps,
+                         std::int64_t at_once) {
+  auto out = only(which);
+  out.pass_steps_ = steps;
+  out.piece_steps_ = at_once;
+  out.step_.max_steps = std::min(at_once, steps);
+  return out;
+}
+
 void course::go_to(const course_position& at) {
+  if (single_)
+    return;
   stopping_ = early_stopping{patience_, at.best_validation, at.since_best};
   steps_before_ = at.train_steps - at.step;
   step_.epoch = at.epoch - 1; // The last one, if there are no more.
@@ -61,7 +72,10 @@ void course::begin_epoch(std::int32_t epoch, std::int64_t done_steps) {
 void course::finished(const batch_metrics& metrics,
                       std::optional<double> quality) {
   if (single_) {
-    step_.action = course_action::finish;
+    step_.done_steps = step_.max_steps;
+    step_.max_steps = std::min(step_.done_steps + piece_steps_, pass_steps_);
+    if (step_.done_steps >= pass_steps_)
+      step_.action = course_action::finish;
     return;
   }
   switch (step_.action) {

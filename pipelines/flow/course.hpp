@@ -68,8 +68,15 @@ public:
   /// @param epoch Whose draws it has.
   static course only(phase which, std::int32_t epoch = 0);
 
-  /// Goes to where a run stood. A course of training only, at its beginning;
-  /// one with fewer epochs than are done goes to their end.
+  /// A single pass in pieces, each of which begins when all of the one before
+  /// it has been told, so that no more than a piece is under way; then the end.
+  /// @param steps Of the pass. @param at_once Of a piece; >= 1.
+  static course in_pieces(phase which, std::int64_t steps,
+                          std::int64_t at_once);
+
+  /// Goes to where a run stood. A course of training at its beginning; one with
+  /// fewer epochs than are done goes to their end. A single pass has no places
+  /// to go to, and begins.
   void go_to(const course_position& at);
 
   /// What to do now; the same until `finished`.
@@ -106,6 +113,8 @@ private:
   std::int32_t min_epochs_ = 0; ///< Before patience counts.
   early_stopping stopping_;
   bool single_ = false;
+  std::int64_t pass_steps_ = 0;  ///< Of a single pass in pieces; 0: in one.
+  std::int64_t piece_steps_ = 0; ///< Of its pieces.
   bool has_validation_ = false;
   bool has_test_ = false;
   std::int32_t epochs_ = 0;

@@ -67,23 +67,24 @@ trace_reply trace_of(const gauge_board& board, std::uint64_t from,
   trace_reply out;
   if (most == 0)
     return out;
+  // Before the ring: a state that is over by then is in there.
+  auto now = states_of(those_with_room(board.all()), trace_time());
+  const auto page =
+    board.spans().read(from, std::min(most, trace_limits::spans));
+  // After it: whoever has left a span there is on the board by then.
   const auto gauges = those_with_room(board.all());
   for (const auto& gauge : gauges)
     out.actors.push_back({gauge->label().kind, gauge->label().part,
                           gauge->label().rank,
                           gauge->label().peer.substr(0, trace_limits::peer),
                           static_cast<std::uint32_t>(gauge->workers())});
-  // Before the ring: a state that is over by then is in there.
-  auto now = states_of(gauges, trace_time());
-  const auto page =
-    board.spans().read(from, std::min(most, trace_limits::spans));
   out.first = page.first;
   out.next = page.next;
   out.more = page.spans.size() == std::min(most, trace_limits::spans)
              && page.next < board.spans().written();
   for (const auto& span : page.spans) {
     if (span.gauge >= gauges.size())
-      continue; // One of the actors for which there is no room, or a new one.
+      continue; // One of the actors for which there is no room.
     if (span.state == 0)
       out.requests.push_back({span.gauge, span.begin, span.end, span.bytes});
     else

@@ -20,10 +20,12 @@ result<void> check_label_rows_of(const model_layout& layout,
     return fail(ec::internal,
                 "a batch has {} seeds of {} labels, and {} values", seeds,
                 layout.classes, rows.size());
-  for (auto label : rows)
-    if (label > 1 && label != no_labels)
+  const auto width = static_cast<std::size_t>(layout.classes);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (!fits_label_row(rows[i / width * width], rows[i]))
       return fail(ec::invalid_data,
-                  "a seed has {} for a label; 0 or 1 expected", label);
+                  "a seed has {} for a label; 0 or 1 expected, or {} for all",
+                  rows[i], no_labels);
   return ok();
 }
 

@@ -50,7 +50,6 @@ struct torch_model::impl {
 
   void make_scales();
   void make_inputs(const parameter_store& values);
-  at::Tensor feature_rows(std::size_t type, std::int64_t count) const;
   at::Tensor message(int layer, std::size_t relation,
                      const std::vector<at::Tensor>& h) const;
   at::Tensor across(int layer, std::size_t type,
@@ -107,7 +106,8 @@ void torch_model::impl::make_inputs(const parameter_store& values) {
     if (width == 0)
       continue;
     if (table == absent) {
-      input = feature_rows(t, count);
+      input = features_on(device, layout.feature_rows[t],
+                          batch.data.features[t].data(), count);
     } else {
       std::vector<float> rows(static_cast<std::size_t>(count * width));
       for (std::int64_t i = 0; i < count; ++i)
@@ -121,20 +121,6 @@ void torch_model::impl::make_inputs(const parameter_store& values) {
     }
     input = drop(input, dropout_of(0, t));
   }
-}
-
-/// With all their zeros.
-at::Tensor torch_model::impl::feature_rows(std::size_t type,
-                                           std::int64_t count) const {
-  const auto& form = layout.feature_rows[type];
-  const auto* from = batch.data.features[type].data();
-  const auto width = static_cast<std::int64_t>(form.width);
-  if (!form.packed())
-    return tensor_on(device, {from, count, width});
-  std::vector<float> rows(static_cast<std::size_t>(count) * form.width);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-    unpack(from + i * form.floats(), form, rows.data() + i * form.width);
-  return tensor_on(device, {rows.data(), count, width});
 }
 
 at::Tensor torch_model::impl::message(int layer, std::size_t relation,

@@ -85,6 +85,17 @@ at::Tensor tensor_on(const at::Device& device, const_matrix from) {
     .to(device);
 }
 
+at::Tensor features_on(const at::Device& device, const row_form& form,
+                       const float* from, std::int64_t rows) {
+  const auto width = static_cast<std::int64_t>(form.width);
+  if (!form.packed())
+    return tensor_on(device, {from, rows, width});
+  std::vector<float> unpacked(static_cast<std::size_t>(rows) * form.width);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
+    unpack(from + i * form.floats(), form, unpacked.data() + i * form.width);
+  return tensor_on(device, {unpacked.data(), rows, width});
+}
+
 at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
                         const relation_scales& scales,
                         const at::Tensor& epsilon) {

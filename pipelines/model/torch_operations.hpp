@@ -1,5 +1,6 @@
 #pragma once
 
+#include "partition/sampling/packed_rows.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/matrix.hpp"
@@ -22,6 +23,11 @@ edge_tensors edges_on(const at::Device& device, const csr& edges,
 
 /// A copy on the device.
 at::Tensor tensor_on(const at::Device& device, const_matrix from);
+
+/// Rows of features in the form in which batches hold them, as a copy on the
+/// device with all their zeros. [rows, form.width]
+at::Tensor features_on(const at::Device& device, const row_form& form,
+                       const float* from, std::int64_t rows);
 
 /// Sums rows of `values` by destination. [rows, as values]
 at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,

@@ -51,7 +51,8 @@ bounded_batch bound_batch(const definition& def, const dataset_info& info,
   shown.steps = divided_up(seeds, batch_size);
   shown.seeds = divided_up(std::min(batch_size, seeds), trainers);
   out.bound = bound_of(info, sampling, shown.seeds);
-  const auto& [nodes, expanded, edges] = out.bound;
+  const auto& nodes = out.bound.nodes;
+  const auto& edges = out.bound.edges;
   shown.nodes = std::accumulate(nodes.begin(), nodes.end(), std::int64_t{0});
   shown.edges = std::accumulate(edges.begin(), edges.end(), std::int64_t{0});
   shown.bytes = bytes_of(out.bound, info, needs_of(def, info), sampling);

@@ -3,6 +3,7 @@
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "pipelines/results/event_place.hpp"
+#include "pipelines/results/run_lines.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,8 +13,8 @@
 
 #include <cerrno>
 #include <ctime>
-#include <fstream>
 #include <span>
+#include <string_view>
 #include <system_error>
 
 namespace graphmill {
@@ -45,7 +46,7 @@ std::string text_of(const nlohmann::json& content, int indent) {
 /// Where a line of steps.jsonl stands, seen from a position.
 enum class line_place { behind, behind_in_its_epoch, ahead };
 
-line_place place_of_line(const std::string& line, const course_position& at) {
+line_place place_of_line(std::string_view line, const course_position& at) {
   const auto read = parse_json(line, "a line of steps.jsonl");
   if (!read || !read.value().is_object())
     return line_place::ahead;
@@ -274,25 +275,23 @@ result<void> run_folder::cut_steps(const course_position& at) {
   if (!fs::exists(path, unknown))
     return ok();
   GRAPHMILL_TRY(auto file, scratch_file::create(path, file_access::owner));
-  std::ifstream old{path};
-  std::string line;
-  while (std::getline(old, line)) {
-    if (place_of_line(line, at) == line_place::ahead)
+  run_lines old{path};
+  while (const auto line = old.next()) {
+    if (place_of_line(*line, at) == line_place::ahead)
       continue;
-    line += '\n';
+    const auto kept = std::string{*line} + '\n';
     GRAPHMILL_TRYV(
-      write_all(file.fd(), std::as_bytes(std::span{line}), file.path()));
+      write_all(file.fd(), std::as_bytes(std::span{kept}), file.path()));
   }
   return file.commit();
 }
 
 bool run_folder::has_steps_until(const course_position& at,
                                  std::int64_t expected) const {
-  std::ifstream lines{path_ / "steps.jsonl"};
+  run_lines lines{path_ / "steps.jsonl"};
   std::int64_t found = 0;
-  std::string line;
-  while (std::getline(lines, line))
-    if (place_of_line(line, at) == line_place::behind_in_its_epoch)
+  while (const auto line = lines.next())
+    if (place_of_line(*line, at) == line_place::behind_in_its_epoch)
       ++found;
   return found == expected;
 }

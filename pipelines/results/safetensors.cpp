@@ -1,7 +1,9 @@
 #include "pipelines/results/safetensors.hpp"
 
+#include "messages/words/byte_text.hpp"
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/files/memory_limit.hpp"
 #include "pipelines/results/safetensors_header.hpp"
 
 #include <fcntl.h>
@@ -35,6 +37,18 @@ result<void> check_length(std::uint64_t length, std::uint64_t file_size,
   return ok();
 }
 
+/// A file may claim any number of bytes at no cost to whoever made it: holes
+/// take no room on disk.
+result<void> check_room(std::uint64_t file_size, const std::string& name) {
+  const auto room = memory_available();
+  if (file_size <= room.bytes)
+    return ok();
+  return fail(ec::out_of_memory,
+              "{} has {} of tensors, which are read into memory, and {} leaves "
+              "{}",
+              name, byte_text(file_size), room.bound, byte_text(room.bytes));
+}
+
 result<void> write_content(int fd, const std::string& header,
                            const tensor_file& content, const fs::path& path) {
   GRAPHMILL_TRYV(write_all(fd, std::as_bytes(std::span{header}), path));
@@ -66,6 +80,7 @@ result<tensor_file> read_safetensors(const fs::path& path) {
   GRAPHMILL_TRYV(read_some(file.get(), prefix, path));
   const auto length = header_length(prefix);
   GRAPHMILL_TRYV(check_length(length, size, name));
+  GRAPHMILL_TRYV(check_room(size, name));
   std::string json(length, '\0');
   GRAPHMILL_TRYV(
     read_some(file.get(), std::as_writable_bytes(std::span{json}), path));

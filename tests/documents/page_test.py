@@ -1,5 +1,6 @@
 """The web page's files: small, without anything from elsewhere or inline, with
-names set as text alone, and in colours that can be read on what they stand on."""
+names set as text alone, in folders that import one way, and in colours that can
+be read on what they stand on."""
 
 import pathlib
 import re
@@ -7,6 +8,9 @@ import unittest
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "actors" / "http" / "page"
 MOST_LINES = 400
+MOST_FILES = 10  # In a folder.
+KINDS = (".html", ".css", ".js", ".svg")
+IMPORT = re.compile(r'(?:from|import)\s*\(?\s*"([^"]+)"')
 TEXT_CONTRAST = 4.5  # WCAG 2.2, 1.4.3, of text;
 SHAPE_CONTRAST = 3.0  # 1.4.11, of what shows a state.
 
@@ -17,7 +21,21 @@ SERIES = tuple(f"series-{number}" for number in range(1, 7))
 
 
 def files(*kinds):
-    return sorted(path for path in PAGE.iterdir() if path.suffix in kinds)
+    return sorted(path for path in PAGE.rglob("*") if path.suffix in kinds)
+
+
+def folders():
+    """In the order of the build, the page's own last."""
+    build = (PAGE / "meson.build").read_text()
+    return [PAGE / name for name in re.findall(r"^subdir\('([^']+)'\)$", build,
+                                               re.MULTILINE)] + [PAGE]
+
+
+def imported():
+    """Which module imports which other one."""
+    for path in files(".js"):
+        for name in IMPORT.findall(path.read_text()):
+            yield path, (path.parent / name).resolve()
 
 
 def colours():
@@ -94,7 +112,7 @@ class Files(unittest.TestCase):
 
     def test_nothing_from_elsewhere(self):
         allowed = "http://www.w3.org/2000/svg"  # A name, not an address.
-        for path in files(".html", ".css", ".js", ".svg"):
+        for path in files(*KINDS):
             text = path.read_text().replace(allowed, "")
             self.assertNotRegex(text, r"https?://|@import|[\"'(]//", path.name)
 
@@ -114,21 +132,42 @@ class Files(unittest.TestCase):
                 r"new Function|DOMParser|setAttribute\(.style", path.name)
 
     def test_all_that_is_named_is_there(self):
-        there = {path.name for path in PAGE.iterdir()}
-        named = set()
-        for path in files(".html", ".js"):
-            named |= set(re.findall(r'(?:src|href)="/page/([^"]+)"|from "\./([^"]+)"',
-                                    path.read_text()))
+        named = {PAGE / name for name in
+                 re.findall(r'(?:src|href)="/page/([^"]+)"',
+                            (PAGE / "index.html").read_text())}
+        self.assertGreater(len(named), 2)
+        named |= {module for _, module in imported()}
         self.assertGreater(len(named), 10)
-        for of_html, of_module in named:
-            self.assertIn(of_html or of_module, there)
+        self.assertLessEqual(named, set(files(*KINDS)))
+
+    def test_modules_are_named_by_relative_paths(self):
+        """So that each comes from /page/, wherever the page stands."""
+        for path in files(".js"):
+            for name in IMPORT.findall(path.read_text()):
+                self.assertRegex(name, r"^\.\.?/(\w+/)?\w+\.js$", path.name)
+
+    def test_imports_go_one_way(self):
+        order = folders()
+        for path, module in imported():
+            self.assertLessEqual(order.index(module.parent),
+                                 order.index(path.parent),
+                                 f"{path.relative_to(PAGE)} imports "
+                                 f"{module.relative_to(PAGE)}")
+
+    def test_folders_are_small_and_say_what_they_are_for(self):
+        self.assertEqual(set(folders()), {path.parent for path in files(*KINDS)})
+        for folder in folders():
+            there = [path for path in files(*KINDS) if path.parent == folder]
+            self.assertLessEqual(len(there), MOST_FILES, folder.name)
+            self.assertRegex((folder / "meson.build").read_text(), r"^# [A-Z]")
 
     def test_all_become_a_part_of_the_program(self):
-        build = (PAGE / "meson.build").read_text()
-        listed = re.search(r"page_listed = files\((.*?)\)", build, re.DOTALL)
-        self.assertEqual(re.findall(r"'([^']+)'", listed.group(1)),
-                         [path.name for path in
-                          files(".html", ".css", ".js", ".svg")])
+        for folder in folders():
+            build = (folder / "meson.build").read_text()
+            listed = re.search(r"page_listed \+= files\((.*?)\)", build, re.DOTALL)
+            self.assertEqual(re.findall(r"'([^']+)'", listed.group(1)),
+                             [path.name for path in files(*KINDS)
+                              if path.parent == folder], folder.name)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ extern const harness summaries_harness;
 extern const harness history_harness;
 extern const harness history_rows_harness;
 extern const harness open_runs_harness;
+extern const harness office_harness;
+extern const harness stand_ins_harness;
 extern const harness lock_note_harness;
 extern const harness keys_harness;
 extern const harness addresses_harness;
@@ -39,5 +41,11 @@ extern const harness launch_harness;
 extern const harness printed_text_harness;
 extern const harness http_harness;
 extern const harness http_bytes_harness;
+extern const harness http_query_harness;
+extern const harness shown_harness;
+extern const harness traced_harness;
+extern const harness sweeps_harness;
+extern const harness node_lists_harness;
+extern const harness roll_call_harness;
 
 } // namespace graphmill::fuzz

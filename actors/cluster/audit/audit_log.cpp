@@ -37,6 +37,16 @@ std::string lines_of(const std::vector<audit_entry>& entries) {
   return out;
 }
 
+std::string line_of_missing(std::size_t lines) {
+  audit_entry gap;
+  gap.time = audit_time();
+  gap.what = "audit";
+  gap.done = false;
+  gap.why = "lines are missing here: the disk had no room for them";
+  gap.times = lines;
+  return lines_of({gap});
+}
+
 } // namespace
 
 // -- audit_sums
@@ -85,7 +95,11 @@ std::vector<audit_entry> audit_sums::look(time_point now) {
 audit_log::audit_log(const std::filesystem::path& folder,
                      std::function<void(const std::string&)> complain)
   : complain_(std::move(complain)),
-    file_(folder / "audit.jsonl", audit_limits::file_bytes, {".old"}) {}
+    file_(log_file::setting{
+      rotated_file{folder / "audit.jsonl", audit_limits::file_bytes, {".old"}},
+      line_of_missing, complain_,
+      "what users of the cluster do is not noted until it can be",
+      "what users of the cluster do is noted again"}) {}
 
 audit_log::~audit_log() {
   // It may be waited for no longer than this: the disk may be stuck.
@@ -110,42 +124,16 @@ void audit_log::look() {
 void audit_log::post(const std::vector<audit_entry>& entries) {
   if (entries.empty())
     return;
-  const auto count = entries.size();
   if (thread_.waiting() >= audit_limits::waiting) {
-    dropped_ += count;
+    dropped_ += entries.size();
     return;
   }
   thread_.post(
-    [this, lines = lines_of(entries), count,
-     dropped = std::exchange(dropped_, 0)]() mutable {
-      missing_ += dropped;
-      write(std::move(lines), count);
+    [this, lines = lines_of(entries), dropped = std::exchange(dropped_, 0)] {
+      file_.miss(dropped);
+      file_.write(lines);
     },
     [this](const error& reason) { complain_(reason.message); });
-}
-
-/// On the thread.
-void audit_log::write(std::string lines, std::uint64_t count) {
-  if (missing_ > 0) {
-    audit_entry gap;
-    gap.time = audit_time();
-    gap.what = "audit";
-    gap.done = false;
-    gap.why = "lines are missing here: the disk had no room for them";
-    gap.times = missing_;
-    lines.insert(0, json_line(gap) + '\n');
-  }
-  if (const auto done = file_.append(lines); !done) {
-    missing_ += count;
-    if (!std::exchange(broken_, true))
-      complain_(fmt::format("{}; what users of the cluster do is not noted "
-                            "until it can be",
-                            done.error().message));
-    return;
-  }
-  missing_ = 0;
-  if (std::exchange(broken_, false))
-    complain_("what users of the cluster do is noted again");
 }
 
 } // namespace graphmill

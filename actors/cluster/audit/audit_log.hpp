@@ -2,7 +2,7 @@
 
 #include "actors/base/compute_thread.hpp"
 #include "actors/cluster/audit/audit_entry.hpp"
-#include "actors/process/logs/rotated_file.hpp"
+#include "actors/process/logs/log_file.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -62,16 +62,13 @@ public:
 
 private:
   void post(const std::vector<audit_entry>& entries);
-  void write(std::string lines, std::uint64_t count);
 
   std::function<void(const std::string&)> complain_;
   std::mutex mutex_; ///< Of `sums_` and `dropped_`.
   audit_sums sums_;
-  std::uint64_t dropped_ = 0; ///< Entries for which the thread had no room.
-  rotated_file file_;         ///< The thread's, as what follows.
-  bool broken_ = false;
-  std::uint64_t missing_ = 0; ///< Lines that are not in the file.
-  compute_thread thread_;     ///< Last: ends before what its jobs use.
+  std::size_t dropped_ = 0; ///< Entries for which the thread had no room.
+  log_file file_;           ///< The thread's.
+  compute_thread thread_;   ///< Last: ends before what its jobs use.
 };
 
 } // namespace graphmill

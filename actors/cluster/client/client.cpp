@@ -237,7 +237,7 @@ result<void> cluster_client::chaos(const chaos_request& request) {
 
 result<file_reply> cluster_client::fetch_file(const file_request& request) {
   GRAPHMILL_TRY(const auto got, call(method::fetch_file, encode(request)));
-  return decode_file_reply(got);
+  return decode_file_reply(got, request);
 }
 
 result<void> cluster_client::upload(const upload_request& piece) {

@@ -54,11 +54,19 @@ bool coordinator::serve_onlooker(const incoming_request& request) {
   const auto& reply = request.reply;
   switch (request.method) {
   case method::status:
+    reply.reply(encode(status()));
+    break;
   case method::plan:
+    reply.reply(plan(data));
+    break;
   case method::health:
+    reply.reply(tell_health(data));
+    break;
   case method::logs:
+    reply.reply(tell_logs(data));
+    break;
   case method::events:
-    reply.reply(look_up(request));
+    reply.reply(tell_of_events(data));
     break;
   case method::runs:
     runs(data, reply);
@@ -121,22 +129,6 @@ void coordinator::serve(const incoming_request& request) {
   default:
     reply.reply(fail(ec::invalid_argument, "a coordinator does not serve `{}`",
                      to_string(request.method)));
-  }
-}
-
-/// Questions whose answers are there, and that change nothing.
-result<payload> coordinator::look_up(const incoming_request& request) {
-  switch (request.method) {
-  case method::plan:
-    return plan(request.data);
-  case method::health:
-    return tell_health(request.data);
-  case method::logs:
-    return tell_logs(request.data);
-  case method::events:
-    return tell_of_events(request.data);
-  default:
-    return encode(status());
   }
 }
 

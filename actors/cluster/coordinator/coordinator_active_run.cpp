@@ -13,6 +13,21 @@
 
 namespace graphmill {
 
+namespace {
+
+/// What the conductor of an attempt is to do.
+run_setup setup_of(const active_run& run) {
+  run_setup out;
+  out.def = sized(run.def, run.trainers());
+  if (out.def.evaluate.predict)
+    out.mode = run_mode::predict_in_order;
+  out.pause_at = next_change(run.def, run.point());
+  out.from = run.from; // Which may be needed once more.
+  return out;
+}
+
+} // namespace
+
 /// Carries out what the turn of the run has the coordinator do now.
 void coordinator::go_on(run_turn::task next) {
   using task = run_turn::task;
@@ -82,10 +97,7 @@ void coordinator::on_deployed(const std::string& daemon,
 }
 
 void coordinator::conduct() {
-  run_setup setup;
-  setup.def = sized(active_->def, active_->trainers());
-  setup.pause_at = next_change(active_->def, active_->point());
-  setup.from = active_->from; // Which may be needed once more.
+  const auto setup = setup_of(*active_);
   const auto& where = active_->where;
   auto lead = conductor_of(setup, *config_.graph,
                            static_cast<rank_id>(where.daemon_of_rank.size()));
@@ -116,6 +128,10 @@ void coordinator::conduct() {
     active_->def, lead.seeds[static_cast<std::size_t>(phase::train)],
     active_->file->before());
   progress_gauge::observe(progress, lead.observer);
+  if (setup.def.evaluate.predict)
+    active_->file->keep_predictions(
+      lead.observer,
+      prediction_shape::of(setup.def, config_.graph->info(), lead.ranks));
   active_->began = clock::now();
   health_.led(progress, active_->began);
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));

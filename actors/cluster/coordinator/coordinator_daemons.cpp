@@ -355,11 +355,8 @@ void coordinator::stop_daemon(const daemon_registry::entry& daemon,
   calls_.call(daemon.status.address, method::stop, {},
               within(timeouts::question, timeouts::question_unreachable, 1),
               [this, daemon, reply](const result<payload>& answer) {
-                if (answer) {
-                  registry_.leave(daemon.status.name, daemon.incarnation);
-                  forget(daemon.status.address);
-                  start_next();
-                }
+                if (answer)
+                  let_go(daemon.status.name, daemon.incarnation);
                 reply.reply(answer);
               });
 }

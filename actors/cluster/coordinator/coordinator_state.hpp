@@ -53,7 +53,8 @@ struct stand_in_names {
 
 /// The state of the COORDINATOR. Who is in the cluster stands in
 /// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
-/// it takes and queues runs in coordinator_runs.cpp, how they leave the queue
+/// it takes and queues runs in coordinator_runs.cpp, with what they go on in
+/// coordinator_resumption.cpp, how they leave the queue
 /// in coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, what goes from and to clients as files in
 /// coordinator_files.cpp, what it leaves for HTTP in coordinator_figures.cpp,
@@ -122,7 +123,6 @@ private:
   void serve_next();
   incoming_request audited(incoming_request request) const;
   void serve(const incoming_request& request);
-  result<payload> look_up(const incoming_request& request);
   bool serve_onlooker(const incoming_request& request);
 
   // -- daemons of the cluster

@@ -18,7 +18,7 @@ trace_reply daemons_with_traces(const daemon_registry& registry,
   for (const auto& daemon : registry.statuses())
     if (daemon.state != daemon_state::lost
         && out.daemons.size() < trace_limits::daemons)
-      out.daemons.push_back(daemon.name.substr(0, trace_limits::text));
+      out.daemons.push_back(daemon.name);
   return out;
 }
 

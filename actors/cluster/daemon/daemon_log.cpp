@@ -2,6 +2,7 @@
 
 #include "actors/cluster/daemon/queued_sink.hpp"
 #include "actors/process/logger.hpp"
+#include "actors/process/logs/log_file.hpp"
 #include "actors/process/logs/log_lines.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
@@ -53,44 +54,7 @@ notice_of_loss(const log_options& options, const std::string& name,
   };
 }
 
-queued_sink::outlet console_of(const log_options& options,
-                               const std::string& name) {
-  auto out = queued_sink::to_descriptor(STDERR_FILENO);
-  out.notice = notice_of_loss(options, name, "nobody read them");
-  return out;
-}
-
 } // namespace
-
-log_file::log_file(setting with)
-  : with_(std::move(with)),
-    file_(with_.path, with_.bytes, old_names(with_.files),
-          rotated_file::writers::one) {}
-
-result<log_file> log_file::open(setting with) {
-  log_file out{std::move(with)};
-  GRAPHMILL_TRYV(out.file_.append({}));
-  return out;
-}
-
-void log_file::write(std::string_view lines) {
-  std::string whole;
-  if (missing_ > 0)
-    whole = with_.notice(missing_);
-  whole += lines;
-  const auto count = static_cast<std::size_t>(std::ranges::count(lines, '\n'));
-  if (const auto done = file_.append(whole); !done) {
-    if (missing_ == 0)
-      with_.complain(fmt::format("{}; the log is not written there until it "
-                                 "can be, and all else goes on",
-                                 done.error().message));
-    missing_ += count;
-    return;
-  }
-  if (std::exchange(missing_, 0) > 0)
-    with_.complain(
-      fmt::format("the log is written to {} again", with_.path.string()));
-}
 
 result<daemon_log> open_daemon_log(const log_options& options,
                                    const std::string& name, bool leads) {
@@ -99,7 +63,9 @@ result<daemon_log> open_daemon_log(const log_options& options,
   daemon_log out;
   out.lines = std::make_shared<log_ring>(leads ? log_ring::of_cluster
                                                : log_ring::of_daemon);
-  const auto console = std::make_shared<queued_sink>(console_of(options, name));
+  const auto console = std::make_shared<queued_sink>(
+    queued_sink::outlet{queued_sink::to_console(STDERR_FILENO),
+                        notice_of_loss(options, name, "nobody read them")});
   console->set_formatter(daemon_lines(options, name));
   // The first one is for console and file: runs hand their warnings to it.
   const auto written = std::make_shared<spdlog::sinks::dist_sink_mt>();
@@ -109,13 +75,14 @@ result<daemon_log> open_daemon_log(const log_options& options,
   if (!options.file.empty()) {
     const auto told = std::make_shared<leveled_logger>(
       "daemon", std::vector<spdlog::sink_ptr>{console, sinks.back()}, levels);
-    GRAPHMILL_TRY(
-      auto opened,
-      log_file::open(
-        {options.file, options.file_bytes, options.files,
-         notice_of_loss(options, name, "they could not be written"),
-         [told](const std::string& text) { told->warn("{}", text); }}));
-    const auto file = std::make_shared<log_file>(std::move(opened));
+    const auto file = std::make_shared<log_file>(log_file::setting{
+      rotated_file{options.file, options.file_bytes, old_names(options.files),
+                   rotated_file::writers::one},
+      notice_of_loss(options, name, "they could not be written"),
+      [told](const std::string& text) { told->warn("{}", text); },
+      "the log is not written there until it can be, and all else goes on",
+      fmt::format("the log is written to {} again", options.file.string())});
+    GRAPHMILL_TRYV(file->open());
     auto sink = std::make_shared<queued_sink>(queued_sink::outlet{
       [file](std::string_view lines) { file->write(lines); },
       notice_of_loss(options, name, "the disk was too slow")});

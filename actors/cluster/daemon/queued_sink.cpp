@@ -2,7 +2,6 @@
 
 #include "actors/process/logger.hpp"
 #include "messages/base/caught.hpp"
-#include "messages/base/pluralized.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -58,10 +57,10 @@ struct queued_sink::backlog {
   void push(std::string line) {
     {
       const std::lock_guard lock{mutex};
-      bytes += line.size();
       lines.push_back(std::move(line));
+      bytes += lines.back().size(); // Not of one for which there is no room.
       for (; bytes > most_bytes && lines.size() > 1; ++lost)
-        drop_first();
+        take_first();
     }
     filled.notify_one();
   }
@@ -77,32 +76,32 @@ struct queued_sink::backlog {
       filled.wait(lock, [this] { return stop || !lines.empty(); });
       if (lines.empty())
         return;
-      std::string text;
-      quietly([this, &text, &to] { text = next_text(to); });
-      if (text.empty()) // There is no memory for it.
-        ++lost;
-      else
-        lost = 0;
-      drop_first();
+      auto text = take_first();
+      const auto untold = std::exchange(lost, 0);
+      auto written = false;
       writing = true;
       lock.unlock();
-      to.write(text);
+      quietly([&text, &to, &written, untold] {
+        if (untold > 0)
+          text.insert(0, to.notice(untold));
+        to.write(text);
+        written = true;
+      });
       lock.lock();
       writing = false;
+      if (!written) // There is no memory for it.
+        lost += untold + 1;
       if (is_done())
         idle.notify_all();
     }
   }
 
 private:
-  /// The first line, behind what is to be said of lines that were dropped.
-  std::string next_text(const outlet& to) const {
-    return lost == 0 ? lines.front() : to.notice(lost) + lines.front();
-  }
-
-  void drop_first() {
-    bytes -= lines.front().size();
+  std::string take_first() {
+    auto out = std::move(lines.front());
     lines.pop_front();
+    bytes -= out.size();
+    return out;
   }
 };
 
@@ -111,12 +110,8 @@ queued_sink::queued_sink(outlet to)
     thread_(
       [to = std::move(to), lines = backlog_] { lines->write_lines(to); }) {}
 
-queued_sink::outlet queued_sink::to_descriptor(int descriptor) {
-  return {[descriptor](std::string_view text) { write_all(descriptor, text); },
-          [](std::size_t lost) {
-            return fmt::format("{} of the log dropped: nobody read them\n",
-                               pluralized(lost, "line"));
-          }};
+std::function<void(std::string_view)> queued_sink::to_console(int descriptor) {
+  return [descriptor](std::string_view text) { write_all(descriptor, text); };
 }
 
 queued_sink::~queued_sink() {

@@ -31,8 +31,9 @@ public:
   };
   explicit queued_sink(outlet to);
 
-  /// A console. @param descriptor Stays open while the process lives.
-  static outlet to_descriptor(int descriptor);
+  /// For an outlet: a console. @param descriptor Stays open while the process
+  /// lives.
+  static std::function<void(std::string_view)> to_console(int descriptor);
   /// Flushes, and ends the thread unless it is stuck.
   ~queued_sink() override;
 

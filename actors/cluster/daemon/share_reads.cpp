@@ -30,7 +30,7 @@ result<payload> share_host::spans(const payload& data) const {
   auto out = trace_of(*traced_.board, wanted.from, wanted.most);
   const auto share = find(traced_.run, traced_.attempt);
   out.run = traced_.run;
-  out.daemon = name().substr(0, trace_limits::text);
+  out.daemon = name();
   out.attempt = traced_.attempt;
   out.over = !share || share->life.is_over();
   out.came = came;

@@ -172,10 +172,7 @@ void add_log_options(CLI::App& command, log_options& logs) {
                 "What is logged at all: debug, info, warn, error or critical, "
                 "and by module, as in info,transport=debug; modules are "
                 "daemon, coordinator, agent, data, transport, http, run")
-    ->check([](const std::string& text) {
-      const auto levels = parse_log_levels(text);
-      return levels ? std::string{} : levels.error().message;
-    })
+    ->check(parsed_by(parse_log_levels))
     ->capture_default_str();
   command.add_option("--log-file", logs.file,
                      "Write the log to this file, too, which you alone can "
@@ -229,10 +226,7 @@ void add_node_command(command_line& cli) {
     ->add_option("--serve", options->parts,
                  "Parts to serve, as in 0,2-4, or none, or any: all of "
                  "them, which is the default without a launcher")
-    ->check([](const std::string& text) {
-      const auto parts = parse_served_parts(text);
-      return parts ? std::string{} : parts.error().message;
-    });
+    ->check(parsed_by(parse_served_parts));
   add_network_options(*command, daemon);
   command->add_option("--name", daemon.name,
                       "Name in the cluster; default: that of its key, or "

@@ -35,7 +35,7 @@ fs::path beside(const fs::path& out, std::string_view infix) {
 }
 
 /// What becomes of the rows of a matrix that are written.
-enum class row_form : std::uint8_t {
+enum class written_form : std::uint8_t {
   plain,
   softmax,  ///< The probability of each class.
   logistic, ///< The probability of each label.
@@ -46,7 +46,7 @@ enum class row_form : std::uint8_t {
 struct row_source {
   const_matrix from;
   std::span<const std::int64_t> rows; ///< Empty: all, in order.
-  row_form form = row_form::plain;
+  written_form form = written_form::plain;
 
   std::int64_t count() const {
     return rows.empty() ? from.rows : std::ssize(rows);
@@ -61,11 +61,11 @@ struct row_source {
       std::copy_n(from.row(rows.empty() ? i : rows[i]), width,
                   out.data() + static_cast<std::size_t>(i - begin) * width);
     const matrix whole{out.data(), end - begin, from.columns};
-    if (form == row_form::softmax)
+    if (form == written_form::softmax)
       softmax(whole, whole);
-    else if (form == row_form::logistic)
+    else if (form == written_form::logistic)
       logistic(whole, whole);
-    else if (form == row_form::labels)
+    else if (form == written_form::labels)
       for (auto& value : out)
         value = value > 0 ? 1.0f : 0.0f;
   }
@@ -73,8 +73,8 @@ struct row_source {
 
 row_source probabilities_of(const prediction& made) {
   return {made.logits, made.rows,
-          made.labels == label_kind::multi_label ? row_form::logistic
-                                                 : row_form::softmax};
+          made.labels == label_kind::multi_label ? written_form::logistic
+                                                 : written_form::softmax};
 }
 
 result<void> write_header(const scratch_file& file, dtype type,
@@ -174,7 +174,7 @@ result<void> prediction_files::add(content what, std::string name,
 
 result<void> prediction_files::write_labels(const file& one,
                                             const prediction& made) const {
-  const row_source labels{made.logits, made.rows, row_form::labels};
+  const row_source labels{made.logits, made.rows, written_form::labels};
   const std::array shape{labels.count(), labels.from.columns};
   GRAPHMILL_TRYV(write_header(one.scratch, dtype::uint8, shape));
   std::vector<float> values;
@@ -192,7 +192,8 @@ result<void> prediction_files::write_table(const file& one,
   const auto classes = one.what == content::classes;
   std::vector<table_columns> columns;
   if (classes && made.labels == label_kind::multi_label)
-    columns.push_back({"label_", {made.logits, made.rows, row_form::labels}});
+    columns.push_back(
+      {"label_", {made.logits, made.rows, written_form::labels}});
   if (classes && made.labels == label_kind::regression)
     columns.push_back({"value_", {made.logits, made.rows}});
   if (classes && request_.probabilities)

@@ -1,11 +1,11 @@
 #include "actors/commands/engine/prediction_nodes.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -51,15 +51,13 @@ result<std::vector<node_id>> ids_of_text(const fs::path& file) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.empty())
       continue;
-    node_id id = 0;
-    const auto [stop, failed] =
-      std::from_chars(line.data(), line.data() + line.size(), id);
-    if (failed != std::errc{} || stop != line.data() + line.size())
+    const auto id = number_from<node_id>(line);
+    if (!id)
       return fail(ec::invalid_argument,
                   "{}, line {}: {} is no id of a node: write one number in a "
                   "line, without a header, or save a .npy of int64",
                   file.string(), number, in_quotes(line));
-    out.push_back(id);
+    out.push_back(*id);
   }
   return out;
 }

@@ -33,6 +33,16 @@ int say_failure(const error& reason);
 /// together. Ends the parsing as a wrong option does, with exit code 2.
 [[noreturn]] void refuse_words(const std::string& sentence);
 
+/// For `check` of an option: takes the values that a parser of ours takes, and
+/// refuses others with the parser's sentence.
+template <class Parse>
+std::function<std::string(const std::string&)> parsed_by(Parse parse) {
+  return [parse](const std::string& text) {
+    const auto read = parse(text);
+    return read ? std::string{} : read.error().message;
+  };
+}
+
 /// Says a sentence on standard error. Lines that it quotes are indented, so
 /// that none can be taken for one of ours.
 void say_sentence(std::string_view sentence);
@@ -73,8 +83,8 @@ void add_node_command(command_line& cli);
 void add_up_command(command_line& cli);
 
 /// Shows progress on standard error: on a terminal a bar on a line of its own,
-/// which a progress without a phase takes away and the end of the callback ends;
-/// else a line per phase and every ten seconds. Nothing when `quiet`.
+/// which a progress without a phase takes away and the end of the callback
+/// ends; else a line per phase and every ten seconds. Nothing when `quiet`.
 progress_callback show_progress(bool quiet);
 
 /// Clears the terminal that standard output is, if it is one that obeys, for

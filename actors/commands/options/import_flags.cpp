@@ -1,14 +1,14 @@
 #include "actors/commands/options/import_flags.hpp"
 
+#include "messages/words/number_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace graphmill {
@@ -32,10 +32,10 @@ std::optional<split_fractions> fractions_of(std::string_view text) {
   split_fractions out{};
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto piece = text.substr(0, text.find(','));
-    const auto* end = piece.data() + piece.size();
-    const auto [last, failed] = std::from_chars(piece.data(), end, out[i]);
-    if (failed != std::errc{} || last != end)
+    const auto share = number_from<double>(piece);
+    if (!share)
       return std::nullopt;
+    out[i] = *share;
     const auto more = piece.size() < text.size();
     if (more != (i + 1 < out.size()))
       return std::nullopt;

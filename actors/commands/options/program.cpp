@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -31,13 +32,15 @@ void say_json(const error& failure) {
                         {"code", to_string(failure.code)}}));
 }
 
+int tell_failure(const command_line& cli, const error& reason) {
+  if (wants_json(cli.app))
+    say_json(reason);
+  return say_failure(reason);
+}
+
 int carry_out(const command_line& cli) {
   const auto done = cli.run();
-  if (done)
-    return done.value();
-  if (wants_json(cli.app))
-    say_json(done.error());
-  return say_failure(done.error());
+  return done ? done.value() : tell_failure(cli, done.error());
 }
 
 /// Says what is wrong with the command line. Options may not have been parsed
@@ -120,6 +123,11 @@ int run_program(int argc, char** argv,
       return code;
     return say_failure(
       fail_errno(errno, "not all that was to be printed could be"));
+  } catch (const std::bad_alloc&) {
+    // What a file claims to have may be true, and too much for this machine.
+    return tell_failure(cli,
+                        fail(ec::out_of_memory,
+                             "there is not enough memory for what this takes"));
   } catch (const std::exception& bug) {
     const error reason =
       fail(ec::internal, "unexpected exception: {}", bug.what());

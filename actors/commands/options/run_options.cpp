@@ -83,6 +83,7 @@ void leave_training_out(definition& def) {
   def.evaluate.metric = is_of_values(def.evaluate.metric)
                           ? evaluation_metric::mse
                           : evaluation_metric::accuracy;
+  def.evaluate.predict = false;
   def.train.patience = 0;
   def.faults = {};
 }
@@ -137,6 +138,28 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
     GRAPHMILL_TRYV(use_other_dataset(options, graph.info(), out));
   GRAPHMILL_TRY(out.config.log, make_logger({}));
   return out;
+}
+
+result<definition> prediction_by(const std::string& run,
+                                 const std::vector<std::string>& overrides) {
+  GRAPHMILL_TRY(const auto folder, run_folder::open(run));
+  std::vector<std::string> settings{"evaluate.neighbours=all"};
+  settings.insert(settings.end(), overrides.begin(), overrides.end());
+  GRAPHMILL_TRY(auto source, load_definition(folder.definition(), settings));
+  GRAPHMILL_TRY(const auto weights, read_safetensors(folder.weights()));
+  GRAPHMILL_TRYV(check_weights(folder, weights.tensors));
+  auto& def = source.value;
+  const auto faults = def.faults; // They show that they change nothing.
+  leave_training_out(def);
+  def.faults = faults;
+  def.evaluate.scores = false; // Nothing is evaluated.
+  def.evaluate.predict = true;
+  def.train.record_steps = false;
+  def.train.balance_classes = false;
+  def.trainer.min_replicas = 0;
+  def.trainer.sizes.clear();
+  def.model.weights = folder.weights();
+  return std::move(def);
 }
 
 } // namespace graphmill

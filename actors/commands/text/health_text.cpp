@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace graphmill {
 
@@ -94,7 +95,8 @@ std::string health_label(const actor_health& actor) {
 std::string health_progress(const run_progress& now) {
   auto out = fmt::format(
     "progress  {}, epoch {} of {}, step {} of {}; {} seeds/s; {} left\n",
-    to_string(now.phase), now.epoch + 1, now.epochs, now.step, now.steps,
+    to_string(now.phase), std::int64_t{now.epoch} + 1, now.epochs, now.step,
+    now.steps,
     now.seeds_per_second > 0 ? fmt::format("{:.0f}", now.seeds_per_second)
                              : std::string{"-"},
     health_seconds(now.seconds_left));
@@ -107,9 +109,11 @@ std::string health_progress(const run_progress& now) {
   return out;
 }
 
-std::string health_text(const run_health& run) {
-  auto out = format_printable("run       {}\nverdict   {}\n", run.run,
-                              run.verdict.sentence);
+std::string health_text(const run_health& run, const std::string& standing) {
+  auto out = format_printable("run       {}\n", run.run);
+  if (!standing.empty())
+    out += format_printable("state     running: {}\n", standing);
+  out += format_printable("verdict   {}\n", run.verdict.sentence);
   for (const auto& line : run.verdict.evidence)
     out += format_printable("          {}\n", line);
   if (run.progress)

@@ -17,8 +17,9 @@ std::string health_seconds(double seconds);
 std::string health_progress(const run_progress& now);
 
 /// How a run is, on one screen: its verdict, how far it is, its actors by
-/// daemon.
-std::string health_text(const run_health& run);
+/// daemon. @param standing What its record says, as of its last recovery; may
+/// be empty.
+std::string health_text(const run_health& run, const std::string& standing);
 
 /// `exit_troubled` if a daemon is silent, or an actor has failed or was
 /// replaced lately; else 0.

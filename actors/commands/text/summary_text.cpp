@@ -161,6 +161,10 @@ std::string result_text(const json& summary) {
     out += fmt::format("test accuracy    {:.4f}\n",
                        number(summary, "test_accuracy"));
   out += value_lines(summary) + class_lines(summary);
+  if (const auto nodes = count(summary, "predicted"); nodes != 0)
+    out += fmt::format("predicted        {}, in logits.npy and predictions.npy "
+                       "of the run\n",
+                       pluralized(nodes, "node"));
   if (const auto attempts = count(summary, "attempts"); attempts > 1)
     out += fmt::format("attempts         {}\n", attempts);
   out += fmt::format("time             {:.1f} s for {}, {}\n",

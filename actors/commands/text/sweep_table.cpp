@@ -74,13 +74,7 @@ std::string spread_text(const value_spread& of) {
 nlohmann::json spread_json(const value_spread& of) {
   if (of.count == 0)
     return {};
-  return {{"mean", of.mean},
-          {"deviation",
-           of.deviation ? nlohmann::json(*of.deviation) : nlohmann::json()}};
-}
-
-nlohmann::json number_or_null(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json();
+  return {{"mean", of.mean}, {"deviation", json_or_null(of.deviation)}};
 }
 
 std::optional<double> number_in(const nlohmann::json& summary,
@@ -115,14 +109,12 @@ result<sweep_axis> parse_sweep_axis(const std::string& text) {
   if (out.field.empty()
       || std::ranges::find(out.values, "") != out.values.end())
     return fail(ec::invalid_argument,
-                "--grid {}: write a field and its values, as in "
-                "model.hidden=64,256",
+                "{}: write a field and its values, as in model.hidden=64,256",
                 in_quotes(text));
   const std::set<std::string> different{out.values.begin(), out.values.end()};
   if (different.size() < out.values.size())
     return fail(ec::invalid_argument,
-                "--grid {}: a value comes twice; --repeat runs each several "
-                "times",
+                "{}: a value comes twice; --repeat runs each several times",
                 in_quotes(text));
   return out;
 }
@@ -209,8 +201,8 @@ nlohmann::json sweep_json(std::span<const sweep_row> rows) {
          {"seed", run.seed},
          {"state",
           run.state ? nlohmann::json(to_string(*run.state)) : nlohmann::json()},
-         {"validation_accuracy", number_or_null(run.validation)},
-         {"test_accuracy", number_or_null(run.test)}});
+         {"validation_accuracy", json_or_null(run.validation)},
+         {"test_accuracy", json_or_null(run.test)}});
     out.push_back(
       {{"settings", std::move(settings)},
        {"validation_accuracy",

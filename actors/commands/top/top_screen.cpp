@@ -261,7 +261,7 @@ struct figure_list {
     }
     *batch = fmt::format("{:<16} {}, epoch {}, step {}, rank {}",
                          user_name(name), to_string(from->phase),
-                         from->epoch + 1, from->step, from->rank);
+                         std::int64_t{from->epoch} + 1, from->step, from->rank);
   }
 };
 

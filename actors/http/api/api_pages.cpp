@@ -75,12 +75,10 @@ private:
 /// What /api/logs is asked for; a sentence if that makes no sense.
 result<log_request> log_request_in(std::string_view query) {
   log_request out;
-  if (const auto after = field_in(query, "after")) {
-    const auto number = decimal_in(*after);
-    if (!number)
-      return fail(ec::invalid_argument, "after= is no whole number");
-    out.after = *number;
-  }
+  const auto after = number_in(query, "after");
+  if (!after)
+    return fail(ec::invalid_argument, "after= is no whole number");
+  out.after = *after;
   for (const auto& [name, to] :
        {std::pair{"run", &out.run}, std::pair{"daemon", &out.daemon}})
     if (const auto said = field_in(query, name)) {

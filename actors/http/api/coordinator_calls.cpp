@@ -107,9 +107,9 @@ std::string piece_text(const std::vector<std::byte>& bytes) {
 
 /// No more of a file than the answer has: whoever asks in a loop shall not have
 /// the coordinator read pieces that are thrown away.
-payload file_wanted(const std::string& run, const char* file,
-                    std::uint64_t offset) {
-  return encode(file_request{run, file, offset, most_file_bytes});
+file_request file_wanted(const std::string& run, const char* file,
+                         std::uint64_t offset) {
+  return {run, file, offset, most_file_bytes};
 }
 
 /// A piece of a file of a run.
@@ -119,9 +119,10 @@ named_call file_call(const char* file, const char* type) {
     const auto offset = number_in(asked.query, "offset");
     if (!offset)
       return caller.refuse(400, "offset= is no whole number");
-    caller.ask(method::fetch_file, file_wanted(run, file, *offset),
-               [type](const payload& answer) {
-                 const auto piece = decode_file_reply(answer);
+    const auto wanted = file_wanted(run, file, *offset);
+    caller.ask(method::fetch_file, encode(wanted),
+               [wanted, type](const payload& answer) {
+                 const auto piece = decode_file_reply(answer, wanted);
                  if (!piece)
                    return refusal_of(piece.error());
                  http_answer out;
@@ -153,22 +154,23 @@ named_call drain_call(bool back) {
 }
 
 /// As it is: with what the run was trained by. @returns the body of `submit`.
-result<payload> resumption_of(const std::string& run, const payload& file) {
-  GRAPHMILL_TRY(const auto piece, decode_file_reply(file));
+result<payload> resumption_of(const file_request& asked, const payload& file) {
+  GRAPHMILL_TRY(const auto piece, decode_file_reply(file, asked));
   const auto source =
     parse_definition(piece_text(piece.bytes), definition_name);
   if (!source.problems.empty())
     return to_error(source.problems);
   resume_request wanted;
-  wanted.run = run;
+  wanted.run = asked.run;
   return encode_resumption(source.value, wanted);
 }
 
 void resume_run(const coordinator_caller& caller, const std::string& run,
                 const http_request&) {
-  caller.follow(method::fetch_file, file_wanted(run, definition_name, 0),
-                [caller, run](const payload& file) {
-                  auto wanted = resumption_of(run, file);
+  const auto asked = file_wanted(run, definition_name, 0);
+  caller.follow(method::fetch_file, encode(asked),
+                [caller, asked](const payload& file) {
+                  auto wanted = resumption_of(asked, file);
                   if (!wanted)
                     return caller.refuse(wanted.error());
                   caller.ask(method::submit, std::move(wanted).value(),

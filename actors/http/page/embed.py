@@ -15,6 +15,7 @@ TYPES = {
     ".txt": "text/plain; charset=utf-8",
 }
 PER_LINE = 64  # Bytes.
+PAGE = pathlib.Path(__file__).resolve().parent
 
 
 def letter(byte):
@@ -30,6 +31,11 @@ def literal(content):
     return "\n".join(f'    "{line}"' for line in lines or [""])
 
 
+def name_of(path):
+    """As the program serves it: with its folder in the page's own."""
+    return path.resolve().relative_to(PAGE).as_posix()
+
+
 def entry(path):
     content = path.read_bytes()
     kind = TYPES.get(path.suffix)
@@ -37,13 +43,13 @@ def entry(path):
         sys.exit(f"{path}: no content type is known for '{path.suffix}'; "
                  "add it to TYPES in embed.py")
     digest = hashlib.sha256(content).hexdigest()[:32]
-    return (f'  {{"{path.name}", "{kind}", "{digest}",\n'
+    return (f'  {{"{name_of(path)}", "{kind}", "{digest}",\n'
             f"   {{\n{literal(content)},\n    {len(content)}}}}},\n")
 
 
 def main():
     output, *files = map(pathlib.Path, sys.argv[1:])
-    entries = "".join(map(entry, sorted(files, key=lambda file: file.name)))
+    entries = "".join(map(entry, sorted(files, key=name_of)))
     output.write_text(f"""\
 #include "actors/http/api/page_files.hpp"
 

@@ -1,19 +1,20 @@
 // The page: shows what the store knows, whenever the link brings news.
 
-import { Actions } from "./actions.js";
-import { Compare } from "./compare.js";
-import { Curves } from "./curves.js";
-import { Details } from "./details.js";
-import { attribute, byId, el, keyed, text } from "./dom.js";
-import { EventList } from "./eventlist.js";
-import { count, decimal, exact, number, seconds, threePlaces, timeOfDay } from "./format.js";
-import { headline } from "./headline.js";
-import { Link } from "./link.js";
-import { Logs } from "./logs.js";
-import { mark } from "./marks.js";
-import { Pipeline } from "./pipeline.js";
-import { Store } from "./store.js";
-import { DaemonTable, RunTable } from "./tables.js";
+import { Actions } from "./panels/actions.js";
+import { Compare } from "./panels/compare.js";
+import { Curves } from "./curves/curves.js";
+import { Details } from "./pipeline/details.js";
+import { attribute, byId, el, keyed, text } from "./elements/dom.js";
+import { EventList } from "./panels/eventlist.js";
+import { count, decimal, exact, number, seconds, threePlaces, timeOfDay }
+  from "./elements/format.js";
+import { headline } from "./panels/headline.js";
+import { Link } from "./data/link.js";
+import { Logs } from "./panels/logs.js";
+import { mark } from "./elements/marks.js";
+import { Pipeline } from "./pipeline/pipeline.js";
+import { Store } from "./data/store.js";
+import { DaemonTable, RunTable } from "./panels/tables.js";
 
 const store = new Store();
 const details = new Details();

@@ -40,8 +40,8 @@ result<void> rotated_file::put_aside() {
     const auto from = to == 0 ? path_ : old_path(to - 1);
     std::error_code failed;
     std::filesystem::rename(from, old_path(to), failed);
-    // There are not that many old ones yet.
-    if (failed && (to == 0 || failed != std::errc::no_such_file_or_directory))
+    // There are not that many old ones yet, or somebody has taken it away.
+    if (failed && failed != std::errc::no_such_file_or_directory)
       return fail_errno(failed.value(), "cannot rename {} to {}", from.string(),
                         old_path(to).string());
   }

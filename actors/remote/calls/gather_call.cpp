@@ -119,8 +119,7 @@ result<void> check_label_bytes(const node_type_info& type,
     return check_values(type, rows);
   const auto width = static_cast<std::size_t>(type.class_count);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto first = rows[i / width * width];
-    if (first == no_labels ? rows[i] != no_labels : rows[i] > 1)
+    if (!fits_label_row(rows[i / width * width], rows[i]))
       return fail(ec::invalid_data,
                   "{} came as a label of a node of type \"{}\", but 0 and 1 "
                   "are possible, or {} throughout",

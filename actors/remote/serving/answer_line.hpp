@@ -30,6 +30,18 @@ struct answer_line {
   explicit answer_line(std::shared_ptr<reply_budget> bytes)
     : budget(std::move(bytes)) {}
 
+  /// Requests that the services have at a time. The others wait here, where
+  /// those whose time is over are dropped.
+  static constexpr std::size_t most_begun = 64;
+
+  bool is_full() const { return *begun >= most_begun; }
+
+  /// Counts a request that has been begun, for as long as this lives.
+  std::shared_ptr<const void> count_begun() const {
+    ++*begun;
+    return {nullptr, [counted = begun](std::nullptr_t) { --*counted; }};
+  }
+
   fair_queue<waiting_request> queue;
   std::shared_ptr<std::size_t> begun = std::make_shared<std::size_t>(0);
   std::shared_ptr<reply_budget> budget;

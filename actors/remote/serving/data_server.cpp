@@ -1,11 +1,13 @@
 #include "actors/remote/serving/data_server.hpp"
 
 #include "actors/base/request_watch.hpp"
+#include "actors/base/timeouts.hpp"
 #include "actors/remote/calls/batch_call.hpp"
 #include "actors/remote/calls/prove_call.hpp"
 #include "actors/remote/calls/spread_call.hpp"
 #include "actors/remote/serving/answer_line.hpp"
 #include "actors/remote/serving/pending_requests.hpp"
+#include "actors/transport/sockets/complaint_log.hpp"
 #include "messages/base/caught.hpp"
 
 #include <algorithm>
@@ -19,10 +21,6 @@ namespace graphmill {
 namespace {
 
 using answer_function = std::function<void(result<payload>)>;
-
-/// Requests of a line that the services have at a time. The others wait here,
-/// where those whose time is over are dropped.
-constexpr std::size_t most_begun = 64;
 
 /// How often it is said that requests wait.
 constexpr std::chrono::seconds full_notice{60};
@@ -69,6 +67,16 @@ public:
     };
   }
 
+  /// A handler has thrown, for want of memory most likely. The request that it
+  /// was about is dropped, which tells its sender; the daemon need not end.
+  bool crashed(const caf::error& reason) {
+    quietly([this, &reason] {
+      complaints_.add(from_caf(reason, name).message, clock::now());
+      post_later(handle_of<interface>(self_), timeouts::ask_again, tick{});
+    });
+    return true;
+  }
+
 private:
   using clock = std::chrono::steady_clock;
   using part_key = std::pair<std::string, part_id>;
@@ -88,7 +96,7 @@ private:
   /// taken yet is in its way.
   void serve(answer_line& of) {
     for (std::size_t passed = 0; passed < of.queue.lines();) {
-      if (*of.begun >= most_begun)
+      if (of.is_full())
         return;
       auto& next = of.queue.front();
       std::shared_ptr<reply_budget::grant> grant;
@@ -326,21 +334,11 @@ private:
       }};
   }
 
-  /// What a request takes while it is answered: its ids in memory, the values,
-  /// and up to half of them again while they are encoded.
-  template <class Work>
-  static std::uint64_t cost_of(const Work& work) {
-    std::uint64_t bytes = work.bytes + work.bytes / 2;
-    for (const auto& ids : work.ids)
-      bytes += ids.size() * sizeof(node_id);
-    return bytes;
-  }
-
   /// Passes an answer on, which keeps no more of the share than it takes.
   answer_function answer_with(answer_line& of, const answer_function& reply,
                               std::shared_ptr<reply_budget::grant> grant) {
     return [this, &of, reply, grant = std::move(grant),
-            begun = count_begun(of)](result<payload> answer) {
+            begun = of.count_begun()](result<payload> answer) {
       if (answer) {
         grant->shrink(answer.value().byte_size());
         reply(keep_grant(std::move(answer).value(), grant));
@@ -350,12 +348,6 @@ private:
       if (!of.queue.empty())
         post(handle_of<interface>(self_), tick{});
     };
-  }
-
-  /// Counts a request that has been begun, for as long as this lives.
-  static std::shared_ptr<const void> count_begun(const answer_line& of) {
-    ++*of.begun;
-    return {nullptr, [begun = of.begun](std::nullptr_t) { --*begun; }};
   }
 
   static std::chrono::milliseconds patience(clock::time_point deadline) {
@@ -384,6 +376,10 @@ private:
   /// here, two daemons that sample for others would wait for each other.
   answer_line of_batches_;
   clock::time_point told_full_{};
+  complaint_log complaints_{[log = config_.log](const std::string& line) {
+    if (log)
+      log->error("{}", line);
+  }};
   request_watch requests_;
   std::map<part_key, serve_part> parts_;
   std::map<std::string, serve_batches> batches_; ///< By run.

@@ -13,11 +13,19 @@ namespace graphmill {
 template <class T>
 class fair_queue {
 public:
+  /// What is thrown leaves the queue as it was.
   void push(const std::string& asker, T item) {
     auto& line = lines_[asker];
-    if (line.empty())
+    const auto first = line.empty();
+    if (first)
       turns_.push_back(asker);
-    line.push_back(std::move(item));
+    try {
+      line.push_back(std::move(item));
+    } catch (...) {
+      if (first)
+        turns_.pop_back();
+      throw;
+    }
     ++size_;
   }
 
@@ -53,7 +61,8 @@ public:
   }
 
 private:
-  std::map<std::string, std::deque<T>> lines_; ///< Never empty ones.
+  /// Empty ones have no turn.
+  std::map<std::string, std::deque<T>> lines_;
   std::deque<std::string> turns_;
   std::size_t size_ = 0;
 };

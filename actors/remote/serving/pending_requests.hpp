@@ -31,6 +31,16 @@ struct pending_gather {
   std::vector<pod_vector<std::byte>> values; ///< Per query and kind.
 };
 
+/// What a request takes while it is answered: its ids in memory, the values,
+/// and up to half of them again while they are encoded.
+template <class Work>
+std::uint64_t cost_of(const Work& work) {
+  std::uint64_t bytes = work.bytes + work.bytes / 2;
+  for (const auto& ids : work.ids)
+    bytes += ids.size() * sizeof(node_id);
+  return bytes;
+}
+
 /// Checks a request against the part and reads its arrays: types, ids, and that
 /// the answer fits into a message.
 /// @param from The message that the request was decoded from.

@@ -3,6 +3,7 @@
 #include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
 #include "actors/base/timeouts.hpp"
+#include "actors/run/member/node_order.hpp"
 #include "actors/run/member/pipeline.hpp"
 #include "messages/base/caught.hpp"
 #include "messages/base/moments.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 namespace graphmill {
 
@@ -175,26 +177,46 @@ private:
     return promise;
   }
 
-  /// Answers for all trainers here once the cache is filled.
+  /// Answers for all trainers here once the cache is filled and, to predict,
+  /// the order of nodes is known.
   caf::result<member_state> fill() {
     now_at(moment::filling_caches);
     member_state filled;
     for (auto rank : config_.ranks)
       filled.trainers.push_back({rank, {}, 0, nullptr});
-    if (!filler_)
-      return filled;
     if (filling_)
       return to_caf(fail(ec::invalid_argument, "the cache is being filled"));
     filling_ = self_->make_response_promise<member_state>();
     auto promise = *filling_;
+    if (!filler_) {
+      put_in_order(filled);
+      return promise;
+    }
     requests_
       .ask(self_, filler_, patience_for(trainer_action::fill_cache),
            fill_cache{})
-      .then([this, filled](const cache_filled&) { settle_filling(filled); },
+      .then([this, filled](const cache_filled&) { put_in_order(filled); },
             [this](const caf::error& reason) {
               settle_filling(to_caf(from_caf(reason, "the cache filler")));
             });
     return promise;
+  }
+
+  /// The last thing to do before `filled` is answered.
+  void put_in_order(const member_state& filled) {
+    if (!config_.def.evaluate.predict || !actors_.dispatcher || order_) {
+      settle_filling(filled);
+      return;
+    }
+    order_.emplace(self_, config_.graph, actors_.features);
+    order_->find([this, filled](const result<order_search::order>& found) {
+      if (!found) {
+        settle_filling(to_caf(found.error()));
+        return;
+      }
+      config_.seeds = found.value(); // No phase is on yet.
+      settle_filling(filled);
+    });
   }
 
   /// Answers who waits for the cache, if anybody does.
@@ -209,6 +231,8 @@ private:
   run_reports_actor conductor_;
   pipeline actors_;
   cache_filler_actor filler_; ///< None without a cache.
+  using order_search = node_order<std::remove_pointer_t<interface::pointer>>;
+  std::optional<order_search> order_; ///< Once it has been asked for.
   down_watch deaths_;
   request_watch requests_;
   std::vector<std::shared_ptr<round>> rounds_;

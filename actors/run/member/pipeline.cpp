@@ -261,6 +261,7 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
   for (std::size_t p = 0; p < config.shards.size(); ++p)
     if (config.shards[p] && config.access.publish)
       config.access.publish(static_cast<part_id>(p), sampling[p], features[p]);
+  out.features = features;
   sampler_actor sampler;
   if (!config.ranks.empty() || config.access.publish_sampler)
     sampler = build.samplers(std::move(sampling));

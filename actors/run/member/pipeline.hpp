@@ -12,6 +12,8 @@ struct pipeline {
   std::vector<trainer_actor> trainers;
   std::vector<gradient_group_actor> groups; ///< Each once.
   std::vector<caf::actor> pools;            ///< In the order in which they end.
+  /// By part; these are among the pools.
+  std::vector<feature_service_actor> features;
 };
 
 /// Spawns services, stage pools, trainers, group and dispatcher of a run.

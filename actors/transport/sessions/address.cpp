@@ -1,5 +1,7 @@
 #include "actors/transport/sessions/address.hpp"
 
+#include "messages/words/number_text.hpp"
+
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -11,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -85,11 +86,10 @@ result<endpoint> parse_endpoint(std::string_view text) {
   if (colon == std::string_view::npos || colon == 0)
     return broken();
   endpoint out;
-  const auto digits = text.substr(colon + 1);
-  const auto [end, code] =
-    std::from_chars(digits.data(), digits.data() + digits.size(), out.port);
-  if (code != std::errc{} || end != digits.data() + digits.size())
+  const auto port = number_from<std::uint16_t>(text.substr(colon + 1));
+  if (!port)
     return broken();
+  out.port = *port;
   auto host = text.substr(0, colon);
   if (host.front() == '[' && host.back() == ']' && host.size() > 2)
     host = host.substr(1, host.size() - 2);

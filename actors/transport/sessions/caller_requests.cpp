@@ -202,6 +202,23 @@ void caller_session::fail_refused() {
   }
 }
 
+/// The peer is stopped, or its machine out of reach. It is no loss yet, but
+/// nobody waits for it who need not.
+void caller_session::fail_silent() {
+  for (auto at = calls_.begin(); at != calls_.end();) {
+    const auto& pending = at->second;
+    if (!pending.options.fails_if_refused) {
+      ++at;
+      continue;
+    }
+    at = complete(at, fail(ec::unavailable,
+                           "{} has left {} beats unanswered while {} was under "
+                           "way there",
+                           peer(), with_.liveness.silent_beats,
+                           to_string(pending.method)));
+  }
+}
+
 void caller_session::fail_unreachable(session_time now) {
   for (auto at = calls_.begin(); at != calls_.end();) {
     const auto& pending = at->second;

@@ -179,6 +179,7 @@ void caller_session::receive(session_time now, channel over, message incoming) {
   if (state_ != state::opening && state_ != state::ready)
     return; // From a connection that is closed already.
   last_heard_ = now;
+  unanswered_beats_ = 0;
   if (auto known = check_version(incoming.head, address_); !known)
     return refuse(now, std::move(known).error());
   switch (incoming.head.kind) {
@@ -277,6 +278,8 @@ void caller_session::tick(session_time now) {
   if (!wanted() && now - idle_since_ >= with_.liveness.idle_close)
     return shut(now);
   if (now >= next_beat_) {
+    if (unanswered_beats_++ >= with_.liveness.silent_beats)
+      fail_silent();
     next_beat_ = now + with_.liveness.beat_every;
     message beat;
     beat.head.kind = message_kind::beat;

@@ -148,6 +148,7 @@ private:
   void fail_unreachable(session_time now);
   void fail_due(session_time now);
   void fail_refused();
+  void fail_silent();
   void report(session_time now);
   void report_lost();
   void report_slow(session_time now);
@@ -175,6 +176,7 @@ private:
   session_time opened_{};
   session_time retry_at_{};
   session_time next_beat_{};
+  unsigned unanswered_beats_ = 0; ///< Sent since it was heard.
   session_time idle_since_{};
   bool refused_ = false; ///< By a probe since the last attempt to connect.
   std::optional<session_time> refused_since_; ///< By all probes since then.

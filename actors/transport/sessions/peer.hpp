@@ -64,7 +64,8 @@ struct call_options {
   /// If longer than `repeat`: that doubles with each attempt up to this.
   std::chrono::milliseconds longest_repeat{0};
   /// Somebody else can be asked: it fails as soon as the peer's machine says
-  /// that nobody listens at its port.
+  /// that nobody listens at its port, or the peer leaves beats unanswered
+  /// (`liveness_options::silent_beats`).
   bool fails_if_refused = false;
 };
 
@@ -93,6 +94,11 @@ struct liveness_options {
   std::chrono::milliseconds retry_last{2000};
   /// A connection that nobody keeps is closed when it was idle for that long.
   std::chrono::milliseconds idle_close{10000};
+  /// With so many beats unanswered when the next one is due, somebody else is
+  /// asked what another one can be asked: a busy machine and a full network
+  /// answer sooner. Counted, not timed: while this process was stopped itself,
+  /// it has sent none.
+  unsigned silent_beats = 5;
 };
 
 } // namespace graphmill

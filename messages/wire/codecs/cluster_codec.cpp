@@ -192,10 +192,16 @@ payload encode(const file_reply& reply) {
   return out;
 }
 
-result<file_reply> decode_file_reply(const payload& from) {
+result<file_reply> decode_file_reply(const payload& from,
+                                     const file_request& asked) {
   GRAPHMILL_TRY(auto out, read_body<schema::FileReply, file_reply>(
                             from, "a piece of a file"));
   out.bytes = joined(from.bulk);
+  if (out.bytes.empty() && asked.offset < out.size)
+    return fail(ec::invalid_data,
+                "the coordinator sent {} bytes of {}, which has {}: it cannot "
+                "read on there",
+                asked.offset, asked.file, out.size);
   return out;
 }
 

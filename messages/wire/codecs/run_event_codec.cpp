@@ -85,21 +85,46 @@ result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
   return out;
 }
 
+/// @param width Logits of each seed of the step; not 0.
+result<std::vector<float>> logits_in(std::uint32_t width, const step_done& step,
+                                     word_reader& words) {
+  std::vector<float> out;
+  GRAPHMILL_TRYV(
+    words.take(out, std::uint64_t{width} * step.original_seeds.size()));
+  if (out.size() > seed_outcomes::most_batch_scores)
+    return fail(ec::invalid_data, "{} logits of a batch; {} are the most",
+                out.size(), seed_outcomes::most_batch_scores);
+  return out;
+}
+
 /// Nothing of the bulk may be left over.
 result<void> read_outcomes(schema::RunEvents::Reader in, const payload& from,
                            run_events& into) {
   word_reader words{from};
   const auto steps = in.getSteps();
-  for (unsigned i = 0; i < steps.size(); ++i)
+  for (unsigned i = 0; i < steps.size(); ++i) {
+    auto& step = into.steps[i];
     if (steps[i].hasOutcomes()) {
       GRAPHMILL_TRY(auto told, outcomes_in(steps[i].getOutcomes(), words));
-      into.steps[i].outcomes =
-        std::make_shared<const seed_outcomes>(std::move(told));
+      step.outcomes = std::make_shared<const seed_outcomes>(std::move(told));
     }
+    if (const auto width = steps[i].getLogits(); width != 0) {
+      GRAPHMILL_TRY(auto told, logits_in(width, step, words));
+      step.logits = std::make_shared<const std::vector<float>>(std::move(told));
+    }
+  }
   if (!words.at_end())
     return fail(ec::invalid_data,
                 "events of a run bring more outcomes than they tell of");
   return ok();
+}
+
+/// Logits of each seed; 0: none are told.
+std::uint32_t width_of_logits(const step_done& step) {
+  return step.logits && !step.original_seeds.empty()
+           ? static_cast<std::uint32_t>(step.logits->size()
+                                        / step.original_seeds.size())
+           : 0;
 }
 
 /// The arrays of all steps, one behind the other.
@@ -109,18 +134,22 @@ std::vector<std::byte> bulk_of(const std::vector<step_done>& steps) {
     const auto bytes = std::as_bytes(std::span{values});
     out.insert(out.end(), bytes.begin(), bytes.end());
   };
-  for (const auto& step : steps)
+  for (const auto& step : steps) {
     if (const auto& told = step.outcomes) {
       add(told->confusion);
       add(told->labels);
       add(told->scores);
     }
+    if (width_of_logits(step) != 0)
+      add(*step.logits);
+  }
   return out;
 }
 
 void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
   auto steps = out.getSteps();
-  for (unsigned i = 0; i < steps.size(); ++i)
+  for (unsigned i = 0; i < steps.size(); ++i) {
+    steps[i].setLogits(width_of_logits(events.steps[i]));
     if (const auto& told = events.steps[i].outcomes) {
       auto sizes = steps[i].initOutcomes();
       sizes.setClasses(told->classes);
@@ -129,6 +158,7 @@ void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
       sizes.setMultiLabel(told->multi_label);
       sizes.setRegression(told->regression);
     }
+  }
 }
 
 } // namespace

@@ -31,10 +31,15 @@ bool has_too_many_workers(const std::vector<trace_actor>& actors) {
   return all > trace_limits::workers;
 }
 
+/// Steps are told from 1 on.
+bool is_traced_batch(const std::optional<batch_place>& batch) {
+  return !batch || (batch->epoch >= 0 && is_trace_time(batch->step));
+}
+
 bool are_workers_in_trace(const trace_reply& reply,
                           const std::vector<trace_span>& spans) {
   return std::ranges::all_of(spans, [&reply](const trace_span& span) {
-    return is_in_trace(reply, span)
+    return is_in_trace(reply, span) && is_traced_batch(span.batch)
            && span.worker < reply.actors[span.actor].workers;
   });
 }

@@ -136,8 +136,7 @@ count_label_rows(const node_type_info& type, const npy_array& labels,
   std::int64_t unlabelled = 0;
   const auto values = elements<std::uint8_t>(labels);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto first = values[i / width * width];
-    if (first == no_labels ? values[i] != no_labels : values[i] > 1)
+    if (!fits_label_row(values[i / width * width], values[i]))
       bad.add([&] {
         return fmt::format("label {} of node {} is {}; 0 or 1 expected, or {} "
                            "in all columns of a node without labels",

@@ -1,12 +1,11 @@
 #include "partition/importers/csv/csv_columns.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_roles.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace graphmill {
@@ -26,12 +25,9 @@ std::optional<std::size_t> find_column(const csv_layout& layout,
   for (std::size_t i = 0; layout.header && i < layout.count(); ++i)
     if (lower_name(layout.names[i]) == lower_name(text))
       return i;
-  std::size_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [last, failed] = std::from_chars(text.data(), end, number);
-  if (failed == std::errc{} && last == end && number >= 1
-      && number <= layout.count())
-    return number - 1;
+  const auto number = number_from<std::size_t>(text);
+  if (number && *number >= 1 && *number <= layout.count())
+    return *number - 1;
   return std::nullopt;
 }
 

@@ -1,26 +1,13 @@
 #include "partition/importers/csv/csv_labels.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <system_error>
 #include <utility>
 
 namespace graphmill {
-
-namespace {
-
-std::optional<std::int64_t> integer_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto* end = text.data() + text.size();
-  const auto [last, failed] = std::from_chars(text.data(), end, value);
-  return failed == std::errc{} && last == end ? std::optional{value}
-                                              : std::nullopt;
-}
-
-} // namespace
 
 result<std::optional<split>> parse_csv_split(const csv_reader& rows,
                                              std::string_view text) {
@@ -40,7 +27,7 @@ std::vector<std::string> number_classes(std::span<const std::string> texts,
                                         std::vector<std::int64_t>& labels) {
   const auto all_integers =
     std::ranges::all_of(texts, [](const std::string& text) {
-      return text.empty() || integer_in(text).has_value();
+      return text.empty() || number_from<std::int64_t>(text).has_value();
     });
   const auto is_none = [all_integers](const std::string& text) {
     return text.empty() || (all_integers && text == "-1");
@@ -49,7 +36,7 @@ std::vector<std::string> number_classes(std::span<const std::string> texts,
   // texts: "1" and "01" are two classes.
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> classes;
   const auto key_of = [all_integers](const std::string& text) {
-    return std::pair{all_integers ? *integer_in(text) : 0, text};
+    return std::pair{all_integers ? *number_from<std::int64_t>(text) : 0, text};
   };
   for (const auto& text : texts)
     if (!is_none(text))

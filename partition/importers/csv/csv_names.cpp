@@ -1,14 +1,13 @@
 #include "partition/importers/csv/csv_names.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/importers/csv/csv_reader.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <span>
-#include <system_error>
 
 namespace graphmill {
 
@@ -62,14 +61,6 @@ std::string bare_name(std::string_view text) {
     return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'));
   });
   return name;
-}
-
-template <class Number>
-bool is_number(std::string_view text) {
-  Number value{};
-  const auto* end = text.data() + text.size();
-  const auto [last, failed] = std::from_chars(text.data(), end, value);
-  return failed == std::errc{} && last == end;
 }
 
 bool has_digit(std::string_view text) {
@@ -149,7 +140,7 @@ bool looks_like_header(const std::vector<std::string>& first,
     return is_so(row[0]) && is_so(row[1]);
   };
   const auto numeric = [](const std::string& text) {
-    return is_number<std::int64_t>(text);
+    return number_from<std::int64_t>(text).has_value();
   };
   if (numeric(first[0]) || numeric(first[1]))
     return false;
@@ -164,14 +155,14 @@ bool looks_like_header(const std::vector<std::string>& first,
   if (!has_digit(first[0]) && !has_digit(first[1]) && both(second, has_digit))
     return true;
   for (std::size_t i = 2; i < first.size(); ++i)
-    if (!is_number<double>(first[i]) && is_number<double>(second[i]))
+    if (!number_from<double>(first[i]) && number_from<double>(second[i]))
       return true;
   return false;
 }
 
 bool looks_like_edge(const std::vector<std::string>& row) {
-  return row.size() >= 2 && is_number<std::int64_t>(row[0])
-         && is_number<std::int64_t>(row[1]);
+  return row.size() >= 2 && number_from<std::int64_t>(row[0])
+         && number_from<std::int64_t>(row[1]);
 }
 
 std::string relation_name(std::string_view value) {

@@ -1,5 +1,6 @@
 #include "partition/importers/csv/csv_nodes.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_reader.hpp"
 #include "partition/writing/memory_needs.hpp"
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -20,17 +20,8 @@ constexpr std::size_t block_values = std::size_t{1} << 18;
 /// Ids that take less than this are not worth a look at the memory.
 constexpr std::uint64_t least_checked = std::uint64_t{16} << 20;
 
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto* end = text.data() + text.size();
-  const auto [last, failed] = std::from_chars(text.data(), end, value);
-  return failed == std::errc{} && last == end ? std::optional{value}
-                                              : std::nullopt;
-}
-
 result<double> parse_time(const csv_reader& rows, std::string_view text) {
-  const auto time = parse<double>(trim_blanks(text));
+  const auto time = number_from<double>(trim_blanks(text));
   if (!time || !std::isfinite(*time))
     return rows.wrong(fmt::format("the time \"{}\" is no finite number; make "
                                   "dates numbers, such as seconds",
@@ -44,7 +35,7 @@ result<void> add_value(const csv_reader& rows, std::string_view text,
   const auto field = trim_blanks(text);
   auto value = std::numeric_limits<float>::quiet_NaN();
   if (!field.empty()) {
-    const auto parsed = parse<float>(field);
+    const auto parsed = number_from<float>(field);
     if (!parsed || std::isinf(*parsed))
       return rows.wrong(fmt::format(
         "the label \"{}\" is no finite number, and --regression says that "
@@ -76,7 +67,7 @@ result<void> for_each_feature_rows(const csv_node_type& type, char separator,
     if (!there)
       return ok();
     for (auto column : type.layout.features) {
-      const auto value = parse<float>(trim_blanks(rows.fields()[column]));
+      const auto value = number_from<float>(trim_blanks(rows.fields()[column]));
       if (!value || !std::isfinite(*value))
         return rows.wrong(fmt::format(
           "\"{}\" in column {} is no finite number; leave the column out, or "

@@ -75,9 +75,8 @@ result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels) {
       const auto value = values[static_cast<std::size_t>(i - first)];
       const auto at = static_cast<std::size_t>(i);
       rows[at] = label_of(value);
-      const auto known =
-        rows[static_cast<std::size_t>(i / width * width)] != no_labels;
-      if (rows[at] == 2 || (rows[at] != no_labels) != known)
+      const auto row = static_cast<std::size_t>(i / width * width);
+      if (!fits_label_row(rows[row], rows[at]))
         return fail(ec::invalid_data,
                     "{} has {} numbers for each node, and number {} of node {} "
                     "is {}: nodes with several labels have 1 for each that "

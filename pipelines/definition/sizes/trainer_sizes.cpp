@@ -1,13 +1,12 @@
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 namespace graphmill {
@@ -17,15 +16,6 @@ namespace {
 constexpr std::int64_t most_epochs = 9'999'999;
 constexpr std::int64_t most_steps = 9'999'999'999;
 constexpr std::int64_t most_replicas = 64;
-
-/// Nothing for what is no number.
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t out = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, out);
-  return failed == std::errc{} && stop == end ? std::optional{out}
-                                              : std::nullopt;
-}
 
 std::optional<size_change> change_of(std::optional<std::int64_t> epoch,
                                      std::optional<std::int64_t> step,
@@ -46,9 +36,10 @@ std::optional<size_change> parse_size_change(std::string_view text) {
   if (slash == std::string_view::npos || colon == std::string_view::npos
       || colon < slash)
     return std::nullopt;
-  return change_of(number_in(text.substr(0, slash)),
-                   number_in(text.substr(slash + 1, colon - slash - 1)),
-                   number_in(text.substr(colon + 1)));
+  return change_of(
+    number_from<std::int64_t>(text.substr(0, slash)),
+    number_from<std::int64_t>(text.substr(slash + 1, colon - slash - 1)),
+    number_from<std::int64_t>(text.substr(colon + 1)));
 }
 
 std::string to_string(const size_change& change) {

@@ -1,9 +1,10 @@
 #include "pipelines/definition/yaml/scalar_text.hpp"
 
+#include "messages/words/number_text.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -23,13 +24,6 @@ constexpr std::array<std::pair<std::string_view, double>, 9> byte_units{{
   {"TiB", 0x1p40},
 }};
 
-template <class T>
-bool parse_all(std::string_view text, T& value) {
-  const auto* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, value);
-  return failed == std::errc{} && stop == end && !text.empty();
-}
-
 } // namespace
 
 std::optional<whole_number> parse_whole(std::string_view text) {
@@ -38,18 +32,18 @@ std::optional<whole_number> parse_whole(std::string_view text) {
     out.negative = text.front() == '-';
     text.remove_prefix(1);
   }
-  if (!parse_all(text, out.magnitude))
+  const auto magnitude = number_from<std::uint64_t>(text);
+  if (!magnitude)
     return std::nullopt;
+  out.magnitude = *magnitude;
   return out;
 }
 
 std::optional<double> parse_number(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-"))
     text.remove_prefix(1);
-  double value = 0;
-  if (!parse_all(text, value) || !std::isfinite(value))
-    return std::nullopt;
-  return value;
+  const auto value = number_from<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::optional<bool> parse_bool(std::string_view text) {

@@ -12,26 +12,6 @@
 
 namespace graphmill {
 
-namespace {
-
-/// pwrite(2) of everything.
-result<void> write_at(int fd, std::span<const std::byte> bytes,
-                      std::uint64_t offset) {
-  while (!bytes.empty()) {
-    const auto done =
-      ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done < 0)
-      return fail_errno(errno, "cannot write rows of a layer to disk");
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-    offset += static_cast<std::uint64_t>(done);
-  }
-  return ok();
-}
-
-} // namespace
-
 result<std::shared_ptr<row_store>> row_room::make(std::int64_t rows,
                                                   std::int64_t columns) {
   const auto count = static_cast<std::size_t>(rows * columns);
@@ -53,22 +33,22 @@ result<std::shared_ptr<row_store>> row_room::make(std::int64_t rows,
   }
   const auto path =
     scratch_ / fmt::format(".graphmill-rows-{}.{}.tmp", files_++, ::getpid());
-  ::unlink(path.c_str()); // Of a process that had this number.
+  // Of a process that was killed and had this number. Another one may have it
+  // in another container: what is open by now has no name that both could mean.
+  ::unlink(path.c_str());
   GRAPHMILL_TRY(out->file_,
                 open_file(path, O_RDWR | O_CREAT | O_EXCL, file_access::owner));
+  ::unlink(path.c_str());
   int failed = EINTR; // A signal says nothing about the disk.
   while (failed == EINTR)
     failed = ::posix_fallocate(out->file_.get(), 0, static_cast<off_t>(bytes));
-  auto mapped =
-    failed == 0 ? mapped_file::open(path) : result<mapped_file>{mapped_file{}};
-  ::unlink(path.c_str());
   if (failed != 0)
     return fail_errno(failed,
                       "rows of a layer take {}, and there is no room for them "
                       "in {}: name another folder with --scratch, or allow "
                       "more memory with --memory",
                       byte_text(bytes), scratch_.string());
-  GRAPHMILL_TRY(out->mapped_, std::move(mapped));
+  GRAPHMILL_TRY(out->mapped_, mapped_file::of(out->file_.get(), path));
   out->view_ = {reinterpret_cast<const float*>(out->mapped_.bytes().data()),
                 rows, columns};
   file_bytes_ += bytes;
@@ -86,7 +66,7 @@ result<void> row_store::write(std::int64_t begin, const_matrix rows) {
     return ok();
   if (on_disk())
     return write_at(file_.get(), std::as_bytes(std::span{rows.data, count}),
-                    std::uint64_t{first} * sizeof(float));
+                    std::uint64_t{first} * sizeof(float), "rows of a layer");
   std::memcpy(values_.data() + first, rows.data, count * sizeof(float));
   return ok();
 }

@@ -198,6 +198,13 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
   got = user.runs("fetch");
   CATCH_CHECK(got.code == 1);
   CATCH_CHECK_THAT(got.errors, contains("is there already"));
+  coordinator.on(method::fetch_file, [](const payload&) -> result<payload> {
+    return encode(file_reply{{}, 7, {}}); // Its disk does not give it.
+  });
+  got = user.runs("logs");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK(got.output.empty());
+  CATCH_CHECK_THAT(got.errors, contains("0 bytes of log.txt, which has 7"));
 
   std::string orders;
   coordinator.on(method::cancel, [&](const payload& body) -> result<payload> {

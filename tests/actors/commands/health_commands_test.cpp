@@ -39,6 +39,43 @@ CATCH_TEST_CASE("a run is watched until it is over, though it is queued",
               == std::vector<std::string>{"queued", "running", "finished"});
 }
 
+CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  const std::string on = "attempt 2 goes on from epoch 3, step 5; daemons a, c";
+  const std::string waits = "waits until 12:00:00 UTC: no daemon serves part 1";
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
+    status_reply out;
+    out.running = "good-1";
+    out.queued = {"good-2", "good-3"};
+    return encode(out);
+  });
+  coordinator.on(method::runs, [&](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto asked, decode_runs_request(body));
+    auto run =
+      record(asked.run == "good-1" ? run_state::running : run_state::queued);
+    run.id = asked.run;
+    run.message = asked.run == "good-1"   ? on
+                  : asked.run == "good-2" ? waits + "\nforged"
+                                          : "not of interest yet";
+    return encode(runs_reply{{run}, false});
+  });
+  coordinator.on(method::health, [](const payload&) -> result<payload> {
+    run_health health;
+    health.run = "good-1";
+    health.verdict.sentence = "the trainer limits";
+    return encode(health);
+  });
+  CATCH_CHECK_THAT(user.runs("status").output,
+                   contains("running      good-1\n             " + on
+                            + "\nqueued       good-2, good-3\n             "
+                            + waits + "\\nforged\n\ndaemon "));
+  CATCH_CHECK_THAT(user.runs("status good-1").output,
+                   contains("run       good-1\nstate     running: " + on
+                            + "\nverdict   the trainer limits\n"));
+}
+
 CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
   fake_coordinator coordinator;
   const user user{coordinator.address(), coordinator.key_file()};

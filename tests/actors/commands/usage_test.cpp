@@ -32,6 +32,13 @@ CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
     {"resume", "say what to go on with: the folder"},
     {"resume --cluster h:1", "say what the cluster is to go on with"},
     {"stop", "name the daemon to stop"},
+    {"logs --level loud", "--level: "},
+    {"submit good.yaml --grid model.hidden",
+     "--grid: `model.hidden`: write a field and its values"},
+    {"submit good.yaml --grid model.hidden=8,8", "a value comes twice"},
+    {"predict r --all --neighbours sampled", "--all takes all neighbours"},
+    {"predict r --embeddings-of a", "--embeddings-of takes --all"},
+    {"predict r --scratch d", "--scratch is for what --all has to put aside"},
     {"chaos", "a plan takes --seed and --during"}};
   for (const auto& [line, sentence] : lines) {
     CATCH_INFO(line);

@@ -240,6 +240,17 @@ CATCH_TEST_CASE("who has no rank of a group cannot send to it",
   group.train(1, 2, 9);
 }
 
+CATCH_TEST_CASE("a rank that has gone without closing takes nothing",
+                "[remote][gradients]") {
+  rank_inboxes inboxes;
+  inboxes.open({"run", 3, {{"a", "tcp://x:1"}, {"b", "tcp://x:2"}}}, 1, {});
+  error told;
+  inboxes.deliver({"run", 3, 0, 1}, {},
+                  [&told](const result<void>& how) { told = error_of(how); });
+  CATCH_CHECK(told.code == ec::unavailable);
+  CATCH_CHECK(told.message == "rank 1 has left");
+}
+
 CATCH_TEST_CASE("what ranks leave unanswered fits into what daemons take",
                 "[remote][gradients]") {
   struct cluster {

@@ -1,5 +1,8 @@
 #include "actors/run/local_run.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/model/replica.hpp"
+#include "pipelines/model/state_shapes.hpp"
+#include "pipelines/results/safetensors.hpp"
 #include "tests/partition/dataset/example.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -7,10 +10,13 @@
 
 #include <spdlog/sinks/null_sink.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace graphmill::test {
 
@@ -37,6 +43,87 @@ CATCH_TEST_CASE("a run ends when its conductor dies", "[actors][local_run]") {
   CATCH_CHECK(run.outcome.failure->message
               == "conductor crashed: the observer broke");
   CATCH_CHECK(run.outcome.parameters == nullptr);
+}
+
+namespace {
+
+/// Four papers in steps of three, over two trainers.
+local_run_config predicting_run(const temp_folder& folder,
+                                const std::string& more) {
+  local_run_config out;
+  out.def = parse_definition("dataset: example\n"
+                             "model: {kind: rgcn, hidden: 4}\n"
+                             "trainer: {replicas: 2}\n"
+                             "evaluate: {neighbours: all, batch_size: 3"
+                               + more + "}\n",
+                             "test.yaml")
+              .value;
+  out.data = folder.path();
+  out.verify = false;
+  out.log = std::make_shared<spdlog::logger>(
+    "test", std::make_shared<spdlog::sinks::null_sink_mt>());
+  return out;
+}
+
+struct predicted_nodes {
+  run_outcome outcome;
+  std::map<node_id, std::vector<float>> logits;
+};
+
+predicted_nodes predict_nodes(local_run_config config) {
+  predicted_nodes out;
+  config.observer.on_output = [&out](const step_result& told) {
+    const auto& nodes = *told.original_seeds;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto* row = told.output->logits.data() + 2 * i;
+      CATCH_CHECK(out.logits.emplace(nodes[i], std::vector(row, row + 2))
+                    .second); // Each node once.
+    }
+  };
+  std::optional<signal_watch> signals;
+  out.outcome = value_of(run_locally(std::move(config), signals)).outcome;
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("nodes in their order are predicted as without one",
+                "[actors][local_run]") {
+  temp_folder folder;
+  const auto info = value_of(write_example(folder.path()));
+  auto alone = predicting_run(folder, "");
+  alone.mode = run_mode::predict;
+  auto other = alone.def;
+  other.seed = 9; // Not what trainers begin with.
+  alone.weights = value_of(replica::create(other, info))->parameters();
+  auto in_order = predicting_run(folder, ", predict: true");
+  in_order.mode = run_mode::predict_in_order;
+  in_order.from =
+    training_state{{},
+                   {},
+                   std::make_shared<const std::vector<named_tensor>>(
+                     value_of(begin_state(in_order.def, info, alone.weights)))};
+  const auto digest = weights_digest(alone.weights);
+  const auto expected = predict_nodes(std::move(alone));
+  CATCH_CHECK_FALSE(expected.outcome.failure);
+  CATCH_CHECK(expected.logits.size() == 4);
+  const auto got = predict_nodes(std::move(in_order));
+  CATCH_CHECK_FALSE(got.outcome.failure);
+  CATCH_CHECK(got.outcome.digest == digest);
+  CATCH_CHECK(got.outcome.train_steps == 0);
+  CATCH_CHECK(got.logits == expected.logits);
+}
+
+CATCH_TEST_CASE("a definition of predictions does not train",
+                "[actors][local_run]") {
+  temp_folder folder;
+  value_of(write_example(folder.path()));
+  std::optional<signal_watch> signals;
+  const auto refused =
+    run_locally(predicting_run(folder, ", predict: true"), signals);
+  CATCH_REQUIRE_FALSE(refused);
+  CATCH_CHECK(
+    refused.error().message.find("`evaluate.predict` is for a cluster") == 0);
 }
 
 } // namespace graphmill::test

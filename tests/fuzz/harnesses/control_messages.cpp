@@ -7,6 +7,7 @@
 #include "pipelines/definition/definition_file.hpp"
 #include "tests/fuzz/harnesses/codecs.hpp"
 #include "tests/fuzz/registry.hpp"
+#include "tests/support/sample_trace.hpp"
 
 #include <array>
 #include <cstddef>
@@ -40,10 +41,10 @@ bool pieces_of_weights(const payload& from) {
 }
 
 bool file_pieces(const payload& from) {
-  const auto got = decode_file_reply(from);
+  const auto got = decode_file_reply(from, {});
   if (!got)
     return false;
-  const auto again = decode_file_reply(encode(got.value()));
+  const auto again = decode_file_reply(encode(got.value()), {});
   require(again && again.value().bytes == got.value().bytes
             && again.value().files == got.value().files,
           "a piece of a file is not the same after it was sent on");
@@ -245,28 +246,10 @@ std::vector<std::string> log_messages() {
   };
 }
 
-/// What actors did, with each thing once.
 std::vector<std::string> trace_messages() {
-  trace_reply reply;
-  reply.run = "r";
-  reply.daemon = "b";
-  reply.daemons = {"a", "b"};
-  reply.asked = 1;
-  reply.came = 2;
-  reply.left = 3;
-  reply.answered = 4;
-  reply.over = true;
-  reply.first = 5;
-  reply.next = 7;
-  reply.more = true;
-  reply.actors = {{actor_kind::feature_proxy, 3, -1, "a", 2}};
-  reply.spans = {
-    {0, 1, actor_state::waiting, 10, 20, batch_place{phase::train, 1, 2, 1}}};
-  reply.requests = {{0, 11, 19, 64}};
-  reply.now = {{0, 0, actor_state::starved, 20, 30, {}}};
   return {
     input_of(33, encode(trace_request{"r", "b", 5, 100})),
-    input_of(34, encode(reply)),
+    input_of(34, encode(test::some_trace())),
   };
 }
 

@@ -6,6 +6,7 @@
 #include "partition/dataset/shard.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "partition/sampling/gather.hpp"
+#include "partition/sampling/packed_rows.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "tests/fuzz/harnesses/example.hpp"
 #include "tests/fuzz/registry.hpp"
@@ -19,8 +20,8 @@
 #include <vector>
 
 // Folders of datasets: what their JSON says, and what is in their arrays. A
-// small dataset, whole and in two parts, of which one file is another one each
-// time.
+// small dataset of each kind, whole and in two parts, of which one file is
+// another one each time.
 
 namespace graphmill::fuzz {
 
@@ -53,9 +54,21 @@ void verify(const fs::path& folder, std::span<const part_id> parts) {
 
 // -- dataset.json
 
-void read_dataset(std::string_view input) {
-  const auto& at = example();
+/// Of an example that has another one's dataset.json it is found out.
+void open_with(const example_folders& at, std::string_view input) {
   const replaced file{at.whole / "dataset.json", input};
+  const auto data = dataset::open(at.whole);
+  if (!data)
+    return;
+  (void)unused_arrays(data.value());
+  // Digests, for instance, are read by those who compare them alone.
+  const auto report = inspect_dataset(data.value());
+  require(report || !report.error().message.empty(),
+          "a dataset that cannot be inspected, without a sentence");
+  verify(at.whole, std::array<part_id, 1>{0});
+}
+
+void read_dataset(std::string_view input) {
   if (const auto info = parse_dataset_info(input, "a text")) {
     const auto other = scratch() / "info";
     fs::create_directories(other);
@@ -70,20 +83,17 @@ void read_dataset(std::string_view input) {
               && get_file(other / "dataset.json") == text,
             "what was written of a dataset reads as something else");
   }
-  const auto data = dataset::open(at.whole);
-  if (!data)
-    return;
-  (void)unused_arrays(data.value());
-  // Digests, for instance, are read by those who compare them alone.
-  const auto report = inspect_dataset(data.value());
-  require(report || !report.error().message.empty(),
-          "a dataset that cannot be inspected, without a sentence");
-  verify(at.whole, std::array<part_id, 1>{0});
+  for (const auto& at : examples())
+    open_with(at, input);
 }
 
 std::vector<std::string> dataset_texts() {
-  return {get_file(example().whole / "dataset.json"),
-          get_file(example().parts / "part-0" / "dataset.json")};
+  std::vector<std::string> out;
+  for (const auto& at : examples()) {
+    out.push_back(get_file(at.whole / "dataset.json"));
+    out.push_back(get_file(at.parts / "part-0" / "dataset.json"));
+  }
+  return out;
 }
 
 // -- parts, and what is sampled from them
@@ -110,7 +120,7 @@ void sample_from(const partitioned_graph& graph) {
       std::vector<node_id> ids(
         static_cast<std::size_t>(nodes.end - nodes.begin));
       std::iota(ids.begin(), ids.end(), nodes.begin);
-      if (nodes.features == nullptr || ids.size() > 1000
+      if (!nodes.has_features() || ids.size() > 1000
           || type.feature_width > 1000)
         continue;
       std::vector<float> rows(ids.size()
@@ -119,6 +129,14 @@ void sample_from(const partitioned_graph& graph) {
                           rows.data()))
         for (const auto value : rows)
           require(value - value == 0, "a feature that is no finite number");
+      const auto form = row_form::of(type);
+      std::vector<float> held(ids.size() * form.floats());
+      if (form.packed()
+          && gather_rows(*part, static_cast<node_type_id>(t), ids, {},
+                         held.data()))
+        for (std::size_t i = 0; i < ids.size(); ++i)
+          require(is_sound(held.data() + i * form.floats(), form),
+                  "a packed row that cannot be unpacked");
     }
   if (!batch)
     return;
@@ -128,8 +146,16 @@ void sample_from(const partitioned_graph& graph) {
               "a batch with a node that there is not");
 }
 
-void read_partitions(std::string_view input) {
-  const auto& at = example();
+/// By each of its label sets, too.
+void sample_by_all_labels(const partitioned_graph& graph) {
+  sample_from(graph);
+  for (const auto& type : graph.info().node_types)
+    for (const auto& set : type.label_sets)
+      if (const auto shown = graph.with_labels(set.name))
+        sample_from(shown.value());
+}
+
+void open_parts_with(const example_folders& at, std::string_view input) {
   const replaced file{at.parts / "partitions.json", input};
   verify(at.parts, both);
   const auto graph = partitioned_graph::open(at.parts);
@@ -149,29 +175,40 @@ void read_partitions(std::string_view input) {
               "a node without the part that owns it");
     }
   }
-  sample_from(graph.value());
+  sample_by_all_labels(graph.value());
+}
+
+void read_partitions(std::string_view input) {
+  for (const auto& at : examples())
+    open_parts_with(at, input);
 }
 
 std::vector<std::string> partition_texts() {
-  // Without a digest of itself, as older ones are: else no change gets far.
-  const auto now = get_file(example().parts / "partitions.json");
-  auto older = now;
-  const auto at = older.find(own_digest_field);
-  require(at != std::string::npos, "partitions.json has no digest of itself");
-  older[at] = 'X';
-  return {now, older};
+  std::vector<std::string> out;
+  for (const auto& folders : examples()) {
+    // Without a digest of itself, as older ones are: else no change gets far.
+    const auto now = get_file(folders.parts / "partitions.json");
+    auto older = now;
+    const auto at = older.find(own_digest_field);
+    require(at != std::string::npos, "partitions.json has no digest of itself");
+    older[at] = 'X';
+    out.push_back(now);
+    out.push_back(older);
+  }
+  return out;
 }
 
-/// The first byte says which array; the rest takes its place.
+/// The first byte says of which example, the second which array; the rest takes
+/// its place.
 void read_arrays(std::string_view input) {
-  const auto& at = example();
   cursor from{input};
+  const auto& at = examples()[from.take<std::uint8_t>() % examples().size()];
   const auto which = from.take<std::uint8_t>() % at.arrays.size();
   const replaced file{at.arrays[which], from.rest()};
   for (const auto& folder : {at.whole, at.parts}) {
     verify(folder, both);
     if (const auto graph = partitioned_graph::open(folder))
-      sample_from(graph.value());
+      sample_by_all_labels(graph.value());
   }
   if (const auto data = dataset::open(at.whole))
     require(inspect_dataset(data.value()).has_value(),
@@ -180,9 +217,12 @@ void read_arrays(std::string_view input) {
 
 std::vector<std::string> damaged_arrays() {
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < example().arrays.size(); ++i)
-    out.push_back(std::string(1, static_cast<char>(i))
-                  + get_file(example().arrays[i]));
+  for (std::size_t e = 0; e < examples().size(); ++e) {
+    const auto& arrays = examples()[e].arrays;
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      out.push_back(std::string{static_cast<char>(e), static_cast<char>(i)}
+                    + get_file(arrays[i]));
+  }
   return out;
 }
 

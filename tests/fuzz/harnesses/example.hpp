@@ -6,21 +6,29 @@
 #include "tests/partition/dataset/example.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace graphmill::fuzz {
 
-/// The example of the tests, whole and in parts.
+using example_writer = result<dataset_info> (*)(const std::filesystem::path&);
+
+/// A small dataset, whole and in parts.
 struct example_folders {
-  std::filesystem::path whole = scratch() / "whole";
-  std::filesystem::path parts = scratch() / "parts";
-  std::filesystem::path memory = scratch() / "memory";
+  std::filesystem::path whole;
+  std::filesystem::path parts;
+  std::filesystem::path memory;
   std::vector<std::filesystem::path> arrays; ///< Of both, by name.
 
-  example_folders() {
+  example_folders(const std::string& name, example_writer write)
+    : whole(scratch() / (name + "-whole")),
+      parts(scratch() / (name + "-parts")),
+      memory(scratch() / (name + "-memory")) {
     std::filesystem::create_directory(whole);
-    require(test::write_example(whole).has_value(), "no example");
+    require(write(whole).has_value(), "no example");
     auto data = dataset::open(whole);
     require(data.has_value(), "the example is broken");
     partition_options options;
@@ -36,9 +44,63 @@ struct example_folders {
   }
 };
 
-inline const example_folders& example() {
-  static const example_folders made;
+/// The example of the tests, with sparse features that are packed and a label
+/// set.
+inline result<dataset_info>
+write_sparse_example(const std::filesystem::path& folder) {
+  constexpr std::array<std::int64_t, 4> topics{2, 0, 1, -1};
+  auto info = test::example_info();
+  auto& papers = info.node_types[0];
+  papers.feature_width = 10;
+  papers.sparse_features = true;
+  papers.label_sets = {
+    {.name = "topic", .class_count = 3, .class_names = {"x", "y", "z"}}};
+  std::array<float, 40> rows{};
+  rows[1] = 1.5f;
+  rows[7] = -2;
+  rows[24] = 3;
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info, {}));
+  GRAPHMILL_TRYV(writer.append_features(0, rows));
+  GRAPHMILL_TRYV(writer.set_labels(0, test::example_labels));
+  GRAPHMILL_TRYV(writer.set_split(0, split::train, test::example_train));
+  GRAPHMILL_TRYV(writer.set_label_set(0, 0, topics, {{{2, 0}, {}, {1}}}));
+  GRAPHMILL_TRYV(
+    writer.append_edges(0, test::cites_sources, test::cites_destinations));
+  GRAPHMILL_TRYV(
+    writer.append_edges(1, test::by_sources, test::by_destinations));
+  return writer.finish();
+}
+
+/// The example of the tests, with several labels of a node.
+inline result<dataset_info>
+write_example_of_rows(const std::filesystem::path& folder) {
+  auto info = test::example_info();
+  auto& papers = info.node_types[0];
+  papers.labels = label_kind::multi_label;
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info, {}));
+  GRAPHMILL_TRYV(writer.append_features(0, test::example_features));
+  GRAPHMILL_TRYV(
+    writer.set_label_rows(0, {1, 0, 0, 0, no_labels, no_labels, 0, 1}));
+  GRAPHMILL_TRYV(writer.set_split(0, split::train, test::example_train));
+  GRAPHMILL_TRYV(
+    writer.append_edges(0, test::cites_sources, test::cites_destinations));
+  GRAPHMILL_TRYV(
+    writer.append_edges(1, test::by_sources, test::by_destinations));
+  return writer.finish();
+}
+
+/// All kinds of arrays that a dataset may have; the example of the tests comes
+/// first.
+inline const std::array<example_folders, 3>& examples() {
+  static const std::array<example_folders, 3> made{
+    example_folders{"plain", test::write_example},
+    example_folders{"sparse", write_sparse_example},
+    example_folders{"rows", write_example_of_rows}};
   return made;
+}
+
+inline const example_folders& example() {
+  return examples().front();
 }
 
 } // namespace graphmill::fuzz

@@ -1,10 +1,13 @@
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/cluster/history/run_journal.hpp"
+#include "actors/cluster/history/stand_ins.hpp"
 #include "actors/cluster/history/state_lock.hpp"
 #include "messages/base/printable.hpp"
 #include "tests/fuzz/registry.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -267,7 +270,46 @@ std::vector<std::string> open_run_seeds() {
   return {row("queued", 1), row("running", 4) + row("queued", 1)};
 }
 
-// -- the lock beside it
+// -- which cluster it is of
+
+void insert_office(sqlite3* database, int row, cursor& from) {
+  if (row == 0)
+    sqlite3_exec(database, "DELETE FROM office", nullptr, nullptr, nullptr);
+  statement_handle insert = nullptr;
+  sqlite3_prepare_v2(database, "INSERT OR REPLACE INTO office VALUES (?, ?)",
+                     -1, &insert, nullptr);
+  bind(insert, 1, from);
+  bind(insert, 2, from);
+  (void)sqlite3_step(insert); // Not null is refused, and so be it.
+  sqlite3_finalize(insert);
+}
+
+void read_offices(std::string_view input) {
+  write_history(input, insert_office);
+  std::string cluster;
+  std::uint64_t generation = 0;
+  {
+    const auto history = run_history::open(history_file(), 2);
+    if (!history)
+      return;
+    cluster = history.value().cluster();
+    generation = history.value().generation();
+  }
+  require(cluster.size() == 32 && generation >= 1,
+          "a coordinator of no cluster, or of no generation");
+  const auto again = run_history::open(history_file(), 2);
+  require(again && again.value().cluster() == cluster
+            && again.value().generation() >= generation,
+          "the next coordinator is of another cluster, or an older one");
+}
+
+std::vector<std::string> office_seeds() {
+  const auto row =
+    text_cell("0123456789abcdef0123456789abcdef") + number_cell(3);
+  return {row, row + text_cell("x") + text_cell("many")};
+}
+
+// -- the lock beside it, and who waits for it
 
 void read_lock_note(std::string_view input) {
   const auto folder = scratch() / "lock";
@@ -293,6 +335,30 @@ std::vector<std::string> lock_notes() {
           R"({"process": -1, "host": "a\nb\u001b[2J"})", "{"};
 }
 
+void read_stand_in(std::string_view input) {
+  const auto folder = scratch() / "waiting";
+  const auto sign = folder / stand_in_sign::folder_name / "a";
+  std::error_code ignored;
+  fs::create_directories(sign.parent_path(), ignored);
+  put_file(sign, input);
+  {
+    const auto held = open_own_file(sign, O_RDWR);
+    require(held && ::flock(held.value().get(), LOCK_EX | LOCK_NB) == 0,
+            "a sign cannot be held");
+    const auto names = stand_ins_at(folder);
+    require(names.size() <= 1, "one stands in by several names");
+    for (const auto& name : names)
+      require(name == printable(name) && name.size() <= 1000,
+              "a name that commands a terminal, or fills it");
+  }
+  require(stand_ins_at(folder).empty() && !fs::exists(sign, ignored),
+          "who has ended stands in");
+}
+
+std::vector<std::string> stand_in_names() {
+  return {"d1", "d\x1b[2J\nforged", std::string(200, 'n')};
+}
+
 } // namespace
 
 const harness history_harness{"history", "the file of a coordinator's runs",
@@ -303,6 +369,10 @@ const harness history_rows_harness{"history_rows",
 const harness open_runs_harness{
   "open_runs", "rows of runs that the next coordinator goes on with",
   read_open_runs, open_run_seeds, 100};
+const harness office_harness{"office", "of which cluster a history is",
+                             read_offices, office_seeds, 100};
+const harness stand_ins_harness{"stand_ins", "names of those who stand by",
+                                read_stand_in, stand_in_names, 1000};
 const harness lock_note_harness{"lock_note",
                                 "what a coordinator's lock says of its holder",
                                 read_lock_note, lock_notes, 1000};

@@ -1,13 +1,16 @@
+#include "actors/http/api/query_fields.hpp"
 #include "actors/http/http_gate.hpp"
 #include "actors/http/metric_writer.hpp"
 #include "tests/fuzz/registry.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// What requests over HTTP say of themselves; names by others in metrics.
+// What requests over HTTP say of themselves, and ask for; names by others in
+// metrics.
 
 namespace graphmill::fuzz {
 
@@ -90,8 +93,38 @@ std::vector<std::string> http_requests() {
   };
 }
 
+// -- what they ask for: "run=a%20b&after=7"
+
+void read_query(std::string_view input) {
+  for (const auto* name : {"run", "after", "", "a"})
+    if (const auto field = field_in(input, name)) {
+      require(field->find('&') == std::string_view::npos,
+              "a field that goes on behind its end");
+      require(field->data() >= input.data()
+                && field->data() + field->size() <= input.data() + input.size(),
+              "a field beyond its query");
+      if (const auto number = decimal_in(*field))
+        require(number_in(input, name) == number,
+                "a number of a field that is another one");
+    }
+  const auto plain = decoded(input);
+  const auto signs = std::ranges::count(input, '%');
+  require(signs != 0 || plain == std::string{input},
+          "a text without signs that was decoded to another one");
+  if (plain)
+    require(plain->size() + 2 * static_cast<std::size_t>(signs) == input.size(),
+            "a sign that stands for more than one byte");
+}
+
+std::vector<std::string> queries() {
+  return {"run=cora-1%20b&after=7", "a=%2&run", "after=18446744073709551616",
+          "=&&a==%00", "run=%e2%82%AC&run=2"};
+}
+
 } // namespace
 
+const harness http_query_harness{
+  "http_query", "what requests over HTTP ask for", read_query, queries, 20000};
 const harness http_harness{"http", "requests over HTTP, labels of metrics",
                            read_http, http_requests, 20000};
 

@@ -139,10 +139,11 @@ std::vector<std::string> tables() {
 
 // -- arrays
 
-constexpr std::array<const char*, 9> array_names{
+constexpr std::array<const char*, 11> array_names{
   "meta.json",           "edges.npy",           "labels.npy",
   "features.npy",        "features_indptr.npy", "features_indices.npy",
-  "features_values.npy", "train_idx.npy",       "val_idx.npy"};
+  "features_values.npy", "train_idx.npy",       "val_idx.npy",
+  "labels.t.npy",        "train_mask.t.npy"};
 
 void import_arrays(std::string_view input) {
   cursor from{input};
@@ -186,14 +187,20 @@ std::vector<std::string> array_folders() {
   const auto indices =
     array_of<std::int32_t>({2}, std::vector<std::int32_t>{0, 1});
   const auto values = array_of<float>({2}, std::vector<float>{0.5f, 1.5f});
+  const auto mask =
+    array_of<std::uint8_t>({3}, std::vector<std::uint8_t>{1, 1, 0});
   const std::string meta =
     R"({"name": "n", "num_nodes": 3, "num_classes": 2, "num_features": 2})";
+  const std::string sets =
+    R"({"label_sets": {"t": {"num_classes": 2, "class_names": ["a", "b"]}}})";
   return {
     std::string{'\0'}
       + joined({meta, edges, labels, features, "", "", "", train}),
     std::string{'\3'} + joined({"", edges, labels}),
     std::string{'\x8'} + joined({"", edges, rows}),
     std::string{'\x10'} + joined({"", edges, features}),
+    std::string{'\0'}
+      + joined({sets, edges, labels, "", "", "", "", train, "", labels, mask}),
     std::string{'\4'}
       + joined({meta, edges, labels, "", indptr, indices, values, train}),
   };

@@ -2,6 +2,7 @@
 
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/commands/text/summary_text.hpp"
+#include "actors/http/api/status_json.hpp"
 #include "tests/fuzz/registry.hpp"
 
 #include <string>
@@ -48,6 +49,13 @@ void read_summary(std::string_view input) {
             "metrics of an epoch or of seeds below 0");
   if (const auto summary = parse_json(input, "a summary"))
     require(!summary_text(summary.value()).empty(), "a summary without text");
+  run_record record;
+  record.summary = input;
+  const auto shown = summary_json(record);
+  require(shown.is_null() || shown.is_object(), "a summary that is none");
+  const auto brief = brief_summary(record.summary);
+  require(brief.empty() || parse_json(brief, "a brief summary"),
+          "a brief summary that is no JSON");
 }
 
 std::vector<std::string> summaries() {

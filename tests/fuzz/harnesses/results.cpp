@@ -1,3 +1,4 @@
+#include "actors/run/run_reporter.hpp"
 #include "partition/files/content_hash.hpp"
 #include "pipelines/results/checkpoint_state.hpp"
 #include "pipelines/results/event_log.hpp"
@@ -155,6 +156,12 @@ void read_state_file(std::string_view input) {
   event_log curves{scratch() / "curves"};
   require(curves.tell(made.metrics).has_value(),
           "curves of a run that goes on cannot be written");
+  run_reporter told{nullptr, {}, nullptr};
+  told.go_on_after(made.metrics);
+  require(told.lines_of(at.epoch).size() <= made.metrics.size(),
+          "a run that goes on has more metrics than before");
+  require(told.best_epoch().has_value() != told.best_line().is_null(),
+          "the best validation is no line, or a line of none");
 }
 
 std::vector<std::string> states() {

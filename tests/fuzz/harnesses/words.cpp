@@ -1,4 +1,5 @@
 #include "actors/cluster/client/fetch_run.hpp"
+#include "actors/http/http_gate.hpp"
 #include "actors/launch/launch.hpp"
 #include "actors/launch/launch_environment.hpp"
 #include "actors/launch/part_list.hpp"
@@ -7,6 +8,7 @@
 #include "actors/transport/sockets/connections/members.hpp"
 #include "messages/base/printable.hpp"
 #include "partition/files/json_text.hpp"
+#include "tests/fuzz/harnesses/printed.hpp"
 #include "tests/fuzz/registry.hpp"
 
 #include <algorithm>
@@ -35,6 +37,11 @@ void read_key_file(std::string_view input) {
   }
   const auto file = scratch() / "key";
   put_file(file, input);
+  if (const auto token = read_http_token(file))
+    require(token.value().size() >= 16 && token.value().size() <= 512
+              && std::ranges::all_of(token.value(),
+                                     [](char c) { return c > ' ' && c < 127; }),
+            "a token that can be guessed, or cannot be sent");
   const auto keys = read_keys(file);
   if (!keys)
     return;
@@ -57,7 +64,8 @@ std::vector<std::string> key_files() {
     "secret D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs\n",
     "graphmill-members 1\n# A comment\n\n"
     "coordinator a Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\n"
-    "reader b rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\n"};
+    "reader b rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\n",
+    "0123456789abcdef0123456789abcdef\n"};
 }
 
 void read_address(std::string_view input) {
@@ -143,19 +151,7 @@ std::vector<std::string> launches() {
 void read_name(std::string_view input) {
   for (const auto breaks : {line_breaks::escape, line_breaks::keep}) {
     const auto text = printable(input, breaks);
-    std::string_view left = text;
-    while (!left.empty()) {
-      const auto length = utf8_length(left);
-      require(length != 0, "what is printed is no UTF-8");
-      const auto c = static_cast<unsigned char>(left.front());
-      require((c >= 0x20 && c != 0x7f)
-                || (breaks == line_breaks::keep && (c == '\n' || c == '\t')),
-              "what is printed has a control character");
-      // U+0080 to U+009F are control characters, too.
-      require(!(c == 0xc2 && static_cast<unsigned char>(left[1]) < 0xa0),
-              "what is printed has a control character of two bytes");
-      left.remove_prefix(length);
-    }
+    require_printable(text, breaks);
     require(printable(text, breaks) == text,
             "what is printed changes if it is printed again");
   }
@@ -182,8 +178,8 @@ std::vector<std::string> names() {
 
 } // namespace
 
-const harness keys_harness{"keys", "files with keys", read_key_file, key_files,
-                           2000};
+const harness keys_harness{"keys", "files with keys and tokens", read_key_file,
+                           key_files, 2000};
 const harness addresses_harness{"addresses",
                                 "addresses, lists of parts, names of files",
                                 read_address, addresses, 20000};

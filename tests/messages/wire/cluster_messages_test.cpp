@@ -155,7 +155,7 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_daemon_request(p)); },
   [](const payload& p) { return bool(decode_chaos_request(p)); },
   [](const payload& p) { return bool(decode_file_request(p)); },
-  [](const payload& p) { return bool(decode_file_reply(p)); },
+  [](const payload& p) { return bool(decode_file_reply(p, {})); },
   [](const payload& p) { return bool(decode_upload_request(p)); },
   [](const payload& p) { return bool(decode_resumption(p)); },
 };
@@ -277,7 +277,8 @@ CATCH_TEST_CASE("what clients and the coordinator say comes over whole",
   CATCH_CHECK(*value_of(decode_rendezvous_request(encode(set))).value
               == *set.value);
   file_reply file{{}, 10, std::vector<std::byte>(3'000'000, std::byte{7})};
-  CATCH_CHECK(value_of(decode_file_reply(encode(file))).bytes == file.bytes);
+  CATCH_CHECK(value_of(decode_file_reply(encode(file), {})).bytes
+              == file.bytes);
 }
 
 CATCH_TEST_CASE("messages that contradict themselves are refused",

@@ -12,8 +12,11 @@
 #include <kj/string.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -174,6 +177,8 @@ CATCH_TEST_CASE("what a run's daemons say has its fields in their places",
   events.run = "r";
   events.sequence = 7;
   events.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}}};
+  events.steps[0].logits =
+    std::make_shared<const std::vector<float>>(std::size_t{6});
   events.stopped = {1};
   events.failure = error{ec::unavailable, "gone"};
   events.sound = true;
@@ -181,7 +186,8 @@ CATCH_TEST_CASE("what a run's daemons say has its fields in their places",
   CATCH_CHECK(sent<schema::RunEvents>(encode(events))
               == R"((run = "r", sequence = 7, steps = [(phase = validation, )"
                  R"(epoch = 2, step = 3, rank = 1, lossSum = 0.5, )"
-                 R"(correct = 4, seeds = 5, originalSeeds = [9, 1, 4])], )"
+                 R"(correct = 4, seeds = 5, originalSeeds = [9, 1, 4], )"
+                 R"(logits = 2)], )"
                  R"(stopped = [1], failure = "gone", failureCode = 11, )"
                  R"(sound = true, attempt = 3))");
 }

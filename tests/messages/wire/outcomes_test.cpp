@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -166,4 +167,51 @@ CATCH_TEST_CASE("outcomes that make no sense are refused",
   auto most = some_outcomes(1 << 21);
   most.confusion.clear();
   value_of(most.check());
+}
+
+namespace {
+
+/// Two steps of a run that predicts, of two seeds and of none.
+run_events events_with_logits() {
+  auto out = events_with({some_outcomes(2)});
+  out.steps[0].original_seeds = {4, 5};
+  out.steps[1].original_seeds = {7, 8};
+  out.steps[1].logits = std::make_shared<const std::vector<float>>(
+    std::vector<float>{1, -2, 3, 0.5f, 0, -1});
+  out.steps.emplace_back();
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("logits of steps come over whole", "[messages][outcomes]") {
+  const auto sent = events_with_logits();
+  const auto got = value_of(decode_run_events(encode(sent)));
+  CATCH_REQUIRE(got.steps.size() == 3);
+  CATCH_CHECK(*got.steps[0].outcomes == *sent.steps[0].outcomes);
+  CATCH_CHECK_FALSE(got.steps[0].logits);
+  CATCH_REQUIRE(got.steps[1].logits);
+  CATCH_CHECK(*got.steps[1].logits == *sent.steps[1].logits);
+  CATCH_CHECK_FALSE(got.steps[2].logits);
+}
+
+CATCH_TEST_CASE("logits that do not fit their message are refused",
+                "[messages][outcomes]") {
+  const auto message = encode(events_with_logits());
+  auto less = message;
+  less.bulk.clear();
+  CATCH_CHECK_THAT(error_of(decode_run_events(less)).message,
+                   contains("more outcomes than they bring"));
+  auto more = message;
+  more.bulk.push_back(message.bulk.front());
+  CATCH_CHECK_THAT(error_of(decode_run_events(more)).message,
+                   contains("more outcomes than they tell of"));
+  auto large = events_with_logits();
+  large.steps[1].logits = std::make_shared<const std::vector<float>>(
+    std::vector<float>(2 * ((1 << 21) + 1))); // 2^22 + 2 of them.
+  CATCH_CHECK_THAT(error_of(decode_run_events(encode(large))).message,
+                   contains("4194306 logits of a batch"));
+  large.steps[1].logits =
+    std::make_shared<const std::vector<float>>(std::vector<float>(1 << 22));
+  value_of(decode_run_events(encode(large)));
 }

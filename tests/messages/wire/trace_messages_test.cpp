@@ -1,40 +1,16 @@
 #include "messages/wire/trace.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
+#include "tests/support/sample_trace.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 using namespace graphmill;
 using namespace graphmill::test;
-
-namespace {
-
-trace_reply some_trace() {
-  trace_reply out;
-  out.run = "r";
-  out.daemon = "b";
-  out.daemons = {"a", "b"};
-  out.asked = 1;
-  out.came = 2;
-  out.left = 3;
-  out.answered = 4;
-  out.over = true;
-  out.first = 5;
-  out.next = 7;
-  out.more = true;
-  out.attempt = 8;
-  out.actors = {{actor_kind::feature_proxy, 3, -1, "a", 2}};
-  out.spans = {{0, 1, actor_state::waiting, 10, 20,
-                batch_place{phase::validation, 1, 2, 3}}};
-  out.requests = {{0, 11, 19, 64}};
-  out.now = {{0, 0, actor_state::starved, 20, 30, {}}};
-  return out;
-}
-
-} // namespace
 
 CATCH_TEST_CASE("what actors did comes there and back", "[messages][trace]") {
   const auto got = value_of(decode_trace_reply(encode(some_trace())));
@@ -93,6 +69,10 @@ CATCH_TEST_CASE("a trace that cannot be is refused", "[messages][trace]") {
   CATCH_CHECK(refused([](auto& t) { t.spans[0].begin = -1; }));
   CATCH_CHECK(
     refused([](auto& t) { t.spans[0].end = (std::int64_t{1} << 60) + 1; }));
+  CATCH_CHECK(refused([](auto& t) {
+    t.spans[0].batch->step = std::numeric_limits<std::int64_t>::max();
+  }));
+  CATCH_CHECK(refused([](auto& t) { t.spans[0].batch->epoch = -1; }));
   CATCH_CHECK(refused([](auto& t) { t.requests[0].actor = 1; }));
   CATCH_CHECK(refused([](auto& t) { t.requests[0].end = 10; }));
   CATCH_CHECK(refused([](auto& t) { t.now[0].end = 19; }));

@@ -32,6 +32,24 @@ CATCH_TEST_CASE("pieces of uploads are full, but for the last one",
   CATCH_CHECK_FALSE(sent(~std::uint64_t{0}, ~std::uint64_t{0}, 1));
 }
 
+CATCH_TEST_CASE("no byte of a file that goes on is not its end",
+                "[messages][cluster]") {
+  const file_request asked{"r", "metrics.jsonl", 7};
+  const auto nothing_of = [](std::uint64_t size) {
+    return encode(file_reply{{}, size, {}});
+  };
+  const auto refused = error_of(decode_file_reply(nothing_of(8), asked));
+  CATCH_CHECK(refused.code == ec::invalid_data);
+  CATCH_CHECK(refused.message
+              == "the coordinator sent 7 bytes of metrics.jsonl, which has 8: "
+                 "it cannot read on there");
+  for (const auto size : {7, 6, 0}) // Or it was made shorter meanwhile.
+    CATCH_CHECK(
+      value_of(decode_file_reply(nothing_of(size), asked)).bytes.empty());
+  CATCH_CHECK(
+    decode_file_reply(encode(file_reply{{}, 8, {std::byte{1}}}), asked));
+}
+
 CATCH_TEST_CASE("a run goes on with a run or with an upload",
                 "[messages][cluster]") {
   definition def;

@@ -1,6 +1,7 @@
 #include "partition/dataset/label_sets.hpp"
 
 #include "partition/dataset/data_records.hpp"
+#include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/inspection/inspect.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
@@ -176,6 +177,18 @@ CATCH_TEST_CASE("label sets are inspected and have digests",
     all += sentence + '\n';
   CATCH_CHECK(has(all, "the label of node 3 is 7; there are 3 classes"));
   CATCH_CHECK(has(all, "test.topic.npy: node 1 has no label"));
+}
+
+CATCH_TEST_CASE("a node type has 256 label sets at the most",
+                "[partition][label_sets]") {
+  node_type_info type;
+  type.name = "paper";
+  for (std::size_t i = 0; i < most_label_sets; ++i)
+    type.label_sets.push_back({.name = fmt::format("s{}", i)});
+  value_of(check_label_set_names(type, "here"));
+  type.label_sets.push_back({.name = "one-more"});
+  CATCH_CHECK(has(error_of(check_label_set_names(type, "here")).message,
+                  "here: paper has 257 label sets; at most 256 expected"));
 }
 
 CATCH_TEST_CASE("a writer refuses broken label sets",

@@ -1,3 +1,4 @@
+#include "partition/files/file_io.hpp"
 #include "partition/files/mapped_file.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
@@ -97,6 +98,20 @@ CATCH_TEST_CASE("a file is mapped as it is", "[partition][mapped_file]") {
   moved = value_of(mapped_file::open(folder / "a"));
   CATCH_CHECK(count_x(moved) == 10000);
   CATCH_CHECK_FALSE(mapped_file::first_fault().has_value());
+}
+
+CATCH_TEST_CASE("an open file is mapped whatever its name leads to by now",
+                "[partition][mapped_file]") {
+  temp_folder folder;
+  fill(folder / "a", 10000);
+  auto opened = value_of(open_file(folder / "a", O_RDONLY));
+  fill(folder / "b", 10);
+  std::filesystem::rename(folder / "b", folder / "a");
+  const auto file = value_of(mapped_file::of(opened.get(), folder / "a"));
+  opened.reset();
+  CATCH_CHECK(count_x(file) == 10000);
+  const auto none = error_of(mapped_file::of(opened.get(), folder / "a"));
+  CATCH_CHECK(none.message.find((folder / "a").string()) != std::string::npos);
 }
 
 CATCH_TEST_CASE("an empty file maps to nothing", "[partition][mapped_file]") {

@@ -45,6 +45,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.evaluate.every == 1);
   CATCH_CHECK(def.evaluate.metric == evaluation_metric::accuracy);
   CATCH_CHECK_FALSE(def.evaluate.brings_scores());
+  CATCH_CHECK_FALSE(def.evaluate.predict);
   CATCH_CHECK(def.budget.bytes == 1ull << 30);
   CATCH_CHECK(def.budget.batches == 4);
   CATCH_CHECK(def.faults == definition::faults_section{});
@@ -219,6 +220,30 @@ CATCH_TEST_CASE("records of steps are for batches that fit into a message",
                       "which is the most with `train.record_steps`"};
   CATCH_CHECK(of(65537, true) == refused);
   CATCH_CHECK(of("all", true) == refused);
+}
+
+CATCH_TEST_CASE(
+  "predictions are of batches that fit into a message, by a fixed "
+  "number of trainers",
+  "[definition]") {
+  const auto of = [](const auto& size, std::string_view trainers) {
+    return problems_in(
+      fmt::format("dataset: d\nevaluate: {{batch_size: {}, predict: true}}\n"
+                  "trainer: {{{}}}\n",
+                  size, trainers));
+  };
+  CATCH_CHECK(of(65536, "replicas: 3").empty());
+  CATCH_CHECK(
+    valid("{dataset: d, evaluate: {predict: true}}").evaluate.predict);
+  const texts large{"x.yaml:2:24: `evaluate.batch_size` is above 65536, which "
+                    "is the most with `evaluate.predict`"};
+  CATCH_CHECK(of(65537, "replicas: 3") == large);
+  CATCH_CHECK(of("all", "replicas: 3") == large);
+  const auto elastic = of(2, "replicas: {min: 1, max: 2}");
+  CATCH_REQUIRE(elastic.size() == 1);
+  CATCH_CHECK(elastic[0].ends_with(
+    "`trainer.replicas` must be one number with `evaluate.predict`, and "
+    "`trainer.sizes` left out"));
 }
 
 CATCH_TEST_CASE("lists of names", "[definition]") {

@@ -264,6 +264,15 @@ CATCH_TEST_CASE("a metric has what it takes, or is refused",
   CATCH_CHECK(
     problems_of(begin + "evaluate: {scores: true, batch_size: all}}", info)
       .empty());
+  // Of predictions a batch has as many logits, and there is no split.
+  CATCH_CHECK(
+    problems_of(begin + "evaluate: {predict: true, batch_size: 8192}}", info)
+      .empty());
+  CATCH_CHECK(
+    problems_of(begin + "evaluate: {predict: true, batch_size: 8193}}", info)
+    == texts{"x.yaml:1:77: `evaluate.batch_size` may be 8192 at the most for "
+             "512 classes and `evaluate.predict`, which tells a logit for each "
+             "of them"});
 }
 
 CATCH_TEST_CASE("a graph that no seed hears of is noted",

@@ -227,3 +227,18 @@ CATCH_TEST_CASE("a single pass ends after it", "[pipelines][course]") {
   CATCH_CHECK(play(course::only(phase::validation), {.5}) == "v end");
   CATCH_CHECK(course::only(phase::test, 7).next().epoch == 7);
 }
+
+CATCH_TEST_CASE("a pass in pieces ends with the last", "[pipelines][course]") {
+  CATCH_CHECK(play(course::in_pieces(phase::test, 7, 3), {})
+              == "T/3 T/6 T/7 end");
+  CATCH_CHECK(play(course::in_pieces(phase::test, 6, 3), {}) == "T/3 T/6 end");
+  CATCH_CHECK(play(course::in_pieces(phase::test, 2, 3), {}) == "T/2 end");
+  auto run = course::in_pieces(phase::test, 7, 3);
+  run.go_to({2, 0, 8}); // There is no place to go to.
+  for (const auto done : {0, 3, 6}) {
+    CATCH_CHECK(run.next().done_steps == done);
+    CATCH_CHECK(run.next().action == course_action::run_phase);
+    run.finished({});
+  }
+  CATCH_CHECK(run.next().action == course_action::finish);
+}

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 using namespace graphmill;
@@ -217,4 +218,22 @@ CATCH_TEST_CASE("a board tells what its actors did", "[pipelines][trace]") {
   CATCH_CHECK(page.more);
   CATCH_CHECK(page.now.empty());
   CATCH_CHECK(trace_of(board, 0, 0).actors.empty());
+}
+
+CATCH_TEST_CASE("no span of actors that join meanwhile is left out",
+                "[pipelines][trace]") {
+  constexpr std::uint64_t actors = 500;
+  gauge_board board;
+  std::thread joining{[&board] {
+    for (std::uint64_t i = 0; i < actors; ++i) // Each ends its start.
+      board.add({actor_kind::sampler})->enter(actor_state::running);
+  }};
+  std::size_t spans = 0;
+  for (std::uint64_t next = 0; next < actors;) {
+    const auto page = trace_of(board, next, trace_limits::spans);
+    next = page.next;
+    spans += page.spans.size();
+  }
+  joining.join();
+  CATCH_CHECK(spans == actors);
 }

@@ -189,6 +189,11 @@ CATCH_TEST_CASE("gradients of several labels", "[compute]") {
   wrong.data.label_rows[1] = 2;
   CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code
               == ec::invalid_data);
+  wrong = make_batch(graph, def, {2, 0});
+  wrong.data.label_rows[static_cast<std::size_t>(target.class_count) - 1] =
+    no_labels; // Of one label alone.
+  CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code
+              == ec::invalid_data);
   wrong.data.label_rows.clear();
   CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code == ec::internal);
 }

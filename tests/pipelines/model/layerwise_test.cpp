@@ -201,6 +201,17 @@ CATCH_TEST_CASE("what keeps layers from being made is an error", "[compute]") {
                       ->run({});
   CATCH_REQUIRE(!list);
   CATCH_CHECK(list.error().code == ec::invalid_data);
+  // An in-degree that no node can have.
+  const auto symmetric = definition_for(model_kind::gcn, 2, false);
+  const auto others = value_of(replica::create(symmetric, toy.info));
+  const auto odd = whole(stored(toy));
+  damage(odd.shards[0]->edges(0).in_degrees, 5, std::int32_t{-1000});
+  const auto degrees = model_over(odd, symmetric, *others,
+                                  {.threads = 1, .memory_bytes = all_memory})
+                         ->run({});
+  CATCH_REQUIRE(!degrees);
+  CATCH_CHECK(degrees.error().code == ec::invalid_data);
+  CATCH_CHECK(degrees.error().message.find("in-degree") != std::string::npos);
 }
 
 CATCH_TEST_CASE("a disk that is too small for rows is an error with what to do",

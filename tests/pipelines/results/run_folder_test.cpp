@@ -1,12 +1,14 @@
 #include "pipelines/results/run_folder.hpp"
 
 #include "partition/files/file_io.hpp"
+#include "pipelines/results/run_lines.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -152,6 +154,36 @@ CATCH_TEST_CASE("a run folder with a link or a pipe in it is refused",
       std::filesystem::rename(aside, path);
   }
   value_of(run_folder::reopen(run.path()));
+}
+
+CATCH_TEST_CASE("lines that no run writes are not read", "[kernels]") {
+  const temp_folder folder;
+  auto run = value_of(
+    run_folder::create(folder / "runs", "r", "", {folder.path(), "1"}));
+  const auto steps = run.path() / "steps.jsonl";
+  const std::string first =
+    "{\"phase\":\"train\",\"epoch\":2,\"step\":1,\"rank\":0}\n";
+  const std::string blanks(run_lines::longest - first.size() + 1, ' ');
+  const course_position at{.epoch = 1, .step = 1};
+  CATCH_SECTION("zeros without end, which take no room on disk") {
+    value_of(write_text(steps, first));
+    std::filesystem::resize_file(steps, std::uintmax_t{1} << 40);
+    CATCH_CHECK(run.has_steps_until(at, 1));
+    value_of(run.go_back(nlohmann::json::array(), at, "dataset: e\n"));
+    CATCH_CHECK(value_of(read_text(steps, 1000)) == first);
+  }
+  CATCH_SECTION("the longest line is") {
+    value_of(write_text(steps, blanks + first + first));
+    CATCH_CHECK(run.has_steps_until(at, 2));
+  }
+  CATCH_SECTION("a longer one is the end") {
+    value_of(write_text(steps, first + ' ' + blanks + first + first));
+    CATCH_CHECK(run.has_steps_until(at, 1));
+  }
+  CATCH_SECTION("the last one may lack its end") {
+    value_of(write_text(steps, first + first.substr(0, first.size() - 1)));
+    CATCH_CHECK(run.has_steps_until(at, 2));
+  }
 }
 
 CATCH_TEST_CASE("lines of a run do not go where a link leads", "[kernels]") {

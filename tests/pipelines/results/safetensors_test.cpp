@@ -1,11 +1,15 @@
 #include "pipelines/results/safetensors.hpp"
+
+#include "partition/files/file_io.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <random>
@@ -155,6 +159,22 @@ CATCH_TEST_CASE("a file has as many tensors as a load may have", "[kernels]") {
   CATCH_CHECK(
     error_of(write_safetensors(folder / "w.safetensors", written)).message
     == "65537 tensors cannot be saved in a file, which has at most 65536");
+}
+
+CATCH_TEST_CASE("tensors that no memory holds are refused before they are made",
+                "[kernels]") {
+  const temp_folder folder;
+  const auto path = folder / "large.safetensors";
+  // Of 4 TiB, which take no room on disk.
+  const auto bytes = std::uint64_t{1} << 42;
+  const auto head =
+    file_of("{" + tensor("a", "[1099511627776]", 0, bytes) + "}", 0);
+  value_of(write_text(path, head));
+  std::filesystem::resize_file(path, head.size() + bytes);
+  const auto failure = error_of(read_safetensors(path));
+  CATCH_CHECK(failure.code == ec::out_of_memory);
+  CATCH_CHECK_THAT(failure.message,
+                   contains("large.safetensors has 4.00 TiB of tensors"));
 }
 
 CATCH_TEST_CASE("values of a header are counted before any is made",

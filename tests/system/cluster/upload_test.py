@@ -236,6 +236,15 @@ class Upload(runs.Workplace):
         cluster = self.cluster(other, ("0",))
         said = cluster.refused("resume", "--from", checkpoint)
         self.assertIn("serves another dataset than the one that", said)
+        # It tells the front of the digest that was sent, and of its own none.
+        sent = json.loads((checkpoint / "state.json").read_text())[
+            "state"]["dataset_digest"]
+        own = json.loads((other / "partitions.json").read_text())[
+            "dataset"]["digest"]
+        self.assertNotEqual(sent, own)
+        self.assertIn(sent[:9], said)
+        self.assertNotIn(sent, said)
+        self.assertNotIn(own[:9], said)
         self.await_no_uploads(cluster)
 
     def test_a_client_that_is_killed(self):

@@ -65,6 +65,40 @@ class Installed(runs.Workplace):
         prefix = "/" / self.prefix.relative_to(self.top)
         self.assertIn(f"\nExecStart={prefix}/bin/graphmill node ", unit)
 
+    def test_the_service_has_few_rights(self):
+        unit = (self.prefix
+                / "lib/systemd/system/graphmill-node.service").read_text()
+        for line in ("User=graphmill", "UMask=0077", "LimitCORE=0",
+                     "NoNewPrivileges=true", "CapabilityBoundingSet=",
+                     "ProtectSystem=strict", "ProtectHome=true",
+                     "StateDirectoryMode=0700",
+                     "SystemCallFilter=@system-service"):
+            self.assertIn(f"\n{line}\n", unit)
+
+    def test_containers_are_of_a_user_without_rights(self):
+        image = (ROOT / "examples/packaging/Containerfile").read_text()
+        self.assertRegex(image.split("FROM ")[-1], r"\nUSER [1-9]\d*\n")
+        pods = (ROOT / "examples/cluster/statefulset.yaml").read_text()
+        for line in ("runAsNonRoot: true", "allowPrivilegeEscalation: false",
+                     "readOnlyRootFilesystem: true",
+                     "capabilities: {drop: [ALL]}"):
+            self.assertIn(line, pods)
+
+    def test_programs_are_hardened(self):
+        """They lie anywhere, their stacks are not run, and what the loader has
+        looked up is not written again."""
+        readelf = shutil.which("readelf")
+        if not readelf:
+            self.skipTest("readelf is not installed (Debian: binutils)")
+        for name in PLACES["bin"]:
+            said = subprocess.run(
+                [readelf, "-hldW", self.prefix / "bin" / name], text=True,
+                capture_output=True, check=True).stdout
+            self.assertRegex(said, r"Type: +DYN ", name)
+            self.assertRegex(said, r"\n +GNU_RELRO ", name)
+            self.assertRegex(said, r"\(FLAGS\) +BIND_NOW", name)
+            self.assertRegex(said, r"\n +GNU_STACK .* RW +0x", name)
+
     def test_it_works(self):
         """The program finds its engine, and what was made of its commands is
         what it would make now; but for defaults that depend on who asks."""

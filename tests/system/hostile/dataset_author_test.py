@@ -2,10 +2,14 @@
 a sentence, by each command that opens it, within little memory; nothing in it
 runs, and what it calls itself cannot reach the terminal as a command."""
 
+import contextlib
 import json
+import os
 import pathlib
 import pickle
+import random
 import shutil
+import sqlite3
 import sys
 import unicodedata
 import unittest
@@ -13,6 +17,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
+from clusters import Cluster
 from imports import save, small_set
 from runs import SMALL, partitioned, small_rmat
 from support import graphmill, np, program
@@ -25,6 +30,8 @@ EDGES = "edges/node__links__node"
 # same with a control character of the upper half.
 ESCAPES = "a\x1b[2J\x1b]0;evil\x07b\r\n19:00:00 forged\x9b2Jc\x7f"
 DEEP = "[" * 300000
+# More than any machine has of memory.
+HOLE = 1 << 42
 DEEP_TEXTS = {"brackets": DEEP, "braces": '{"a":' * 300000}
 
 
@@ -268,6 +275,67 @@ class DatasetAuthor(runs.Workplace):
         self.assertEqual(file.read_text(), "precious\n")
         self.assertEqual(list(victim.iterdir()), [file])
         self.assertFalse(missing.exists())
+
+    def test_forged_histories(self):
+        """Of a coordinator's runs, by whoever has made the folder: what it says
+        of itself is not carried out."""
+        folder = self.top / "histories"
+        file = self.write(SMALL, self.data)
+        database = folder / "runs" / "runs.sqlite"
+        with Cluster(folder, self.parts, ["0-1"]) as cluster:
+            cluster.run(file)
+        with contextlib.closing(sqlite3.connect(database)) as forged:
+            forged.execute("CREATE TRIGGER forged AFTER INSERT ON runs "
+                           "BEGIN DELETE FROM runs; END")
+            forged.commit()
+        with Cluster(folder, self.parts, ["0-1"]) as cluster:
+            cluster.run(file)
+            self.assertEqual(len(cluster.ask("runs")["runs"]), 2)
+        node = ["node", "--data", self.parts, "--listen",
+                "tcp://127.0.0.1:0", "--runs", folder / "runs", "--insecure"]
+        database.write_bytes(random.Random(7).randbytes(9000))
+        self.check([node], "is no database")
+        database.unlink()
+        database.symlink_to("/etc/passwd")
+        self.check([node], "is no file for the run history")
+
+    def test_holes_in_a_dataset(self):
+        """An array of any number of nodes, which takes no room on disk."""
+        source = self.top / "hole"
+        source.mkdir()
+        small_set(source)
+        (source / "meta.json").write_text("{}")
+        for name, descr in (("labels", "<i8"), ("features", "<f4")):
+            about = header(f"({HOLE // 16}, 1)" if name == "features"
+                           else f"({HOLE // 16},)", descr, b"")
+            file = source / f"{name}.npy"
+            file.write_bytes(about)
+            os.truncate(file, len(about) + HOLE // 16 * int(descr[2:]))
+        self.check([self.import_of(source)], "not enough memory")
+
+    def test_holes_in_a_folder_of_runs(self):
+        """Files of any length, which take no room on disk."""
+        made = pathlib.Path(self.train(SMALL, self.data)["run"])
+        run = self.copy(made)
+        steps = run / "steps.jsonl"
+        steps.touch()
+        os.truncate(steps, HOLE)
+        self.said(["resume", run, "--set", "train.epochs=3", "--with-changes",
+                   "--quiet"], [0])
+        self.assertLess(steps.stat().st_size, HOLE)
+        weights = run / "weights.safetensors"
+        about = json.dumps({"x": {
+            "dtype": "F32", "shape": [HOLE // 4],
+            "data_offsets": [0, HOLE]}}).encode()
+        about += b" " * (-len(about) % 8)
+        weights.write_bytes(len(about).to_bytes(8, "little") + about)
+        os.truncate(weights, 8 + len(about) + HOLE)
+        self.check([["evaluate", run],
+                    ["predict", run, "--out", self.top / "none.npy"],
+                    ["train", self.write(SMALL, self.data), "--data",
+                     self.data, "--runs", self.runs, "--quiet", "--set",
+                     f"model.weights={weights}"]],
+                   "which are read into memory")
 
     def test_names_that_are_commands_of_terminals(self):
         whole = self.copy(self.data)

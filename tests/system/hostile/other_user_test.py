@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
+from asker import Bystanders
 from clusters import PATIENCE_SECONDS, Cluster, Daemon
 from runs import SMALL, merged, partitioned, small_rmat, user_key
 from support import SKIPPED, graphmill, program
@@ -129,18 +130,21 @@ class OtherUser(runs.Workplace):
                 text=True, capture_output=True)
             self.assertIn("PermissionError", done.stderr)
 
+    def check_kept_out(self, cluster, data, *more):
+        rogue = Daemon(self.home, "rogue", data, "1", *more,
+                       join=cluster.coordinator, within=self.within)
+        self.addCleanup(rogue.end)
+        self.assertEqual(rogue.process.wait(PATIENCE_SECONDS), 1)
+        said = rogue.log.read_text()
+        self.assertIn("key", said)
+        self.assertIn(cluster.coordinator, said)
+
     def test_may_not_join(self):
         cluster = self.cluster()
         data = self.given(self.data)
-        for more in ([], ["--insecure"]):
-            with self.subTest(more=more):
-                rogue = Daemon(self.home, "rogue", data, "1", *more,
-                               join=cluster.coordinator, within=self.within)
-                self.addCleanup(rogue.end)
-                self.assertEqual(rogue.process.wait(PATIENCE_SECONDS), 1)
-                said = rogue.log.read_text()
-                self.assertIn("key", said)
-                self.assertIn(cluster.coordinator, said)
+        with Bystanders(self, cluster, self.data):
+            for more in ([], ["--insecure"]):
+                self.check_kept_out(cluster, data, *more)
         self.assertEqual(set(cluster.states()), {"d0", "d1"})
 
     def test_may_not_pass_for_a_coordinator(self):

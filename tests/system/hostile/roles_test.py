@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from asker import Bystanders
 from clusters import Cluster, Daemon
 from members import MembersWorkplace
 from runs import SMALL, merged
@@ -69,13 +70,14 @@ class Roles(MembersWorkplace):
                         ["fetch", run, "--out", self.folder / "fetched"]):
             done = self.call(cluster, screen, *command)
             self.assertEqual(done.returncode, 0, (command, done.stderr))
-        for command in (["submit", file], ["cancel", run], ["drain", "d1"],
-                        ["chaos", "--daemon", "d1", "--kinds", "kill"],
-                        ["stop", "d1"], ["stop", "--all"]):
-            said = self.refused(cluster, screen, *command)
-            self.assertIn('read-only client "screen"', said, command)
-            self.assertIn(f"`{command[0]}`", said)
-        cluster.ask("watch", run, "--quiet")
+        with Bystanders(self, cluster, self.data) as others:
+            for command in (["submit", file], ["cancel", others.run],
+                            ["drain", "d1"], ["stop", "d1"],
+                            ["chaos", "--daemon", "d1", "--kinds", "kill"],
+                            ["stop", "--all"]):
+                said = self.refused(cluster, screen, *command)
+                self.assertIn('read-only client "screen"', said, command)
+                self.assertIn(f"`{command[0]}`", said)
         checkpoint = max(
             (self.folder / "runs" / run / "checkpoints").glob("[0-9]*"))
         said = self.refused(cluster, screen, "resume", "--from", checkpoint)
@@ -88,6 +90,11 @@ class Roles(MembersWorkplace):
 
     def test_a_key_is_of_its_holder(self):
         cluster = self.cluster()
+        with Bystanders(self, cluster, self.data):
+            self.check_holders(cluster)
+        self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
+
+    def check_holders(self, cluster):
         # A daemon is no client, and a client no daemon.
         self.assertIn('daemon "d1"',
                       self.refused(cluster, self.key("d1"), "status"))
@@ -103,13 +110,13 @@ class Roles(MembersWorkplace):
             "d1", "--key", self.key("d1")))
         self.assertIn("--members", self.daemon_refused(
             "d0", "--key", self.key("d0")))
-        self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
 
     def test_a_key_for_all_is_none_here(self):
         cluster = self.cluster()
         plain = self.folder / "plain"
         self.assertEqual(graphmill("keygen", plain).returncode, 0)
-        said = self.refused(cluster, plain, "status")
+        with Bystanders(self, cluster, self.data):
+            said = self.refused(cluster, plain, "status")
         self.assertIn(str(plain), said)
         self.assertIn("graphmill-keys 2", said)
         other = Cluster(self.folder / "other", self.data, [])

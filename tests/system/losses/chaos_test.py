@@ -80,6 +80,22 @@ class Table(unittest.TestCase):
         self.assertIn("not reached", chaos.table_of(missed))
 
 
+    def test_late(self):
+        """The witness stands still for 0.6 s, and the dead one is started again
+        after 0.2 s."""
+        some = [{"kind": kind, "moment": moment, "seconds": seconds}
+                for kind, moment, seconds in (
+                    ("owner, replica", "mid_epoch", 1.7),
+                    ("owner, replica", "mid_epoch", 1.9),
+                    ("trainer", "start_up", 20), ("trainer", "exchange", 3.7),
+                    ("owner", "mid_epoch", 20))]
+        some.append({"kind": "trainer", "moment": "mid_epoch"})
+        self.assertEqual(
+            chaos.late(some),
+            ["late: owner, replica at mid_epoch: 1.9 s, where 1 s and 0.8 s "
+             "are allowed"])
+
+
 class Refused(runs.Workplace):
     def test_a_cluster_that_does_not_allow_it(self):
         data = chaos.make_data(self.top)

@@ -147,6 +147,12 @@ class Recovery(ClusterWorkplace):
         self.await_state(cluster, run, "finished")
         summary = self.check_undisturbed(cluster, definition)
         self.assertEqual(summary["attempts"], 2, cluster.logs())
+        # So could one that is not told what to serve.
+        cluster.add(None, name="d3")
+        cluster.await_daemons(3)
+        self.assertEqual([sorted(one["daemons"])
+                          for one in cluster.status()["owners"]],
+                         [["d0", "d2", "d3"], ["d2", "d3"]])
 
     def test_each_step_is_recorded_once(self):
         self.lose_one_of_two_trainers({"train": {"record_steps": True}})

@@ -1,8 +1,10 @@
 """Parts that two daemons serve: one of the two may die."""
 
 import json
+import os
 import pathlib
 import re
+import signal
 import sys
 import unittest
 
@@ -104,6 +106,21 @@ class ReplicaTest(runs.Workplace):
         log = "".join(daemon.log.read_text()
                       for daemon in self.cluster.daemons[:2])
         self.assertIn("daemon d2 does not answer, so that other owners", log)
+
+    def test_one_is_stopped(self):
+        """The other one is asked, and it is used again later."""
+        run = self.begin()
+        stopped = self.cluster.daemons[2].process.pid
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            self.cluster.wait_until(
+                lambda: any("daemon d2 does not answer, so that other owners"
+                            in daemon.log.read_text()
+                            for daemon in self.cluster.daemons[:2]),
+                "other owner that is asked")
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+        self.check_finished(run)
 
     def test_one_is_killed_while_values_are_checked(self):
         run = self.begin({"fetch": {"verify": 0.5, "cache": 20000}})

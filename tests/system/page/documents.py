@@ -54,6 +54,12 @@ def member(name, first_part, others):
                   busy=0.04, waiting=0.7, starved=0.26, items_per_second=160),
             actor("feature proxy", part=part, peer=peer, state="starved",
                   busy=0.05, waiting=0.35, starved=0.6, items_per_second=81)]
+    # The latest that each has taken up: twelve have credit, and one waits for it.
+    for kind, step in ("dispatcher", 224), ("sampler", 218), ("fetcher", 215), \
+                      ("batcher", 214), ("trainer", 212):
+        for one in actors:
+            if one["kind"] == kind:
+                one["batch"].update(step=step, rank=first_part)
     return {
         "daemon": name, "run": RUN, "window": 5.0, "actors": actors,
         "left_out": 0, "peers": [

@@ -60,6 +60,8 @@ class LivePage(PageUser, ClusterWorkplace):
         run = cluster.ask("submit", self.write(ENDLESS, self.parts))["run"]
         browser.wait_for("document.querySelectorAll('.lane').length", 2)
         browser.wait_for("document.querySelectorAll('.node').length >= 8")
+        browser.wait_for("[...document.querySelectorAll('.flight li')]"
+                         ".some((one) => /steps? \\d/.test(one.textContent))")
         browser.wait_for(f"{POINTS} >= 2")
         before = browser.evaluate(POINTS)
         browser.wait_for(f"{POINTS} >= {before + 2}")

@@ -40,12 +40,12 @@ class OpenForHours:
     """Tests of who has a `browser`, a `coordinator`, `show` and `listen`."""
 
     def instances(self, module, name, figures):
-        """Of a class of the page, all that are alive, wherever they are kept:
+        """Of a class of the page's data, all that are alive, wherever they are kept:
         `figures` of each, a function body of `one`."""
         ask = self.browser.ask
         prototype = ask(
             "Runtime.evaluate", awaitPromise=True, objectGroup="kept",
-            expression=f"import('/page/{module}.js')"
+            expression=f"import('/page/data/{module}.js')"
                        f".then((module) => module.{name}.prototype)")
         alive = ask("Runtime.queryObjects", objectGroup="kept",
                     prototypeObjectId=prototype["result"]["objectId"])

@@ -12,6 +12,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import documents
+from batches_in_flight import BatchesInFlight
 from browser import PATIENCE_SECONDS, Browser, chromium
 from mock_coordinator import MockCoordinator
 from open_for_hours import OpenForHours
@@ -299,6 +300,10 @@ class Modules(Page):
 
 
 class Kept(WhatIsKept, Modules):
+    pass
+
+
+class InFlight(BatchesInFlight, Modules):
     pass
 
 

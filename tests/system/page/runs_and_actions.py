@@ -85,14 +85,14 @@ class Conversations:
 
     def test_metrics_as_a_table(self):
         made = self.run_module("""
-            const {csvOf, rowsOf} = await import('/page/runfiles.js');
+            const {csvOf, rowsOf} = await import('/page/data/runfiles.js');
             return csvOf(rowsOf('{"epoch":1,"a":"x,\\\\"y\\\\""}\\n\\n'
               + '[1]\\nnull\\n{"epoch":2,"loss":0.5}\\n{"epoch":3,"lo'));""")
         self.assertEqual(made, 'epoch,a,loss\r\n1,"x,""y""",\r\n2,,0.5\r\n')
 
     def test_fields_of_a_definition(self):
         made = self.run_module("""
-            const {fieldsOf} = await import('/page/runfiles.js');
+            const {fieldsOf} = await import('/page/data/runfiles.js');
             return [...fieldsOf(['name: "a: b"', 'sampler:', '  fanouts:',
               '    default: [5, -1]', '    "a b__c": [0]', '  replace: true',
               'seed: 7', '# no: field', ''].join('\\n'))];""")

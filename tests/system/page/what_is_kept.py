@@ -4,7 +4,7 @@ network."""
 # Tells a store rows of these times, and returns the times that it has of the
 # daemon a.
 TOLD = """
-    const {Store} = await import('/page/store.js');
+    const {Store} = await import('/page/data/store.js');
     const store = new Store();
     const tell = (times, names = ['a']) => {
       const rows = {fields: ['time', 'cores', 'loss'],
@@ -24,7 +24,7 @@ class WhatIsKept:
     def test_an_hour_and_more_takes_no_more_memory(self):
         """Series and events of three hours, without the network."""
         kept = self.run_module("""
-            const {Store} = await import('/page/store.js');
+            const {Store} = await import('/page/data/store.js');
             const store = new Store();
             for (let i = 0; i < 10800; ++i) {
               const daemons = {a: {fields: ['time', 'cores'], rows: [[i, 1.5]]}};

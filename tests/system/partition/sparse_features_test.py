@@ -207,7 +207,7 @@ class SparseFeatures(runs.Workplace):
             said = cluster.refused("submit", self.write(
                 merged(DEFINITION, {"fetch": {"verify": 0.5}}), self.parts,
                 "-verified"))
-            self.assertIn("the features of \"node\" are sparse", said)
+            self.assertIn("the features of `node` are sparse", said)
 
     def test_plan(self):
         bytes_of = {}

@@ -11,9 +11,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
 import runs
 from class_metrics import (average_precision, confusion, f1_by_class,
                            log_odds, roc_auc)
-from numpy_models import Model
+from numpy_models import Folder, Model
 from runs import merged, partitioned, small_rmat
-from support import Dataset, graphmill, np, program
+from support import graphmill, np, program
 
 LAYERS = 2
 CLASSES = 4
@@ -33,7 +33,7 @@ class Metrics(runs.Workplace):
         super().setUpClass()
         cls.data = small_rmat(cls.top / "rmat", classes=CLASSES,
                               validation=0.2, test=0.3)
-        cls.dataset = Dataset(cls.data)
+        cls.dataset = Folder(cls.data)
         cls.labels = cls.dataset.node_array("node", "labels")
         cls.test = cls.dataset.node_array("node", "test")
         cls.plain = cls("train").train(DEFINITION, cls.data)

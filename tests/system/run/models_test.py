@@ -9,9 +9,9 @@ sys.path.insert(
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
 import runs
 from exactness_test import write_typed_set
-from numpy_models import KINDS, Model, cross_entropy
+from numpy_models import KINDS, Folder, Model, cross_entropy
 from runs import merged, model_kinds, small_rmat
-from support import Dataset, imported, np, program
+from support import imported, np, program
 
 DEFINITION = {
     "seed": 5,
@@ -71,7 +71,7 @@ class Models(runs.Workplace):
             definition["model"]["embedding"] = 5
         with self.subTest(data=data.name, **model):
             summary = self.train(definition, data)
-            dataset = Dataset(data)
+            dataset = Folder(data)
             target = next(t["name"] for t in dataset.info["node_types"]
                           if dataset.node_array(t["name"], "labels")
                           is not None)

@@ -4,6 +4,7 @@ as arrays or CSV, and on other data than those of the run."""
 import csv
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -212,6 +213,19 @@ class Predict(runs.Workplace):
         self.assertIn(str(missing), self.fails(
             run, *where, "--all", "--storage", "disk", "--scratch", missing,
             code="not_found"))
+
+    def test_layers_over_damaged_data_are_not_told(self):
+        run = self.run_of("sage")
+        damaged = self.top / "damaged"
+        shutil.copytree(self.data, damaged)
+        features, = damaged.glob("nodes/*/features.npy")
+        values = bytearray(features.read_bytes())
+        values[-4] ^= 1  # The last bit of a number that stays one.
+        features.write_bytes(values)
+        self.assertIn(f"{features} is damaged", self.fails(
+            run, "--data", damaged, "--out", self.top / "never.npy", "--all",
+            code="invalid_data"))
+        self.predict(run, "anyway.npy", "--all", "--no-verify", data=damaged)
 
     def test_other_data_of_the_same_schema(self):
         run = self.run_of("sage")

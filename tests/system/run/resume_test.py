@@ -16,11 +16,13 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from exactness_test import write_typed_set
-from runs import (PATIENCE_SECONDS, Running, merged, read_safetensors,
-                  small_rmat)
+from runs import (PATIENCE_SECONDS, Running, merged, partitioned,
+                  read_safetensors, small_rmat)
 from support import graphmill, imported, np, program
 
 SEED = 20
+# Each round of a case is a run that is killed three times.
+ROUNDS = int(os.environ.get("GRAPHMILL_ROUNDS", "1"))
 
 # Some seconds long, with checkpoints within epochs.
 DEFINITION = {
@@ -101,9 +103,14 @@ class Resumed(runs.Workplace):
                 run.end()
                 return True
 
-    def check_case(self, name, kills=3):
+    def check_case(self, name):
         expected = self.undisturbed(name)
         draws = random.Random(f"{SEED} {name}")
+        for number in range(ROUNDS):
+            self.runs = self.top / f"{name}-{number}"
+            self.check_killed(name, expected, draws)
+
+    def check_killed(self, name, expected, draws, kills=3):
         definition = merged(DEFINITION, CASES[name])
         data = self.data_of(name)
         self.killed(self.arguments(definition, data), draws.uniform(0, 1.2))
@@ -327,6 +334,19 @@ class Resumed(runs.Workplace):
             text=True, capture_output=True, timeout=PATIENCE_SECONDS)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("has shape", done.stderr)
+
+    def test_on_parts_of_the_graph(self):
+        """A run on the whole graph goes on with three parts of it."""
+        expected = self.undisturbed("sage")
+        with Running(self.arguments(DEFINITION, self.data)) as run:
+            run.await_phases(3)
+            run.signal(signal.SIGKILL)
+            run.end()
+            folder = run.folder()
+        summary = self.resume(folder, "--data",
+                              partitioned(self.data, 3, "random"))
+        for key in ("digest", "steps", "epochs", "test_accuracy"):
+            self.assertEqual(summary[key], expected[key], key)
 
     def test_a_run_that_is_on_is_left_alone(self):
         long = merged(DEFINITION, {"train": {"epochs": 100000}})

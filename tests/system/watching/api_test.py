@@ -113,9 +113,17 @@ class Api(runs.Workplace):
         self.assertEqual(get(at, "/"), (200, index))
         wanted = set(re.findall(r'"/page/([^"]+)"', index))
         self.assertTrue(wanted)
-        for name in wanted | {"index.html"}:
+        modules = {path.relative_to(PAGE).as_posix()
+                   for path in PAGE.rglob("*.js")}
+        self.assertIn("data/store.js", modules)
+        for name in wanted | modules | {"index.html"}:
             self.assertEqual(get(at, f"/page/{name}"),
                              (200, (PAGE / name).read_text()))
+        for name in ("", "data", "data/", "store.js", "data/page.js",
+                     "data/../page.js", "data/../../page.js",
+                     "data/..%2fpage.js", "data//store.js", "./data/store.js",
+                     "/data/store.js", "data/meson.build", "embed.py"):
+            self.assertEqual(get(at, f"/page/{name}")[0], 404, name)
         cluster.daemons[1].kill()
         cluster.wait_until(
             lambda: {event["who"] for event in self.events(at, "lost")}
@@ -161,6 +169,9 @@ class Api(runs.Workplace):
         self.assertEqual(self.read(at, f"/api/runs/{run}"),
                          cluster.ask("status", run))
         self.assertEqual(self.read(at, "/api/runs"), cluster.ask("runs"))
+        cluster.ask("stop", "d1")
+        self.assertEqual([event["who"] for event in self.events(at, "left")],
+                         ["d1"])
 
 
 if __name__ == "__main__":

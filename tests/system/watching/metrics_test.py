@@ -205,6 +205,7 @@ class Metrics(runs.Workplace):
         definition = self.write(SMALL, self.parts)
         sound = cluster.run(definition)["digest"]
         self.assertEqual(get(at, "/page/../metrics")[0], 404)
+        self.assertEqual(get(at, "/page/data/../../metrics")[0], 404)
         self.assertEqual(get(at, "/runs/../../etc/passwd")[0], 404)
         self.assertEqual(get(at, "/metrics", "POST")[0], 405)
         self.assertEqual(get(at, "/metrics", Host="rebound.example.org")[0],

@@ -14,11 +14,6 @@ namespace {
 /// kept: a sentence that names a long path.
 constexpr std::size_t longest_note = 900;
 
-/// Of a digest that a daemon has sent, enough to know it again. What the
-/// coordinator's own is, a refusal does not tell: whoever learnt it could claim
-/// to have those data.
-constexpr std::size_t digest_shown = 12;
-
 bool is_lost(
   const std::pair<const std::string, daemon_registry::entry>& registered) {
   return registered.second.status.state == daemon_state::lost;

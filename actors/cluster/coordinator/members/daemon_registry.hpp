@@ -33,6 +33,10 @@ public:
   /// The most daemons of a cluster, and the longest name of a host.
   static constexpr std::size_t most_daemons = 1024;
   static constexpr std::size_t longest_host = 253;
+  /// Of a digest that somebody has sent, enough to know it again. What the
+  /// coordinator's own is, a refusal does not tell: whoever learnt it could
+  /// claim to have those data.
+  static constexpr std::size_t digest_shown = 12;
 
   /// @param like What the coordinator's own dataset is: all must have the same.
   explicit daemon_registry(join_request like) : like_(std::move(like)) {}

@@ -21,9 +21,11 @@ error not_its_rank(const std::string& daemon, rank_id rank) {
   return fail(ec::permission, "daemon \"{}\" has no rank {}", daemon, rank);
 }
 
-run_news news_of(const phase_request& request, std::int64_t done) {
+run_news news_of(const phase_request& request, std::int64_t done,
+                 bool predicts) {
   run_news out;
-  out.label = request.phase == phase::train
+  out.label = predicts ? "predict"
+              : request.phase == phase::train
                 ? fmt::format("train epoch {}", request.epoch + 1)
                 : std::string{to_string(request.phase)};
   out.done = static_cast<std::uint64_t>(done);
@@ -211,6 +213,10 @@ result<run_turn::task> active_run::take(const std::string& daemon,
     told.original_seeds =
       std::make_shared<std::vector<node_id>>(step.original_seeds);
     told.outcomes = step.outcomes;
+    if (step.logits && def.evaluate.predict) {
+      told.output = std::make_shared<batch_output>();
+      told.output->logits = *step.logits;
+    }
     post(conductor, told);
   }
   for (auto rank : events.stopped)
@@ -291,22 +297,24 @@ run_observer observer_of(const submitted_run& run,
                          const coordinator_actor& coordinator) {
   run_observer out;
   const auto inner = run.file->reporter().observer();
-  out.on_filled = [id = run.id, coordinator](std::size_t done, std::size_t of) {
+  const auto predicts = run.def.evaluate.predict;
+  out.on_filled = [id = run.id, coordinator, predicts](std::size_t done,
+                                                       std::size_t of) {
     run_news news;
-    news.label = "filling caches";
+    news.label = predicts ? "putting nodes in order" : "filling caches";
     news.done = done;
     news.total = of;
     post(coordinator, run_news_came{id, std::move(news)});
   };
   // The observer is called by one actor, so it may have a state.
   auto last = std::make_shared<active_run::clock::time_point>();
-  out.on_step = [id = run.id, coordinator, last](const phase_request& request,
-                                                 std::int64_t done) {
+  out.on_step = [id = run.id, coordinator, last,
+                 predicts](const phase_request& request, std::int64_t done) {
     const auto now = active_run::clock::now();
     if (done != request.steps && now - *last < timeouts::progress)
       return;
     *last = now;
-    post(coordinator, run_news_came{id, news_of(request, done)});
+    post(coordinator, run_news_came{id, news_of(request, done, predicts)});
   };
   out.on_phase = [id = run.id, coordinator, file = run.file,
                   inner](const phase_result& done) -> result<void> {
@@ -315,6 +323,8 @@ run_observer observer_of(const submitted_run& run,
     post(coordinator, run_news_came{id, std::move(news)});
     return inner.on_phase(done);
   };
+  if (predicts)
+    out.on_phase = {}; // Pieces of a pass are no evaluations.
   out.on_record = inner.on_record;
   out.on_end = [id = run.id, attempt = run.attempt,
                 coordinator](run_outcome outcome) {

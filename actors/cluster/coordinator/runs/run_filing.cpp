@@ -3,16 +3,12 @@
 #include "actors/cluster/history/run_journal.hpp"
 #include "actors/process/logger.hpp"
 #include "actors/run/member_setup.hpp"
-#include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
-
-#include <fcntl.h>
-#include <unistd.h>
+#include "pipelines/results/run_lines.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -22,9 +18,6 @@ namespace fs = std::filesystem;
 using run_journal::is_plain_name;
 
 namespace {
-
-/// What one answer brings of a file: 8 MiB.
-constexpr std::uint64_t piece_bytes = std::uint64_t{8} << 20;
 
 nlohmann::json json_of(const work_report& share) {
   return {{"peak_memory_bytes", share.peak_memory_bytes},
@@ -62,10 +55,10 @@ result<std::shared_ptr<run_file>> run_file::reopen(const fs::path& runs,
 
 /// The last line may have been cut short; what cannot be read was not told.
 void run_file::read_metrics() {
-  std::ifstream file{folder_.metrics_file()};
+  run_lines file{folder_.metrics_file()};
   auto lines = nlohmann::json::array();
-  for (std::string text; std::getline(file, text);) {
-    auto line = parse_json(text, "metrics.jsonl");
+  while (const auto text = file.next()) {
+    auto line = parse_json(*text, "metrics.jsonl");
     if (!line || !line.value().is_object() || !line.value().contains("phase")
         || !line.value()["phase"].is_string())
       break;
@@ -305,6 +298,31 @@ void run_file::keep_checkpoints(
     [self](std::int32_t epochs) { return self->reporter_.lines_of(epochs); });
 }
 
+void run_file::keep_predictions(run_observer& observer,
+                                const prediction_shape& shape) {
+  if (predictions_) // Its files have the names that the next ones get.
+    predictions_->drop();
+  predictions_ = std::make_shared<prediction_arrays>(folder_.path(), shape);
+  prediction_arrays::observe(predictions_, observer);
+}
+
+/// Whether they are there counts for whether the run is a success.
+void run_file::finish_predictions(nlohmann::json& summary) {
+  const auto made = std::exchange(predictions_, nullptr);
+  auto& failure = result_.outcome.failure;
+  if (!made)
+    return;
+  if (!failure) {
+    if (auto there = made->commit(); !there)
+      failure = there.error();
+    else
+      summary["predicted"] = made->nodes();
+  }
+  made->drop();
+  summary["error"] =
+    failure ? nlohmann::json(failure->message) : nlohmann::json();
+}
+
 void run_file::add(const std::string& daemon, const work_report& share) {
   result_.work.add(share);
   daemons_[daemon] = json_of(share);
@@ -330,7 +348,8 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
     summary["sizes"] = sizes_json(sizes_);
   if (attempts_ > 1)
     summary["attempts"] = attempts_;
-  const auto saved = save_run(outcome, summary, folder_);
+  finish_predictions(summary);
+  const auto saved = save_run(result_.outcome, summary, folder_);
   run_record out;
   out.id = id();
   out.name = out.id;
@@ -343,56 +362,6 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
     log_->info("run ended after {:.1f} s and {} training steps: {}",
                seconds + seconds_before_, result_.outcome.train_steps,
                out.message.empty() ? "all is done" : out.message);
-  return out;
-}
-
-result<file_reply> read_run_file(const fs::path& runs,
-                                 const file_request& wanted) {
-  if (!is_plain_name(wanted.run))
-    return fail(ec::invalid_argument,
-                "\"{}\" is no id of a run: `graphmill runs` lists them",
-                wanted.run);
-  if (!wanted.file.empty() && !is_plain_name(wanted.file))
-    return fail(ec::invalid_argument, "\"{}\" of run \"{}\" is no file name",
-                wanted.file, wanted.run);
-  const auto folder = runs / wanted.run;
-  std::error_code failed;
-  if (!fs::is_directory(folder, failed))
-    return fail(ec::not_found,
-                "the coordinator has no folder of run \"{}\": it has been "
-                "removed, or there never was such a run",
-                wanted.run);
-  file_reply out;
-  if (wanted.file.empty()) {
-    for (fs::directory_iterator entry{folder, failed}, end;
-         !failed && entry != end; entry.increment(failed)) {
-      std::error_code unknown; // Of that file alone.
-      if (fs::is_regular_file(entry->symlink_status(unknown)))
-        out.files.push_back(entry->path().filename().string());
-    }
-    if (failed)
-      return fail_errno(failed.value(), "cannot list the files of run \"{}\"",
-                        wanted.run);
-    std::sort(out.files.begin(), out.files.end());
-    return out;
-  }
-  // No link: it might lead to a file that is no part of the run.
-  const auto path = folder / wanted.file;
-  const auto file = open_file(path, O_RDONLY | O_NOFOLLOW);
-  const auto size = file ? file_size(file.value().get(), path)
-                         : result<std::size_t>{file.error()};
-  if (!size)
-    return fail(ec::not_found, "run \"{}\" has no file \"{}\"", wanted.run,
-                wanted.file);
-  out.size = size.value();
-  if (wanted.offset >= out.size)
-    return out;
-  const auto most = wanted.most == 0 ? piece_bytes : wanted.most;
-  out.bytes.resize(std::min({piece_bytes, most, out.size - wanted.offset}));
-  ::lseek(file.value().get(), static_cast<off_t>(wanted.offset), SEEK_SET);
-  // What cannot be read is missed by the client, by the size.
-  const auto got = read_some(file.value().get(), out.bytes, path);
-  out.bytes.resize(got ? got.value() : 0);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/cluster/coordinator/runs/prediction_arrays.hpp"
 #include "actors/cluster/health/progress_gauge.hpp"
 #include "actors/process/logger.hpp"
 #include "actors/run/checkpoints/checkpoint_writer.hpp"
@@ -123,6 +124,10 @@ public:
                    part_id parts,
                    std::function<void(const std::string&)> on_written = {});
 
+  /// Has predictions written into the folder by the conductor of the attempt
+  /// that begins, in the place of what an earlier one has written of them.
+  void keep_predictions(run_observer& observer, const prediction_shape& shape);
+
   /// Takes the folder away: the run was not taken.
   void discard();
 
@@ -143,11 +148,13 @@ private:
   checkpoint about(const definition& def, rank_id world, part_id parts) const;
   rank_id present_world(const definition& def) const;
   bool tells_all_steps(const definition& def, const course_position& at) const;
+  void finish_predictions(nlohmann::json& summary);
 
   run_folder folder_;
   run_reporter reporter_;
-  std::shared_ptr<spdlog::logger> log_;       ///< Null before `begin`.
-  std::shared_ptr<checkpoint_writer> writer_; ///< Null: no checkpoints.
+  std::shared_ptr<spdlog::logger> log_;            ///< Null before `begin`.
+  std::shared_ptr<checkpoint_writer> writer_;      ///< Null: no checkpoints.
+  std::shared_ptr<prediction_arrays> predictions_; ///< Null: it trains.
   /// Of attempts before, and of a run that this one goes on with.
   double seconds_before_ = 0;
   std::uint32_t attempts_ = 1;

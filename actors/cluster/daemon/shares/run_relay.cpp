@@ -6,19 +6,22 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
 namespace {
 
 /// Steps of one message, their seeds if those are told, and the bytes of their
-/// outcomes, unless a single step has more; it holds more.
+/// outcomes and logits, unless a single step has more; it holds more.
 constexpr std::size_t most_steps = 4096;
 constexpr std::size_t most_seeds = 32768;
 constexpr std::size_t most_outcome_bytes = std::size_t{8} << 20;
 /// What waits while the coordinator takes a message: with `train.record_steps`,
-/// some thousand steps; with `evaluate.scores`, 16 million scores.
+/// some thousand steps; with `evaluate.scores`, 16 million scores. A run that
+/// predicts has no more than half of that under way (`course::in_pieces`).
 constexpr std::size_t most_waiting_bytes = std::size_t{64} << 20;
 
 using relay_actor = run_reports_actor::extend<takes<call_ended>, takes<tick>>;
@@ -69,7 +72,8 @@ private:
   }
 
   static std::size_t outcome_bytes_of(const step_done& step) {
-    return step.outcomes ? bulk_bytes_of(*step.outcomes) : 0;
+    return (step.outcomes ? bulk_bytes_of(*step.outcomes) : 0)
+           + (step.logits ? step.logits->size() * sizeof(float) : 0);
   }
 
   /// What cannot be told ends the run: the record would have gaps.
@@ -85,6 +89,9 @@ private:
                      done.outcomes});
     if (done.original_seeds)
       steps.back().original_seeds = *done.original_seeds;
+    if (done.output) // Without its embeddings, which nobody asks for.
+      steps.back().logits =
+        std::make_shared<const std::vector<float>>(done.output->logits);
     waiting_bytes_ += bytes_of(steps.back());
     too_slow_ = waiting_bytes_ > most_waiting_bytes;
     if (too_slow_ && !next_.failure)

@@ -64,6 +64,8 @@ result<member_config> open_share(const deployment& assignment,
   GRAPHMILL_TRYV(check_provable(assignment.def, *graph));
   run_setup setup;
   setup.def = assignment.def;
+  if (setup.def.evaluate.predict)
+    setup.mode = run_mode::predict_in_order;
   keep_own_faults(setup.def, assignment.daemons[assignment.you].name);
   setup.storage = from.storage;
   settle_threads(setup.def, share.ranks.size(), from.processors);

@@ -116,6 +116,7 @@ CATCH_TEST_CASE("a daemon takes orders from nobody but the coordinator, even "
     {method::deploy, daemon.assignment(1)},
     {method::order, encode(member_request{served_run, member_action::end})},
     {method::weights, encode(wanted)},
+    {method::spans, encode(trace_request{served_run, "here", 0, 0})},
     {method::members, encode(members_update{})},
     {method::chaos, encode(chaos_request{"here"})},
     {method::stop, {}}};

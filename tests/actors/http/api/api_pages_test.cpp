@@ -3,6 +3,8 @@
 #include "actors/http/api/page_files.hpp"
 #include "actors/http/api/status_json.hpp"
 #include "tests/actors/http/api/told_figures.hpp"
+#include "tests/actors/http/raw_client.hpp"
+#include "tests/actors/http/served_page.hpp"
 #include "tests/support/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -12,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -274,9 +277,42 @@ CATCH_TEST_CASE("the web page is a part of the program", "[api]") {
   }
   CATCH_CHECK(paths.size() == with.pages.size());
   CATCH_CHECK(with.streams.empty());
+  CATCH_CHECK(paths.contains("/page/page.js"));
+  CATCH_CHECK(paths.contains("/page/data/store.js")); // Of a folder.
+  CATCH_CHECK(!paths.contains("/page/store.js"));
   const auto index = with.pages["/"]({"/", {}, {}});
   CATCH_CHECK(index.type == "text/html; charset=utf-8");
   CATCH_CHECK(index.body == with.pages["/page/index.html"]({}).body);
+}
+
+CATCH_TEST_CASE("the web page's folders are served, and nothing beside them",
+                "[api]") {
+  http_server::options with;
+  with.listen = "127.0.0.1:0";
+  add_web_page(with);
+  const auto server = started(std::move(with));
+  raw_client client{*server};
+  for (const auto* path : {"/page/page.js", "/page/data/store.js"}) {
+    const auto got = client.ask(request_for(path));
+    CATCH_INFO(path);
+    CATCH_CHECK(got.status == 200);
+    for (const auto* line :
+         {"Content-Type: text/javascript; charset=utf-8\r\n",
+          "Content-Security-Policy: default-src 'self'; frame-ancestors "
+          "'none'\r\n",
+          "Cache-Control: no-cache\r\n"})
+      CATCH_CHECK_THAT(got.head, contains(line));
+  }
+  for (const auto* path :
+       {"/page", "/page/", "/page/data", "/page/data/", "/page/store.js",
+        "/page/data/page.js", "/page/data/../page.js", "/page/data//store.js",
+        "/page//data/store.js", "/page/./data/store.js",
+        "/page/data%2fstore.js", "/page/data/%2e%2e/page.js",
+        "/page/data/../../../etc/passwd", "/page/data/meson.build",
+        "/data/store.js"}) {
+    CATCH_INFO(path);
+    CATCH_CHECK(client.ask(request_for(path)).status == 404);
+  }
 }
 
 CATCH_TEST_CASE("the API tells lines of logs by run, daemon and level",

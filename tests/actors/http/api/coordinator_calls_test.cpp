@@ -149,6 +149,22 @@ CATCH_TEST_CASE("files of runs", "[api]") {
   CATCH_CHECK(second.offset == 7);
 }
 
+CATCH_TEST_CASE("a file that cannot be read is none that has ended", "[api]") {
+  asked_coordinator there;
+  file_reply unread;
+  unread.size = 9;
+  there.answers.assign(3, encode(unread));
+  const auto got = there.read("/api/metrics/r", "offset=8");
+  CATCH_CHECK(got.status == 500);
+  CATCH_CHECK(got.body->find("8 bytes of metrics.jsonl, which has 9")
+              != std::string::npos);
+  CATCH_CHECK(there.act("/api/resume/r").status == 500);
+  CATCH_CHECK(there.asked.size() == 2); // No run is submitted.
+  const auto end = there.read("/api/metrics/r", "offset=9");
+  CATCH_CHECK(end.status == 200);
+  CATCH_CHECK(end.body->empty());
+}
+
 CATCH_TEST_CASE("a run is resumed by its own definition", "[api]") {
   asked_coordinator there;
   there.answers = {piece_of("name: x\ndataset: d\nseed: 5\n"),

@@ -58,6 +58,41 @@ CATCH_TEST_CASE("a file goes on where the process before has left it",
               == line_of_fifty(0) + line_of_fifty(1));
 }
 
+CATCH_TEST_CASE("a file that somebody has taken away is begun anew", "[logs]") {
+  const temp_folder folder;
+  rotated_file file{folder / "log", 100, {".1", ".2"}};
+  for (int i = 0; i < 3; ++i)
+    CATCH_CHECK(file.append(line_of_fifty(i)));
+  fs::rename(folder / "log", folder / "taken");
+  for (int i = 3; i < 5; ++i)
+    CATCH_CHECK(file.append(line_of_fifty(i)));
+  CATCH_CHECK(value_of(read_text(folder / "taken", 1000))
+              == line_of_fifty(2) + line_of_fifty(3));
+  CATCH_CHECK(value_of(read_text(folder / "log", 1000)) == line_of_fifty(4));
+  CATCH_CHECK(value_of(read_text(folder / "log.2", 1000))
+              == line_of_fifty(0) + line_of_fifty(1));
+  CATCH_CHECK(names_in(folder.path())
+              == std::vector<std::string>{"log", "log.2", "taken"});
+}
+
+CATCH_TEST_CASE("a file that cannot be put aside takes no more until it can",
+                "[logs]") {
+  const temp_folder folder;
+  const auto full = line_of_fifty(0) + line_of_fifty(1);
+  rotated_file file{folder / "log", 100, {".1"}};
+  CATCH_CHECK(file.append(full));
+  fs::create_directory(folder / "log.1");
+  for (int i = 0; i < 2; ++i)
+    CATCH_CHECK(
+      error_of(file.append(line_of_fifty(2))).message.find("cannot rename")
+      == 0);
+  CATCH_CHECK(value_of(read_text(folder / "log", 1000)) == full);
+  fs::remove(folder / "log.1");
+  CATCH_CHECK(file.append(line_of_fifty(2)));
+  CATCH_CHECK(value_of(read_text(folder / "log", 1000)) == line_of_fifty(2));
+  CATCH_CHECK(value_of(read_text(folder / "log.1", 1000)) == full);
+}
+
 CATCH_TEST_CASE("a file of one writer is refused to another one", "[logs]") {
   const temp_folder folder;
   const auto of_one = [&folder] {

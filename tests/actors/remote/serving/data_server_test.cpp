@@ -107,6 +107,23 @@ CATCH_TEST_CASE("what a data server leaves behind may be asked elsewhere",
   CATCH_CHECK(reason->code == ec::unavailable);
 }
 
+CATCH_TEST_CASE("what a request has a data server throw ends no daemon",
+                "[actors][remote]") {
+  daemons d{two_parts()};
+  auto told = 0;
+  for (const auto* run : {"old", "run"}) // One is refused, one is served.
+    post(d.servers[0], data_request{method::sample, sample_of(run, 0, 0, {1}),
+                                    clock_type::now() + 1h, "caller",
+                                    [&told](const result<payload>&) {
+                                      ++told;
+                                      throw std::bad_alloc{};
+                                    }});
+  d.sim.run();
+  CATCH_CHECK(told == 2);
+  CATCH_CHECK(refusal(d, method::sample, sample_of("old", 0, 0, {1})).code
+              == ec::unavailable);
+}
+
 CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
   daemons d{two_parts()};
   const auto bad = ec::invalid_argument;

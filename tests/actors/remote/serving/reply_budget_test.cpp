@@ -3,6 +3,7 @@
 #include "messages/wire/data.hpp"
 #include "tests/actors/remote/daemons.hpp"
 
+#include <new>
 #include <numeric>
 
 using namespace graphmill;
@@ -25,6 +26,43 @@ CATCH_TEST_CASE("those who wait take turns", "[actors][remote]") {
   }
   CATCH_CHECK(order == std::vector<int>{0, 10, 20, 1, 11, 2, 21});
   CATCH_CHECK(queue.size() == 0);
+}
+
+namespace {
+
+/// Cannot be put anywhere while it is heavy.
+struct heavy_item {
+  explicit heavy_item(int value) : number(value) {}
+  heavy_item(heavy_item&& other) : number(other.number) {
+    if (is_heavy)
+      throw std::bad_alloc{};
+  }
+
+  int number;
+  static inline bool is_heavy = false;
+};
+
+} // namespace
+
+CATCH_TEST_CASE("what finds no room leaves the turns as they were",
+                "[actors][remote]") {
+  fair_queue<heavy_item> queue;
+  const auto refused = [&queue](const char* asker) {
+    heavy_item::is_heavy = true;
+    CATCH_CHECK_THROWS_AS(queue.push(asker, heavy_item{0}), std::bad_alloc);
+    heavy_item::is_heavy = false;
+  };
+  refused("a"); // The first of its asker, and of all.
+  CATCH_CHECK(queue.empty());
+  CATCH_CHECK(queue.lines() == 0);
+  queue.push("a", heavy_item{1});
+  refused("a");
+  refused("b");
+  queue.push("b", heavy_item{2});
+  CATCH_CHECK(queue.lines() == 2);
+  CATCH_CHECK(queue.pop().number == 1);
+  CATCH_CHECK(queue.pop().number == 2);
+  CATCH_CHECK(queue.empty());
 }
 
 CATCH_TEST_CASE("shares come back when their last holder lets go",

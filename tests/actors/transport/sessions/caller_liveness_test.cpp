@@ -216,6 +216,46 @@ CATCH_TEST_CASE("a peer that is stopped for ten seconds loses nothing",
   CATCH_CHECK(it.events[1].reason == "it was silent for 15000 ms");
 }
 
+CATCH_TEST_CASE("what another one can be asked waits for no silent peer",
+                "[transport][session]") {
+  caller_scene it{liveness_options{}};
+  it.answers_beats = true;
+  it->keep(it.now());
+  it.look();
+  it.greet();
+  call_options hasty{20min, 8, 500ms};
+  hasty.fails_if_refused = true;
+  const auto first = it.ask(method::sample, hasty);
+  const auto patient = it.ask(method::sample, {20min, 8, 5s});
+  it.advance(10s);
+  CATCH_CHECK_FALSE(it.answers[first]);
+  it.answers_beats = false;
+  it.advance(2999ms); // Five beats.
+  CATCH_CHECK_FALSE(it.answers[first]);
+  it.advance(1ms);
+  CATCH_CHECK(it.failed(first) == ec::unavailable);
+  CATCH_CHECK(it.answers[first]->error().message
+              == "peer (" + caller_scene::address()
+                   + ") has left 5 beats unanswered while sample was under way "
+                     "there");
+  const auto second = it.ask(method::sample, hasty);
+  it.advance(500ms);
+  CATCH_CHECK(it.failed(second) == ec::unavailable);
+  // It is not lost, and is asked again once it is heard.
+  CATCH_CHECK(it.open);
+  CATCH_CHECK(it.events.size() == 1);
+  it.answers_beats = true;
+  it.advance(500ms);
+  const auto third = it.ask(method::sample, hasty);
+  it.advance(10s);
+  it.reply(third, method::sample);
+  it.reply(patient, method::sample);
+  for (const auto id : {third, patient}) {
+    CATCH_REQUIRE(it.answers[id]);
+    value_of(*it.answers[id]);
+  }
+}
+
 CATCH_TEST_CASE("a handshake that hangs is begun anew before the peer is lost",
                 "[transport][session]") {
   caller_scene it{liveness_options{}};

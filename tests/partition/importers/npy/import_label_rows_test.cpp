@@ -123,6 +123,9 @@ CATCH_TEST_CASE("rows that are no labels are named",
   CATCH_CHECK(
     has(error_of(take(std::vector<float>{1, 1, 0.5F, 1, 0, 0}, {3, 2})).message,
         "number 0 of node 1 is 0.5"));
+  CATCH_CHECK(has(
+    error_of(take(std::vector<std::int64_t>(3 * 65'537), {3, 65'537})).message,
+    "has 65537 labels; 1 to 65536 expected"));
   take.meta = R"({"num_classes": 3})";
   CATCH_CHECK(has(
     error_of(take(std::vector<std::int64_t>{1, 1, 0, 1, 0, 0}, {3, 2})).message,

@@ -1,8 +1,8 @@
 // What has happened, as a list, the latest first.
 
-import { byId, el, keyed, text } from "./dom.js";
-import { machineTime, timeOfDay } from "./format.js";
-import { eventKind, mark } from "./marks.js";
+import { byId, el, keyed, text } from "../elements/dom.js";
+import { machineTime, timeOfDay } from "../elements/format.js";
+import { eventKind, mark } from "../elements/marks.js";
 
 const MOST_SHOWN = 200;
 

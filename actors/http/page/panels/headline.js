@@ -1,6 +1,6 @@
 // How the cluster is, in a word and a sentence. Pure: from documents alone.
 
-import { count, decimal, percent, ranges } from "./format.js";
+import { count, decimal, percent, ranges } from "../elements/format.js";
 
 const PHASES = { train: "Training", validation: "Validating", test: "Testing" };
 const WORTH_NAMING = 0.1; // As in the coordinator's verdict.

@@ -1,7 +1,7 @@
 // Which part of the last hour the curves show, and where the pointer is: shared
 // by all of them.
 
-import { HOUR } from "./series.js";
+import { HOUR } from "../data/series.js";
 
 const LEAST = 10; // Seconds that can be looked at.
 

@@ -1,10 +1,10 @@
 // Tables of daemons and runs. On a phone a row becomes a card (parts.css), and
 // stays a row for screen readers, hence the roles.
 
-import { byId, el, keyed, text } from "./dom.js";
+import { byId, el, keyed, text } from "../elements/dom.js";
 import { bytes, bytesPerSecond, decimal, exact, fullTime, milliseconds, number, ranges, seconds }
-  from "./format.js";
-import { word } from "./marks.js";
+  from "../elements/format.js";
+import { word } from "../elements/marks.js";
 
 /** Buttons of a row: [{label, about, start}]. */
 function showActs(cell, acts) {

@@ -1,10 +1,11 @@
 // The pipeline of the run that is on, drawn for each of its daemons.
 
-import { attribute, byId, el, keyed, sight, svg, text } from "./dom.js";
-import { bytes, count, number, percent, seconds } from "./format.js";
+import { attribute, byId, el, keyed, sight, svg, text } from "../elements/dom.js";
+import { bytes, count, number, percent, seconds } from "../elements/format.js";
+import { Flight } from "./flight.js";
 import { groupsOf, isNamed, SHARES, toneOf } from "./groups.js";
 import { KINDS, NARROW, place } from "./layout.js";
-import { shape, stateOf, word } from "./marks.js";
+import { shape, stateOf, word } from "../elements/marks.js";
 
 const OPEN_AT_FIRST = 4; // Daemons whose drawing is not folded.
 const PAD = 9;
@@ -257,10 +258,10 @@ export class Pipeline {
     const narrow = this.lanes.getBoundingClientRect().width < NARROW;
     lane.open = this.opened++ < (narrow ? 1 : OPEN_AT_FIRST);
     lane.parts = { graph, told: el("span", { class: "told" }), quiet: word("silent"),
-      work: el("ul", { class: "long-work" }) };
+      work: el("ul", { class: "long-work" }), flight: new Flight(daemon.daemon) };
     lane.append(
       el("summary", {}, el("h3", {}, daemon.daemon), lane.parts.quiet, lane.parts.told),
-      lane.parts.work, graph.drawing);
+      lane.parts.work, graph.drawing, lane.parts.flight.line);
     this.sight.watch(lane);
     lane.addEventListener("toggle", () => this.last && this.show(...this.last));
     return lane;
@@ -284,7 +285,9 @@ export class Pipeline {
       text(lane.parts.told, told(daemon, groups));
       keyed(lane.parts.work, daemon.long_work ?? [], (one) => one,
         (one) => el("li", {}, one));
-      if (lane.open && this.sight.sees(lane)) lane.parts.graph.show(groups, run.verdict);
+      if (!lane.open || !this.sight.sees(lane)) return;
+      lane.parts.graph.show(groups, run.verdict);
+      lane.parts.flight.show(groups);
     });
   }
 }

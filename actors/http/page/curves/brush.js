@@ -1,9 +1,9 @@
 // The axis of time: the whole of the last hour with its events, and the part of
 // it that the curves show, between two handles.
 
-import { attribute, el, keyed, svg } from "./dom.js";
-import { hourAndMinute, timeOfDay } from "./format.js";
-import { eventKind, shape } from "./marks.js";
+import { attribute, el, keyed, svg } from "../elements/dom.js";
+import { hourAndMinute, timeOfDay } from "../elements/format.js";
+import { eventKind, shape } from "../elements/marks.js";
 import { extent, path, timeSteps } from "./scale.js";
 import { brushable } from "./chart.js";
 

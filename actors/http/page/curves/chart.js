@@ -1,7 +1,7 @@
 // One chart: curves over time, with the events below them, or over epochs.
 
-import { attribute, el, keyed, svg, text } from "./dom.js";
-import { hourAndMinute, timeOfDay } from "./format.js";
+import { attribute, el, keyed, svg, text } from "../elements/dom.js";
+import { hourAndMinute, timeOfDay } from "../elements/format.js";
 import { extent, path, steps, timeSteps } from "./scale.js";
 
 const HEIGHT = 168;

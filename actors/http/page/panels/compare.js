@@ -1,11 +1,11 @@
 // One run or two of them side by side: what has become of them, their curves by
 // epoch over each other, and where their definitions differ.
 
-import { Chart } from "./chart.js";
-import { byId, el, keyed, saveAs, sight, text } from "./dom.js";
-import { decimal, exact, fullTime, seconds } from "./format.js";
-import { csvOf, definitionOf, differences, fieldsOf, metricsOf, rowsOf } from "./runfiles.js";
-import { Series } from "./series.js";
+import { Chart } from "../curves/chart.js";
+import { byId, el, keyed, saveAs, sight, text } from "../elements/dom.js";
+import { decimal, exact, fullTime, seconds } from "../elements/format.js";
+import { csvOf, definitionOf, differences, fieldsOf, metricsOf, rowsOf } from "../data/runfiles.js";
+import { Series } from "../data/series.js";
 
 const AGAIN = 10_000; // Between two looks at a run that is on, in ms.
 const UNBROKEN = 1e9; // Epochs without a figure that break a curve: none do.

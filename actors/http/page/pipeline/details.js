@@ -1,10 +1,10 @@
 // All figures of the actors of one kind at one daemon.
 
-import { byId, el, keyed, text } from "./dom.js";
+import { byId, el, keyed, text } from "../elements/dom.js";
 import { bytes, bytesPerSecond, exact, milliseconds, number, percent, seconds }
-  from "./format.js";
+  from "../elements/format.js";
 import { label } from "./groups.js";
-import { stateOf } from "./marks.js";
+import { stateOf } from "../elements/marks.js";
 
 function batchText(batch) {
   return batch ? `${batch.phase}, epoch ${batch.epoch + 1}, step ${batch.step}, rank ${batch.rank}`

@@ -1,10 +1,10 @@
 // The log of the cluster, as far as the coordinator tells it: asked for while it
 // is open and in sight alone.
 
-import { byId, el, keyed, sight, text } from "./dom.js";
-import { machineTime, timeOfDay } from "./format.js";
-import { ask } from "./link.js";
-import { mark } from "./marks.js";
+import { byId, el, keyed, sight, text } from "../elements/dom.js";
+import { machineTime, timeOfDay } from "../elements/format.js";
+import { ask } from "../data/link.js";
+import { mark } from "../elements/marks.js";
 
 const PAUSE = 2000;
 const MOST_LINES = 2000;

@@ -1,7 +1,7 @@
 // What changes something: behind a token that is kept in this page's memory
 // alone, and only after a question.
 
-import { byId, text } from "./dom.js";
+import { byId, text } from "../elements/dom.js";
 
 const PATIENCE = 40_000; // Somewhat more than the coordinator's own.
 const TOKEN = /^[!-~]{16,512}$/;

@@ -2,9 +2,9 @@
 
 import { Brush } from "./brush.js";
 import { Chart } from "./chart.js";
-import { byId, el, keyed, saveAs, sight, text } from "./dom.js";
-import { bytes, bytesPerSecond, decimal, number, percent, timeOfDay } from "./format.js";
-import { eventKind } from "./marks.js";
+import { byId, el, keyed, saveAs, sight, text } from "../elements/dom.js";
+import { bytes, bytesPerSecond, decimal, number, percent, timeOfDay } from "../elements/format.js";
+import { eventKind } from "../elements/marks.js";
 import { View } from "./view.js";
 
 const MOST_CURVES = 6; // As there are styles of lines.

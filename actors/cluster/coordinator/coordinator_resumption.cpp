@@ -1,0 +1,153 @@
+#include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
+#include "messages/base/printable.hpp"
+#include "pipelines/definition/definition_changes.hpp"
+#include "pipelines/definition/definition_file.hpp"
+#include "pipelines/flow/course.hpp"
+#include "pipelines/kernels/model_layout.hpp"
+#include "pipelines/model/state_shapes.hpp"
+#include "pipelines/results/run_folder.hpp"
+
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+// What a run goes on with that is submitted: another run, or what its client
+// has sent.
+
+namespace graphmill {
+
+namespace {
+
+/// Whether a run on the same dataset may go on by this definition.
+result<void> check_resumption(const checkpoint& before, const definition& def,
+                              bool with_changes) {
+  const auto then = parse_definition(before.definition, "definition.yaml");
+  if (!then.problems.empty())
+    return to_error(then.problems);
+  GRAPHMILL_TRYV(check_same_validation(then.value, def));
+  if (with_changes)
+    return ok();
+  return check_unchanged(then.value, def);
+}
+
+/// A run that has come to its end is gone on with only if there is something to
+/// train.
+result<void> check_steps_left(const coordinator_config& config,
+                              const std::string& run, const definition& def,
+                              const course_position& at) {
+  const auto seeds = config.graph->seeds(split::train, def.labels);
+  if (has_steps_left(def, std::ssize(seeds), at))
+    return ok();
+  const auto folder = run_folder::reopen(config.runs / run);
+  if (!folder || folder.value().summary_at_end().is_null())
+    return ok();
+  return fail(ec::invalid_argument,
+              "run {} has finished, and no step is left to train: `--set "
+              "train.epochs=N --with-changes` trains it for longer",
+              run);
+}
+
+/// Reads what a client has uploaded, if it is no larger than weights, two
+/// moments and best weights of the model are.
+result<checkpoint> read_upload(const upload_folder& from, const definition& def,
+                               const dataset_info& info) {
+  GRAPHMILL_TRY(const auto layout, make_layout(def, info));
+  return from.read(4 * static_cast<std::uint64_t>(layout.parameter_count()));
+}
+
+/// Whether a client has uploaded what a run is to begin with (`submit_run`),
+/// and not where one stood.
+bool is_beginning(const checkpoint& sent) {
+  return sent.dataset_digest.empty() && sent.state.at == course_position{};
+}
+
+error without_weights() {
+  return fail(ec::invalid_argument,
+              "a run that predicts begins with the weights of a finished run: "
+              "`graphmill submit --predict RUN` sends them");
+}
+
+/// A run that begins with weights goes on with a checkpoint from before its
+/// first step.
+result<checkpoint> begin_with(const std::vector<named_tensor>& weights,
+                              const coordinator_config& config,
+                              const definition& def) {
+  GRAPHMILL_TRY(auto state, begin_state(def, config.graph->info(), weights));
+  checkpoint out;
+  out.state.tensors =
+    std::make_shared<const std::vector<named_tensor>>(std::move(state));
+  out.definition = definition_yaml(def);
+  out.dataset_digest = config.offer.dataset_digest;
+  out.data = config.data;
+  out.world = static_cast<rank_id>(def.trainer.replicas);
+  out.parts = config.graph->part_count();
+  return out;
+}
+
+} // namespace
+
+/// Takes a place among the runs that go on with something, and what the client
+/// has uploaded, if it is to be that.
+result<coordinator::resumption>
+coordinator::resumption_of(const incoming_request& request) {
+  resumption out;
+  GRAPHMILL_TRY(out.wanted, decode_resumption(request.data));
+  if (out.wanted.run.empty() && !out.wanted.uploaded)
+    return out;
+  if (std::cmp_greater_equal(resumed_.use_count(),
+                             coordinator_limits::resumed + 1))
+    return fail(ec::unavailable,
+                "{} runs that go on with others are here already, and each "
+                "takes memory: submit it again when one is over",
+                coordinator_limits::resumed);
+  out.place = resumed_;
+  if (out.wanted.uploaded) {
+    GRAPHMILL_TRY(out.uploaded, uploads_.finish(request.from.incarnation));
+  }
+  return out;
+}
+
+/// The checkpoint that a run goes on from, checked; none: it begins anew.
+result<std::optional<checkpoint>>
+coordinator::checkpoint_before(const coordinator_config& config,
+                               const definition& def, const resumption& from) {
+  if (from.wanted.run.empty() && !from.uploaded) {
+    if (def.evaluate.predict)
+      return without_weights();
+    return std::optional<checkpoint>{};
+  }
+  GRAPHMILL_TRY(auto before,
+                from.uploaded
+                  ? read_upload(*from.uploaded, def, config.graph->info())
+                  : checkpoint_of(config.runs, from.wanted));
+  if (from.uploaded && is_beginning(before)) {
+    GRAPHMILL_TRY(before, begin_with(*before.state.tensors, config, def));
+    return std::optional{std::move(before)};
+  }
+  // What has been trained since is not what its run would end with.
+  if (def.evaluate.predict && before.state.at != course_position{})
+    return without_weights();
+  GRAPHMILL_TRYV(check_dataset(config, before.dataset_digest));
+  GRAPHMILL_TRYV(check_resumption(before, def, from.wanted.with_changes));
+  GRAPHMILL_TRYV(
+    check_restorable(def, config.graph->info(), *before.state.tensors));
+  if (!from.uploaded && from.wanted.checkpoint.empty())
+    GRAPHMILL_TRYV(
+      check_steps_left(config, from.wanted.run, def, before.state.at));
+  return std::optional{std::move(before)};
+}
+
+result<void> coordinator::check_dataset(const coordinator_config& config,
+                                        const std::string& digest) {
+  if (digest == config.offer.dataset_digest)
+    return ok();
+  return fail(ec::invalid_argument,
+              "this cluster serves another dataset than the one that the "
+              "run was trained on, which has the digest {}",
+              shortened(digest, daemon_registry::digest_shown));
+}
+
+} // namespace graphmill

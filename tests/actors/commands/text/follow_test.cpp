@@ -1,0 +1,58 @@
+#include "actors/commands/text/follow.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <csignal>
+
+using namespace graphmill;
+using namespace graphmill::test;
+using namespace std::chrono_literals;
+
+CATCH_TEST_CASE("what is followed may be out of reach for a while",
+                "[commands][follow]") {
+  signal_watch signals;
+  int looks = 0;
+  const auto look = [&looks]() -> result<bool> {
+    switch (++looks) {
+    case 2:
+      return fail(ec::unavailable, "nobody is there");
+    case 3:
+      return fail(ec::timeout, "nobody answers");
+    default:
+      return looks == 5;
+    }
+  };
+  CATCH_CHECK(value_of(follow(look, signals, {.interval = 0ms})));
+  CATCH_CHECK(looks == 5);
+}
+
+CATCH_TEST_CASE("following ends with what does not pass",
+                "[commands][follow]") {
+  signal_watch signals;
+  int looks = 0;
+  const auto fails_with = [&looks](ec code) {
+    return [&looks, code]() -> result<bool> {
+      ++looks;
+      return fail(code, "no");
+    };
+  };
+  CATCH_CHECK(error_of(follow(fails_with(ec::not_found), signals)).code
+              == ec::not_found);
+  const follow_pace impatient{.interval = 0ms, .patience = 0ms};
+  CATCH_CHECK(
+    error_of(follow(fails_with(ec::unavailable), signals, impatient)).code
+    == ec::unavailable);
+  CATCH_CHECK(looks == 2);
+}
+
+CATCH_TEST_CASE("a signal ends following", "[commands][follow]") {
+  signal_watch signals;
+  int looks = 0;
+  const auto look = [&looks]() -> result<bool> {
+    ++looks;
+    std::raise(SIGTERM);
+    return false;
+  };
+  CATCH_CHECK_FALSE(value_of(follow(look, signals)));
+  CATCH_CHECK(looks == 1);
+}

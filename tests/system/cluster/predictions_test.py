@@ -1,0 +1,153 @@
+"""A cluster predicts all nodes: the same bits as one process by batches of the
+same nodes, for any number of parts and daemons."""
+
+import json
+import pathlib
+import stat
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster
+from runs import merged, partitioned, small_rmat
+from support import graphmill, np, program
+
+# 1024 nodes in 16 steps.
+DEFINITION = merged(runs.SMALL, {
+    "evaluate": {"neighbours": "all", "batch_size": 64}})
+NODES, CLASSES = 1024, 4
+
+
+class Predictions(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.whole = small_rmat(cls.top / "rmat")
+        cls.parts = {count: partitioned(cls.whole, count, "random")
+                     for count in (2, 3)}
+
+    def cluster(self, data, shares, name=""):
+        made = Cluster(self.top / f"{self.id().split('.')[-1]}{name}", data,
+                       shares)
+        self.addCleanup(made.__exit__)
+        return made
+
+    def trained(self, trainers=1):
+        """A finished run in one process."""
+        return self.train(merged(DEFINITION,
+                                 {"trainer": {"replicas": trainers}}),
+                          self.whole)
+
+    def alone(self, run, *more):
+        """What one process predicts: logits and classes."""
+        out = self.top / f"{self.id().split('.')[-1]}.npy"
+        self.ask("predict", run, "--logits", "--quiet", "--out", out, *more)
+        return np.load(out.with_suffix(".logits.npy")), np.load(out)
+
+    def there(self, folder):
+        return (np.load(folder / "logits.npy"),
+                np.load(folder / "predictions.npy"))
+
+    def assert_same(self, got, expected):
+        for have, want in zip(got, expected):
+            self.assertEqual(have.dtype, want.dtype)
+            self.assertEqual(have.shape, want.shape)
+            self.assertEqual(have.tobytes(), want.tobytes())
+
+    def test_any_parts_and_daemons(self):
+        for trainers in (1, 2):
+            run = self.trained(trainers)
+            expected = self.alone(run["run"])
+            self.assertEqual(expected[0].shape, (NODES, CLASSES))
+            for parts, shares in ((2, ["0", "1"]), (3, ["1", "0,2"])):
+                with self.subTest(trainers=trainers, parts=parts):
+                    cluster = self.cluster(self.parts[parts], shares,
+                                           f"-{trainers}-{parts}")
+                    summary = cluster.ask("submit", "--predict", run["run"],
+                                          "--watch", "--quiet")
+                    self.assertEqual(summary["predicted"], NODES)
+                    self.assertEqual(summary["digest"], run["digest"])
+                    self.assertEqual(summary["steps"], 0)
+                    folder = pathlib.Path(summary["run"])
+                    self.assert_same(self.there(folder), expected)
+                    for name in ("logits.npy", "predictions.npy"):
+                        self.assertEqual(stat.S_IMODE(
+                            (folder / name).stat().st_mode), 0o600)
+                    self.assertEqual((folder / "metrics.jsonl").read_text(),
+                                     "")
+                    self.assertEqual(list(folder.glob(".*.tmp")), [])
+        # Layer by layer, rows are multiplied in other company.
+        layers, _ = self.alone(run["run"], "--all")
+        np.testing.assert_allclose(layers, expected[0],
+                                   atol=1e-5 * np.abs(layers).max())
+
+    def test_what_is_fetched_and_predicted_again(self):
+        run = self.trained()
+        expected = self.alone(run["run"])
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        name = cluster.ask("submit", "--predict", run["run"])["run"]
+        cluster.ask("watch", name, "--quiet")
+        fetched = self.top / "fetched"
+        cluster.ask("fetch", name, "--out", fetched)
+        self.assert_same(self.there(fetched), expected)
+        # Its folder has the weights, too.
+        self.assert_same(self.alone(fetched, "--data", self.whole), expected)
+        again = cluster.ask("submit", "--predict", fetched, "--watch",
+                            "--quiet", "--set", "evaluate.neighbours=sampled",
+                            "--set", "sampler.fanouts=[-1, -1]")
+        self.assert_same(self.there(pathlib.Path(again["run"])), expected)
+
+    def test_a_daemon_is_lost(self):
+        """The pass begins anew, and ends with the same bits."""
+        run = self.trained()
+        expected = self.alone(run["run"])
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        name = cluster.ask("submit", "--predict", run["run"], "--set",
+                           "faults.sampler_delay_ms=150")["run"]
+        folder = cluster.folder / "runs" / name
+        cluster.wait_until(lambda: list(folder.glob(".logits.npy.*")),
+                           "first row")
+        cluster.daemons[1].kill()
+        cluster.add("1", name="d1")
+        summary = cluster.ask("watch", name, "--quiet")
+        self.assertEqual(summary["attempts"], 2, cluster.logs())
+        self.assertEqual(summary["predicted"], NODES)
+        self.assert_same(self.there(folder), expected)
+        self.assertEqual(list(folder.glob(".*.tmp")), [])
+
+    def test_refused(self):
+        run = self.trained()
+        cluster = self.cluster(self.parts[2], ["0", "1"])
+        bare = self.write(merged(DEFINITION, {"evaluate": {"predict": True}}),
+                          self.whole)
+        self.assertIn("begins with the weights of a finished run",
+                      cluster.refused("submit", bare))
+        self.assertIn("nowhere", cluster.refused("submit", "--predict",
+                                                 "nowhere"))
+        self.assertIn("is above 65536, which is the most with "
+                      "`evaluate.predict`",
+                      cluster.refused("submit", "--predict", run["run"],
+                                      "--set", "evaluate.batch_size=all"))
+        self.assertEqual(cluster.ask("runs")["runs"], [])
+        # What has been trained since it was submitted would not count.
+        trained = cluster.run(self.write(DEFINITION, self.whole, "-plain"))
+        self.assertIn("begins with the weights of a finished run",
+                      cluster.refused("resume", pathlib.Path(
+                          trained["run"]).name, "--set",
+                          "evaluate.predict=true", "--with-changes"))
+        done = graphmill("train", bare, "--data", self.whole, "--runs",
+                         self.top / "never", "--json", "--quiet")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("`evaluate.predict` is for a cluster",
+                      json.loads(done.stdout.splitlines()[-1])["error"])
+        for more in ([], [bare, "--predict", run["run"]],
+                     ["--predict", run["run"], "--repeat", "2"]):
+            done = graphmill("submit", *more)
+            self.assertEqual(done.returncode, 2, done.stdout)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)

@@ -1,0 +1,150 @@
+"""What `graphmill chaos` does to a daemon, one kind after the other: it does
+happen, and the run that is on ends with the weights of a run in peace."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[0] / "support"))
+sys.path.insert(0, str(HERE.parents[0]))
+import chaos
+import runs
+from runs import merged
+from supervised import Supervised
+from support import program
+
+ONE_RUN_SECONDS = 150
+STOPPED_MILLISECONDS = 2000
+FULL_MILLISECONDS = 2000
+
+DEFINITION = merged(chaos.DEFINITION, {
+    "placement": {"samplers": [], "owners": 1},
+    "checkpoint": {"every_steps": 2},
+    "faults": {"trainer_delay_ms": 150},
+})
+LAYOUT = [("c", "none", "--slots", "0"), ("t0", "0", "--slots", "1"),
+          ("t1", "1", "--slots", "1")]
+
+
+class Kinds(runs.Workplace):
+    """One cluster, which each test leaves whole."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.parts = chaos.make_data(cls.top)
+        cls.cluster = Supervised(cls.top / "cluster", cls.parts, LAYOUT)
+        cls.addClassCleanup(cls.cluster.__exit__)
+        cls.digest = None
+
+    def setUp(self):
+        if self.digest is None:
+            quick = merged(DEFINITION, {"faults": {"trainer_delay_ms": 0}})
+            type(self).digest = self.train(quick, self.parts)["digest"]
+        self.drill = chaos.Drill(
+            self.cluster, self.write(DEFINITION, self.parts, "-slow"),
+            ONE_RUN_SECONDS)
+        self.drill.digest = self.digest
+        self.await_it(self.cluster.all_there, "daemons")
+
+    def await_it(self, condition, what):
+        self.assertTrue(
+            self.cluster.wait_until(condition, what, ONE_RUN_SECONDS),
+            f"no {what}\n{self.cluster.logs()}")
+
+    def folder(self, run):
+        return self.cluster.folder / "runs" / run
+
+    def begin(self):
+        """Submits a run; returns its id once it has a checkpoint."""
+        run = self.drill.submit()
+        self.await_it(
+            lambda: list((self.folder(run) / "checkpoints").glob("[0-9]*")),
+            "checkpoint")
+        return run
+
+    def harm(self, name, kind, *more):
+        """Asks for a fault; returns the daemon's process."""
+        process = self.cluster.daemon(name).process
+        done = self.cluster.call("chaos", "--daemon", name, "--kinds", kind,
+                                 *more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return process
+
+    def check_finished(self, run):
+        wrong = self.drill.what_is_wrong(
+            run, self.drill.await_end(run, ONE_RUN_SECONDS))
+        self.assertIsNone(wrong, self.cluster.logs())
+        return json.loads((self.folder(run) / "summary.json").read_text())
+
+    def test_kill(self):
+        run = self.begin()
+        process = self.harm("t1", "kill", "--at", "mid_epoch")
+        self.await_it(lambda: process.poll() is not None, "death")
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        self.assertGreaterEqual(self.check_finished(run)["attempts"], 2)
+        self.assertIn("chaos: kill t1",
+                      self.cluster.daemon("t1").log.read_text())
+        # An operator reads what has happened.
+        story = (self.folder(run) / "log.txt").read_text()
+        self.assertIn("attempt 1 has ended: ", story)
+        self.assertRegex(story, r"attempt \d+ goes on from ")
+
+    def test_stop(self):
+        run = self.begin()
+        process = self.harm("t1", "stop", "--lasts", STOPPED_MILLISECONDS)
+        self.await_it(lambda: self.cluster.is_stopped("t1"), "stop")
+        self.assertFalse((self.folder(run) / "summary.json").exists())
+        self.assertEqual(self.check_finished(run).get("attempts", 1), 1)
+        self.assertFalse(self.cluster.is_stopped("t1"))
+        self.assertIs(self.cluster.daemon("t1").process, process)
+        self.assertIsNone(process.poll())
+
+    def test_disk(self):
+        """The run's records of its steps cannot be written: it ends with its
+        last checkpoint, from which it goes on when there is room again."""
+        run = self.begin()
+        self.harm("c", "disk", "--lasts", FULL_MILLISECONDS)
+        record = self.drill.await_end(run, ONE_RUN_SECONDS)
+        self.assertEqual((record or {}).get("state"), "failed", record)
+        self.assertIn("No space left on device", record["message"])
+        self.assertNotIn("\n", record["message"])
+        again = []
+
+        def goes_on():
+            answer = self.cluster.answer("resume", run)
+            again.extend([answer["run"]] if answer else [])
+            return again
+        self.await_it(goes_on, "room")
+        record = self.drill.await_end(again[0], ONE_RUN_SECONDS)
+        self.assertEqual((record or {}).get("state"), "finished", record)
+        self.assertEqual(record["summary"]["digest"], self.digest)
+
+    def test_whole_plan(self):
+        """By a seed, as users have it: its plan kills the coordinator and a
+        trainer, and what it kills is started again."""
+        run = self.begin()
+        command = subprocess.Popen(
+            [program(), "chaos", "--seed", "7", "--during", run, "--kinds",
+             "kill,cut,delay,corrupt", "--faults", "4", "--every", "0.5",
+             "--cluster", self.cluster.coordinator, "--json"], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(command.kill)
+        self.await_it(lambda: command.poll() is not None, "end of the chaos")
+        out, err = command.communicate()
+        self.assertEqual(command.returncode, 0, err + self.cluster.logs())
+        done = json.loads(out.splitlines()[-1])
+        self.assertEqual(done["state"], "finished", done)
+        self.assertIn(("kill", "c", "asked"),
+                      [(one["kind"], one["daemon"], one["outcome"])
+                       for one in done["faults"]])
+        self.assertGreaterEqual(self.check_finished(run)["attempts"], 2)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)
