@@ -170,55 +170,6 @@ CATCH_TEST_CASE("several labels of a node take no settings of classes",
     problems_of(begin + "evaluate: {metric: f1_macro}}", info).empty());
 }
 
-CATCH_TEST_CASE("labels that are numbers take metrics and losses of their own",
-                "[definition][validation]") {
-  auto info = typed_info();
-  auto& target = info.node_types[0];
-  target.labels = label_kind::regression;
-  target.class_count = 2;
-  target.split_counts[1] = 4;
-  const std::string begin = "{dataset: films, model: {kind: rgcn}, ";
-  const auto one_problem = [&](const std::string& rest, const char* expected) {
-    CATCH_INFO(rest);
-    const auto found = problems_of(begin + rest, info);
-    CATCH_REQUIRE(found.size() == 1);
-    CATCH_CHECK(found[0].find(expected) != std::string::npos);
-  };
-  const std::string by_mse = "evaluate: {metric: mse}, ";
-  for (const auto* good :
-       {"evaluate: {metric: mse}}", "evaluate: {metric: mae}}",
-        "evaluate: {metric: mse}, train: {loss: mae}}",
-        "evaluate: {metric: mae}, train: {loss: huber, patience: 3}}"})
-    CATCH_CHECK(problems_of(begin + good, info).empty());
-  for (const auto* wrong : {"train: {loss: mae}}", "evaluate: {metric: loss}}",
-                            "evaluate: {metric: f1_micro}}"})
-    one_problem(wrong, "labels of `films` are numbers, for which "
-                       "`evaluate.metric` is mse or mae");
-  for (const auto* wrong : {"label_smoothing: 0.1", "class_weights: [1, 2]",
-                            "balance_classes: true"})
-    one_problem(fmt::format("{}train: {{{}}}}}", by_mse, wrong),
-                "is for one class for each node, and nodes of `films` have "
-                "numbers for labels; leave it out");
-  one_problem("evaluate: {metric: mse, scores: true}}",
-              "`evaluate.scores` is for classes");
-  // So many seeds that their values would not fit into a message.
-  target.count = target.split_counts[1] = 10'000'000;
-  one_problem("evaluate: {metric: mse, batch_size: all}}",
-              "`evaluate.batch_size` may be 1048576 at the most");
-  target.count = target.split_counts[1] = 20'000'000;
-  one_problem("evaluate: {metric: mse}}",
-              "20000000 seeds of `films` are more than the 16777216 that can "
-              "be");
-  target.count = target.split_counts[1] = 4;
-  target.labels = label_kind::classes;
-  one_problem("evaluate: {metric: mae}}",
-              "mse and mae are for labels that are numbers");
-  one_problem("train: {loss: huber}}",
-              "`train.loss` is for labels that are numbers");
-  // As run folders have it, where every field is written.
-  CATCH_CHECK(problems_of(begin + "train: {loss: mse}}", info).empty());
-}
-
 CATCH_TEST_CASE("a metric has what it takes, or is refused",
                 "[definition][validation]") {
   auto info = typed_info();
