@@ -68,7 +68,7 @@ void show_health(const payload& from) {
     listed += daemon.actors.size() + daemon.peers.size();
   if (listed > most_drawn)
     return;
-  require_printable(health_text(got.value()), line_breaks::keep);
+  require_printable(health_text(got.value(), {}), line_breaks::keep);
   require_json(run_status_json(got.value()));
   top_data data;
   data.health = got.value();
