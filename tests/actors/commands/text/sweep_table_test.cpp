@@ -143,7 +143,7 @@ CATCH_TEST_CASE("a sweep over labels that are numbers", "[sweep]") {
   CATCH_CHECK(json[0]["validation_accuracy"].is_null());
   CATCH_CHECK(json[1]["runs"][0]["test_mse"] == 20.25);
   CATCH_CHECK_FALSE(json[2].contains("test_mse"));
-  // No MSE of a validation: no class, and no number, was good.
+  // Where no validation has come to a number.
   CATCH_CHECK_FALSE(of("three", "null").validation);
 }
 
