@@ -137,13 +137,22 @@ def write_labels(source, folder):
                 shutil.copyfile(path, folder / f"{prefix}.{new}{one}.npy")
 
 
+def classes_of(labelled):
+    """What meta.json says of the labels of a type, or of a label set."""
+    out = {}
+    if labelled["class_count"]:
+        out["num_classes"] = labelled["class_count"]
+    if labelled.get("class_names"):
+        out["class_names"] = labelled["class_names"]
+    return out
+
+
 def write_meta(source, hops, folder):
     one = {"num_nodes": source.type["count"],
-           "num_features": source.type["feature_width"] * (hops + 1)}
-    if source.type["class_count"]:
-        one["num_classes"] = source.type["class_count"]
-    if source.type.get("class_names"):
-        one["class_names"] = source.type["class_names"]
+           "num_features": source.type["feature_width"] * (hops + 1),
+           "label_sets": {each["name"]: classes_of(each)
+                          for each in source.type.get("label_sets", [])},
+           **classes_of(source.type)}
     (folder / "meta.json").write_text(
         json.dumps({"node_types": {source.type["name"]: one}}))
 

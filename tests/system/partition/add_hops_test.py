@@ -40,13 +40,15 @@ class Hops(runs.Workplace):
                 "paper.train_idx": rng.permutation(60),
                 "paper.val_idx": np.arange(60, 100),
                 "paper.test_idx": np.arange(100, NODES),
-                "paper.labels.other": rng.integers(0, 2, NODES),
+                "paper.labels.other": 3 * rng.integers(0, 2, NODES),
                 "paper.train_idx.other": np.arange(90, 20, -1),
                 **{f"{name}.edges": ends
                    for name, ends in cls.edges.items()}}.items():
             np.save(source / f"{name}.npy", array)
         (source / "meta.json").write_text(json.dumps({"node_types": {
-            "paper": {"num_nodes": NODES, "class_names": ["a", "b", "c"]}}}))
+            "paper": {"num_nodes": NODES, "class_names": ["a", "b", "c"],
+                      "label_sets": {"other": {
+                          "class_names": ["k", "l", "m", "n"]}}}}}))
         cls.data = cls.top / "plain"
         imported("npy", source, "--out", cls.data)
         (cls.data / "nodes/paper/ids.txt").write_text("one\ntwo\n")
@@ -93,6 +95,9 @@ class Hops(runs.Workplace):
                                               np.load(self.wide / path))
         self.assertEqual(
             new.info["node_types"][0]["class_names"], ["a", "b", "c"])
+        sets = new.info["node_types"][0]["label_sets"]
+        self.assertEqual(sets, old.info["node_types"][0]["label_sets"])
+        self.assertEqual(sets[0]["class_names"], ["k", "l", "m", "n"])
         self.assertEqual((self.wide / "nodes/paper/ids.txt").read_text(),
                          "one\ntwo\n")
         self.assertEqual([path.name for path in self.top.glob(".wide*")], [])
