@@ -38,6 +38,10 @@ SPLITS = ("train", "val", "test")
 # Destinations whose means are made together, and values that are gathered for
 # them at a time. Both are fixed, for where a sum is cut decides its rounding.
 NODES, VALUES = 4096, 1 << 21
+# How an import is told what labels are, by what dataset.json says: rows of one
+# label, or of one label each, would else be taken for classes.
+KIND_FLAGS = {"": [], "multi_label": ["--multi-label"],
+              "regression": ["--regression"]}
 
 
 def opened(path):
@@ -59,6 +63,9 @@ class Source:
                           "means over nodes of one type")
         self.type = types[0]
         self.nodes = self.folder / "nodes" / self.type["name"]
+        if self.type.get("labels", "") not in KIND_FLAGS:
+            raise Refused(f"{folder} has labels of the kind "
+                          f"{self.type['labels']}, which is newer than this")
         if not (self.nodes / "features.npy").is_file():
             raise Refused(f"{folder} has no dense features to take means of")
         self.features = opened(self.nodes / "features.npy")
@@ -130,13 +137,22 @@ def write_labels(source, folder):
                 shutil.copyfile(path, folder / f"{prefix}.{new}{one}.npy")
 
 
+def classes_of(labelled):
+    """What meta.json says of the labels of a type, or of a label set."""
+    out = {}
+    if labelled["class_count"]:
+        out["num_classes"] = labelled["class_count"]
+    if labelled.get("class_names"):
+        out["class_names"] = labelled["class_names"]
+    return out
+
+
 def write_meta(source, hops, folder):
     one = {"num_nodes": source.type["count"],
-           "num_features": source.type["feature_width"] * (hops + 1)}
-    if source.type["class_count"]:
-        one["num_classes"] = source.type["class_count"]
-    if source.type.get("class_names"):
-        one["class_names"] = source.type["class_names"]
+           "num_features": source.type["feature_width"] * (hops + 1),
+           "label_sets": {each["name"]: classes_of(each)
+                          for each in source.type.get("label_sets", [])},
+           **classes_of(source.type)}
     (folder / "meta.json").write_text(
         json.dumps({"node_types": {source.type["name"]: one}}))
 
@@ -163,8 +179,7 @@ def add_hops(data, out, hops, program=None):
         write_edges(source, arrays)
         write_labels(source, arrays)
         write_meta(source, hops, arrays)
-        flags = (["--regression"]
-                 if source.type.get("labels") == "regression" else [])
+        flags = KIND_FLAGS[source.type.get("labels", "")]
         said = import_arrays(
             import_command(program, arrays, out, out.name, flags, False),
             arrays, out, typed=True)

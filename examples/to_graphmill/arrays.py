@@ -60,9 +60,9 @@ class Writer:
     conversions may take beside the graph itself."""
 
     def __init__(self, folder, found, budget, *, split_index=None,
-                 num_nodes=None, num_classes=None, times=False):
+                 num_nodes=None, num_classes=None, times=False, kind=""):
         self.folder, self.found, self.budget = folder, found, budget
-        self.split_index, self.times = split_index, times
+        self.split_index, self.times, self.kind = split_index, times, kind
         self.num_nodes, self.num_classes = num_nodes or {}, num_classes
         self.step = max(1, budget // (8 * COPIES))
         self.notes = found.notes
@@ -195,7 +195,9 @@ class Writer:
         """Integers as they are, whole floats as integers, texts as classes."""
         where = f"{owner}.{name}"
         shape = self.expect_rows(owner, name, value, count, most=2)
-        if len(shape) == 2 and shape[1] != 1:
+        if self.kind == "--regression":
+            return self.write_values(owner, where, Rows(value))
+        if len(shape) == 2 and (shape[1] != 1 or self.kind):
             return self.write_label_rows(owner, where, Rows(value), shape)
         if isinstance(value, (list, tuple)):
             value = np.array(value, object)
@@ -225,7 +227,7 @@ class Writer:
     def write_label_rows(self, owner, where, rows, shape):
         """Several labels for each node, 1 for each that it has and 0 for the
         others; -1 throughout if nothing is known of it."""
-        several = False
+        several = self.kind == "--multi-label"
         step = max(1, self.step // max(1, shape[1]))
         with NpyFile(self.path(owner, "labels.npy"), np.int8, shape) as file:
             for first, block in rows.blocks(step):
@@ -235,8 +237,16 @@ class Writer:
                 file.write(first * shape[1], labels)
         if not several:
             raise Refused(f"{where} has {shape[1]} values for each node, and "
-                          "each row marks one class: give argmax(1) of it")
+                          "each row marks one class: give argmax(1) of it, "
+                          "or the import --multi-label")
         self.note(f"{where}: any of {shape[1]} labels for each node")
+        return {}
+
+    def write_values(self, owner, where, rows):
+        """Numbers to be learnt, NaN where none is known."""
+        if rows.dtype.kind not in "iuf":
+            raise Refused(f"{where} holds {rows.dtype}, and not numbers")
+        self.write_blocks(self.path(owner, "labels.npy"), rows, rows.dtype)
         return {}
 
     def write_splits(self, owner, data, count):
@@ -378,8 +388,8 @@ def whole_labels(block, place, where):
         whole = np.isfinite(block) & (block == np.floor(block))
         if not whole.all():
             raise Refused(f"{where}: label {block[~whole][0]} is no whole "
-                          "number; labels are classes, and values to predict "
-                          "(regression) are not known")
+                          "number, as classes are; give --regression to the "
+                          "import if they are to be learnt as numbers")
     elif block.dtype.kind not in "biu":
         raise Refused(f"{where} holds {block.dtype}, and labels are integers "
                       "or texts")

@@ -159,6 +159,12 @@ def by_time(flags):
         pair == ("--by", "time") for pair in zip(text, text[1:]))
 
 
+def labels_by(flags):
+    """The flag by which the import is told what labels are, if there is one."""
+    return next((one for one in ("--regression", "--multi-label")
+                 if one in map(str, flags)), "")
+
+
 def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
           split_index=None, num_nodes=None, num_classes=None, undirected=False,
           name=None, import_flags=(), program=None, run_import=True,
@@ -197,7 +203,8 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     found = with_clean_names(found)
     counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,
                           num_nodes=by_type(num_nodes, found),
-                          num_classes=num_classes, times=by_time(import_flags))
+                          num_classes=num_classes, times=by_time(import_flags),
+                          kind=labels_by(import_flags))
     command = import_command(program or "graphmill", arrays, folder, name,
                              import_flags, undirected or found.undirected)
     report = {"kind": found.kind, "folder": str(folder), **counts,

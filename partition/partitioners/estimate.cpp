@@ -13,6 +13,7 @@ struct totals {
   double nodes = 0;
   double edges = 0;
   double feature_bytes = 0;
+  double label_bytes = 0;
   double edge_rows = 0; ///< Destinations, and sources, over edge types.
 };
 
@@ -22,6 +23,7 @@ totals totals_of(const dataset_info& info) {
     const auto count = static_cast<double>(type.count);
     sum.nodes += count;
     sum.feature_bytes += static_cast<double>(type.feature_bytes());
+    sum.label_bytes += count * static_cast<double>(type.label_bytes());
   }
   for (const auto& type : info.edge_types) {
     sum.edges += static_cast<double>(type.count);
@@ -60,8 +62,8 @@ partition_estimate estimate_partition(const dataset_info& info,
   const auto sum = totals_of(info);
   // The process itself; loads, assignment, new numbers both ways, halo marks.
   auto memory = sum.nodes * (9 + 4 + 16 + 8) + 64e6;
-  auto disk =
-    sum.feature_bytes + sum.edges * 4 + sum.edge_rows * 12 + sum.nodes * 16;
+  auto disk = sum.feature_bytes + sum.label_bytes + sum.edges * 4
+              + sum.edge_rows * 12 + sum.nodes * 8;
   // Checking and copying.
   auto seconds = 0.1 + sum.edges * 30e-9 + disk / 400e6;
   // Files are written and fsynced one by one, some 3 ms each on a disk.

@@ -81,9 +81,11 @@ result<sparse_row> sparse_row_reader::read(node_id id) {
     return broken(id, "are more than dataset.json says");
   const auto first = static_cast<std::size_t>(from);
   const auto count = static_cast<std::size_t>(to - from);
-  const auto columns = sparse.columns.subspan(first, count);
+  // What is checked is what is given: whoever wrote the file may write again.
+  const auto stored = sparse.columns.subspan(first, count);
+  columns_.assign(stored.begin(), stored.end());
   std::int64_t least = 0;
-  for (const auto column : columns) {
+  for (const auto column : columns_) {
     if (column < least || column >= type_.feature_width)
       return broken(id, "do not ascend within its columns");
     least = std::int64_t{column} + 1;
@@ -103,7 +105,7 @@ result<sparse_row> sparse_row_reader::read(node_id id) {
     return bad_features(type_, nodes_.original(id), values_);
   if (rounded_)
     std::ranges::transform(values_, values_.begin(), round_to_half);
-  return sparse_row{columns, values_};
+  return sparse_row{columns_, values_};
 }
 
 } // namespace graphmill

@@ -74,6 +74,7 @@ private:
   const node_shard& nodes_;
   const node_type_info& type_;
   bool rounded_;
+  std::vector<std::int32_t> columns_; ///< Of the row at hand, as the values.
   std::vector<float> values_;
 };
 

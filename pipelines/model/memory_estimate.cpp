@@ -69,10 +69,10 @@ public:
       if (l == 0
           && (layout_.traits.drop_input || layout_.table_of[t] != absent
               || layout_.feature_rows[t].packed())
-          && !layout_.multiplies_packed(id))
+          && !multiplies_packed(id))
         sum.kept += inputs * double(type.in);
       // The sparse matrix, by rows and for a while by columns.
-      if (l == 0 && layout_.multiplies_packed(id))
+      if (l == 0 && multiplies_packed(id))
         sum.kept += 2 * inputs * double(layout_.feature_rows[t].floats() + 2);
       // Products over pieces of rows, before they are added up.
       sum.transient +=
@@ -108,6 +108,11 @@ private:
     if (layout_.relations.size() != 1)
       return double(bound_.edges[relation]);
     return std::accumulate(bound_.edges.begin(), bound_.edges.end(), 0.0);
+  }
+
+  /// On GPUs rows of all kinds are unpacked.
+  bool multiplies_packed(node_type_id type) const {
+    return def_.trainer.device == "cpu" && layout_.multiplies_packed(type);
   }
 
   /// Keys, values and queries of a type, with their gradients, and rows ahead
@@ -185,7 +190,7 @@ private:
     const auto summed =
       layout_.traits.sums_all_rows() ? rows : std::min(rows, 2 * edges(r));
     const auto transformed = out < in ? inputs * out : 0;
-    const auto sparse = l == 0 && layout_.multiplies_packed(relation.source);
+    const auto sparse = l == 0 && multiplies_packed(relation.source);
     const auto most =
       sparse ? inputs * out : std::max(summed * in, transformed);
     sum.kept += most;

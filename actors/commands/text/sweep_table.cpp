@@ -10,6 +10,7 @@
 #include <cmath>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace graphmill {
@@ -64,9 +65,26 @@ value_spread spread_of(const sweep_row& row,
   return out;
 }
 
-std::string spread_text(const value_spread& of) {
+bool has_errors(const sweep_row& row) {
+  return std::ranges::any_of(row.runs, &sweep_run::errors);
+}
+
+/// The larger the better.
+std::tuple<bool, bool, double> rank_of(const sweep_row& row,
+                                       std::optional<double> sweep_run::*by) {
+  const auto told = spread_of(row, by);
+  const auto errors = has_errors(row);
+  return {told.count != 0, !errors, errors ? -told.mean : told.mean};
+}
+
+/// @param errors Which may be of any size, as accuracies are not.
+std::string spread_text(const value_spread& of, bool errors) {
   if (of.count == 0)
     return "-";
+  if (errors)
+    return of.deviation
+             ? fmt::format("{:.4g} +- {:.2g}", of.mean, *of.deviation)
+             : fmt::format("{:.4g}", of.mean);
   return of.deviation ? fmt::format("{:.4f} +- {:.4f}", of.mean, *of.deviation)
                       : fmt::format("{:.4f}", of.mean);
 }
@@ -81,6 +99,22 @@ std::optional<double> number_in(const nlohmann::json& summary,
                                 const char* key) {
   const auto value = summary.value(key, nlohmann::json{});
   return value.is_number() ? std::optional{value.get<double>()} : std::nullopt;
+}
+
+/// What a summary tells of the validation of the best epoch, or of the test.
+std::optional<double> squared_error(const nlohmann::json& summary,
+                                    const char* of) {
+  const auto told = summary.value(of, nlohmann::json{});
+  return told.is_object() ? number_in(told, "mse") : std::nullopt;
+}
+
+/// Adds what a run, or those of a row, came to.
+void add_results(nlohmann::json& to, bool errors, nlohmann::json validation,
+                 nlohmann::json test) {
+  to["validation_accuracy"] = nullptr;
+  to["test_accuracy"] = nullptr;
+  to[errors ? "validation_mse" : "validation_accuracy"] = std::move(validation);
+  to[errors ? "test_mse" : "test_accuracy"] = std::move(test);
 }
 
 /// Whoever goes on with the best wants to know which runs these are.
@@ -152,6 +186,11 @@ sweep_run read_sweep_run(const run_record& run, std::uint64_t seed) {
     return out;
   out.validation = number_in(summary.value(), "validation_accuracy");
   out.test = number_in(summary.value(), "test_accuracy");
+  if (out.validation || out.test)
+    return out;
+  out.validation = squared_error(summary.value(), "validation");
+  out.test = squared_error(summary.value(), "test");
+  out.errors = out.validation || out.test;
   return out;
 }
 
@@ -162,9 +201,7 @@ void sort_sweep(std::vector<sweep_row>& rows) {
   const auto value = validated ? &sweep_run::validation : &sweep_run::test;
   std::ranges::stable_sort(
     rows, [value](const sweep_row& one, const sweep_row& other) {
-      const auto a = spread_of(one, value);
-      const auto b = spread_of(other, value);
-      return std::pair{a.count != 0, a.mean} > std::pair{b.count != 0, b.mean};
+      return rank_of(one, value) > rank_of(other, value);
     });
 }
 
@@ -172,16 +209,18 @@ std::string sweep_text(std::span<const sweep_row> rows) {
   std::size_t width = std::string_view{"settings"}.size();
   for (const auto& row : rows)
     width = std::max(width, settings_text(row).size());
+  const auto errors = std::ranges::any_of(rows, has_errors);
   auto out = fmt::format("{:<{}}  {:<16}  {:<16}  {:>8}\n", "settings", width,
-                         "validation", "test", "finished");
+                         errors ? "validation MSE" : "validation",
+                         errors ? "test MSE" : "test", "finished");
   for (const auto& row : rows) {
     const auto finished =
       std::ranges::count(row.runs, run_state::finished, &sweep_run::state);
-    out += format_printable("{:<{}}  {:<16}  {:<16}  {:>8}\n",
-                            settings_text(row), width,
-                            spread_text(spread_of(row, &sweep_run::validation)),
-                            spread_text(spread_of(row, &sweep_run::test)),
-                            fmt::format("{}/{}", finished, row.runs.size()));
+    out += format_printable(
+      "{:<{}}  {:<16}  {:<16}  {:>8}\n", settings_text(row), width,
+      spread_text(spread_of(row, &sweep_run::validation), errors),
+      spread_text(spread_of(row, &sweep_run::test), errors),
+      fmt::format("{}/{}", finished, row.runs.size()));
   }
   return rows.empty() ? out : out + best_text(rows.front());
 }
@@ -195,20 +234,20 @@ nlohmann::json sweep_json(std::span<const sweep_row> rows) {
       settings[field] = value;
     }
     auto runs = nlohmann::json::array();
-    for (const auto& run : row.runs)
+    for (const auto& run : row.runs) {
       runs.push_back(
         {{"run", run.id},
          {"seed", run.seed},
-         {"state",
-          run.state ? nlohmann::json(to_string(*run.state)) : nlohmann::json()},
-         {"validation_accuracy", json_or_null(run.validation)},
-         {"test_accuracy", json_or_null(run.test)}});
+         {"state", run.state ? nlohmann::json(to_string(*run.state))
+                             : nlohmann::json()}});
+      add_results(runs.back(), run.errors, json_or_null(run.validation),
+                  json_or_null(run.test));
+    }
     out.push_back(
-      {{"settings", std::move(settings)},
-       {"validation_accuracy",
-        spread_json(spread_of(row, &sweep_run::validation))},
-       {"test_accuracy", spread_json(spread_of(row, &sweep_run::test))},
-       {"runs", std::move(runs)}});
+      {{"settings", std::move(settings)}, {"runs", std::move(runs)}});
+    add_results(out.back(), has_errors(row),
+                spread_json(spread_of(row, &sweep_run::validation)),
+                spread_json(spread_of(row, &sweep_run::test)));
   }
   return out;
 }

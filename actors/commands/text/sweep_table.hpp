@@ -38,6 +38,8 @@ struct sweep_run {
   std::optional<run_state> state;   ///< Once it is over and was waited for.
   std::optional<double> validation; ///< Accuracies, of its summary.
   std::optional<double> test;
+  /// Labels are numbers, and what stands there are mean squared errors.
+  bool errors = false;
 };
 
 /// Of the summary of a run that is over.
@@ -50,7 +52,8 @@ struct sweep_row {
 };
 
 /// Best first: by the mean accuracy of validation or, where a sweep has none,
-/// of the test; those without any last. Equal ones stay in their order.
+/// of the test; those without any last. Equal ones stay in their order. Where
+/// labels are numbers the smallest errors come first, behind all accuracies.
 void sort_sweep(std::vector<sweep_row>& rows);
 
 /// A row per combination: means, standard deviations over its runs (of samples,
@@ -61,6 +64,7 @@ std::string sweep_text(std::span<const sweep_row> rows);
 /// [{"settings": {field: value}, "validation_accuracy": {"mean", "deviation"},
 /// "test_accuracy": the same, "runs": [{"run", "seed", "state",
 /// "validation_accuracy", "test_accuracy"}]}], with null for what there is not.
+/// Where labels are numbers "validation_mse" and "test_mse" besides.
 nlohmann::json sweep_json(std::span<const sweep_row> rows);
 
 } // namespace graphmill

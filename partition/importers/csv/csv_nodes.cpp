@@ -29,13 +29,22 @@ result<double> parse_time(const csv_reader& rows, std::string_view text) {
   return *time;
 }
 
+/// A number, rounded to float32: what is too small for it is 0, and what is too
+/// large is infinite.
+std::optional<float> float_in(std::string_view text) {
+  if (const auto value = number_from<float>(text))
+    return value;
+  const auto wide = number_from<double>(text);
+  return wide ? std::optional{static_cast<float>(*wide)} : std::nullopt;
+}
+
 /// Appends the value in a label column, and says whether one is known.
 result<void> add_value(const csv_reader& rows, std::string_view text,
                        csv_node_type& type) {
   const auto field = trim_blanks(text);
   auto value = std::numeric_limits<float>::quiet_NaN();
   if (!field.empty()) {
-    const auto parsed = number_from<float>(field);
+    const auto parsed = float_in(field);
     if (!parsed || std::isinf(*parsed))
       return rows.wrong(fmt::format(
         "the label \"{}\" is no finite number, and --regression says that "
@@ -67,7 +76,7 @@ result<void> for_each_feature_rows(const csv_node_type& type, char separator,
     if (!there)
       return ok();
     for (auto column : type.layout.features) {
-      const auto value = number_from<float>(trim_blanks(rows.fields()[column]));
+      const auto value = float_in(trim_blanks(rows.fields()[column]));
       if (!value || !std::isfinite(*value))
         return rows.wrong(fmt::format(
           "\"{}\" in column {} is no finite number; leave the column out, or "

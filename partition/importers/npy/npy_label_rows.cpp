@@ -4,6 +4,7 @@
 #include "partition/dataset/value_rows.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
+#include "partition/writing/memory_needs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,19 @@ std::uint8_t label_of(float value) {
   if (value == 0 || value == 1)
     return static_cast<std::uint8_t>(value);
   return value == -1 || value == no_labels || std::isnan(value) ? no_labels : 2;
+}
+
+/// Fails if rows of labels do not fit into memory, where they are held twice
+/// while they are written: a file of holes can claim any number at no cost.
+/// @param value_bytes Of one, as it is held.
+result<void> expect_room_for_rows(const npy_array& labels,
+                                  std::size_t value_bytes) {
+  const auto short_of = memory_shortage(
+    fmt::format("importing {}", labels.path().string()),
+    2 * static_cast<std::uint64_t>(labels.size()) * value_bytes);
+  if (short_of)
+    return fail(ec::out_of_memory, "{}", *short_of);
+  return ok();
 }
 
 /// Whether each node that has labels has exactly one.
@@ -65,6 +79,7 @@ bool has_label_rows(const npy_array& labels, bool wanted) {
 
 result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels) {
   const auto width = labels.shape()[1];
+  GRAPHMILL_TRYV(expect_room_for_rows(labels, sizeof(std::uint8_t)));
   std::vector<std::uint8_t> rows(static_cast<std::size_t>(labels.size()));
   std::vector<float> values;
   for (std::int64_t first = 0; first < labels.size(); first += labels_at_once) {
@@ -97,6 +112,7 @@ result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta) {
     width = labels.shape()[1];
   }
   GRAPHMILL_TRYV(take_row_width(type, meta, width, most_values, "values"));
+  GRAPHMILL_TRYV(expect_room_for_rows(labels, sizeof(float)));
   type.kind = label_kind::regression;
   type.label_rows.resize(static_cast<std::size_t>(labels.size())
                          * sizeof(float));

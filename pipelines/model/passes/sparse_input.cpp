@@ -20,6 +20,13 @@ sparse_input::sparse_input(const float* packed, std::int64_t rows,
   : rows_(rows) {
   indptr_.reserve(static_cast<std::size_t>(rows) + 1);
   indptr_.push_back(0);
+  // Vectors that grew by themselves would take up to twice what is planned for.
+  std::size_t entries = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    entries += std::bit_cast<std::uint32_t>(
+      packed[static_cast<std::size_t>(i) * form.floats()]);
+  columns_.reserve(entries);
+  values_.reserve(entries);
   for (std::int64_t i = 0; i < rows; ++i) {
     const auto* row = packed + static_cast<std::size_t>(i) * form.floats();
     const auto count = std::bit_cast<std::uint32_t>(row[0]);

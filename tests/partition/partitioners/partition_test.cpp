@@ -190,6 +190,14 @@ CATCH_TEST_CASE("the estimate tells the size on disk", "[partition][parts]") {
            folder / fmt::format("parts/part-{}", p)})
       arrays += entry.path().extension() == ".npy";
   CATCH_CHECK(estimate.mapped_files == arrays);
+  // A row of labels may be longer than all else that a node has.
+  auto info = data.info();
+  auto& target = info.node_types[info.target];
+  target.labels = label_kind::multi_label;
+  target.class_count = 1008; // Bytes, where one class takes 8.
+  CATCH_CHECK(estimate_partition(info, options).disk_bytes
+              == estimate.disk_bytes
+                   + 1000 * static_cast<std::uint64_t>(target.count));
 }
 
 CATCH_TEST_CASE("partitions are made once", "[partition][parts]") {

@@ -76,4 +76,25 @@ CATCH_TEST_CASE("a step takes no more memory than estimated", "[compute]") {
     CATCH_CHECK(pool->peak_bytes() * 8 >= estimate.activations);
 }
 
+CATCH_TEST_CASE("packed rows take the room of dense ones on a GPU",
+                "[compute]") {
+  constexpr std::int64_t width = 200;
+  std::mt19937_64 random{13};
+  const auto graph = random_graph(
+    random, {.nodes = {400}, .widths = {width}, .edges = {{0, 0}}});
+  auto packed = graph.info;
+  packed.node_types[0].sparse_features = true;
+  packed.node_types[0].most_row_entries = 3;
+  auto def = small_definition(model_kind::sage, 2);
+  const auto bound = bound_by(make_batch(graph, def, {0, 1, 2, 3}), graph);
+  const auto on_cpu = estimate_memory(def, packed, bound).activations;
+  def.trainer.device = "cuda";
+  const auto dense = estimate_memory(def, graph.info, bound).activations;
+  const auto unpacked = estimate_memory(def, packed, bound).activations;
+  CATCH_CHECK(on_cpu < unpacked);
+  // Beside all that dense rows take, the rows themselves: floats, and a half.
+  CATCH_CHECK(double(unpacked - dense)
+              == Approx(6.0 * double(bound.nodes[0] * width)).margin(2));
+}
+
 } // namespace graphmill::test

@@ -40,13 +40,15 @@ class Hops(runs.Workplace):
                 "paper.train_idx": rng.permutation(60),
                 "paper.val_idx": np.arange(60, 100),
                 "paper.test_idx": np.arange(100, NODES),
-                "paper.labels.other": rng.integers(0, 2, NODES),
+                "paper.labels.other": 3 * rng.integers(0, 2, NODES),
                 "paper.train_idx.other": np.arange(90, 20, -1),
                 **{f"{name}.edges": ends
                    for name, ends in cls.edges.items()}}.items():
             np.save(source / f"{name}.npy", array)
         (source / "meta.json").write_text(json.dumps({"node_types": {
-            "paper": {"num_nodes": NODES, "class_names": ["a", "b", "c"]}}}))
+            "paper": {"num_nodes": NODES, "class_names": ["a", "b", "c"],
+                      "label_sets": {"other": {
+                          "class_names": ["k", "l", "m", "n"]}}}}}))
         cls.data = cls.top / "plain"
         imported("npy", source, "--out", cls.data)
         (cls.data / "nodes/paper/ids.txt").write_text("one\ntwo\n")
@@ -93,9 +95,39 @@ class Hops(runs.Workplace):
                                               np.load(self.wide / path))
         self.assertEqual(
             new.info["node_types"][0]["class_names"], ["a", "b", "c"])
+        sets = new.info["node_types"][0]["label_sets"]
+        self.assertEqual(sets, old.info["node_types"][0]["label_sets"])
+        self.assertEqual(sets[0]["class_names"], ["k", "l", "m", "n"])
         self.assertEqual((self.wide / "nodes/paper/ids.txt").read_text(),
                          "one\ntwo\n")
         self.assertEqual([path.name for path in self.top.glob(".wide*")], [])
+
+    def test_labels_stay_what_they_are(self):
+        """Rows of one, too, which an import would take for classes."""
+        ids = np.arange(NODES)
+        one = np.where(ids < 100, ids % 2, -1)[:, None]
+        each = np.eye(3, dtype=np.int8)[ids % 3]
+        value = np.where(ids < 100, ids / 8, np.nan)
+        for name, labels, flag in (("one", one, "--multi-label"),
+                                   ("each", each, "--multi-label"),
+                                   ("value", value, "--regression")):
+            with self.subTest(name):
+                arrays = self.top / f"{name}-arrays"
+                arrays.mkdir()
+                for array, content in (
+                        ("edges", self.edges["paper__cites__paper"]),
+                        ("features", np.ones((NODES, 1), np.float32)),
+                        ("labels", labels), ("train_idx", np.arange(50))):
+                    np.save(arrays / f"{array}.npy", content)
+                imported("npy", arrays, "--out", self.top / name, flag)
+                out = self.top / f"{name}-hops"
+                add_hops.add_hops(self.top / name, out, 1, program())
+                old, new = Dataset(self.top / name), Dataset(out)
+                for key in ("labels", "class_count", "splits"):
+                    self.assertEqual(old.info["node_types"][0][key],
+                                     new.info["node_types"][0][key], key)
+                np.testing.assert_array_equal(old.node_array("node", "labels"),
+                                              new.node_array("node", "labels"))
 
     def test_pieces_do_not_matter(self):
         """Whole numbers add up to the same in any pieces."""
@@ -120,11 +152,17 @@ class Hops(runs.Workplace):
         (typed / "nodes").mkdir(parents=True)
         (typed / "dataset.json").write_text(json.dumps(
             {"node_types": [{"name": "a"}, {"name": "b"}], "edge_types": []}))
+        strange = self.top / "strange"
+        strange.mkdir()
+        (strange / "dataset.json").write_text(json.dumps(
+            {"node_types": [{"name": "a", "labels": "songs"}],
+             "edge_types": []}))
         for arguments, told in (
                 ((self.data, self.wide), "is there already"),
                 ((self.top / "nowhere", self.top / "x"), "has no dataset.json"),
                 ((self.data, self.top / "x", "--hops", 0), "0 hops are none"),
-                ((typed, self.top / "x"), "has 2 node types")):
+                ((typed, self.top / "x"), "has 2 node types"),
+                ((strange, self.top / "x"), "labels of the kind songs")):
             done = self.command(*arguments)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertIn(told, done.stderr)

@@ -181,6 +181,22 @@ class OneType(Conversion):
         np.testing.assert_array_equal(dataset.node_array("node", "labels"),
                                       labels)
 
+    def test_rows_of_one_label_each(self):
+        rows = np.eye(3)[self.good["y"]]
+        got = self.written(Store(self.good, y=rows),
+                           import_flags=["--multi-label"])
+        self.check_nodes(got, "node", labels=rows)
+        self.assertEqual(got.node_type("node")["labels"], "multi_label")
+
+    def test_numbers_as_labels(self):
+        values = np.linspace(-1, 1, 80).reshape(40, 2)
+        values[self.good.pop("test_mask")] = np.nan
+        got = self.written(Store(self.good, y=Tensor(values)),
+                           import_flags=["--regression"])
+        self.check_nodes(got, "node", test=None,
+                         labels=values.astype(np.float32))
+        self.assertEqual(got.node_type("node")["labels"], "regression")
+
     def test_refusals(self):
         good = self.good
         for change, *fragments in (

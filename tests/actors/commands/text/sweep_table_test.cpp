@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -109,6 +111,40 @@ CATCH_TEST_CASE("what a run of a sweep has come to", "[sweep]") {
   record.state = run_state::finished;
   record.summary = "no JSON";
   CATCH_CHECK(!read_sweep_run(record, 7).validation);
+}
+
+CATCH_TEST_CASE("a sweep over labels that are numbers", "[sweep]") {
+  run_record record;
+  record.state = run_state::finished;
+  const auto of = [&record](const char* id, const char* validation) {
+    record.id = id;
+    record.summary =
+      fmt::format(R"({{"validation_accuracy": null, "test_accuracy": null,
+                       "validation": {{"mse": {}, "mae": 1}},
+                       "test": {{"mse": 20.25, "mae": 2}}}})",
+                  validation);
+    return read_sweep_run(record, 7);
+  };
+  std::vector<sweep_row> rows{{{"a=1"}, {of("one", "300.5")}},
+                              {{"a=2"}, {failed_run()}},
+                              {{"a=3"}, {of("two", "12.5"), failed_run()}}};
+  CATCH_CHECK(rows[0].runs[0].errors);
+  CATCH_CHECK(rows[0].runs[0].validation == 300.5);
+  CATCH_CHECK(rows[0].runs[0].test == 20.25);
+  sort_sweep(rows);
+  CATCH_CHECK(sweep_text(rows)
+              == "settings  validation MSE    test MSE          finished\n"
+                 "a=3       12.5              20.25                  1/2\n"
+                 "a=1       300.5             20.25                  1/1\n"
+                 "a=2       -                 -                      0/1\n"
+                 "best: run two\n");
+  const auto json = sweep_json(rows);
+  CATCH_CHECK(json[0]["validation_mse"]["mean"] == 12.5);
+  CATCH_CHECK(json[0]["validation_accuracy"].is_null());
+  CATCH_CHECK(json[1]["runs"][0]["test_mse"] == 20.25);
+  CATCH_CHECK_FALSE(json[2].contains("test_mse"));
+  // Where no validation has come to a number.
+  CATCH_CHECK_FALSE(of("three", "null").validation);
 }
 
 } // namespace graphmill::test

@@ -1,9 +1,11 @@
+#include "partition/files/npy/npy_header.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -149,4 +151,23 @@ CATCH_TEST_CASE("nodes with several labels are split",
   take.split->order = split_order::label;
   CATCH_CHECK(has(error_of(take(labels, {3, 2})).message,
                   "may have several labels, so that there are no classes"));
+}
+
+CATCH_TEST_CASE("rows of labels that memory cannot hold are not read",
+                "[partition][import][npy]") {
+  // Of holes, which take no room on disk: 2^40 bytes.
+  constexpr std::array<std::int64_t, 2> shape{std::int64_t{1} << 39, 2};
+  temp_folder source;
+  put_array<std::int64_t>(source / "edges.npy", {0, 1, 1, 2}, {2, 2});
+  const auto path = source / "labels.npy";
+  const auto header = format_npy_header(dtype::uint8, shape);
+  std::ofstream{path, std::ios::binary} << header;
+  fs::resize_file(path, header.size() + (std::uintmax_t{1} << 40));
+  for (const auto regression : {false, true}) {
+    temp_folder out;
+    const auto told = error_of(import_npy(
+      {.source = source.path(), .regression = regression}, out.path()));
+    CATCH_CHECK(told.code == ec::out_of_memory);
+    CATCH_CHECK(has(told.message, "labels.npy needs about "));
+  }
 }

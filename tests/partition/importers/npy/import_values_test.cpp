@@ -161,6 +161,14 @@ CATCH_TEST_CASE("a column of labels is numbers where that is asked for",
   CATCH_CHECK(values_in(data, 1) == rows_of_values({0.5f, no_value, -3}));
   CATCH_CHECK(data.info().node_types[0].split_counts
               == std::array<std::int64_t, 3>{1, 1, 0});
+  // As of arrays, what is too small for float32 is 0: p-values may be.
+  const auto tiny = value_of(
+    import_table("id,label,split", "a,1e-120,train\nb,-1e-300,\nc,1e-40,\n"));
+  CATCH_CHECK(values_in(tiny, 1) == rows_of_values({0.0f, -0.0f, 1e-40f}));
+  CATCH_CHECK(
+    has(error_of(import_table("id,label,split", "a,1e39,train\nb,,\nc,1,\n"))
+          .message,
+        "the label \"1e39\" is no finite number"));
   // Otherwise they are texts that name classes.
   const auto classes = value_of(import_table("id,label,split", lines, false));
   CATCH_CHECK(classes.info().node_types[0].labels == label_kind::classes);
