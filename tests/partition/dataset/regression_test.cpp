@@ -171,7 +171,7 @@ CATCH_TEST_CASE("a writer refuses broken rows of numbers",
   auto writer =
     value_of(dataset_writer::create(folder.path(), info_with_values(), {}));
   CATCH_CHECK(has(error_of(writer.set_labels(0, example_labels)).message,
-                  "which have values"));
+                  "which have numbers"));
   for (const auto width : {0, 1025})
     CATCH_CHECK(
       has(error_of(
