@@ -104,7 +104,7 @@ void add_predict_option(CLI::App& command, std::string& run) {
                   "In the place of a definition the folder of a finished run, "
                   "whose weights are sent: the cluster predicts all nodes")
       ->type_name("RUN");
-  for (const auto* other : {"file", "--grid", "--repeat"})
+  for (const auto* other : {"file", "--grid", "--repeat", "--tensorboard"})
     predict->excludes(command.get_option(other));
 }
 
@@ -130,8 +130,8 @@ void add_submit_command(command_line& cli) {
                  "deviation")
     ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
     ->capture_default_str();
-  add_predict_option(*command, options->predict);
   add_tensorboard_flag(*command, options->tensorboard);
+  add_predict_option(*command, options->predict);
   command->add_flag("-w,--watch", options->watch,
                     "Show the run and wait for its end");
   command->add_flag("-q,--quiet", options->quiet,
