@@ -177,7 +177,7 @@ CATCH_TEST_CASE("a writer refuses broken rows of numbers",
       has(error_of(
             dataset_writer::create(folder.path(), info_with_values(width), {}))
             .message,
-          fmt::format("nodes of paper have {} values for labels; 1 to 1024 "
+          fmt::format("nodes of paper have {} numbers for labels; 1 to 1024 "
                       "expected",
                       width)));
 }
