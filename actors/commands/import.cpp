@@ -123,7 +123,7 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "  edges.npy                   [2, E]: sources, destinations\n"
     "  labels.npy                  [N], -1 = none; or [N, labels] of 0 and 1,\n"
     "                              if nodes have several labels; or numbers\n"
-    "                              [N] or [N, values], with --regression\n"
+    "                              [N] or [N, numbers], with --regression\n"
     "  {train,val,test}_idx.npy    node ids, or _mask.npy: [N] of booleans\n"
     "  features.npy                [N, F] or [N], or as CSR:\n"
     "                              features_indptr.npy,\n"

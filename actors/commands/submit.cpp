@@ -104,7 +104,7 @@ void add_predict_option(CLI::App& command, std::string& run) {
                   "In the place of a definition the folder of a finished run, "
                   "whose weights are sent: the cluster predicts all nodes")
       ->type_name("RUN");
-  for (const auto* other : {"file", "--grid", "--repeat"})
+  for (const auto* other : {"file", "--grid", "--repeat", "--tensorboard"})
     predict->excludes(command.get_option(other));
 }
 
@@ -130,8 +130,8 @@ void add_submit_command(command_line& cli) {
                  "deviation")
     ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
     ->capture_default_str();
-  add_predict_option(*command, options->predict);
   add_tensorboard_flag(*command, options->tensorboard);
+  add_predict_option(*command, options->predict);
   command->add_flag("-w,--watch", options->watch,
                     "Show the run and wait for its end");
   command->add_flag("-q,--quiet", options->quiet,
@@ -144,9 +144,10 @@ void add_submit_command(command_line& cli) {
     "is 0 only if the run finished, and "
     "--json\nprints the same line as `graphmill train --json`.\n"
     "With --grid or --repeat it waits for all runs, which are queued at once, "
-    "90 at\nthe most. Best is the highest mean accuracy of validation. Ctrl-C "
-    "ends the\nwaiting and prints what there is; the runs go on. --json ends "
-    "with\n{\"sweep\": a row each, with the ids of its runs, \"error\"}.\n"
+    "90 at\nthe most. Best is the highest mean accuracy of validation, or the "
+    "smallest MSE\nwhere labels are numbers. Ctrl-C ends the waiting and "
+    "prints what there is; the\nruns go on. --json ends with {\"sweep\": a "
+    "row each, with the ids of its runs,\n\"error\"}.\n"
     "What --predict gives is in the run's folder, which `graphmill fetch` "
     "brings:\nlogits.npy and predictions.npy, row i of node i before the "
     "dataset was cut; of\nall neighbours, unless --set "

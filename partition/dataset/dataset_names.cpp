@@ -47,7 +47,7 @@ result<void> check_classes(const node_type_info& type, std::string_view where) {
   if (type.regression()
       && (type.class_count == 0 || type.class_count > most_values))
     return fail(ec::invalid_data,
-                "{}: nodes of {} have {} values for labels; 1 to {} expected",
+                "{}: nodes of {} have {} numbers for labels; 1 to {} expected",
                 where, type.name, type.class_count, most_values);
   for (auto count : type.split_counts)
     if (count < 0 || count > type.count)

@@ -32,7 +32,7 @@ result<void> check_labels(const node_type_info& type,
   if (type.has_label_rows())
     return fail(ec::invalid_data,
                 "one label each given for nodes of {}, which {}", type.name,
-                type.regression() ? "have values" : "may have several");
+                type.regression() ? "have numbers" : "may have several");
   if (std::ssize(labels) != type.count)
     return fail(ec::invalid_data, "{} labels given for the {} nodes of {}",
                 labels.size(), type.count, type.name);

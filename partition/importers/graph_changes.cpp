@@ -157,7 +157,8 @@ result<void> write_split(const split_request& request,
                 "--split by label: nodes of type {} {}, so that there are no "
                 "classes to be split; say --by random or time",
                 type.name,
-                type.regression() ? "have values" : "may have several labels");
+                type.regression() ? "have numbers for labels"
+                                  : "may have several labels");
   GRAPHMILL_TRYV(check_split(request, type, labels, times));
   const auto splits = split_nodes(request, labels, times);
   for (auto which : all_splits) {

@@ -241,7 +241,7 @@ void check_metric(const checked& c) {
   check_scores(c);
   check_predictions(c);
   // Where there is no other choice, these stand there without validations, too.
-  if (metric == evaluation_metric::accuracy || metric == evaluation_metric::mse
+  if (metric == evaluation_metric::accuracy || is_of_values(metric)
       || !c.source.usable("evaluate.metric"))
     return;
   if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)

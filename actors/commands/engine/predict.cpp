@@ -130,7 +130,7 @@ const char* name_of_labels(label_kind labels) {
   case label_kind::multi_label:
     return "labels";
   case label_kind::regression:
-    return "values";
+    return "numbers";
   case label_kind::classes:
     break;
   }
@@ -301,14 +301,15 @@ void add_predict_command(command_line& cli) {
   auto options = std::make_shared<predict_options>();
   auto* command = cli.app.add_subcommand(
     "predict",
-    "Predict the classes, labels or values of nodes with a finished run");
+    "Predict the classes, labels or numbers of nodes with a finished run");
   add_finished_run_options(*command, *options);
   command
-    ->add_option("--out", options->out,
-                 "Where predictions go: [nodes] int64 classes (.npy), or "
-                 "[nodes, labels] uint8 if nodes may have several labels, "
-                 "[nodes] or [nodes, values] float32 if labels are numbers, or "
-                 "a line for each node (.csv)")
+    ->add_option(
+      "--out", options->out,
+      "Where predictions go: [nodes] int64 classes (.npy), or "
+      "[nodes, labels] uint8 if nodes may have several labels, "
+      "[nodes] or [nodes, numbers] float32 if labels are numbers, or "
+      "a line for each node (.csv)")
     ->check(check_name)
     ->capture_default_str();
   command->add_option("--nodes", options->nodes,

@@ -30,7 +30,7 @@ std::string class_name(const node_type_info& type, std::size_t i) {
 /// Of labels that are numbers.
 void print_values(std::string& out, const node_type_info& type,
                   const label_inspection& found) {
-  print(out, "\nvalues of {}: {}, {} without\n", type.name,
+  print(out, "\nlabels of {}: {}, {} without\n", type.name,
         pluralized(found.values.size(), "number"),
         pluralized(found.unlabelled, "node"));
   for (std::size_t i = 0; i < found.values.size(); ++i) {
@@ -202,8 +202,10 @@ json to_json(const inspected& inspection, bool part) {
                      {"test", type.split_counts[2]}});
     if (type.multi_label())
       nodes.back()["multi_label"] = true;
-    if (type.regression())
+    if (type.regression()) {
+      nodes.back()["regression"] = true;
       nodes.back()["values"] = values_json(found.values);
+    }
     if (type.sparse_features)
       nodes.back()["sparse_features"] = {{"entries", type.feature_entries},
                                          {"most_in_row", type.most_row_entries},

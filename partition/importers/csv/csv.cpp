@@ -92,7 +92,7 @@ result<void> expect_values(const csv_graph& graph,
     return ok();
   return fail(ec::invalid_argument,
               "--regression: no node table has a column of labels to take "
-              "values from; say which one it is (--label COLUMN)");
+              "numbers from; say which one it is (--label COLUMN)");
 }
 
 /// Gathers edges of one type into blocks for a writer.

@@ -210,7 +210,7 @@ void note_nodes(const npy_node_source& type, const note_callback& on_note) {
     tell_note(on_note, "{}: {} features of {}, as CSR", file_of(*type.indptr),
               type.feature_width, type.name);
   if (type.kind == label_kind::regression)
-    tell_note(on_note, "{}: values of {}, {} for each node",
+    tell_note(on_note, "{}: labels of {}, {} for each node",
               file_of(*type.labels), type.name,
               pluralized(type.class_count, "number"));
   else if (type.kind == label_kind::multi_label)

@@ -54,7 +54,7 @@ result<incoming_labels> read_labels(npy_folder& folder,
                 "{}: label set \"{}\" has a split alone, of nodes that have "
                 "{}; label sets have one class for each node",
                 folder.path().string(), set,
-                type.kind == label_kind::regression ? "values"
+                type.kind == label_kind::regression ? "numbers for labels"
                                                     : "several labels");
   if (shown.labels) {
     GRAPHMILL_TRYV(expect_one_label_each(*shown.labels, type.count));

@@ -329,7 +329,7 @@ result<npy_source> open_npy_source(const fs::path& path,
            return type.labels.has_value();
          }))
     return fail(ec::invalid_argument,
-                "--regression: {} has no labels.npy to take values from",
+                "--regression: {} has no labels.npy to take numbers from",
                 path.string());
   return source;
 }

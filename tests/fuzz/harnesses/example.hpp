@@ -4,12 +4,14 @@
 #include "partition/partitioners/partition_dataset.hpp"
 #include "tests/fuzz/harness.hpp"
 #include "tests/partition/dataset/example.hpp"
+#include "tests/support/value_list.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill::fuzz {
@@ -71,16 +73,15 @@ write_sparse_example(const std::filesystem::path& folder) {
   return writer.finish();
 }
 
-/// The example of the tests, with several labels of a node.
+/// The example of the tests, with a row of labels for each of its four papers.
 inline result<dataset_info>
-write_example_of_rows(const std::filesystem::path& folder) {
+write_labels_of_papers(const std::filesystem::path& folder, label_kind kind,
+                       std::vector<std::uint8_t> rows) {
   auto info = test::example_info();
-  auto& papers = info.node_types[0];
-  papers.labels = label_kind::multi_label;
+  info.node_types[0].labels = kind;
   GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info, {}));
   GRAPHMILL_TRYV(writer.append_features(0, test::example_features));
-  GRAPHMILL_TRYV(
-    writer.set_label_rows(0, {1, 0, 0, 0, no_labels, no_labels, 0, 1}));
+  GRAPHMILL_TRYV(writer.set_label_rows(0, std::move(rows)));
   GRAPHMILL_TRYV(writer.set_split(0, split::train, test::example_train));
   GRAPHMILL_TRYV(
     writer.append_edges(0, test::cites_sources, test::cites_destinations));
@@ -89,13 +90,30 @@ write_example_of_rows(const std::filesystem::path& folder) {
   return writer.finish();
 }
 
+/// With several labels of a node.
+inline result<dataset_info>
+write_example_of_rows(const std::filesystem::path& folder) {
+  return write_labels_of_papers(folder, label_kind::multi_label,
+                                {1, 0, 0, 0, no_labels, no_labels, 0, 1});
+}
+
+/// With two numbers for each node.
+inline result<dataset_info>
+write_example_of_numbers(const std::filesystem::path& folder) {
+  using test::no_value;
+  return write_labels_of_papers(
+    folder, label_kind::regression,
+    test::rows_of_values({0.5f, -1, 3, 0, no_value, no_value, 0, 1e30f}));
+}
+
 /// All kinds of arrays that a dataset may have; the example of the tests comes
 /// first.
-inline const std::array<example_folders, 3>& examples() {
-  static const std::array<example_folders, 3> made{
+inline const std::array<example_folders, 4>& examples() {
+  static const std::array<example_folders, 4> made{
     example_folders{"plain", test::write_example},
     example_folders{"sparse", write_sparse_example},
-    example_folders{"rows", write_example_of_rows}};
+    example_folders{"rows", write_example_of_rows},
+    example_folders{"numbers", write_example_of_numbers}};
   return made;
 }
 

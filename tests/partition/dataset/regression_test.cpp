@@ -171,13 +171,13 @@ CATCH_TEST_CASE("a writer refuses broken rows of numbers",
   auto writer =
     value_of(dataset_writer::create(folder.path(), info_with_values(), {}));
   CATCH_CHECK(has(error_of(writer.set_labels(0, example_labels)).message,
-                  "which have values"));
+                  "which have numbers"));
   for (const auto width : {0, 1025})
     CATCH_CHECK(
       has(error_of(
             dataset_writer::create(folder.path(), info_with_values(width), {}))
             .message,
-          fmt::format("nodes of paper have {} values for labels; 1 to 1024 "
+          fmt::format("nodes of paper have {} numbers for labels; 1 to 1024 "
                       "expected",
                       width)));
 }

@@ -54,6 +54,12 @@ CATCH_TEST_CASE("labels that are numbers take metrics and losses of their own",
         "evaluate: {metric: mse}, train: {loss: mae}}",
         "evaluate: {metric: mae}, train: {loss: huber, patience: 3}}"})
     CATCH_CHECK(sentences_on(begin + good, info).empty());
+  // Without validations one of the two has to stand there, too.
+  target.split_counts[1] = 0;
+  for (const auto* good :
+       {"evaluate: {metric: mse}}", "evaluate: {metric: mae}}"})
+    CATCH_CHECK(sentences_on(begin + good, info).empty());
+  target.split_counts[1] = 4;
   for (const auto* wrong : {"train: {loss: mae}}", "evaluate: {metric: loss}}",
                             "evaluate: {metric: f1_micro}}"})
     one_problem(wrong, "labels of `films` are numbers, for which "

@@ -143,7 +143,8 @@ class Predictions(runs.Workplace):
         self.assertIn("`evaluate.predict` is for a cluster",
                       json.loads(done.stdout.splitlines()[-1])["error"])
         for more in ([], [bare, "--predict", run["run"]],
-                     ["--predict", run["run"], "--repeat", "2"]):
+                     ["--predict", run["run"], "--repeat", "2"],
+                     ["--predict", run["run"], "--tensorboard"]):
             done = graphmill("submit", *more)
             self.assertEqual(done.returncode, 2, done.stdout)
 

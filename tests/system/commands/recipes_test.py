@@ -200,7 +200,7 @@ class Recipes(runs.Workplace):
     def numbers(self, title):
         printed = self.follow(title)
         self.assertIn("the best by mae", printed)
-        self.assertIn("wrote the values of 120 nodes", printed)
+        self.assertIn("wrote the numbers of 120 nodes", printed)
         heights = np.load(self.top / "heights.npy")
         self.assertEqual((heights.shape, heights.dtype), ((120,), np.float32))
 

@@ -91,9 +91,10 @@ class Regression(runs.Workplace):
         for folder in (self.parts, self.data):
             done = graphmill("inspect", folder, "--quiet")
             self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("values of node: 2 numbers, 10 nodes without",
+        self.assertIn("labels of node: 2 numbers, 10 nodes without",
                       done.stdout)
         told = self.ask("inspect", self.data)["node_types"][0]
+        self.assertTrue(told["regression"])
         known = self.labels[~np.isnan(self.labels[:, 0])].astype(float)
         for c, value in enumerate(told["values"]):
             self.assertEqual(value["min"], known[:, c].min())

@@ -151,7 +151,8 @@ CATCH_TEST_CASE("nodes whose labels are numbers are split",
               == std::array<std::int64_t, 3>{1, 1, 0});
   take.split->order = split_order::label;
   CATCH_CHECK(has(error_of(take(labels, {3})).message,
-                  "have values, so that there are no classes to be split"));
+                  "have numbers for labels, so that there are no classes to be "
+                  "split"));
 }
 
 CATCH_TEST_CASE("a column of labels is numbers where that is asked for",
