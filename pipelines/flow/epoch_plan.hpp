@@ -21,6 +21,8 @@ struct epoch_plan_options {
   /// For `local`: the part that owns a seed; rank part % ranks is near it.
   /// Empty: one part owns all.
   std::function<part_id(node_id)> owner;
+  /// Whatever the seeds lie in, if that would not stay for as long as the plan.
+  std::shared_ptr<const void> keeps = nullptr;
 };
 
 /// Which seeds each rank takes in each global step of one epoch: a pure
@@ -43,7 +45,7 @@ struct epoch_plan_options {
 class epoch_plan {
 public:
   /// @param seeds Global ids in the original order of the split; borrowed, must
-  /// outlive the plan.
+  /// outlive the plan, or lie in what the options keep.
   epoch_plan(std::span<const node_id> seeds, epoch_plan_options options,
              std::uint64_t run_seed, phase which, std::int32_t epoch);
   epoch_plan(epoch_plan&&) noexcept = default;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <string_view>
 #include <system_error>
@@ -104,12 +105,21 @@ result<void> write_content(const fs::path& folder, const checkpoint& made) {
 }
 
 /// Has the new folder take its name. One that has it already, of a run that was
-/// resumed, goes.
+/// resumed, goes. It may be the only one that is kept, so the two change names
+/// at once, and whoever is killed leaves one of them whole.
 result<void> put_in_place(const fs::path& folder, const fs::path& made,
                           const fs::path& target) {
   std::error_code unknown;
-  if (fs::exists(fs::symlink_status(target, unknown)))
+  if (fs::exists(fs::symlink_status(target, unknown))) {
+    if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(),
+                    RENAME_EXCHANGE)
+        == 0) {
+      GRAPHMILL_TRYV(sync_folder(folder));
+      return remove_folder(made);
+    }
+    // Not all file systems can do that.
     GRAPHMILL_TRYV(remove_folder(target));
+  }
   GRAPHMILL_TRYV(rename_folder(made, target));
   return sync_folder(folder);
 }

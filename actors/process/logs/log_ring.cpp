@@ -56,14 +56,18 @@ void log_ring::add_all(std::vector<log_line> lines) {
     keep(std::move(line));
 }
 
-/// @pre the mutex is held
+/// What is thrown, for want of memory, leaves the ring as it was. @pre the
+/// mutex is held
 void log_ring::keep(log_line line) {
   const auto bytes = line.bytes();
-  auto& of = shares_[line.daemon];
+  std::map<std::uint64_t, log_line> made;
+  const auto& kept = made.emplace(added_, std::move(line)).first->second;
+  auto& of = shares_[kept.daemon];
   of.numbers.push_back(added_);
+  lines_.merge(made); // Which takes no memory, as nothing from here on.
+  ++added_;
   of.bytes += bytes;
   bytes_ += bytes;
-  lines_.emplace_hint(lines_.end(), added_++, std::move(line));
   while (bytes_ > most_ && lines_.size() > 1)
     forget_one();
 }
@@ -72,6 +76,8 @@ void log_ring::keep(log_line line) {
 void log_ring::forget_one() {
   auto most = shares_.end();
   for (auto one = shares_.begin(); one != shares_.end(); ++one) {
+    if (one->second.numbers.empty())
+      continue; // There was no memory for its only line.
     const auto oldest = one->second.numbers.front();
     if (oldest + 1 == added_)
       continue; // It has the last line alone, which stays.

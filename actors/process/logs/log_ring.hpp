@@ -65,7 +65,7 @@ private:
   // Numbers from here on count from that line.
   std::uint64_t added_ = 0; ///< Number of the next line.
   std::map<std::uint64_t, log_line> lines_;
-  std::map<std::string, share> shares_; ///< By daemon; none is empty.
+  std::map<std::string, share> shares_; ///< By daemon.
 };
 
 /// A sink that keeps messages as lines of a daemon in a ring.

@@ -27,19 +27,20 @@ void reply_budget::close() {
 
 std::shared_ptr<reply_budget::grant>
 reply_budget::take(const std::string& asker, std::uint64_t bytes) {
-  {
-    const std::lock_guard lock{mutex_};
-    const auto at = used_by_.find(asker);
-    const auto own = at == used_by_.end() ? 0 : at->second;
-    const auto fits = used_ == 0 || used_ + bytes <= limit_;
-    if (!fits || (own != 0 && own + bytes > limit_ - used_)) {
-      wanted_ = true;
-      return nullptr;
-    }
-    used_ += bytes;
-    used_by_[asker] += bytes;
+  auto out = std::make_shared<grant>(shared_from_this(), asker);
+  const std::lock_guard lock{mutex_};
+  const auto at = used_by_.find(asker);
+  const auto own = at == used_by_.end() ? 0 : at->second;
+  const auto fits = used_ == 0 || used_ + bytes <= limit_;
+  if (!fits || (own != 0 && own + bytes > limit_ - used_)) {
+    wanted_ = true;
+    return nullptr;
   }
-  return std::make_shared<grant>(shared_from_this(), asker, bytes);
+  if (bytes != 0)
+    used_by_[asker] += bytes;
+  used_ += bytes;
+  out->bytes_ = bytes;
+  return out;
 }
 
 bool reply_budget::has_some(const std::string& asker) const {

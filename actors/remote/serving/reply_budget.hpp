@@ -24,9 +24,9 @@ public:
   /// thread.
   class grant {
   public:
-    grant(std::shared_ptr<reply_budget> of, std::string asker,
-          std::uint64_t bytes)
-      : of_(std::move(of)), asker_(std::move(asker)), bytes_(bytes) {}
+    /// Of nothing yet, as `take` makes it.
+    grant(std::shared_ptr<reply_budget> of, std::string asker)
+      : of_(std::move(of)), asker_(std::move(asker)) {}
     ~grant() { of_->give_back(asker_, bytes_); }
     grant(const grant&) = delete;
     grant& operator=(const grant&) = delete;
@@ -36,9 +36,11 @@ public:
     void shrink(std::uint64_t bytes);
 
   private:
+    friend class reply_budget;
+
     std::shared_ptr<reply_budget> of_;
     std::string asker_;
-    std::uint64_t bytes_;
+    std::uint64_t bytes_ = 0;
   };
 
   /// @param wake Called when bytes have come back after `take` had too few;
@@ -50,7 +52,7 @@ public:
   void close();
 
   /// Takes bytes for an asker. More than the whole budget is given when nobody
-  /// else holds any.
+  /// else holds any. What is thrown, for want of memory, takes none.
   /// @returns null if there are too few; `wake` tells when to try again.
   std::shared_ptr<grant> take(const std::string& asker, std::uint64_t bytes);
 

@@ -111,11 +111,13 @@ private:
   phase_work work_of(const phase_request& request) const {
     const auto& def = config_.def;
     phase_work out{request};
+    auto options =
+      plan_options(def, config_.graph, config_.world, request.phase);
+    options.keeps = config_.seeds; // The DISPATCHER may end after this actor.
     out.plan = std::make_shared<const epoch_plan>(
       config_.seeds ? std::span<const node_id>{*config_.seeds}
                     : config_.graph->seeds(split_of(request.phase)),
-      plan_options(def, config_.graph, config_.world, request.phase), def.seed,
-      request.phase, request.epoch);
+      std::move(options), def.seed, request.phase, request.epoch);
     out.sampling = request.phase == phase::train ? config_.train_scheme
                                                  : config_.evaluate_scheme;
     out.outputs = config_.outputs;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 using namespace graphmill;
 
@@ -45,6 +47,20 @@ CATCH_TEST_CASE("evaluation keeps the original order", "[flow][epoch_plan]") {
   CATCH_CHECK(plan.seeds(2, 1).empty());
   CATCH_CHECK(plan.seeds(-1, 0).empty());
   CATCH_CHECK(plan.seeds(0, 2).empty());
+}
+
+CATCH_TEST_CASE("a plan keeps what its seeds lie in", "[flow][epoch_plan]") {
+  auto seeds = std::make_shared<const std::vector<node_id>>(ids(5));
+  const std::weak_ptr<const std::vector<node_id>> lasts = seeds;
+  {
+    epoch_plan_options options{3, 2, seed_order::global};
+    options.keeps = seeds;
+    const epoch_plan plan{*seeds, std::move(options), 1, phase::test, 0};
+    seeds.reset();
+    CATCH_CHECK_FALSE(lasts.expired());
+    CATCH_CHECK(plan.split(1) == lists{{103}, {104}});
+  }
+  CATCH_CHECK(lasts.expired());
 }
 
 CATCH_TEST_CASE("local order sends seeds to their owner's rank",

@@ -100,6 +100,21 @@ CATCH_TEST_CASE("shares come back when their last holder lets go",
   CATCH_CHECK(woken == 2);
 }
 
+CATCH_TEST_CASE("who takes nothing owes nothing", "[actors][remote]") {
+  const auto budget = reply_budget::make(100, [] {});
+  auto first = budget->take("a", 0);
+  auto second = budget->take("a", 0);
+  CATCH_REQUIRE(first);
+  CATCH_REQUIRE(second);
+  CATCH_CHECK_FALSE(budget->has_some("a"));
+  first.reset();
+  const auto some = budget->take("a", 30);
+  CATCH_REQUIRE(some);
+  second.reset();
+  CATCH_CHECK(budget->has_some("a"));
+  CATCH_CHECK(budget->used() == 30);
+}
+
 CATCH_TEST_CASE("who has much leaves room for others", "[actors][remote]") {
   const auto budget = reply_budget::make(100, [] {});
   const auto first = budget->take("a", 40);
@@ -170,6 +185,16 @@ CATCH_TEST_CASE("answers that nobody has taken hold up others, in turns",
     it.d.sim.run();
     CATCH_CHECK(it.order.size() == done);
   }
+}
+
+CATCH_TEST_CASE("requests for nothing are answered side by side",
+                "[actors][remote]") {
+  scene it;
+  it.ask("a", 0);
+  it.ask("a", 0);
+  it.ask("a", 1);
+  it.d.sim.run();
+  CATCH_CHECK(it.order == names{"a", "a", "a"});
 }
 
 CATCH_TEST_CASE("an answer larger than all memory for answers is made alone",
