@@ -27,7 +27,7 @@ public:
     /// Of nothing yet, as `take` makes it.
     grant(std::shared_ptr<reply_budget> of, std::string asker)
       : of_(std::move(of)), asker_(std::move(asker)) {}
-    ~grant() { of_->give_back(asker_, bytes_); }
+    ~grant() { shrink(0); }
     grant(const grant&) = delete;
     grant& operator=(const grant&) = delete;
 
