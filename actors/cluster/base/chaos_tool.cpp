@@ -29,6 +29,7 @@ void act(const chaos_tool::settings& on, const chaos_request& asked) {
   on.log->warn("chaos: {}", sentence_of(asked));
   switch (asked.kind) {
   case chaos_kind::kill:
+    on.log->flush(); // Nobody could say afterwards who has done it.
     ::kill(::getpid(), SIGKILL);
     break;
   case chaos_kind::stop:
