@@ -42,6 +42,22 @@ class Conversations:
         self.click("#act")
         self.assertEqual(self.buttons(), [])
 
+    def test_a_token_is_given_as_soon_as_one_was_not(self):
+        """A dialog tells of its end later, when it may be open again."""
+        self.show(documents.training())
+        self.click("#act")
+        self.assertEqual(self.browser.evaluate("""(async () => {
+            const [act, leave, input] = ["act", "token-leave", "token-input"]
+                .map((id) => document.getElementById(id));
+            input.value = "the one before";
+            leave.click();
+            act.click();
+            const found = input.value;
+            input.value = "the next one";
+            await new Promise((done) => setTimeout(done, 200));
+            return [found, input.value];
+        })()"""), ["", "the next one"])
+
     def test_a_refusal_is_shown(self):
         self.show(documents.failed())
         self.drops = True

@@ -37,7 +37,8 @@ export class Actions {
     });
     byId("token-leave").addEventListener("click", () => this.tokenDialog.close());
     this.tokenDialog.addEventListener("close", () => {
-      byId("token-input").value = "";
+      // Told later: it may be open again by then, with another token in it.
+      if (!this.tokenDialog.open) byId("token-input").value = "";
     });
     byId("confirm-leave").addEventListener("click", () => this.dialog.close());
     byId("confirm-do").addEventListener("click", () => this.act());
@@ -55,6 +56,7 @@ export class Actions {
       return;
     }
     text(byId("token-said"), "");
+    byId("token-input").value = "";
     this.tokenDialog.showModal();
   }
 
