@@ -54,6 +54,8 @@ void pack(const sparse_row& row, const row_form& form, float* out) {
   const auto count = row.columns.size();
   std::fill_n(out, form.floats(), 0.0f);
   out[0] = std::bit_cast<float>(static_cast<std::uint32_t>(count));
+  if (count == 0) // Spans of nothing may be null.
+    return;
   std::memcpy(out + 1, row.columns.data(), row.columns.size_bytes());
   std::memcpy(out + 1 + form.slots, row.values.data(), row.values.size_bytes());
 }

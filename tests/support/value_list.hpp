@@ -14,7 +14,8 @@ inline constexpr float no_value = std::numeric_limits<float>::quiet_NaN();
 inline std::vector<std::uint8_t>
 rows_of_values(const std::vector<float>& from) {
   std::vector<std::uint8_t> out(from.size() * sizeof(float));
-  std::memcpy(out.data(), from.data(), out.size());
+  if (!out.empty()) // Else both are null.
+    std::memcpy(out.data(), from.data(), out.size());
   return out;
 }
 
