@@ -31,6 +31,10 @@ std::string waits_for(const actor_label& who) {
   case actor_kind::trainer:
   case actor_kind::gradient_group:
     return "for the gradients of other trainers";
+  case actor_kind::cache_filler:
+    return "for what other daemons tell of their rows";
+  case actor_kind::conductor:
+    return "for the members of the run";
   default:
     if (who.peer.empty())
       return "for the answers of others";

@@ -134,6 +134,7 @@ void coordinator::conduct() {
       prediction_shape::of(setup.def, config_.graph->info(), lead.ranks));
   active_->began = clock::now();
   health_.led(progress, active_->began);
+  health_.follow(lead.observer, calls_.net().self().name);
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   active_->is_led = true;
   deaths_.watch(self_, active_->conductor,
