@@ -148,6 +148,12 @@ constexpr figure_of<daemon_health> share_figures[] = {
   {{"graphmill_daemon_max_descriptors", metric_gauge,
     "Descriptors that the daemon may have open."},
    [](const daemon_health& d) -> figure_value { return d.most_descriptors; }},
+  {{"graphmill_daemon_long_work", metric_gauge,
+    "Actors and threads of the daemon that are at one piece of work for too "
+    "long, or were in the last minute."},
+   [](const daemon_health& d) -> figure_value {
+     return double(d.long_work.size());
+   }},
   {{"graphmill_daemon_disk_read_bytes_per_second", metric_gauge,
     "Bytes that the daemon reads from disks in a second."},
    [](const daemon_health& d) -> figure_value {
