@@ -33,6 +33,11 @@ std::size_t size_of(const daemon_health& report) {
   return out;
 }
 
+bool is_same(const actor_health& a, const actor_health& b) {
+  return a.kind == b.kind && a.part == b.part && a.rank == b.rank
+         && a.peer == b.peer;
+}
+
 /// Adds a report to the average of `before` others.
 void add(daemon_health& average, const daemon_health& report, double before) {
   const auto mix = [before](double old, double more) {
@@ -44,8 +49,11 @@ void add(daemon_health& average, const daemon_health& report, double before) {
       average.actors.push_back(more);
       continue;
     }
-    // Actors join at the end, so places stay.
+    // Actors join at the end, so places stay: but for those of which there are
+    // more than a report may have.
     const auto old = std::exchange(average.actors[i], more);
+    if (!is_same(old, more))
+      continue;
     auto& actor = average.actors[i];
     actor.busy = mix(old.busy, more.busy);
     actor.waiting = mix(old.waiting, more.waiting);

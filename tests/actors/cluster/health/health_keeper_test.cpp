@@ -118,6 +118,26 @@ CATCH_TEST_CASE("the whole of a run is the average of its reports",
   CATCH_CHECK(whole.daemons[0].cache_rows_wanted == 8);
 }
 
+CATCH_TEST_CASE(
+  "an actor that has another one's place has no part in its average",
+  "[cluster][health]") {
+  auto keeper = led_keeper();
+  auto proxy = trainer_at_work(0.5);
+  proxy.kind = actor_kind::feature_proxy;
+  proxy.peer = "b";
+  keeper.take(report_of("a", proxy), led_at);
+  proxy.busy = 1;
+  keeper.take(report_of("a", proxy), led_at + 1s);
+  CATCH_CHECK(keeper.whole().daemons[0].actors[0].busy == Approx(0.75));
+  proxy.peer = "c";
+  proxy.busy = 0.25;
+  keeper.take(report_of("a", proxy), led_at + 2s);
+  const auto whole = keeper.whole();
+  CATCH_REQUIRE(whole.daemons[0].actors.size() == 1);
+  CATCH_CHECK(whole.daemons[0].actors[0].peer == "c");
+  CATCH_CHECK(whole.daemons[0].actors[0].busy == 0.25);
+}
+
 CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
                 "[cluster][health]") {
   auto keeper = led_keeper();
