@@ -130,6 +130,17 @@ constexpr figure_of<daemon_health> share_figures[] = {
    [](const daemon_health& d) -> figure_value {
      return double(d.cache_bytes);
    }},
+  {{"graphmill_daemon_answer_bytes", metric_gauge,
+    "Memory for answers to other daemons, of what the daemon holds."},
+   [](const daemon_health& d) -> figure_value {
+     return double(d.answer_bytes);
+   }},
+  {{"graphmill_daemon_answer_limit_bytes", metric_gauge,
+    "The most memory that answers to other daemons may take."},
+   [](const daemon_health& d) -> figure_value {
+     return if_known(d.most_answer_bytes == 0 ? -1
+                                              : double(d.most_answer_bytes));
+   }},
   {{"graphmill_daemon_row_cache_wanted_total", metric_counter,
     "Rows of other daemons that batches of this run needed."},
    [](const daemon_health& d) -> figure_value {

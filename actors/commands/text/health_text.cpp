@@ -46,6 +46,12 @@ std::string daemon_text(const daemon_health& daemon) {
                          actor.credit_batches, actor.most_batches,
                          double(actor.credit_bytes) * 1e-6,
                          double(actor.most_bytes) * 1e-6);
+  if (daemon.most_answer_bytes != 0)
+    out += fmt::format("rows of other daemons {:.1f} MB; answers to others "
+                       "{:.1f} of {:.1f} MB\n",
+                       double(daemon.cache_bytes) * 1e-6,
+                       double(daemon.answer_bytes) * 1e-6,
+                       double(daemon.most_answer_bytes) * 1e-6);
   std::size_t width = 16;
   for (const auto& actor : daemon.actors)
     width = std::max(width, health_label(actor).size());
