@@ -137,6 +137,37 @@ CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",
                             + "\nverdict   the trainer limits\n"));
 }
 
+CATCH_TEST_CASE("an actor has a row with since when, and at what it is",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  coordinator.on(method::runs, [](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(run_state::running)}, false});
+  });
+  coordinator.on(method::health, [](const payload&) -> result<payload> {
+    run_health health;
+    health.run = "good-1";
+    auto& actors = health.daemons.emplace_back().actors;
+    auto& fetcher = actors.emplace_back();
+    fetcher.kind = actor_kind::fetcher;
+    fetcher.state = actor_state::waiting;
+    fetcher.workers = 2;
+    fetcher.in_state = 12;
+    fetcher.busy = 0.25;
+    fetcher.batch = batch_place{phase::train, 1, 17, 0};
+    actors.emplace_back().kind = actor_kind::conductor;
+    return encode(health);
+  });
+  const auto got = user.runs("status good-1");
+  CATCH_CHECK_THAT(
+    got.output,
+    contains("  fetcher                2 waiting       12 s    25 "));
+  CATCH_CHECK_THAT(got.output, contains(" 0  train 2/17\n"));
+  CATCH_CHECK_THAT(got.output,
+                   contains("  conductor              1 starting       0 s "));
+  CATCH_CHECK_THAT(got.output, contains(" 0  -\n"));
+}
+
 CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
   fake_coordinator coordinator;
   const user user{coordinator.address(), coordinator.key_file()};
