@@ -118,18 +118,42 @@ std::string standing_of(cluster_client& client, const std::string& run) {
   return found ? found.value().message : std::string{};
 }
 
-result<int> cluster_status(const cluster_options& options) {
-  GRAPHMILL_TRY(auto client, connect(options, "status"));
-  GRAPHMILL_TRY(const auto now, client.status());
-  if (options.json)
-    say("{}\n", one_line(status_json(client.address(), now)));
-  else
-    print_status(
-      client.address(), now,
-      {standing_of(client, now.running),
-       standing_of(client,
-                   now.queued.empty() ? std::string{} : now.queued.front())});
-  return 0;
+/// `exit_troubled` if a daemon is lost or damaged, nobody in service has some
+/// part, or the coordinator tells of trouble; else 0.
+int cluster_code(const status_reply& now) {
+  const auto is_gone = [](const daemon_status& daemon) {
+    return daemon.state == daemon_state::lost
+           || daemon.state == daemon_state::damaged;
+  };
+  const auto sick = std::ranges::any_of(now.daemons, is_gone)
+                    || !missing_parts(now).empty() || !now.note.empty();
+  return sick ? exit_troubled : 0;
+}
+
+/// @param watch Again every second, until Ctrl-C.
+result<int> cluster_status(const cluster_options& options, bool watch) {
+  signal_watch signals;
+  GRAPHMILL_TRY(auto client, connect(options, "status", &signals));
+  for (bool again = false;; again = true) {
+    GRAPHMILL_TRY(const auto now, client.status());
+    if (options.json) {
+      say("{}\n", one_line(status_json(client.address(), now)));
+    } else {
+      const run_standings standings{
+        standing_of(client, now.running),
+        standing_of(client,
+                    now.queued.empty() ? std::string{} : now.queued.front())};
+      if (again)
+        clear_terminal();
+      print_status(client.address(), now, standings);
+    }
+    std::fflush(stdout);
+    if (!watch)
+      return cluster_code(now);
+    signals.wait(timeouts::health_report);
+    if (signals.count() != 0)
+      return cluster_code(now);
+  }
 }
 
 struct status_options {
@@ -204,19 +228,21 @@ void add_status_command(command_line& cli) {
   auto options = std::make_shared<status_options>();
   auto* command = cli.app.add_subcommand(
     "status", "Show a cluster: its daemons, what runs and what waits");
-  auto* run = command->add_option(
-    "run", options->run, "Id of a run: show how its actors are instead");
-  command
-    ->add_flag("-w,--watch", options->watch,
-               "Show it again every second until the run is over")
-    ->needs(run);
+  command->add_option("run", options->run,
+                      "Id of a run: show how its actors are instead");
+  command->add_flag("-w,--watch", options->watch,
+                    "Show it again every second: until the run is over, or of "
+                    "a cluster until Ctrl-C");
   add_cluster_options(*command, options->cluster);
-  command->footer("Exit code for a run: 0 if all is well, 3 if something is "
-                  "wrong but it goes on, 4 if it has failed.");
+  command->footer(
+    "Exit code: 0 if all is well. 3 if a daemon of the cluster is lost or "
+    "damaged, nobody\nin service has some part, or what becomes of runs cannot "
+    "be written; of a run, if\nsomething is wrong but it goes on. 4 if it has "
+    "failed.");
   command->callback([&cli, options] {
     cli.run = [options] {
       return options->run.empty()
-               ? cluster_status(options->cluster)
+               ? cluster_status(options->cluster, options->watch)
                : show_run_status(options->cluster, options->run,
                                  options->watch);
     };

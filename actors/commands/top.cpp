@@ -65,6 +65,7 @@ struct top_session {
                          : "not done: the cluster has not answered what was "
                            "asked before";
       drawn = {};
+      asker.follow(view.followed);
     }
     return true;
   }
@@ -117,8 +118,10 @@ void add_top_command(command_line& cli) {
   command->footer(
     "Keys: q ends it. Arrows, or k and j, move; tab goes to the other table. "
     "s sorts\nby the next column, r reverses, / filters by part of a name. "
-    "Enter shows all\nfigures of an actor, or the actors of a daemon; escape "
-    "goes back. d drains the\ndaemon, or takes it into service again, and c "
+    "Enter shows all\nfigures of an actor, or the actors of a daemon; l "
+    "follows "
+    "the log of the daemon,\nor what the actor's one says of the run; escape "
+    "goes back. d drains the daemon,\nor takes it into service again, and c "
     "cancels the run, both after y.\nNO_COLOR is obeyed. Where there is no "
     "terminal, or with --json, it prints what\n`status RUN --watch` prints.");
   command->callback(

@@ -130,6 +130,17 @@ constexpr figure_of<daemon_health> share_figures[] = {
    [](const daemon_health& d) -> figure_value {
      return double(d.cache_bytes);
    }},
+  {{"graphmill_daemon_answer_bytes", metric_gauge,
+    "Memory for answers to other daemons, of what the daemon holds."},
+   [](const daemon_health& d) -> figure_value {
+     return double(d.answer_bytes);
+   }},
+  {{"graphmill_daemon_answer_limit_bytes", metric_gauge,
+    "The most memory that answers to other daemons may take."},
+   [](const daemon_health& d) -> figure_value {
+     return if_known(d.most_answer_bytes == 0 ? -1
+                                              : double(d.most_answer_bytes));
+   }},
   {{"graphmill_daemon_row_cache_wanted_total", metric_counter,
     "Rows of other daemons that batches of this run needed."},
    [](const daemon_health& d) -> figure_value {
@@ -148,6 +159,12 @@ constexpr figure_of<daemon_health> share_figures[] = {
   {{"graphmill_daemon_max_descriptors", metric_gauge,
     "Descriptors that the daemon may have open."},
    [](const daemon_health& d) -> figure_value { return d.most_descriptors; }},
+  {{"graphmill_daemon_long_work", metric_gauge,
+    "Actors and threads of the daemon that are at one piece of work for too "
+    "long, or were in the last minute."},
+   [](const daemon_health& d) -> figure_value {
+     return double(d.long_work.size());
+   }},
   {{"graphmill_daemon_disk_read_bytes_per_second", metric_gauge,
     "Bytes that the daemon reads from disks in a second."},
    [](const daemon_health& d) -> figure_value {

@@ -5,6 +5,7 @@
 #include <spdlog/formatter.h>
 #include <spdlog/logger.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -24,6 +25,10 @@ struct log_outlets {
   /// Of the logger, as the console is told it; empty: its own.
   std::string name{};
 };
+
+/// How long the file of a run's log gets, in bytes, before it becomes FILE.old,
+/// in place of the one before.
+inline constexpr std::size_t longest_run_log = std::size_t{16} << 20;
 
 /// A logger that writes warnings to standard error and everything to `file`
 /// (nowhere when that is empty), which its owner alone can read.

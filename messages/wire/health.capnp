@@ -168,6 +168,10 @@ struct DaemonHealth {
   longWork @20 :List(Text);
   # Who has been at one piece of work for too long, or was until a minute ago, an actor
   # or a thread, each a sentence.
+
+  answerBytes @21 :UInt64;
+  # Of memoryBytes, for answers to other daemons, which have at most so many:
+  mostAnswerBytes @22 :UInt64;
 }
 
 struct RunProgress {

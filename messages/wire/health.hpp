@@ -194,6 +194,8 @@ struct daemon_health {
   std::uint64_t cache_rows_found = 0;
   double age = 0;
   std::vector<std::string> long_work;
+  std::uint64_t answer_bytes = 0;
+  std::uint64_t most_answer_bytes = 0;
 
   /// Fails on more actors, peers or text than a report may have, and on shares
   /// and times that are none.
@@ -221,6 +223,8 @@ struct daemon_health {
     visit("cacheRowsFound", of.cache_rows_found);
     visit("age", of.age);
     visit("longWork", of.long_work);
+    visit("answerBytes", of.answer_bytes);
+    visit("mostAnswerBytes", of.most_answer_bytes);
   }
 };
 payload encode(const daemon_health& report);

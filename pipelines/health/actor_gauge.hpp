@@ -134,6 +134,12 @@ public:
     ++items_;
     latencies_.add(latency);
   }
+  /// Something has come or is over, of which nobody knows when it was asked
+  /// for.
+  void made(std::uint64_t bytes) {
+    ++items_;
+    bytes_ += bytes;
+  }
   void queued(std::size_t jobs) {
     queue_.store(jobs, std::memory_order_relaxed);
   }

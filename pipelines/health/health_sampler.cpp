@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 namespace graphmill {
@@ -31,6 +33,10 @@ std::string waits_for(const actor_label& who) {
   case actor_kind::trainer:
   case actor_kind::gradient_group:
     return "for the gradients of other trainers";
+  case actor_kind::cache_filler:
+    return "for what other daemons tell of their rows";
+  case actor_kind::conductor:
+    return "for the members of the run";
   default:
     if (who.peer.empty())
       return "for the answers of others";
@@ -60,6 +66,23 @@ std::string reason_of(const actor_gauge& gauge, actor_state state) {
   default:
     return {};
   }
+}
+
+/// What a report has no room for is left out: of those who are there once for
+/// each part or daemon, who has made others wait least. Without trainers and
+/// stages nobody could say what limits a run: these come first, so that they
+/// have the same places each time.
+void keep_most_telling(std::vector<actor_health>& actors, std::size_t most) {
+  const auto is_one_of_many = [](const actor_health& actor) {
+    return actor.part >= 0 || !actor.peer.empty();
+  };
+  const auto many =
+    std::ranges::stable_partition(actors, std::not_fn(is_one_of_many));
+  std::ranges::stable_sort(many, std::ranges::greater{},
+                           [](const actor_health& actor) {
+                             return double(actor.answers) * actor.mean_latency;
+                           });
+  actors.resize(std::min(actors.size(), most));
 }
 
 } // namespace
@@ -191,7 +214,7 @@ void health_sampler::sample(const gauge_board& board, clock::time_point now,
   if (into.actors.size() > health_limits::actors) {
     into.left_out =
       static_cast<std::uint32_t>(into.actors.size() - health_limits::actors);
-    into.actors.resize(health_limits::actors);
+    keep_most_telling(into.actors, health_limits::actors);
   }
 }
 

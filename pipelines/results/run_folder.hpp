@@ -30,7 +30,8 @@ namespace graphmill {
 ///   steps.jsonl          one per step and trainer, with `train.record_steps`
 ///   weights.safetensors  the final weights
 ///   summary.json         what `--json` prints at the end
-///   log.txt              warnings and events
+///   log.txt              warnings and events; the earlier ones of a long
+///                        log are in log.txt.old
 ///   tensorboard/         what metrics.jsonl tells, after `keep_events`: see
 ///                        `event_log`; a link, if it is elsewhere
 ///   curves.id            proves such a link: see `event_place`

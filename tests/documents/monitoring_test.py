@@ -4,11 +4,15 @@ and the examples of a dashboard and of alerts name no other."""
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "monitoring"
+RULES = pathlib.Path(__file__).with_name("alert_rules.yaml")
 FAMILY = re.compile(r'"(graphmill_\w+)",\s*metric_(gauge|counter)')
+HELPED = re.compile(FAMILY.pattern + r',\s*"([^"]+)')
 ROW = re.compile(r"^\| `(graphmill_\w+)` \| (gauge|counter) \|", re.MULTILINE)
 NAME = re.compile(r"\bgraphmill_\w+")
 
@@ -40,6 +44,40 @@ class Monitoring(unittest.TestCase):
             self.assertLessEqual(found, set(known), name)
             if name != "prometheus.yaml":
                 self.assertGreater(len(found), 10, name)
+
+    def test_each_rule_has_its_case(self):
+        """In which it is silent, and in which it speaks."""
+        rules = re.findall(r"- alert: (\w+)",
+                           (EXAMPLES / "alerts.yaml").read_text())
+        self.assertEqual(len(rules), len(set(rules)))
+        text = RULES.read_text()
+        well = set(re.findall(r"\{eval_time: 15m, alertname: (\w+)\}", text))
+        self.assertEqual(well, set(rules))
+        spoken = re.findall(r"alertname: (\w+)\n +exp_alerts:", text)
+        self.assertEqual(set(spoken), set(rules))
+        self.assertLessEqual(set(NAME.findall(text)), set(metrics()))
+
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
+    def test_rules_speak_when_they_should(self):
+        for arguments in (["check", "rules", EXAMPLES / "alerts.yaml"],
+                          ["check", "config", "--syntax-only",
+                           EXAMPLES / "prometheus.yaml"],
+                          ["test", "rules", RULES]):
+            done = subprocess.run(["promtool", *arguments], text=True,
+                                  capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
+    def test_names_and_helps_are_as_they_should_be(self):
+        """By Prometheus's own taste: a page is made of all that there is."""
+        page = "".join(
+            f"# HELP {name} {help}\n# TYPE {name} {kind}\n{name} 1\n"
+            for path in (ROOT / "actors" / "http").glob("*.cpp")
+            for name, kind, help in HELPED.findall(path.read_text()))
+        self.assertEqual(page.count("# TYPE"), len(metrics()))
+        done = subprocess.run(["promtool", "check", "metrics"], input=page,
+                              text=True, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_rates_are_of_counters(self):
         known = metrics()

@@ -121,12 +121,18 @@ void coordinator::conduct() {
     return out;
   };
   lead.observer = observer_of(*active_, handle_of<interface>(self_));
-  run_file::keep_checkpoints(active_->file, lead.observer, active_->def,
-                             static_cast<rank_id>(where.daemon_of_rank.size()),
-                             config_.graph->part_count(), checkpoint_teller());
   const auto progress = std::make_shared<progress_gauge>(
     active_->def, lead.seeds[static_cast<std::size_t>(phase::train)],
     active_->file->before());
+  run_file::keep_checkpoints(
+    active_->file, lead.observer, active_->def,
+    static_cast<rank_id>(where.daemon_of_rank.size()),
+    config_.graph->part_count(),
+    [progress, tell = checkpoint_teller()](const std::string& name) {
+      progress->wrote_checkpoint();
+      if (tell)
+        tell(name);
+    });
   progress_gauge::observe(progress, lead.observer);
   if (setup.def.evaluate.predict)
     active_->file->keep_predictions(
@@ -134,6 +140,7 @@ void coordinator::conduct() {
       prediction_shape::of(setup.def, config_.graph->info(), lead.ranks));
   active_->began = clock::now();
   health_.led(progress, active_->began);
+  health_.follow(lead.observer, calls_.net().self().name);
   active_->conductor = spawn_conductor(self_->home_system(), std::move(lead));
   active_->is_led = true;
   deaths_.watch(self_, active_->conductor,

@@ -44,7 +44,8 @@ coordinator_config_of(const household_setting& of,
 
 agent_config agent_config_of(const household_setting& of,
                              const std::shared_ptr<chaos_tool>& chaos,
-                             const data_server_actor& data) {
+                             const data_server_actor& data,
+                             std::shared_ptr<const reply_gauge> answers) {
   agent_config out;
   out.offer = of.offer;
   if (of.coordinators.empty()) {
@@ -59,7 +60,8 @@ agent_config agent_config_of(const household_setting& of,
   out.data = of.options.data;
   out.guard = of.guard;
   out.chaos = chaos;
-  out.around = {of.net, data, of.inboxes, of.orphans, of.processors};
+  out.around = {of.net,     data,          of.inboxes,
+                of.orphans, of.processors, std::move(answers)};
   out.storage = of.options.storage;
   out.join_timeout = of.options.join_timeout;
   out.on_joined = [&end = of.end, file = of.options.ready_file,
@@ -90,13 +92,15 @@ household::household(caf::actor_system& system, const household_setting& of) {
   data_server_config serving;
   serving.daemon = of.net->self().name;
   serving.log = log_about(of.log, {.module = "data"});
+  const auto answers = std::make_shared<reply_gauge>();
+  serving.answers = answers;
   data_ = spawn_data_server(system, std::move(serving));
   if (of.options.chaos)
     chaos_ = std::make_shared<chaos_tool>(
       chaos_tool::settings{of.net, of.options.runs, of.log});
   if (of.coordinators.empty())
     coordinator_ = spawn_coordinator(system, coordinator_config_of(of, chaos_));
-  agent_ = spawn_agent(system, agent_config_of(of, chaos_, data_));
+  agent_ = spawn_agent(system, agent_config_of(of, chaos_, data_, answers));
   end_with(data_, "the data server", of.end);
   if (coordinator_)
     end_with(coordinator_, "the coordinator", of.end);

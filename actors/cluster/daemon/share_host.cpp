@@ -42,12 +42,15 @@ share_host::share share_host::told_of() const {
 
 health_source share_host::source_of(const hosted_share& run) const {
   const auto wire = run.wire->read();
+  const auto& answers = config_.around.answers;
   return {run.assignment.run,
           run.health,
           run.cache->is_open() ? run.cache->byte_size() : 0,
           wire.rows + wire.cached_rows,
           wire.cached_rows,
-          long_work_in(self_->home_system())};
+          long_work_in(self_->home_system()),
+          answers ? answers->used.load() : 0,
+          answers ? answers->limit.load() : 0};
 }
 
 std::optional<daemon_health> share_host::due_health() {

@@ -33,6 +33,11 @@ std::size_t size_of(const daemon_health& report) {
   return out;
 }
 
+bool is_same(const actor_health& a, const actor_health& b) {
+  return a.kind == b.kind && a.part == b.part && a.rank == b.rank
+         && a.peer == b.peer;
+}
+
 /// Adds a report to the average of `before` others.
 void add(daemon_health& average, const daemon_health& report, double before) {
   const auto mix = [before](double old, double more) {
@@ -44,8 +49,11 @@ void add(daemon_health& average, const daemon_health& report, double before) {
       average.actors.push_back(more);
       continue;
     }
-    // Actors join at the end, so places stay.
+    // Actors join at the end, so places stay: but for those of which there are
+    // more than a report may have.
     const auto old = std::exchange(average.actors[i], more);
+    if (!is_same(old, more))
+      continue;
     auto& actor = average.actors[i];
     actor.busy = mix(old.busy, more.busy);
     actor.waiting = mix(old.waiting, more.waiting);
@@ -66,6 +74,14 @@ void add(daemon_health& average, const daemon_health& report, double before) {
   average.cache_rows_found = report.cache_rows_found;
 }
 
+/// As many as a report may have, and how many more there are.
+void add_actor(daemon_health& to, const actor_health& actor) {
+  if (to.actors.size() < health_limits::actors)
+    to.actors.push_back(actor);
+  else
+    ++to.left_out;
+}
+
 } // namespace
 
 void health_keeper::begin(const std::string& run,
@@ -83,6 +99,14 @@ void health_keeper::led(std::shared_ptr<const progress_gauge> gauge,
   progress_ = std::move(gauge);
   reports_.clear();
   led_ = now;
+  conductor_.reset();
+  conducting_.reset();
+}
+
+void health_keeper::follow(run_observer& conductor, const std::string& daemon) {
+  conductor_ = std::make_shared<conductor_health>();
+  conducts_at_ = daemon;
+  conductor_health::observe(conductor_, conductor);
 }
 
 result<void> health_keeper::admit(const std::string& daemon, std::size_t bytes,
@@ -104,6 +128,8 @@ result<void> health_keeper::admit(const std::string& daemon, std::size_t bytes,
 }
 
 void health_keeper::take(daemon_health report, clock::time_point now) {
+  if (conductor_ && report.daemon == conducts_at_)
+    conducting_ = conductor_->read(now);
   auto& known = reports_[report.daemon];
   if (known.reports == 0)
     known.average = report;
@@ -141,6 +167,8 @@ run_health health_keeper::tell(const health_request& wanted,
       continue;
     auto report = known->second.report;
     report.age = std::chrono::duration<double>(now - known->second.at).count();
+    if (conducting_ && name == conducts_at_)
+      add_actor(report, *conducting_);
     out.daemons.push_back(std::move(report));
   }
   out.verdict = verdict_of(out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/cluster/health/conductor_health.hpp"
 #include "actors/cluster/health/progress_gauge.hpp"
 #include "actors/transport/sessions/token_bucket.hpp"
 #include "messages/wire/health.hpp"
@@ -16,8 +17,9 @@
 namespace graphmill {
 
 /// What the COORDINATOR keeps of the health of the run that is on: the last
-/// report of each of its daemons, and the average of all. Used in the
-/// COORDINATOR's handlers alone.
+/// report of each of its daemons, and the average of all, and of the CONDUCTOR
+/// what it did when its daemon told last. Used in the COORDINATOR's handlers
+/// alone.
 class health_keeper {
 public:
   using clock = std::chrono::steady_clock;
@@ -30,6 +32,10 @@ public:
   /// been told before is of an earlier attempt, or of the begin: it is
   /// forgotten.
   void led(std::shared_ptr<const progress_gauge> gauge, clock::time_point now);
+
+  /// Has the CONDUCTOR's observer tell of it from now on. It is told of among
+  /// the actors of `daemon`, if that has a share of the run. After `led`.
+  void follow(run_observer& conductor, const std::string& daemon);
 
   /// Whether a report of one of the run's daemons is worth decoding, which
   /// takes long enough to keep others waiting. Daemons tell once a second; what
@@ -65,6 +71,10 @@ private:
   std::map<std::string, heard> reports_;      ///< By daemon.
   std::map<std::string, token_bucket> paces_; ///< By daemon.
   std::shared_ptr<const progress_gauge> progress_;
+
+  std::shared_ptr<conductor_health> conductor_; ///< Null: nobody follows it.
+  std::string conducts_at_;                     ///< The daemon.
+  std::optional<actor_health> conducting_;      ///< When that told last.
 };
 
 } // namespace graphmill

@@ -30,6 +30,8 @@ daemon_health health_reporter::report(const health_source& of,
   out.cache_bytes = of.cache_bytes;
   out.cache_rows_wanted = of.cache_rows_wanted;
   out.cache_rows_found = of.cache_rows_found;
+  out.answer_bytes = of.answer_bytes;
+  out.most_answer_bytes = of.most_answer_bytes;
   for (const auto& sentence : of.long_work)
     if (out.long_work.size() < health_limits::long_work)
       out.long_work.push_back(sentence.substr(0, health_limits::text));

@@ -23,6 +23,8 @@ struct health_source {
   std::uint64_t cache_rows_wanted = 0;
   std::uint64_t cache_rows_found = 0;
   std::vector<std::string> long_work{}; ///< Of the process.
+  std::uint64_t answer_bytes = 0;       ///< The same.
+  std::uint64_t most_answer_bytes = 0;
 };
 
 /// Part of the AGENT's state: makes the daemon's reports of health, which are

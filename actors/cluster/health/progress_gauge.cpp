@@ -44,12 +44,10 @@ void progress_gauge::observe(const std::shared_ptr<progress_gauge>& gauge,
       gauge->loss_ = done.metrics.loss();
     return inner ? inner(done) : ok();
   };
-  if (by.on_checkpoint)
-    by.on_checkpoint =
-      [gauge, inner = std::move(by.on_checkpoint)](training_state state) {
-        gauge->checkpoint_ = gauge->now_().time_since_epoch().count();
-        inner(std::move(state));
-      };
+}
+
+void progress_gauge::wrote_checkpoint() {
+  checkpoint_ = now_().time_since_epoch().count();
 }
 
 void progress_gauge::on_begin(const phase_request& work) {

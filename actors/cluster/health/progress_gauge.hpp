@@ -16,7 +16,7 @@ namespace graphmill {
 /// What the attempts of a run before have left, for the gauge of the next one.
 struct progress_before {
   double loss = std::numeric_limits<double>::quiet_NaN();
-  /// When the last one was made, if there is any.
+  /// When the last one was written, if there is any.
   std::optional<std::chrono::steady_clock::time_point> checkpoint = {};
 };
 
@@ -39,6 +39,10 @@ public:
   static void observe(const std::shared_ptr<progress_gauge>& gauge,
                       run_observer& by);
 
+  /// A checkpoint is on disk. From any thread: what the CONDUCTOR hands over to
+  /// be written may not get there.
+  void wrote_checkpoint();
+
   /// Nothing before the first phase.
   std::optional<run_progress> read(clock::time_point now) const;
 
@@ -48,7 +52,7 @@ private:
   std::int64_t seeds_until(std::int64_t step) const;
   std::int64_t steps_from(const phase_request& work) const;
 
-  const std::function<clock::time_point()> now_;
+  const std::function<clock::time_point()> now_; ///< From any thread.
   const std::int32_t epochs_;
   const std::int64_t train_batch_;
   const std::int64_t train_seeds_;

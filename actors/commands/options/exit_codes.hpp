@@ -20,7 +20,8 @@ inline constexpr exit_meaning exit_meanings[]{
   {0, "done"},
   {exit_failure, "failed; the last line on standard error says why"},
   {exit_usage, "the command line is wrong, and nothing was done"},
-  {exit_troubled, "of `status RUN`: the run goes on, but something is wrong"},
+  {exit_troubled, "of `status`: the cluster or run goes on, but something is "
+                  "wrong"},
   {exit_failed, "of `status RUN`: the run has failed"},
   {exit_defect, "a defect of graphmill itself"},
   {exit_cancelled, "ended by Ctrl-C, SIGTERM or a terminal that was closed, or "

@@ -13,14 +13,23 @@ namespace graphmill {
 
 namespace {
 
+/// "train 2/17": epochs from 1, steps from 0, as its figures have them.
+std::string health_batch(const actor_health& actor) {
+  if (!actor.batch)
+    return "-";
+  return fmt::format("{} {}/{}", to_string(actor.batch->phase),
+                     std::int64_t{actor.batch->epoch} + 1, actor.batch->step);
+}
+
 std::string row_of(const actor_health& actor, std::size_t width) {
   auto out = format_printable(
-    "  {:<{}} {:>7} {:<10} {:>5.0f} {:>6.0f} {:>7.0f} {:>6.0f} {:>6} {:>9.1f} "
-    "{:>8.1f} {:>8.1f} {:>8}",
+    "  {:<{}} {:>7} {:<10} {:>7} {:>5.0f} {:>6.0f} {:>7.0f} {:>6.0f} {:>6} "
+    "{:>9.1f} {:>8.1f} {:>8.1f} {:>8}  {}",
     health_label(actor), width, actor.workers, to_string(actor.state),
-    100 * actor.busy, 100 * actor.starved, 100 * actor.stalled,
-    100 * actor.waiting, actor.queue, actor.items_per_second,
-    1e3 * actor.median_latency, 1e3 * actor.p99_latency, actor.restarts);
+    health_seconds(actor.in_state), 100 * actor.busy, 100 * actor.starved,
+    100 * actor.stalled, 100 * actor.waiting, actor.queue,
+    actor.items_per_second, 1e3 * actor.median_latency, 1e3 * actor.p99_latency,
+    actor.restarts, health_batch(actor));
   const auto trouble = actor.state == actor_state::failed
                        || actor.state == actor_state::restarting
                        || actor.recent_restarts != 0;
@@ -46,14 +55,20 @@ std::string daemon_text(const daemon_health& daemon) {
                          actor.credit_batches, actor.most_batches,
                          double(actor.credit_bytes) * 1e-6,
                          double(actor.most_bytes) * 1e-6);
+  if (daemon.most_answer_bytes != 0)
+    out += fmt::format("rows of other daemons {:.1f} MB; answers to others "
+                       "{:.1f} of {:.1f} MB\n",
+                       double(daemon.cache_bytes) * 1e-6,
+                       double(daemon.answer_bytes) * 1e-6,
+                       double(daemon.most_answer_bytes) * 1e-6);
   std::size_t width = 16;
   for (const auto& actor : daemon.actors)
     width = std::max(width, health_label(actor).size());
-  out += fmt::format("  {:<{}} {:>7} {:<10} {:>5} {:>6} {:>7} {:>6} {:>6} "
-                     "{:>9} {:>8} {:>8} {:>8}\n",
-                     "actor", width, "workers", "state", "busy%", "input%",
-                     "credit%", "reply%", "queue", "items/s", "p50 ms",
-                     "p99 ms", "restarts");
+  out += fmt::format("  {:<{}} {:>7} {:<10} {:>7} {:>5} {:>6} {:>7} {:>6} "
+                     "{:>6} {:>9} {:>8} {:>8} {:>8}  {}\n",
+                     "actor", width, "workers", "state", "for", "busy%",
+                     "input%", "credit%", "reply%", "queue", "items/s",
+                     "p50 ms", "p99 ms", "restarts", "epoch/step");
   for (const auto& actor : daemon.actors)
     out += row_of(actor, width);
   if (daemon.left_out != 0)

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace graphmill {
@@ -18,6 +21,8 @@ namespace {
 /// Pages of a run's news that are read in one round: what there is beyond
 /// comes a second later.
 constexpr int most_news_pages = 16;
+/// The same of a log, of which the coordinator looks at 16,384 lines for each.
+constexpr int most_log_pages = 64;
 
 /// What is left of a run that is over, in lines.
 std::string result_of(const run_record& run) {
@@ -60,6 +65,15 @@ bool top_asker::carry_out(const top_command& command) {
   return true;
 }
 
+void top_asker::follow(const std::optional<top_log>& log) {
+  const std::lock_guard lock{mutex_};
+  if (followed_ == log)
+    return;
+  followed_ = log;
+  hurries_ = true;
+  changed_.notify_all();
+}
+
 void top_asker::work() {
   const auto stop = stop_.get_token();
   while (!stop.stop_requested()) {
@@ -74,7 +88,7 @@ void top_asker::work() {
     }
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, stop, timeouts::health_report,
-                      [this] { return waiting_.has_value(); });
+                      [this] { return waiting_.has_value() || hurries_; });
   }
 }
 
@@ -92,6 +106,7 @@ void top_asker::conclude_round(const result<void>& asked) {
 
 std::optional<top_command> top_asker::next_command() {
   const std::lock_guard lock{mutex_};
+  hurries_ = false;
   return std::exchange(waiting_, std::nullopt);
 }
 
@@ -129,6 +144,7 @@ std::string top_asker::outcome_of(const top_command& command) {
 result<void> top_asker::ask() {
   auto& data = known_.data;
   GRAPHMILL_TRY(data.cluster, client_.status());
+  GRAPHMILL_TRYV(ask_for_log());
   auto run = ask_for_run();
   if (!run && run.error().code == ec::not_found && run_.empty()) {
     forget_run(); // There has been none yet, or it is not remembered any more.
@@ -206,6 +222,38 @@ result<void> top_asker::ask_for_news() {
     }
     all_told_ = is_over(news.record.state) && news.events.empty();
     if (news.events.empty())
+      break;
+  }
+  return ok();
+}
+
+/// What is new of the log that is followed. There may be more than a round
+/// reads: the next one goes on.
+result<void> top_asker::ask_for_log() {
+  auto& data = known_.data;
+  {
+    const std::lock_guard lock{mutex_};
+    if (data.followed != followed_) {
+      data.followed = followed_;
+      data.log.clear();
+      log_cursor_ = 0;
+    }
+  }
+  if (!data.followed)
+    return ok();
+  for (int page = 0; page < most_log_pages; ++page) {
+    log_request asked{.after = log_cursor_,
+                      .run = data.followed->run,
+                      .daemon = data.followed->daemon};
+    GRAPHMILL_TRY(auto news, client_.logs(asked));
+    std::ranges::move(news.lines, std::back_inserter(data.log));
+    if (data.log.size() > most_top_lines)
+      data.log.erase(data.log.begin(),
+                     data.log.end()
+                       - static_cast<std::ptrdiff_t>(most_top_lines));
+    const auto stands = news.next == log_cursor_;
+    log_cursor_ = news.next;
+    if (!news.more || stands)
       break;
   }
   return ok();

@@ -47,6 +47,10 @@ public:
   /// @returns false if another one waits for that.
   bool carry_out(const top_command& command);
 
+  /// Whose log is asked for from now on, once a second, and now if it is
+  /// another one than before; nothing: nobody's.
+  void follow(const std::optional<top_log>& log);
+
 private:
   void work();
   void conclude_round(const result<void>& asked);
@@ -57,6 +61,7 @@ private:
   result<run_record> ask_for_run();
   result<void> ask_for_health();
   result<void> ask_for_news();
+  result<void> ask_for_log();
   void publish();
 
   cluster_client client_;
@@ -67,11 +72,14 @@ private:
   state known_;
   std::uint64_t cursor_ = 0; ///< Of the news of the run.
   bool all_told_ = false;    ///< The run is over, and all its news have come.
+  std::uint64_t log_cursor_ = 0; ///< Of the log that is followed.
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::shared_ptr<const state> published_; ///< Guarded, as is the next one.
+  std::shared_ptr<const state> published_; ///< Guarded, as are the next ones.
   std::optional<top_command> waiting_;
+  std::optional<top_log> followed_;
+  bool hurries_ = false; ///< Another log is to be asked for at once.
 
   std::jthread thread_; ///< Last: it uses all of the above.
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace graphmill {
@@ -96,6 +97,19 @@ void ask_to_cancel(top_view& view, const top_data& data) {
     view.asked = {top_command::kind::cancel, data.run->id};
 }
 
+/// The log of the daemon that a key is about: of an actor, what it says of the
+/// run.
+void show_log(top_view& view, const top_data& data) {
+  const auto daemons = top_daemons(data);
+  const auto* daemon = daemon_in_hand(daemons, view, data);
+  if (daemon == nullptr)
+    view.message = "there is no daemon whose log could be followed";
+  else if (pane_in_hand(data, view) == top_pane::actors && data.run)
+    view.followed = {daemon->name, data.run->id};
+  else
+    view.followed = {daemon->name, {}};
+}
+
 /// Enter: the figures of an actor, or the actors of a daemon.
 void open_row(top_view& view, const top_data& data) {
   if (pane_in_hand(data, view) == top_pane::actors) {
@@ -157,6 +171,9 @@ void press_letter(top_step& step, char letter, const top_data& data) {
   case 'c':
     ask_to_cancel(view, data);
     break;
+  case 'l':
+    show_log(view, data);
+    break;
   case 'k':
     move_selection(view, key_kind::up, data);
     break;
@@ -166,6 +183,18 @@ void press_letter(top_step& step, char letter, const top_data& data) {
   default:
     break;
   }
+}
+
+/// A key while a log is shown: there is nothing to be moved or sorted.
+void press_at_log(top_step& step, const top_key& key, const top_data& data) {
+  const auto is_letter = key.what == key_kind::letter;
+  if (key.what == key_kind::escape || key.what == key_kind::backspace
+      || (is_letter && key.letter == 'l'))
+    step.view.followed.reset();
+  else if (is_letter
+           && std::string_view{"qdc"}.find(key.letter)
+                != std::string_view::npos)
+    press_letter(step, key.letter, data);
 }
 
 /// Leaves what was entered last: an actor's figures, then the filter, then the
@@ -194,6 +223,10 @@ top_step press(top_view view, const top_key& key, const top_data& data) {
   }
   if (out.view.typing) {
     type_filter(out.view, key);
+    return out;
+  }
+  if (out.view.followed) {
+    press_at_log(out, key, data);
     return out;
   }
   switch (key.what) {

@@ -2,6 +2,7 @@
 
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/wire/log.hpp"
 
 #include <compare>
 #include <cstddef>
@@ -17,6 +18,14 @@ namespace graphmill {
 // looks at it. All of it are values, so that screens and keys can be tested
 // without a terminal.
 
+/// The log that a user follows.
+struct top_log {
+  std::string daemon;
+  std::string run; ///< Empty: lines of all runs, and of none.
+
+  friend bool operator==(const top_log&, const top_log&) = default;
+};
+
 /// What the last answers of a coordinator have told.
 struct top_data {
   std::string address; ///< Of the coordinator.
@@ -30,7 +39,12 @@ struct top_data {
   std::vector<double> rates;
   std::vector<double> losses;
   std::vector<double> accuracies;
+  std::optional<top_log> followed; ///< What `log` is of.
+  std::vector<log_line> log;       ///< Its last lines, the latest last.
 };
+
+/// The most lines of a log that are kept: more than a screen has.
+inline constexpr std::size_t most_top_lines = 512;
 
 /// The most values that a curve is drawn from.
 inline constexpr std::size_t most_top_values = 512;
@@ -95,6 +109,7 @@ struct top_view {
   std::string daemon;                ///< Selected; none such: the first.
   std::optional<top_actor_id> actor; ///< Selected; none such: the first.
   bool opened = false;               ///< All figures of the actor are shown.
+  std::optional<top_log> followed;   ///< The log that is shown instead.
   std::optional<top_command> asked;  ///< Waits for y.
   std::string message;               ///< What came of the last key.
 };

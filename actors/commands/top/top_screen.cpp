@@ -1,6 +1,7 @@
 #include "actors/commands/top/top_screen.hpp"
 
 #include "actors/commands/text/health_text.hpp"
+#include "actors/commands/top/top_log.hpp"
 #include "actors/commands/top/top_tables.hpp"
 #include "actors/commands/top/top_writer.hpp"
 #include "messages/base/pluralized.hpp"
@@ -179,6 +180,16 @@ std::string question_about(const top_command& asked) {
   }
 }
 
+/// Who has been at one piece of work for too long: the first one that any
+/// daemon tells of; empty: nobody.
+std::string long_work_text(const top_data& data) {
+  if (data.health)
+    for (const auto& daemon : data.health->daemons)
+      if (!daemon.long_work.empty())
+        return fmt::format("{}: {}", daemon.daemon, daemon.long_work.front());
+  return {};
+}
+
 /// What the line above the keys says when nobody has pressed one.
 std::string standing_message(const top_data& data, const top_view& view) {
   if (pane_in_hand(data, view) == top_pane::daemons) {
@@ -190,6 +201,8 @@ std::string standing_message(const top_data& data, const top_view& view) {
   }
   if (data.cluster && !data.cluster->note.empty())
     return data.cluster->note;
+  if (auto work = long_work_text(data); !work.empty())
+    return work;
   auto out = fmt::format("sorted by {}{}", to_string(view.sort),
                          view.reversed ? ", reversed" : "");
   if (!view.only.empty())
@@ -220,7 +233,7 @@ std::vector<top_line> foot_lines(const top_data& data, const top_view& view,
   const auto sentence = foot_sentence(data, view);
   const auto most = std::size_t(canvas.rows) / rows_by_foot_line;
   out.lines_of(sentence.text, std::max<std::size_t>(most, 1), sentence.style);
-  out.line_of("q end  s sort  r reverse  / filter  tab table  enter open  "
+  out.line_of("q end  s, r sort  / filter  tab table  enter open  l log  "
               "d drain  c cancel",
               top_style::faint);
   return out.take();
@@ -360,7 +373,9 @@ std::vector<top_line> top_screen(const top_data& data, const top_view& view,
   write_progress(out, data, taken);
   write_curves(out, data, canvas);
   out.line();
-  if (view.opened)
+  if (view.followed)
+    write_log(out, data, view, end);
+  else if (view.opened)
     write_actor(out, data, view, end);
   else
     write_tables(out, data, view, end);

@@ -31,6 +31,10 @@ public:
 
   cache_filler(interface::pointer self, cache_filler_config config)
     : self_(self), config_(std::move(config)) {
+    if (!config_.gauge)
+      config_.gauge =
+        std::make_shared<actor_gauge>(actor_label{actor_kind::cache_filler});
+    config_.gauge->enter(actor_state::starved);
     self_->set_exit_handler([this](const caf::exit_msg& exit) {
       // It is linked to proxies: one that crashed is no wish of the run's.
       give_up(exit.reason == caf::exit_reason::user_shutdown
@@ -62,6 +66,7 @@ private:
       return to_caf(fail(ec::invalid_argument, "the cache has been filled"));
     promise_ = self_->make_response_promise<cache_filled>();
     auto promise = *promise_;
+    config_.gauge->enter(actor_state::running);
     say("choosing rows of other daemons' nodes");
     scores_ = no_scores(info());
     std::vector<std::uint32_t> windows;
@@ -122,8 +127,11 @@ private:
   void send_tasks() {
     while (!over()) {
       const auto next = queues_->next();
-      if (!next)
+      if (!next) {
+        config_.gauge->enter(here_.empty() ? actor_state::waiting
+                                           : actor_state::running);
         return;
+      }
       if (is_here(next->part)) {
         here_.push_back(*next);
         post(handle_of<interface>(self_), tick{});
@@ -147,6 +155,7 @@ private:
       return;
     const auto from = config_.remote(task->part);
     from.counters->bytes_in += reply.data.byte_size();
+    config_.gauge->made(reply.data.byte_size());
     auto done = reply.failure ? result<bool>{*reply.failure}
                               : take(*task, read_spread(reply.data));
     if (done)
@@ -189,6 +198,7 @@ private:
       if (!is_here(part))
         for (auto& [job, asked] : degree_jobs(graph(), part))
           jobs_->add(part, std::move(job), [this, asked = std::move(asked)] {
+            config_.gauge->made(asked->degrees.size() * sizeof(std::int32_t));
             asked->add_to(scores_);
           });
     run_jobs([this] { choose(); });
@@ -197,6 +207,7 @@ private:
   // -- rows
 
   void choose() {
+    config_.gauge->enter(actor_state::running);
     std::vector<part_id> here;
     for (part_id part = 0; part < graph().part_count(); ++part)
       if (is_here(part))
@@ -219,8 +230,15 @@ private:
     const auto each =
       config_.job_bytes / std::max<std::size_t>(asked.size(), 1);
     for (auto part : asked)
-      for (auto& [job, put] : fill_jobs(config_.cache, graph(), part, each))
-        jobs_->add(part, std::move(job), std::move(put));
+      for (auto& [job, put] : fill_jobs(config_.cache, graph(), part, each)) {
+        const auto& rows = job.items.front();
+        const auto bytes =
+          rows.ids.size() * config_.cache->width(rows.type) * sizeof(float);
+        jobs_->add(part, std::move(job), [this, bytes, put = std::move(put)] {
+          config_.gauge->made(bytes);
+          put();
+        });
+      }
     run_jobs([this] { finish(); });
   }
 
@@ -229,6 +247,7 @@ private:
     const auto bytes = config_.cache->byte_size();
     say("filled with {} rows, {} bytes of memory", rows_, bytes);
     promise_delivered_ = true;
+    config_.gauge->enter(actor_state::stopped);
     promise_->deliver(cache_filled{rows_, bytes});
     for (auto& proxy : proxies_)
       if (proxy) {
@@ -238,8 +257,10 @@ private:
   }
 
   void run_jobs(std::function<void()> then) {
+    config_.gauge->enter(actor_state::waiting);
     jobs_->run(
       [this](std::size_t done, std::size_t of) {
+        config_.gauge->queued(of - done);
         if (done * 10 / of != (done - 1) * 10 / of)
           say("{} of {} pieces are there", done, of);
       },
@@ -258,6 +279,7 @@ private:
   void give_up(const error& reason) {
     if (!promise_ || std::exchange(promise_delivered_, true))
       return;
+    config_.gauge->failed(reason.message);
     promise_->deliver(
       to_caf(fail(reason.code, "the cache of remote rows cannot be filled: {}",
                   reason.message)));

@@ -5,6 +5,7 @@
 #include "actors/remote/remote_part.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/sampling/row_cache.hpp"
+#include "pipelines/health/actor_gauge.hpp"
 
 #include <spdlog/logger.h>
 
@@ -35,6 +36,9 @@ struct cache_filler_config {
   std::shared_ptr<spdlog::logger> log; ///< Null: none.
   /// Chooses which rows are checked before they are kept; null: none.
   std::shared_ptr<row_audit> audit = nullptr;
+  /// Tells of answers that have come, and of pieces of rows that wait; null:
+  /// nobody reads it.
+  std::shared_ptr<actor_gauge> gauge = nullptr;
 };
 
 /// Spawns the CACHE FILLER: chooses the remote rows that the trainers here want

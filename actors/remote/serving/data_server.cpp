@@ -84,7 +84,8 @@ private:
   std::shared_ptr<reply_budget> make_budget() {
     return reply_budget::make(
       config_.reply_bytes,
-      [me = handle_of<interface>(self_)] { post(me, tick{}); });
+      [me = handle_of<interface>(self_)] { post(me, tick{}); },
+      config_.answers);
   }
 
   answer_line& line_of(method method_id) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/remote/interfaces.hpp"
-
+#include "actors/remote/serving/reply_gauge.hpp"
 #include "messages/wire/bulk.hpp"
 
 #include <spdlog/logger.h>
@@ -22,6 +22,8 @@ struct data_server_config {
   /// The most bytes of arrays of one answer.
   std::uint64_t message_bytes = max_bulk_bytes;
   std::shared_ptr<spdlog::logger> log = nullptr; ///< Null: none.
+  /// Told of the memory of all answers; null: nobody wants to know.
+  std::shared_ptr<reply_gauge> answers = nullptr;
 };
 
 /// Spawns the DATA SERVER of a daemon.

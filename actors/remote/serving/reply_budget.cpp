@@ -14,10 +14,19 @@ void reply_budget::grant::shrink(std::uint64_t bytes) {
   of_->give_back(asker_, rest);
 }
 
-std::shared_ptr<reply_budget> reply_budget::make(std::uint64_t limit_bytes,
-                                                 std::function<void()> wake) {
+std::shared_ptr<reply_budget>
+reply_budget::make(std::uint64_t limit_bytes, std::function<void()> wake,
+                   std::shared_ptr<reply_gauge> gauge) {
   return std::shared_ptr<reply_budget>{
-    new reply_budget{limit_bytes, std::move(wake)}};
+    new reply_budget{limit_bytes, std::move(wake), std::move(gauge)}};
+}
+
+reply_budget::reply_budget(std::uint64_t limit, std::function<void()> wake,
+                           std::shared_ptr<reply_gauge> gauge)
+  : limit_(limit),
+    gauge_(gauge ? std::move(gauge) : std::make_shared<reply_gauge>()),
+    wake_(std::move(wake)) {
+  gauge_->limit += limit;
 }
 
 void reply_budget::close() {
@@ -39,6 +48,7 @@ reply_budget::take(const std::string& asker, std::uint64_t bytes) {
   if (bytes != 0)
     used_by_[asker] += bytes;
   used_ += bytes;
+  gauge_->used += bytes;
   out->bytes_ = bytes;
   return out;
 }
@@ -56,6 +66,7 @@ std::uint64_t reply_budget::used() const {
 void reply_budget::give_back(const std::string& asker, std::uint64_t bytes) {
   const std::lock_guard lock{mutex_};
   used_ -= bytes;
+  gauge_->used -= bytes;
   const auto at = used_by_.find(asker);
   at->second -= bytes;
   if (at->second == 0)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/remote/serving/reply_gauge.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <cstdint>
@@ -44,9 +45,10 @@ public:
   };
 
   /// @param wake Called when bytes have come back after `take` had too few;
-  /// from any thread, and quick.
-  static std::shared_ptr<reply_budget> make(std::uint64_t limit_bytes,
-                                            std::function<void()> wake);
+  /// from any thread, and quick. @param gauge Counts along; null: nobody does.
+  static std::shared_ptr<reply_budget>
+  make(std::uint64_t limit_bytes, std::function<void()> wake,
+       std::shared_ptr<reply_gauge> gauge = nullptr);
 
   /// From now on `wake` is not called.
   void close();
@@ -63,11 +65,12 @@ public:
   std::uint64_t used() const;
 
 private:
-  reply_budget(std::uint64_t limit, std::function<void()> wake)
-    : limit_(limit), wake_(std::move(wake)) {}
+  reply_budget(std::uint64_t limit, std::function<void()> wake,
+               std::shared_ptr<reply_gauge> gauge);
   void give_back(const std::string& asker, std::uint64_t bytes);
 
   const std::uint64_t limit_;
+  const std::shared_ptr<reply_gauge> gauge_; ///< Never null.
   mutable std::mutex mutex_;
   std::function<void()> wake_;
   bool wanted_ = false; ///< `take` had too few.

@@ -5,6 +5,7 @@
 #include "tests/support/catch.hpp"
 
 #include <atomic>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -37,6 +38,66 @@ CATCH_TEST_CASE("a run is watched until it is over, though it is queued",
     states.push_back(nlohmann::json::parse(line)["state"]);
   CATCH_CHECK(states
               == std::vector<std::string>{"queued", "running", "finished"});
+}
+
+CATCH_TEST_CASE("the exit code tells how a cluster is", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  std::mutex mutex;
+  status_reply now;
+  now.parts = 1;
+  now.daemons.resize(2);
+  now.daemons[0].name = "a";
+  now.daemons[0].parts = {0};
+  now.daemons[1].name = "b";
+  const auto well = now;
+  coordinator.on(method::status, [&](const payload&) -> result<payload> {
+    const std::lock_guard lock{mutex};
+    return encode(now);
+  });
+  const auto code_of = [&](const status_reply& told) {
+    {
+      const std::lock_guard lock{mutex};
+      now = told;
+    }
+    return user.runs("status").code;
+  };
+  CATCH_CHECK(code_of(well) == 0);
+  auto other = well;
+  other.daemons[1].state = daemon_state::draining;
+  CATCH_CHECK(code_of(other) == 0);
+  other.daemons[1].state = daemon_state::lost;
+  CATCH_CHECK(code_of(other) == 3);
+  other.daemons[1].state = daemon_state::damaged;
+  CATCH_CHECK(code_of(other) == 3);
+  other = well;
+  other.daemons[0].state = daemon_state::draining; // Nobody else has its part.
+  CATCH_CHECK(code_of(other) == 3);
+  other = well;
+  other.note = "the disk is full";
+  CATCH_CHECK(code_of(other) == 3);
+}
+
+CATCH_TEST_CASE("a cluster is watched as long as it answers",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  std::atomic<int> asked{0};
+  coordinator.on(method::status, [&asked](const payload&) -> result<payload> {
+    if (++asked > 2)
+      return fail(ec::internal, "that was all");
+    status_reply out;
+    out.coordinator = "a";
+    return encode(out);
+  });
+  const auto got = user.runs("status --watch --json");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors, contains("that was all"));
+  std::istringstream lines{got.output};
+  int told = 0;
+  for (std::string line; std::getline(lines, line);)
+    told += nlohmann::json::parse(line).contains("coordinator");
+  CATCH_CHECK(told == 2);
 }
 
 CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",
@@ -76,6 +137,37 @@ CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",
                             + "\nverdict   the trainer limits\n"));
 }
 
+CATCH_TEST_CASE("an actor has a row with since when, and at what it is",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  coordinator.on(method::runs, [](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(run_state::running)}, false});
+  });
+  coordinator.on(method::health, [](const payload&) -> result<payload> {
+    run_health health;
+    health.run = "good-1";
+    auto& actors = health.daemons.emplace_back().actors;
+    auto& fetcher = actors.emplace_back();
+    fetcher.kind = actor_kind::fetcher;
+    fetcher.state = actor_state::waiting;
+    fetcher.workers = 2;
+    fetcher.in_state = 12;
+    fetcher.busy = 0.25;
+    fetcher.batch = batch_place{phase::train, 1, 17, 0};
+    actors.emplace_back().kind = actor_kind::conductor;
+    return encode(health);
+  });
+  const auto got = user.runs("status good-1");
+  CATCH_CHECK_THAT(
+    got.output,
+    contains("  fetcher                2 waiting       12 s    25 "));
+  CATCH_CHECK_THAT(got.output, contains(" 0  train 2/17\n"));
+  CATCH_CHECK_THAT(got.output,
+                   contains("  conductor              1 starting       0 s "));
+  CATCH_CHECK_THAT(got.output, contains(" 0  -\n"));
+}
+
 CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
   fake_coordinator coordinator;
   const user user{coordinator.address(), coordinator.key_file()};
@@ -100,9 +192,8 @@ CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
 CATCH_TEST_CASE("a cluster resumes a run with data and memory of its own",
                 "[cluster_commands]") {
   const user user{"tcp://127.0.0.1:1"};
-  for (const auto* own :
-       {"--data d", "--runs r", "--no-verify", "--storage disk",
-        "--disk-cache 1", "--memory 1"}) {
+  for (const auto* own : {"--data d", "--runs r", "--no-verify",
+                          "--storage disk", "--disk-cache 1", "--memory 1"}) {
     const auto got = user.runs(
       std::string{"resume good-1 --cluster tcp://127.0.0.1:1 "} + own);
     CATCH_CHECK(got.code == 2);

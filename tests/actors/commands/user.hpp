@@ -52,10 +52,10 @@ public:
             content_of(folder_ / "out.txt"), content_of(folder_ / "err.txt")};
   }
 
-  nlohmann::json asks(const std::string& arguments) const {
+  nlohmann::json asks(const std::string& arguments, int code = 0) const {
     const auto got = runs(arguments + " --json");
     CATCH_INFO(got.errors);
-    CATCH_CHECK(got.code == 0);
+    CATCH_CHECK(got.code == code);
     return nlohmann::json::parse(got.output);
   }
 

@@ -47,6 +47,9 @@ daemon_health told_share(const std::string& name) {
   out.descriptors = 20;
   out.most_descriptors = 1024;
   out.left_out = 1;
+  out.long_work = {"the sampler is at it"};
+  out.answer_bytes = 300;
+  out.most_answer_bytes = 400;
   out.age = 0.5;
   out.actors.push_back(told_actor(actor_kind::sampler, -1, -1, ""));
   out.actors.push_back(told_actor(actor_kind::sampling_proxy, 1, -1, "b"));
@@ -268,6 +271,9 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
       "graphmill_run_checkpoint_age_seconds 12",
       R"(graphmill_daemon_cpu_cores{daemon="a"} 1.5)",
       R"(graphmill_daemon_actors_left_out{daemon="a"} 1)",
+      R"(graphmill_daemon_long_work{daemon="a"} 1)",
+      R"(graphmill_daemon_answer_bytes{daemon="a"} 300)",
+      R"(graphmill_daemon_answer_limit_bytes{daemon="a"} 400)",
       R"(graphmill_peer_round_trip_seconds{daemon="a",peer="b"} 0.125)",
       R"(graphmill_actor_state{daemon="a",actor="sampler",state="starved"} 1)",
       R"(graphmill_actor_time_ratio{daemon="a",actor="trainer",rank="0",state="busy"} 0.25)",

@@ -9,7 +9,9 @@
 
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -40,6 +42,26 @@ CATCH_TEST_CASE("a log goes on where the last one ended", "[logger]") {
   struct stat about {};
   CATCH_REQUIRE(::stat(file.c_str(), &about) == 0);
   CATCH_CHECK((about.st_mode & 077) == 0);
+}
+
+CATCH_TEST_CASE("a log does not grow for ever", "[logger]") {
+  const temp_folder folder;
+  const auto file = folder / "log.txt";
+  const auto old = folder / "log.txt.old";
+  const auto log = value_of(quiet_logger(file));
+  const std::string text(std::size_t{1} << 20, 'x');
+  for (int i = 0; i < 15; ++i)
+    log->info("{}", text);
+  CATCH_CHECK_FALSE(fs::exists(old));
+  for (int i = 0; i < 20; ++i)
+    log->info("{}", text);
+  log->info("the last line");
+  CATCH_CHECK(fs::file_size(file) <= longest_run_log);
+  CATCH_CHECK(fs::file_size(old) <= longest_run_log);
+  CATCH_CHECK(fs::file_size(old) > longest_run_log - (std::size_t{2} << 20));
+  CATCH_CHECK(std::distance(fs::directory_iterator{folder.path()}, {}) == 2);
+  CATCH_CHECK(value_of(read_text(file, longest_run_log))
+                .ends_with("[info] the last line\n"));
 }
 
 CATCH_TEST_CASE("a log does not go where a link leads", "[logger]") {

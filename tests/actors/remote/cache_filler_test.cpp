@@ -140,6 +140,39 @@ CATCH_TEST_CASE("a filled cache has the best rows of other daemons",
     }
 }
 
+CATCH_TEST_CASE("a cache filler tells how it is", "[actors][cache]") {
+  const auto graph = graph_of(3);
+  for (auto order : {cache_order::vip, cache_order::degree}) {
+    daemons d{cut(graph, 3, random_assignment(graph, 3, 3)), 3};
+    auto config = config_of(d, graph, order, 1 << 20);
+    config.gauge =
+      std::make_shared<actor_gauge>(actor_label{actor_kind::cache_filler});
+    const auto state = [&config] {
+      return config.gauge->lanes().front().state;
+    };
+    const auto filler = d.sim.own(spawn_cache_filler(d.sim.system(), config));
+    d.sim.run();
+    CATCH_CHECK((state() == actor_state::starved)); // It is not asked yet.
+    const auto got = d.start<cache_filled>(filler, fill_cache{});
+    d.sim.run();
+    CATCH_CHECK((state() == actor_state::waiting)); // No answer has come yet.
+    d.settle();
+    daemons::answer_of(got);
+    CATCH_CHECK((state() == actor_state::stopped));
+    const auto seen = config.gauge->read();
+    CATCH_CHECK(seen.queue == 0);
+    CATCH_CHECK(seen.items > 0);
+    // What has come for its rows is in it.
+    std::uint64_t bytes = 0;
+    for (std::size_t type = 0; type < graph.nodes.size(); ++type) {
+      const auto id = static_cast<node_type_id>(type);
+      bytes +=
+        config.cache->ids(id).size() * config.cache->width(id) * sizeof(float);
+    }
+    CATCH_CHECK(seen.bytes >= bytes);
+  }
+}
+
 CATCH_TEST_CASE("chances of seeds add up over the ranks", "[actors][cache]") {
   auto graph = cycle(10);
   for (node_id id = 0; id < 10; ++id)
@@ -167,7 +200,9 @@ CATCH_TEST_CASE("a cache that cannot be filled says why", "[actors][cache]") {
   const auto graph = graph_of(3);
   for (auto order : {cache_order::vip, cache_order::degree}) {
     daemons d{cut(graph, 3, random_assignment(graph, 3, 3)), 3};
-    const auto config = config_of(d, graph, order, 1 << 20);
+    auto config = config_of(d, graph, order, 1 << 20);
+    config.gauge =
+      std::make_shared<actor_gauge>(actor_label{actor_kind::cache_filler});
     post(d.servers[2], withdraw_run{"run"});
     const auto got = fill(d, config);
     CATCH_REQUIRE(got->failure);
@@ -177,6 +212,8 @@ CATCH_TEST_CASE("a cache that cannot be filled says why", "[actors][cache]") {
                    "daemon \"d2\": daemon \"d2\" does not serve part 2 of run "
                    "\"run\"");
     CATCH_CHECK(!config.cache->is_open());
+    CATCH_CHECK(config.gauge->last_error().find("does not serve part 2")
+                != std::string::npos);
   }
 }
 

@@ -77,6 +77,8 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   sent.run = "r";
   sent.progress = run_progress{phase::test, 1, 2, 3, 4};
   sent.daemons = {busy_daemon()};
+  sent.daemons[0].answer_bytes = 13;
+  sent.daemons[0].most_answer_bytes = 14;
   sent.silent = {"c"};
   sent.verdict = {"trainer", "the trainers", {"one", "two"}};
   sent.left_out = 6;
@@ -89,6 +91,8 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   CATCH_CHECK(got.progress->steps == 4);
   CATCH_CHECK(std::isnan(got.progress->loss));
   CATCH_CHECK(got.daemons.at(0).actors.size() == 2);
+  CATCH_CHECK(got.daemons.at(0).answer_bytes == 13);
+  CATCH_CHECK(got.daemons.at(0).most_answer_bytes == 14);
   CATCH_CHECK(got.silent == std::vector<std::string>{"c"});
   CATCH_CHECK(got.verdict.evidence == std::vector<std::string>{"one", "two"});
   CATCH_CHECK(got.left_out == 6);

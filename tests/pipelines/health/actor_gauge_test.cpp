@@ -161,6 +161,32 @@ CATCH_TEST_CASE("a window begins with the actors and then moves on",
   CATCH_CHECK(seen.peers[0].mean_round_trip == Approx(0.001));
 }
 
+CATCH_TEST_CASE("a report of many parts has those who limit the run",
+                "[pipelines][health]") {
+  gauge_board board;
+  // As a pipeline spawns them: the trainer, the last one, must not be missing.
+  std::vector<std::shared_ptr<actor_gauge>> proxies;
+  for (std::int32_t part = 0; part < 300; ++part)
+    proxies.push_back(
+      board.add({actor_kind::feature_proxy, part, -1, std::to_string(part)}));
+  const auto trainer = board.add({actor_kind::trainer, -1, 0});
+  proxies[299]->done(5ms);
+  proxies[7]->done(1ms);
+  proxies[7]->done(1ms);
+  health_sampler sampler;
+  daemon_health seen;
+  sampler.sample(board, std::chrono::steady_clock::now() + 1s, seen);
+  CATCH_CHECK(seen.left_out == 45);
+  CATCH_REQUIRE(seen.actors.size() == health_limits::actors);
+  CATCH_CHECK((seen.actors[0].kind == actor_kind::trainer));
+  CATCH_CHECK(seen.actors[1].part == 299);
+  CATCH_CHECK(seen.actors[2].part == 7);
+  // Of those that nobody waits for, the first.
+  CATCH_CHECK(seen.actors[3].part == 0);
+  CATCH_CHECK(seen.actors.back().part == 253);
+  CATCH_CHECK(seen.peers.size() == health_limits::peers);
+}
+
 CATCH_TEST_CASE("gauges of a board that is gone are not kept",
                 "[pipelines][health]") {
   health_sampler sampler;

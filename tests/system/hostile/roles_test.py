@@ -12,7 +12,7 @@ from asker import Bystanders
 from clusters import Cluster, Daemon
 from members import MembersWorkplace
 from runs import SMALL, merged
-from support import graphmill, program
+from support import TROUBLED, graphmill, program
 
 # Far below the two minutes for which a daemon looks for its coordinator.
 SECONDS = 60
@@ -49,7 +49,7 @@ class Roles(MembersWorkplace):
         return done.stderr
 
     def works(self, cluster, key):
-        return self.call(cluster, key, "status").returncode == 0
+        return self.call(cluster, key, "status").returncode in (0, TROUBLED)
 
     def daemon_refused(self, name, *more, join=None):
         """What a daemon says that ends at once."""

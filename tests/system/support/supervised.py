@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from clusters import PATIENCE_SECONDS, Cluster, Daemon, free_port
+from support import TROUBLED
 
 # Before a daemon that has died is started again.
 RESTART_SECONDS = 0.2
@@ -112,7 +113,7 @@ class Supervised(Cluster):
     def answer(self, command, *arguments):
         """What a client's command prints at last; None if nobody answered."""
         done = self.call(command, *arguments)
-        if done.returncode != 0:
+        if done.returncode not in (0, TROUBLED):
             return None
         return json.loads(done.stdout.splitlines()[-1])
 

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 SKIPPED = 77  # What Meson counts as skipped.
+TROUBLED = 3  # What `status` ends with if something is wrong that it tells of.
 
 try:
     import numpy as np

@@ -50,7 +50,8 @@ class Health(runs.Workplace):
                      for actor in daemon["actors"]}
             self.assertLessEqual({"sampling service", "sampler", "fetcher",
                                   "batcher", "trainer", "dispatcher",
-                                  "sampling proxy", "feature proxy"}, kinds)
+                                  "sampling proxy", "feature proxy",
+                                  "conductor"}, kinds)
             self.assertEqual(now["progress"]["epochs"], 100000)
             for daemon in now["daemons"]:
                 self.assertGreater(daemon["memory_bytes"], 0)

@@ -92,6 +92,11 @@ class Top(runs.Workplace):
             screen.press(b"sr")
             cluster.wait_until(lambda: screen.shows(b"reversed"),
                                "rows that are sorted")
+            screen.press(b"l")
+            cluster.wait_until(
+                lambda: screen.redrawn_shows(b"log of daemon"),
+                "log of a daemon")
+            screen.press(b"l")
             screen.press(b"dncy")
             cluster.wait_until(
                 lambda: cluster.ask("runs", run)["runs"][0]["state"]

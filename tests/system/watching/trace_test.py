@@ -13,6 +13,7 @@ import runs
 from clusters import ClusterWorkplace
 from runs import SMALL, merged
 from support import graphmill, program
+from trace_format import check_document
 
 ALL = ("--last", "1440min")
 NANOSECOND = 1e-3  # Of microseconds: what rounding may take.
@@ -28,6 +29,7 @@ class TraceFile:
 
     def __init__(self, path):
         self.whole = json.loads(path.read_text())
+        check_document(self.whole)
         self.processes = {}  # Names by pid.
         self.threads = {}    # Names by pid and tid.
         self.spans = collections.defaultdict(list)  # By pid and tid.

@@ -218,8 +218,10 @@ filler_of(const member_config& member,
   config.cache = traffic.cache;
   config.audit = traffic.audit;
   config.log = member.log;
-  return [config](caf::actor_system& system) {
-    return spawn_cache_filler(system, config);
+  return [config, health = member.health](caf::actor_system& system) {
+    auto own = config;
+    own.gauge = health->add({actor_kind::cache_filler});
+    return spawn_cache_filler(system, std::move(own));
   };
 }
 

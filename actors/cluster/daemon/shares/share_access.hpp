@@ -4,6 +4,7 @@
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/rank_links.hpp"
 #include "actors/remote/remote_part.hpp"
+#include "actors/remote/serving/reply_gauge.hpp"
 #include "actors/run/member/member.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/run.hpp"
@@ -22,6 +23,8 @@ struct share_surroundings {
   std::shared_ptr<rank_inboxes> inboxes; ///< The same.
   std::shared_ptr<orphan_threads> orphans;
   unsigned processors = 1; ///< To deal out to the trainers here.
+  /// What the data server's answers take; null: that is not known.
+  std::shared_ptr<const reply_gauge> answers = nullptr;
 };
 
 /// The stages of a share of a run.

@@ -227,6 +227,9 @@ function told(daemon, groups) {
     `${number(daemon.cores)} processors`, bytes(daemon.memory_bytes),
     credit ? `in flight: ${credit.credit_batches} of ${credit.most_batches} batches, `
       + `${bytes(credit.credit_bytes)} of ${bytes(credit.most_bytes)}` : "",
+    daemon.cache_bytes > 0 ? `rows of other daemons: ${bytes(daemon.cache_bytes)}` : "",
+    daemon.answer_bytes > 0 ? `answers to others: ${bytes(daemon.answer_bytes)} of `
+      + bytes(daemon.most_answer_bytes) : "",
     daemon.left_out > 0 ? `${daemon.left_out} actors are not told of` : "", late,
   ].filter(Boolean).join(" \u00b7 ");
 }

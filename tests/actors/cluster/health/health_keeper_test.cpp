@@ -118,6 +118,83 @@ CATCH_TEST_CASE("the whole of a run is the average of its reports",
   CATCH_CHECK(whole.daemons[0].cache_rows_wanted == 8);
 }
 
+CATCH_TEST_CASE(
+  "an actor that has another one's place has no part in its average",
+  "[cluster][health]") {
+  auto keeper = led_keeper();
+  auto proxy = trainer_at_work(0.5);
+  proxy.kind = actor_kind::feature_proxy;
+  proxy.peer = "b";
+  keeper.take(report_of("a", proxy), led_at);
+  proxy.busy = 1;
+  keeper.take(report_of("a", proxy), led_at + 1s);
+  CATCH_CHECK(keeper.whole().daemons[0].actors[0].busy == Approx(0.75));
+  proxy.peer = "c";
+  proxy.busy = 0.25;
+  keeper.take(report_of("a", proxy), led_at + 2s);
+  const auto whole = keeper.whole();
+  CATCH_REQUIRE(whole.daemons[0].actors.size() == 1);
+  CATCH_CHECK(whole.daemons[0].actors[0].peer == "c");
+  CATCH_CHECK(whole.daemons[0].actors[0].busy == 0.25);
+}
+
+CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
+                "[cluster][health]") {
+  auto keeper = led_keeper();
+  run_observer told;
+  std::vector<std::string> heard;
+  told.on_step = [&heard](const phase_request&, std::int64_t) {
+    heard.emplace_back("step");
+  };
+  told.on_phase = [&heard](const phase_result&) -> result<void> {
+    heard.emplace_back("phase");
+    return fail(ec::io, "no more");
+  };
+  told.on_end = [&heard](run_outcome) { heard.emplace_back("end"); };
+  keeper.follow(told, "a");
+  const auto told_of = [&keeper] {
+    keeper.take(report_of("a", trainer_at_work(1)),
+                health_keeper::clock::now());
+    keeper.take(report_of("b", trainer_at_work(1)),
+                health_keeper::clock::now());
+    const auto now = keeper.tell({}, health_keeper::clock::now());
+    CATCH_REQUIRE(now.daemons.size() == 2);
+    CATCH_CHECK(now.daemons[1].actors.size() == 1);
+    CATCH_REQUIRE(now.daemons[0].actors.size() == 2);
+    CATCH_CHECK((now.daemons[0].actors[1].kind == actor_kind::conductor));
+    return now.daemons[0].actors[1];
+  };
+  CATCH_CHECK((told_of().state == actor_state::starting));
+  phase_request work;
+  work.epoch = 3;
+  work.first = 2;
+  told.on_begin(work);
+  told.on_step(work, 5);
+  auto now = told_of();
+  CATCH_CHECK((now.state == actor_state::waiting));
+  CATCH_CHECK(now.why == "for the members of the run");
+  CATCH_CHECK(now.items == 1);
+  CATCH_REQUIRE(now.batch);
+  CATCH_CHECK(now.batch->epoch == 3);
+  CATCH_CHECK(now.batch->step == 5);
+  // What others say of a phase counts.
+  CATCH_CHECK_FALSE(told.on_phase({}));
+  CATCH_CHECK((told_of().state == actor_state::waiting));
+  run_outcome outcome;
+  outcome.failure = fail(ec::io, "the disk is full");
+  told.on_end(std::move(outcome));
+  now = told_of();
+  CATCH_CHECK((now.state == actor_state::failed));
+  CATCH_CHECK(now.why == "the disk is full");
+  CATCH_CHECK(heard == std::vector<std::string>{"step", "phase", "end"});
+  // It is no stage, whose time would be added up over the run.
+  CATCH_CHECK(keeper.whole().daemons[0].actors.size() == 1);
+  // The next attempt has one of its own.
+  keeper.led({}, led_at);
+  keeper.take(report_of("a", trainer_at_work(1)), led_at);
+  CATCH_CHECK(keeper.tell({}, led_at).daemons[0].actors.size() == 1);
+}
+
 CATCH_TEST_CASE("a daemon tells of its health once a second, all else is "
                 "dropped",
                 "[cluster][health]") {

@@ -115,6 +115,57 @@ CATCH_TEST_CASE("who may not change anything is told so", "[top]") {
   CATCH_CHECK(with.coordinator.count(method::cancel) == 1);
 }
 
+CATCH_TEST_CASE("the log that is followed comes, and then what is new",
+                "[top]") {
+  asked_coordinator with;
+  tell_example(with.coordinator);
+  // Of each daemon 600 lines, of which an answer has 300; then one at a time.
+  with.coordinator.on(method::logs, [](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto asked, decode_log_request(body));
+    log_reply out;
+    out.next = asked.after + (asked.after < 600 ? 300 : 1);
+    out.more = out.next < 600;
+    for (auto at = asked.after; at < out.next; ++at)
+      out.lines.push_back({unix_time{1}, log_level::info, asked.daemon,
+                           asked.run, "", "run", std::to_string(at)});
+    return encode(out);
+  });
+  auto asker = with.asker("good-1");
+  auto now =
+    await_state(asker, [](const auto& known) { return known.rounds >= 1; });
+  CATCH_CHECK(now->data.log.empty());
+  CATCH_CHECK(with.coordinator.count(method::logs) == 0);
+  const top_log first{"a", "good-1"}, second{"b", ""};
+  asker.follow(first);
+  now = await_state(asker,
+                    [](const auto& known) { return !known.data.log.empty(); });
+  CATCH_REQUIRE(now->data.followed == first);
+  CATCH_REQUIRE(now->data.log.size() == most_top_lines);
+  const auto& lines = now->data.log;
+  CATCH_CHECK(lines.back().daemon == "a");
+  CATCH_CHECK(lines.back().run == "good-1");
+  // None is missing between those that came with different answers.
+  CATCH_CHECK(std::stoi(lines.back().text) - std::stoi(lines.front().text)
+              == int(most_top_lines) - 1);
+  const auto later = std::stoi(lines.back().text) + 1;
+  now = await_state(asker, [later](const auto& known) {
+    return std::stoi(known.data.log.back().text) >= later;
+  });
+  CATCH_CHECK(std::stoi(now->data.log.back().text) >= later);
+  asker.follow(second);
+  now = await_state(asker, [&second](const auto& known) {
+    return known.data.followed == second;
+  });
+  CATCH_REQUIRE(now->data.followed == second);
+  CATCH_CHECK(now->data.log.back().daemon == "b");
+  CATCH_CHECK(now->data.log.back().run.empty());
+  asker.follow({});
+  now =
+    await_state(asker, [](const auto& known) { return !known.data.followed; });
+  CATCH_CHECK_FALSE(now->data.followed);
+  CATCH_CHECK(now->data.log.empty());
+}
+
 CATCH_TEST_CASE("a run that is not remembered any more gives way", "[top]") {
   asked_coordinator with;
   tell_example(with.coordinator);

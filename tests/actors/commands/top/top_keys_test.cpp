@@ -169,6 +169,32 @@ CATCH_TEST_CASE("what changes something is done after y alone", "[top]") {
   CATCH_CHECK(after(of_run, kind::resize).asked == cancel);
 }
 
+CATCH_TEST_CASE("l follows the log of a daemon, or of an actor's", "[top]") {
+  const top_log of_actor{"a", "good-1"};
+  const top_log of_daemon{"b", ""};
+  auto view = after({}, "l");
+  CATCH_CHECK(view.followed == of_actor);
+  // Nothing is sorted or moved meanwhile, but the cluster can be commanded.
+  const auto same = after(after(after(view, "sr/"), kind::down), kind::enter);
+  CATCH_CHECK(same.followed == of_actor);
+  CATCH_CHECK(same.sort == view.sort);
+  CATCH_CHECK_FALSE(same.reversed);
+  CATCH_CHECK_FALSE(same.typing);
+  CATCH_CHECK_FALSE(same.actor);
+  CATCH_CHECK_FALSE(same.opened);
+  CATCH_CHECK(after(view, "c").asked
+              == top_command{top_command::kind::cancel, "good-1"});
+  CATCH_CHECK(press(view, {kind::letter, 'q'}, top_example()).end);
+  CATCH_CHECK_FALSE(after(view, "l").followed);
+  CATCH_CHECK_FALSE(after(view, kind::escape).followed);
+  view = after(after(after({}, kind::tab), kind::down), "l");
+  CATCH_CHECK(view.followed == of_daemon);
+  const auto nobody = after({}, "l", top_data{});
+  CATCH_CHECK_FALSE(nobody.followed);
+  CATCH_CHECK(nobody.message
+              == "there is no daemon whose log could be followed");
+}
+
 CATCH_TEST_CASE("there may be nothing to change", "[top]") {
   auto over = top_example();
   over.run->state = run_state::finished;

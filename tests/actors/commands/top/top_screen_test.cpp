@@ -54,7 +54,7 @@ CATCH_TEST_CASE("a screen of 80 columns and 24 rows", "[top]") {
     "",
     "",
     "sorted by daemon",
-    "q end  s sort  r reverse  / filter  tab table  enter open  d drain  c "
+    "q end  s, r sort  / filter  tab table  enter open  l log  d drain  c "
     "cancel",
   };
   CATCH_CHECK(top_texts_of(screen) == wanted);
@@ -62,6 +62,39 @@ CATCH_TEST_CASE("a screen of 80 columns and 24 rows", "[top]") {
   CATCH_CHECK(screen[1][0].style == top_style::heading);
   CATCH_CHECK(screen[11][0].style == top_style::selected);
   CATCH_CHECK(screen[12][0].style == top_style::plain);
+}
+
+CATCH_TEST_CASE("a log is shown from its end", "[top]") {
+  auto data = top_example();
+  top_view view;
+  view.followed = {"a", "good-1"};
+  const auto shown = [&] {
+    auto lines = top_texts_of(top_screen(data, view, {12, 40, false}, 0));
+    CATCH_REQUIRE(lines.size() == 12);
+    return std::vector(lines.begin() + 6, lines.begin() + 10);
+  };
+  using texts = std::vector<std::string>;
+  const std::string title = "log of daemon a about run good-1";
+  const std::string back = "the latest last; l or escape goes back";
+  CATCH_CHECK(shown() == texts{title, back, "asking for it ...", ""});
+  data.followed = top_log{"b", ""}; // Another one, which was followed before.
+  CATCH_CHECK(shown() == texts{title, back, "asking for it ...", ""});
+  data.followed = view.followed;
+  CATCH_CHECK(shown()
+              == texts{title, back, "the coordinator knows no line of it", ""});
+  const auto add = [&data](log_level level, const char* text) {
+    data.log.push_back({unix_time{0}, level, "a", "good-1", "", "run", text});
+  };
+  add(log_level::warn, "first");
+  add(log_level::warn, "second");
+  CATCH_CHECK(shown() == texts{title, back, "- warn  first", "- warn  second"});
+  // One that is longer than the screen is wide, and not to be trusted.
+  add(log_level::info, "a third \x1b of many words that goes on");
+  CATCH_CHECK(shown()
+              == texts{title, back, "- info  a third \\u001b of many words",
+                       "         that goes on"});
+  view.followed->run.clear();
+  CATCH_CHECK(shown()[0] == "log of daemon a");
 }
 
 CATCH_TEST_CASE("a wide screen shows more of each row", "[top]") {
@@ -202,6 +235,8 @@ CATCH_TEST_CASE("the line above the keys says what matters", "[top]") {
   view.only = "a";
   CATCH_CHECK(foot_of(data, view)
               == "sorted by busy%, reversed; of daemon a; only \"tr\"");
+  data.health->daemons[0].long_work = {"sampler: 40 s at a job", "another"};
+  CATCH_CHECK(foot_of(data, view) == "a: sampler: 40 s at a job");
   data.cluster->note = "the disk is full";
   CATCH_CHECK(foot_of(data, view) == "the disk is full");
   view.pane = top_pane::daemons;

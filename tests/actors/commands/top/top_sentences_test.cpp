@@ -80,7 +80,7 @@ CATCH_TEST_CASE("why a run waits is told to its end", "[top]") {
     "",
     "",
     "sorted by daemon",
-    "q end  s sort  r reverse  / filter  tab table  enter open  d drain  c "
+    "q end  s, r sort  / filter  tab table  enter open  l log  d drain  c "
     "cancel",
   };
   const auto screen = top_screen(data, {}, {24, 80, false}, 0);

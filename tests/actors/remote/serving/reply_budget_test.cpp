@@ -115,6 +115,26 @@ CATCH_TEST_CASE("who takes nothing owes nothing", "[actors][remote]") {
   CATCH_CHECK(budget->used() == 30);
 }
 
+CATCH_TEST_CASE("a gauge counts the answers of all budgets",
+                "[actors][remote]") {
+  const auto gauge = std::make_shared<reply_gauge>();
+  const auto one = reply_budget::make(
+    100, [] {}, gauge);
+  const auto other = reply_budget::make(
+    50, [] {}, gauge);
+  CATCH_CHECK(gauge->limit == 150);
+  auto large = one->take("a", 60);
+  const auto small = other->take("a", 20);
+  CATCH_REQUIRE(large);
+  CATCH_CHECK(gauge->used == 80);
+  CATCH_CHECK_FALSE(one->take("b", 60)); // No room: nothing is counted.
+  CATCH_CHECK(gauge->used == 80);
+  large->shrink(10);
+  CATCH_CHECK(gauge->used == 30);
+  large.reset();
+  CATCH_CHECK(gauge->used == 20);
+}
+
 CATCH_TEST_CASE("who has much leaves room for others", "[actors][remote]") {
   const auto budget = reply_budget::make(100, [] {});
   const auto first = budget->take("a", 40);
