@@ -120,6 +120,27 @@ std::string_view file_stem(split which) {
   return stems[static_cast<std::size_t>(which)];
 }
 
+std::string_view to_string(label_kind which) {
+  constexpr std::array<std::string_view, 3> names{"classes", "multi_label",
+                                                  "regression"};
+  return names[static_cast<std::size_t>(which)];
+}
+
+std::optional<label_kind> label_kind_of(std::string_view name) {
+  for (const auto kind :
+       {label_kind::classes, label_kind::multi_label, label_kind::regression})
+    if (name == to_string(kind))
+      return kind;
+  return std::nullopt;
+}
+
+std::string_view phrase_of(label_kind which) {
+  constexpr std::array<std::string_view, 3> phrases{
+    "one class for each node", "any of several labels for each node",
+    "numbers for each node"};
+  return phrases[static_cast<std::size_t>(which)];
+}
+
 std::uint64_t node_type_info::feature_bytes() const {
   const auto dense = static_cast<std::uint64_t>(count) * dense_row_bytes();
   if (!sparse_features)
