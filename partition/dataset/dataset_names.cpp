@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -56,6 +57,23 @@ result<void> check_classes(const node_type_info& type, std::string_view where) {
   return ok();
 }
 
+/// Counts that are possible by themselves may make no array together.
+/// @pre the type's counts are within their limits
+result<void> check_array_bytes(const node_type_info& type,
+                               std::string_view where) {
+  const auto rows = static_cast<std::uint64_t>(type.count);
+  for (const auto& [what, row_bytes] :
+       {std::pair{"features", type.dense_row_bytes()},
+        std::pair{"labels", type.has_label_rows() ? type.label_bytes() : 0}})
+    if (rows != 0 && row_bytes > most_array_bytes / rows)
+      return fail(ec::invalid_data,
+                  "{}: {} nodes of {} with {} bytes of {} each are more than "
+                  "the {} bytes that an array may have",
+                  where, type.count, type.name, row_bytes, what,
+                  most_array_bytes);
+  return ok();
+}
+
 result<void> check_sparse_features(const node_type_info& type,
                                    std::string_view where) {
   GRAPHMILL_TRYV(check_range(type.name, "values of features",
@@ -90,6 +108,7 @@ result<void> check_node_type(const node_type_info& type,
     return fail(ec::invalid_data,
                 "{}: features of {} are {}; float32 or float16 expected", where,
                 type.name, to_string(type.feature_type));
+  GRAPHMILL_TRYV(check_array_bytes(type, where));
   return type.sparse_features ? check_sparse_features(type, where) : ok();
 }
 
