@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "partition/dataset/dataset.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
@@ -45,6 +46,9 @@ struct checkpoint {
   double seconds = 0; ///< That the run has taken so far.
   /// The lines of metrics.jsonl of the epochs behind it, as an array.
   nlohmann::json metrics = nlohmann::json::array();
+  /// What labels the weights have learnt that a run is sent to predict with.
+  /// Others do not say so: their dataset does.
+  std::optional<label_kind> labels = std::nullopt;
 };
 
 /// The files in the folder of a checkpoint.

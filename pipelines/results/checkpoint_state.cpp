@@ -125,6 +125,11 @@ result<checkpoint_state> read_state(nlohmann::json state,
     else
       in.wrong("sizes");
   }
+  if (state.contains("labels")) {
+    made.labels = label_kind_of(in.text("labels"));
+    if (!made.labels)
+      in.wrong("labels");
+  }
   made.seconds = in.number("seconds").value_or(0);
   out.tensors.bytes = static_cast<std::uint64_t>(in.count("tensor_bytes"));
   out.tensors.digest = in.text("tensor_digest");
@@ -169,6 +174,8 @@ std::string format_checkpoint_state(const checkpoint& made,
   };
   if (!made.sizes.empty())
     state["sizes"] = sizes_json(made.sizes);
+  if (made.labels)
+    state["labels"] = to_string(*made.labels);
   const auto text =
     state.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return std::string{before_digest} + digest_of_text(text)

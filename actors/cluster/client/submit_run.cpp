@@ -7,6 +7,7 @@
 #include "pipelines/results/safetensors.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -31,12 +32,13 @@ result<checkpoint> beginning_with(const std::filesystem::path& weights,
 } // namespace
 
 result<std::string> submit_run(cluster_client& client, definition def,
-                               bool tensorboard,
-                               const progress_callback& tell) {
+                               bool tensorboard, const progress_callback& tell,
+                               std::optional<label_kind> learnt) {
   const auto weights = std::exchange(def.model.weights, {});
   if (weights.empty())
     return client.submit(def, tensorboard);
-  GRAPHMILL_TRY(const auto begin, beginning_with(weights, def));
+  GRAPHMILL_TRY(auto begin, beginning_with(weights, def));
+  begin.labels = learnt;
   temporary_folder scratch;
   GRAPHMILL_TRY(const auto parent, scratch.make());
   GRAPHMILL_TRY(const auto folder, write_checkpoint(parent, begin, 1));

@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "messages/base/printable.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/flow/course.hpp"
@@ -70,6 +71,20 @@ error without_weights() {
               "`graphmill submit --predict RUN` sends them");
 }
 
+/// Weights that were sent to predict with may have learnt other labels than
+/// those here, and as many.
+result<void> check_labels(const std::optional<label_kind>& learnt,
+                          const dataset_info& info, const definition& def) {
+  GRAPHMILL_TRY(const auto labels, kind_of_labels(info, def.labels));
+  if (!learnt || *learnt == labels)
+    return ok();
+  return fail(ec::invalid_argument,
+              "labels of \"{}\", which this cluster serves, are {}, where the "
+              "run has learnt {}: what the model says would be read as "
+              "something else",
+              info.name, phrase_of(labels), phrase_of(*learnt));
+}
+
 /// A run that begins with weights goes on with a checkpoint from before its
 /// first step.
 result<checkpoint> begin_with(const std::vector<named_tensor>& weights,
@@ -124,6 +139,7 @@ coordinator::checkpoint_before(const coordinator_config& config,
                   ? read_upload(*from.uploaded, def, config.graph->info())
                   : checkpoint_of(config.runs, from.wanted));
   if (from.uploaded && is_beginning(before)) {
+    GRAPHMILL_TRYV(check_labels(before.labels, config.graph->info(), def));
     GRAPHMILL_TRY(before, begin_with(*before.state.tensors, config, def));
     return std::optional{std::move(before)};
   }

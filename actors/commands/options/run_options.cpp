@@ -149,7 +149,7 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   return out;
 }
 
-result<definition> prediction_by(const std::string& run,
+result<submission> prediction_by(const std::string& run,
                                  const std::vector<std::string>& overrides) {
   GRAPHMILL_TRY(const auto folder, run_folder::open(run));
   std::vector<std::string> settings{"evaluate.neighbours=all"};
@@ -168,7 +168,7 @@ result<definition> prediction_by(const std::string& run,
   def.trainer.min_replicas = 0;
   def.trainer.sizes.clear();
   def.model.weights = folder.weights();
-  return std::move(def);
+  return submission{std::move(def), folder.from().labels};
 }
 
 } // namespace graphmill

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,11 +41,17 @@ struct finished_run {
 };
 result<finished_run> open_finished_run(const finished_run_options& options);
 
-/// A definition by which a cluster predicts all nodes with the weights of a
-/// finished run, which `submit_run` sends: that of the run, with all neighbours
-/// unless the overrides say otherwise, and without what is for training alone.
+/// What `submit_run` takes.
+struct submission {
+  definition def;
+  std::optional<label_kind> learnt = std::nullopt; ///< By the weights in it.
+};
+
+/// Has a cluster predict all nodes with the weights of a finished run: by the
+/// definition of the run, with all neighbours unless the overrides say
+/// otherwise, and without what is for training alone.
 /// @param run Its folder. @param overrides As those of `load_definition`.
-result<definition> prediction_by(const std::string& run,
+result<submission> prediction_by(const std::string& run,
                                  const std::vector<std::string>& overrides);
 
 } // namespace graphmill

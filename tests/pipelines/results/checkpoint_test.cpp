@@ -106,6 +106,20 @@ CATCH_TEST_CASE("a checkpoint knows how many trainers there were when",
                    contains("its field sizes is missing or makes no sense"));
 }
 
+CATCH_TEST_CASE("a checkpoint may say what labels its weights have learnt",
+                "[kernels]") {
+  const temp_folder folder;
+  auto made = some_checkpoint();
+  const auto back = [&] {
+    return read_checkpoint(value_of(write_checkpoint(folder.path(), made, 1)));
+  };
+  CATCH_CHECK_FALSE(value_of(back()).labels);
+  for (const auto kind : {label_kind::classes, label_kind::regression}) {
+    made.labels = kind;
+    CATCH_CHECK(value_of(back()).labels == kind);
+  }
+}
+
 CATCH_TEST_CASE("a run folder keeps the sizes of a run", "[kernels][sizes]") {
   const temp_folder folder;
   auto run = value_of(run_folder::create(folder.path(), "r", "dataset: d\n",

@@ -204,6 +204,12 @@ class SeveralLabels(runs.Workplace):
                 self.assertRegex(done.stderr, "its labels are " + found
                                  + ".*, where the run has learnt " + learnt)
         self.assertFalse((self.top / "never.npy").exists())
+        with Cluster(self.top / "other", partitioned(classes, 2, "random"),
+                     ["0,1"]) as cluster:
+            said = cluster.refused("submit", "--predict", self.summary["run"],
+                                   "--set", "dataset=classes")
+            self.assertRegex(said, f"are {one}.*has learnt {any_of}")
+            self.assertEqual(cluster.ask("runs")["runs"], [])
         out = self.top / "as-classes.npy"
         self.ask("predict", old, "--data", classes, "--out", out)
         self.assertEqual(np.load(out).shape, (70,))
