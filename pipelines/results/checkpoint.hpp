@@ -27,6 +27,14 @@ struct training_state {
   std::shared_ptr<const std::vector<named_tensor>> tensors;
 };
 
+/// What weights have learnt from.
+struct learnt_from {
+  std::string dataset_digest;
+  label_kind labels = label_kind::classes;
+
+  friend bool operator==(const learnt_from&, const learnt_from&) = default;
+};
+
 /// All that the rest of a run depends on, so that it can be gone on with
 /// elsewhere, too. On disk it is a folder, named by its position, with
 ///   tensors.safetensors  weights, moments of the optimizer, best weights
@@ -46,9 +54,8 @@ struct checkpoint {
   double seconds = 0; ///< That the run has taken so far.
   /// The lines of metrics.jsonl of the epochs behind it, as an array.
   nlohmann::json metrics = nlohmann::json::array();
-  /// What labels the weights have learnt that a run is sent to predict with.
-  /// Others do not say so: their dataset does.
-  std::optional<label_kind> labels = std::nullopt;
+  /// Of weights that are sent to predict with; others are of `dataset_digest`.
+  std::optional<learnt_from> learnt = std::nullopt;
 };
 
 /// The files in the folder of a checkpoint.

@@ -3,7 +3,6 @@
 #include "actors/cluster/client/upload_files.hpp"
 #include "actors/process/temporary_folder.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/safetensors.hpp"
 
 #include <memory>
@@ -33,12 +32,12 @@ result<checkpoint> beginning_with(const std::filesystem::path& weights,
 
 result<std::string> submit_run(cluster_client& client, definition def,
                                bool tensorboard, const progress_callback& tell,
-                               std::optional<label_kind> learnt) {
+                               std::optional<learnt_from> learnt) {
   const auto weights = std::exchange(def.model.weights, {});
   if (weights.empty())
     return client.submit(def, tensorboard);
   GRAPHMILL_TRY(auto begin, beginning_with(weights, def));
-  begin.labels = learnt;
+  begin.learnt = std::move(learnt);
   temporary_folder scratch;
   GRAPHMILL_TRY(const auto parent, scratch.make());
   GRAPHMILL_TRY(const auto folder, write_checkpoint(parent, begin, 1));

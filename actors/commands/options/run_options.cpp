@@ -168,7 +168,9 @@ result<submission> prediction_by(const std::string& run,
   def.trainer.min_replicas = 0;
   def.trainer.sizes.clear();
   def.model.weights = folder.weights();
-  return submission{std::move(def), folder.from().labels};
+  const auto& from = folder.from();
+  return submission{std::move(def),
+                    learnt_from{from.dataset_digest, from.labels}};
 }
 
 } // namespace graphmill

@@ -3,6 +3,7 @@
 #include "actors/run/local_run.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <CLI/CLI.hpp>
@@ -44,7 +45,7 @@ result<finished_run> open_finished_run(const finished_run_options& options);
 /// What `submit_run` takes.
 struct submission {
   definition def;
-  std::optional<label_kind> learnt = std::nullopt; ///< By the weights in it.
+  std::optional<learnt_from> learnt = std::nullopt; ///< Its weights.
 };
 
 /// Has a cluster predict all nodes with the weights of a finished run: by the

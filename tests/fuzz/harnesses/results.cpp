@@ -179,6 +179,7 @@ std::vector<std::string> states() {
   auto elastic = made;
   elastic.state.at.best_validation = 0.75;
   elastic.sizes = {{{0, 0}, 2}, {{1, 4}, 1}};
+  elastic.learnt = {"abc", label_kind::multi_label};
   std::vector<std::string> out;
   for (const auto& one : {made, elastic}) {
     const auto text = format_checkpoint_state(one, {9, std::string(32, 'a')});

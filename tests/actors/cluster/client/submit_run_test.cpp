@@ -35,7 +35,7 @@ struct taking_coordinator {
   }
 
   result<std::string> submit(const definition& def,
-                             std::optional<label_kind> learnt = std::nullopt) {
+                             std::optional<learnt_from> learnt = std::nullopt) {
     cluster_client::settings with;
     with.command = "test";
     with.address = fake.address();
@@ -69,7 +69,9 @@ CATCH_TEST_CASE("the weights that a run begins with are sent before it",
   CATCH_CHECK(there.fake.count(method::upload) == 0);
 
   def.model.weights = file.string();
-  CATCH_CHECK(value_of(there.submit(def, label_kind::multi_label)) == "r1");
+  CATCH_CHECK(
+    value_of(there.submit(def, learnt_from{"abc", label_kind::multi_label}))
+    == "r1");
   CATCH_CHECK(there.wanted.uploaded);
   CATCH_CHECK(there.wanted.tensorboard);
   CATCH_CHECK(there.wanted.run.empty());
@@ -78,7 +80,7 @@ CATCH_TEST_CASE("the weights that a run begins with are sent before it",
   const auto sent = value_of(read_checkpoint(there.uploaded.path()));
   CATCH_CHECK(sent.state.at == course_position{});
   CATCH_CHECK(sent.dataset_digest.empty());
-  CATCH_CHECK(sent.labels == label_kind::multi_label);
+  CATCH_CHECK(sent.learnt == learnt_from{"abc", label_kind::multi_label});
   CATCH_CHECK(sent.definition == definition_yaml(there.submitted));
   const auto& tensors = *sent.state.tensors;
   CATCH_REQUIRE(tensors.size() == 2);
