@@ -53,21 +53,22 @@ result<int> watch(cluster_client& client, const std::string& run, bool json,
   return ended.error();
 }
 
-result<definition> definition_of(const submit_options& options) {
+result<submission> submission_of(const submit_options& options) {
   if (!options.predict.empty())
     return prediction_by(options.predict, options.overrides);
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
-  return std::move(source.value);
+  return submission{std::move(source.value)};
 }
 
 result<int> submit(const submit_options& options) {
-  GRAPHMILL_TRY(const auto def, definition_of(options));
+  GRAPHMILL_TRY(const auto what, submission_of(options));
   signal_watch signals;
-  const auto waits = options.watch || !def.model.weights.empty();
+  const auto waits = options.watch || !what.def.model.weights.empty();
   GRAPHMILL_TRY(auto client,
                 connect(options.cluster, "submit", waits ? &signals : nullptr));
-  GRAPHMILL_TRY(const auto run, submit_run(client, def, options.tensorboard,
-                                           show_progress(options.quiet)));
+  GRAPHMILL_TRY(const auto run,
+                submit_run(client, what.def, options.tensorboard,
+                           show_progress(options.quiet), what.learnt));
   const auto json = options.cluster.json;
   if (!options.quiet)
     say(json || options.watch ? stderr : stdout, "run {} submitted to {}\n",

@@ -37,6 +37,13 @@ enum class label_kind : std::uint8_t {
                ///< known.
 };
 
+/// "classes", "multi_label", "regression": as files say it.
+std::string_view to_string(label_kind which);
+/// The kind of such a name, if there is one.
+std::optional<label_kind> label_kind_of(std::string_view name);
+/// For sentences: what a label is.
+std::string_view phrase_of(label_kind which);
+
 /// In all columns of the row of a node without labels, of `multi_label`.
 inline constexpr std::uint8_t no_labels = 255;
 

@@ -17,9 +17,6 @@ namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 28;
 
-constexpr std::string_view multi_label_name = "multi_label";
-constexpr std::string_view regression_name = "regression";
-
 /// Reads the fields of one JSON object; `where` names it in errors.
 struct object_reader {
   const json& object;
@@ -108,12 +105,12 @@ result<label_kind> read_label_kind(const object_reader& in) {
   GRAPHMILL_TRY(const auto name, in.text("labels", false));
   if (name.empty())
     return label_kind::classes;
-  if (name == multi_label_name)
-    return label_kind::multi_label;
-  if (name == regression_name)
-    return label_kind::regression;
-  return in.wrong("labels", fmt::format("\"{}\" or \"{}\"", multi_label_name,
-                                        regression_name));
+  if (const auto found = label_kind_of(name);
+      found && *found != label_kind::classes)
+    return *found;
+  return in.wrong("labels", fmt::format("\"{}\" or \"{}\"",
+                                        to_string(label_kind::multi_label),
+                                        to_string(label_kind::regression)));
 }
 
 result<node_type_info> read_node_type(const object_reader& in) {
@@ -227,7 +224,7 @@ json to_json(const node_type_info& type) {
            {"class_names", type.class_names},
            {"splits", splits_json(type.split_counts)}};
   if (type.has_label_rows())
-    out["labels"] = type.regression() ? regression_name : multi_label_name;
+    out["labels"] = to_string(type.labels);
   if (type.sparse_features)
     out["sparse_features"] = {{"entries", type.feature_entries},
                               {"most_in_row", type.most_row_entries}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -56,6 +57,23 @@ result<void> check_classes(const node_type_info& type, std::string_view where) {
   return ok();
 }
 
+/// Counts that are possible by themselves may make no array together.
+/// @pre the type's counts are within their limits
+result<void> check_array_bytes(const node_type_info& type,
+                               std::string_view where) {
+  const auto rows = static_cast<std::uint64_t>(type.count);
+  for (const auto& [what, row_bytes] :
+       {std::pair{"features", type.dense_row_bytes()},
+        std::pair{"labels", type.has_label_rows() ? type.label_bytes() : 0}})
+    if (rows != 0 && row_bytes > most_array_bytes / rows)
+      return fail(ec::invalid_data,
+                  "{}: {} nodes of {} with {} bytes of {} each are more than "
+                  "the {} bytes that an array may have",
+                  where, type.count, type.name, row_bytes, what,
+                  most_array_bytes);
+  return ok();
+}
+
 result<void> check_sparse_features(const node_type_info& type,
                                    std::string_view where) {
   GRAPHMILL_TRYV(check_range(type.name, "values of features",
@@ -90,6 +108,7 @@ result<void> check_node_type(const node_type_info& type,
     return fail(ec::invalid_data,
                 "{}: features of {} are {}; float32 or float16 expected", where,
                 type.name, to_string(type.feature_type));
+  GRAPHMILL_TRYV(check_array_bytes(type, where));
   return type.sparse_features ? check_sparse_features(type, where) : ok();
 }
 
@@ -118,6 +137,27 @@ result<void> check_edge_type(const edge_type_info& type,
 std::string_view file_stem(split which) {
   constexpr std::array<std::string_view, 3> stems{"train", "val", "test"};
   return stems[static_cast<std::size_t>(which)];
+}
+
+std::string_view to_string(label_kind which) {
+  constexpr std::array<std::string_view, 3> names{"classes", "multi_label",
+                                                  "regression"};
+  return names[static_cast<std::size_t>(which)];
+}
+
+std::optional<label_kind> label_kind_of(std::string_view name) {
+  for (const auto kind :
+       {label_kind::classes, label_kind::multi_label, label_kind::regression})
+    if (name == to_string(kind))
+      return kind;
+  return std::nullopt;
+}
+
+std::string_view phrase_of(label_kind which) {
+  constexpr std::array<std::string_view, 3> phrases{
+    "one class for each node", "any of several labels for each node",
+    "numbers for each node"};
+  return phrases[static_cast<std::size_t>(which)];
 }
 
 std::uint64_t node_type_info::feature_bytes() const {

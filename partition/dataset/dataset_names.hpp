@@ -22,6 +22,8 @@ inline constexpr std::int64_t most_labels = std::int64_t{1} << 16;
 inline constexpr std::int64_t most_values = 1024;
 /// So many classes cost little, whether they have nodes or not.
 inline constexpr std::int64_t unquestioned_classes = 4096;
+/// Of the rows of features of a node type, and of its rows of labels: 1 PiB.
+inline constexpr std::uint64_t most_array_bytes = std::uint64_t{1} << 50;
 inline constexpr std::int64_t most_degree = (std::int64_t{1} << 31) - 1;
 
 /// Whether `name` may name a node type or the middle of an edge type: it

@@ -47,4 +47,8 @@ std::vector<opened_labels> labels_in(const dataset& data, node_type_id type);
 result<dataset_info> choose_labels(const dataset_info& info,
                                    std::string_view name);
 
+/// What the labels are that `choose_labels` chooses.
+result<label_kind> kind_of_labels(const dataset_info& info,
+                                  std::string_view name);
+
 } // namespace graphmill

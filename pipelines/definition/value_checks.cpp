@@ -29,22 +29,21 @@ void find_values_unasked(const definition& def, const std::string& dataset,
                                  dataset));
 }
 
-/// The labels and predictions of all seeds of a split are brought together, as
-/// scores of classes are, and must fit into memory and messages.
-void find_too_many(const definition& def, const node_type_info& target,
-                   const std::string& dataset, found_problems& out) {
+/// What a seed has: a label and a prediction for each of its numbers.
+std::uint64_t values_of_seed(const node_type_info& target) {
+  return 2 * static_cast<std::uint64_t>(target.class_count);
+}
+
+void find_too_many(const definition& def, const dataset_info& info,
+                   found_problems& out) {
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   std::int64_t most = 0;
   for (const auto which : {split::validation, split::test})
     most = std::max(most, target.split_counts[static_cast<std::size_t>(which)]);
   const auto seeds = static_cast<std::uint64_t>(most);
-  const auto each = 2 * static_cast<std::uint64_t>(target.class_count);
-  if (seeds > seed_outcomes::most_scores / each)
-    out.emplace_back(
-      "evaluate.metric",
-      fmt::format("metrics of numbers take all seeds of a split together, and "
-                  "{} seeds of {} are more than the {} that can be; make the "
-                  "split smaller",
-                  seeds, dataset, seed_outcomes::most_scores / each));
+  const auto each = values_of_seed(target);
+  if (const auto note = note_on_values(info, seeds))
+    out.emplace_back("evaluate.metric", *note + "; make the split smaller");
   const auto batch = std::min<std::uint64_t>(def.evaluate.batch_size, seeds);
   if (batch > seed_outcomes::most_batch_scores / each)
     out.emplace_back(
@@ -52,7 +51,7 @@ void find_too_many(const definition& def, const node_type_info& target,
       fmt::format("`evaluate.batch_size` may be {} at the most for the {} "
                   "numbers of a node of {}",
                   seed_outcomes::most_batch_scores / each, target.class_count,
-                  dataset));
+                  in_quotes(info.name)));
 }
 
 } // namespace
@@ -77,8 +76,21 @@ problems_with_values(const definition& def, const dataset_info& info) {
                      fmt::format("`evaluate.scores` is for classes, and labels "
                                  "of {} are numbers; leave it out",
                                  dataset));
-  find_too_many(def, target, dataset, out);
+  find_too_many(def, info, out);
   return out;
+}
+
+std::optional<std::string> note_on_values(const dataset_info& info,
+                                          std::uint64_t seeds) {
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  if (!target.regression())
+    return std::nullopt;
+  const auto most = seed_outcomes::most_scores / values_of_seed(target);
+  if (seeds <= most)
+    return std::nullopt;
+  return fmt::format("metrics of numbers take all seeds of a split together, "
+                     "and {} seeds of {} are more than the {} that can be",
+                     seeds, in_quotes(info.name), most);
 }
 
 } // namespace graphmill

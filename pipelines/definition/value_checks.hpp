@@ -3,6 +3,8 @@
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,5 +18,12 @@ namespace graphmill {
 /// @param info As the label set shows it that the definition chooses.
 std::vector<std::pair<std::string, std::string>>
 problems_with_values(const definition& def, const dataset_info& info);
+
+/// A sentence to warn with, if metrics of numbers cannot be told of so many
+/// seeds: their labels and predictions are brought together, as scores of
+/// classes are, and must fit into memory. Their loss can be told.
+/// @param info As above.
+std::optional<std::string> note_on_values(const dataset_info& info,
+                                          std::uint64_t seeds);
 
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "partition/dataset/dataset.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
@@ -26,6 +27,14 @@ struct training_state {
   std::shared_ptr<const std::vector<named_tensor>> tensors;
 };
 
+/// What weights have learnt from.
+struct learnt_from {
+  std::string dataset_digest;
+  label_kind labels = label_kind::classes;
+
+  friend bool operator==(const learnt_from&, const learnt_from&) = default;
+};
+
 /// All that the rest of a run depends on, so that it can be gone on with
 /// elsewhere, too. On disk it is a folder, named by its position, with
 ///   tensors.safetensors  weights, moments of the optimizer, best weights
@@ -45,6 +54,8 @@ struct checkpoint {
   double seconds = 0; ///< That the run has taken so far.
   /// The lines of metrics.jsonl of the epochs behind it, as an array.
   nlohmann::json metrics = nlohmann::json::array();
+  /// Of weights that are sent to predict with; others are of `dataset_digest`.
+  std::optional<learnt_from> learnt = std::nullopt;
 };
 
 /// The files in the folder of a checkpoint.

@@ -97,6 +97,17 @@ bool are_metrics(const nlohmann::json& lines) {
             });
 }
 
+std::optional<learnt_from> read_learnt(const nlohmann::json& from) {
+  if (!from.is_object())
+    return std::nullopt;
+  state_fields in{from};
+  const auto digest = in.text("dataset_digest");
+  const auto labels = label_kind_of(in.text("labels"));
+  if (!in.first_wrong().empty() || !labels)
+    return std::nullopt;
+  return learnt_from{digest, *labels};
+}
+
 result<checkpoint_state> read_state(nlohmann::json state,
                                     const std::string& name) {
   state_fields in{state};
@@ -124,6 +135,11 @@ result<checkpoint_state> read_state(nlohmann::json state,
       made.sizes = std::move(*sizes);
     else
       in.wrong("sizes");
+  }
+  if (state.contains("learnt")) {
+    made.learnt = read_learnt(state["learnt"]);
+    if (!made.learnt)
+      in.wrong("learnt");
   }
   made.seconds = in.number("seconds").value_or(0);
   out.tensors.bytes = static_cast<std::uint64_t>(in.count("tensor_bytes"));
@@ -169,6 +185,9 @@ std::string format_checkpoint_state(const checkpoint& made,
   };
   if (!made.sizes.empty())
     state["sizes"] = sizes_json(made.sizes);
+  if (made.learnt)
+    state["learnt"] = {{"dataset_digest", made.learnt->dataset_digest},
+                       {"labels", to_string(made.learnt->labels)}};
   const auto text =
     state.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return std::string{before_digest} + digest_of_text(text)

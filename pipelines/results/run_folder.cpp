@@ -154,6 +154,7 @@ result<void> run_folder::begin(const std::string& definition_yaml) {
   const nlohmann::json about{
     {"data", origin_.data.string()},
     {"dataset_digest", origin_.dataset_digest},
+    {"labels", to_string(origin_.labels)},
     {"format_version", 1},
   };
   GRAPHMILL_TRYV(write_file(path_ / "run.json", text_of(about, 2) + "\n"));
@@ -227,6 +228,19 @@ result<run_folder> run_folder::reopen(const fs::path& folder) {
   out.origin_.data = about["data"].get<std::string>();
   if (about.contains("dataset_digest") && about["dataset_digest"].is_string())
     out.origin_.dataset_digest = about["dataset_digest"].get<std::string>();
+  if (about.contains("labels")) {
+    const auto& name = about["labels"];
+    const auto kind =
+      name.is_string() ? label_kind_of(name.get<std::string>()) : std::nullopt;
+    if (!kind)
+      return fail(ec::invalid_data,
+                  "{} does not say what the labels of the run are: \"labels\" "
+                  "should be \"{}\", \"{}\" or \"{}\"",
+                  file.string(), to_string(label_kind::classes),
+                  to_string(label_kind::multi_label),
+                  to_string(label_kind::regression));
+    out.origin_.labels = *kind;
+  }
   // Of a link that leads nowhere, the log will say so.
   if (fs::exists(fs::symlink_status(folder / events_name, unknown)))
     out.events_.emplace(folder / events_name);

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "partition/dataset/dataset.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/course.hpp"
@@ -23,7 +24,8 @@ namespace graphmill {
 /// is ever seen half-made. Nothing in it may be a link, but for the one that
 /// `keep_events` makes. The folder holds:
 ///   definition.yaml      the definition in full, defaults and `--set` included
-///   run.json             where its data lies, and its digest
+///   run.json             where its data lies, its digest, and what its labels
+///                        are
 ///   metrics.jsonl        one JSON object per finished phase
 ///   sizes.json           since when it has had how many trainers, if that may
 ///                        change
@@ -42,6 +44,9 @@ public:
   struct origin {
     std::filesystem::path data; ///< Absolute path of the dataset.
     std::string dataset_digest;
+    /// Of the labels that it learns, which say what its outputs mean. Runs that
+    /// do not say so are older than all labels but classes.
+    label_kind labels = label_kind::classes;
   };
 
   /// Makes `root`/<name>-<time>[-n], which did not exist before.

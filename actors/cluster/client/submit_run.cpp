@@ -3,10 +3,10 @@
 #include "actors/cluster/client/upload_files.hpp"
 #include "actors/process/temporary_folder.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/safetensors.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -31,12 +31,13 @@ result<checkpoint> beginning_with(const std::filesystem::path& weights,
 } // namespace
 
 result<std::string> submit_run(cluster_client& client, definition def,
-                               bool tensorboard,
-                               const progress_callback& tell) {
+                               bool tensorboard, const progress_callback& tell,
+                               std::optional<learnt_from> learnt) {
   const auto weights = std::exchange(def.model.weights, {});
   if (weights.empty())
     return client.submit(def, tensorboard);
-  GRAPHMILL_TRY(const auto begin, beginning_with(weights, def));
+  GRAPHMILL_TRY(auto begin, beginning_with(weights, def));
+  begin.learnt = std::move(learnt);
   temporary_folder scratch;
   GRAPHMILL_TRY(const auto parent, scratch.make());
   GRAPHMILL_TRY(const auto folder, write_checkpoint(parent, begin, 1));

@@ -3,7 +3,9 @@
 #include "actors/cluster/client/client.hpp"
 #include "messages/base/progress.hpp"
 #include "messages/definition/definition.hpp"
+#include "pipelines/results/checkpoint.hpp"
 
+#include <optional>
 #include <string>
 
 namespace graphmill {
@@ -11,8 +13,12 @@ namespace graphmill {
 /// Submits a definition. Weights that the run is to begin with
 /// (`model.weights`) lie here, where no daemon can read them: they are sent
 /// before, as a checkpoint of a run that has yet to take its first step.
+/// @param learnt What these weights have learnt from, if a run is to predict
+/// with them: the cluster then sees whether they can be of use there.
 /// @returns the id of the run.
-result<std::string> submit_run(cluster_client& client, definition def,
-                               bool tensorboard, const progress_callback& tell);
+result<std::string>
+submit_run(cluster_client& client, definition def, bool tensorboard,
+           const progress_callback& tell,
+           std::optional<learnt_from> learnt = std::nullopt);
 
 } // namespace graphmill

@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "messages/base/printable.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/flow/course.hpp"
@@ -70,6 +71,33 @@ error without_weights() {
               "`graphmill submit --predict RUN` sends them");
 }
 
+/// Weights that were sent to predict with may have learnt other labels than
+/// those here, and as many, or rows of other nodes.
+result<void> check_learnt(const learnt_from& learnt,
+                          const coordinator_config& config,
+                          const definition& def) {
+  const auto& info = config.graph->info();
+  if (learnt.dataset_digest == config.offer.dataset_digest)
+    return ok();
+  GRAPHMILL_TRY(const auto labels, kind_of_labels(info, def.labels));
+  if (learnt.labels != labels)
+    return fail(
+      ec::invalid_argument,
+      "labels of \"{}\", which this cluster serves, are {}, where the "
+      "run has learnt {}: what the model says would be read as "
+      "something else",
+      info.name, phrase_of(labels), phrase_of(learnt.labels));
+  for (const auto& type : info.node_types)
+    if (type.feature_width == 0)
+      return fail(ec::invalid_argument,
+                  "this cluster serves another dataset than the one that the "
+                  "run was trained on, and nodes of type {} have no features: "
+                  "the run has learnt a row for each node of its own, and has "
+                  "none for others",
+                  type.name);
+  return ok();
+}
+
 /// A run that begins with weights goes on with a checkpoint from before its
 /// first step.
 result<checkpoint> begin_with(const std::vector<named_tensor>& weights,
@@ -124,6 +152,8 @@ coordinator::checkpoint_before(const coordinator_config& config,
                   ? read_upload(*from.uploaded, def, config.graph->info())
                   : checkpoint_of(config.runs, from.wanted));
   if (from.uploaded && is_beginning(before)) {
+    if (before.learnt)
+      GRAPHMILL_TRYV(check_learnt(*before.learnt, config, def));
     GRAPHMILL_TRY(before, begin_with(*before.state.tensors, config, def));
     return std::optional{std::move(before)};
   }

@@ -2,6 +2,7 @@
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "messages/words/enumerated.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -140,8 +141,12 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
     return fail(ec::invalid_argument,
                 "the definition has {} bytes as YAML; {} are allowed",
                 yaml.size(), coordinator_limits::definition_bytes);
-  GRAPHMILL_TRY(run.file, run_file::create(config.runs, def, config.data,
-                                           config.offer.dataset_digest));
+  GRAPHMILL_TRY(const auto labels,
+                kind_of_labels(config.graph->info(), def.labels));
+  GRAPHMILL_TRY(
+    run.file,
+    run_file::create(config.runs, def,
+                     {config.data, config.offer.dataset_digest, labels}));
   if (from.wanted.tensorboard) {
     if (auto kept = run.file->keep_events(); !kept) {
       run.file->discard();

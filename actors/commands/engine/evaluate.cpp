@@ -8,6 +8,7 @@
 #include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/files/json_text.hpp"
+#include "pipelines/definition/value_checks.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 
 #include <fmt/format.h>
@@ -52,11 +53,18 @@ void draw_as_the_run(finished_run& run) {
     config.evaluated == split::validation ? "best_epoch" : "epochs");
 }
 
-/// Fails if the split has more scores than are brought together.
-result<void> check_scores(const local_run_config& config) {
+/// Fails if scores are asked for, and the split has more than are brought
+/// together. A definition is checked for validation and test; this split may be
+/// that of training, so that numbers are looked at, too.
+result<void> check_split(const local_run_config& config, bool scores) {
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(config.data));
   GRAPHMILL_TRY(const auto graph, whole.with_labels(config.def.labels));
   const auto& info = graph.info();
+  if (const auto note =
+        note_on_values(info, graph.seeds(config.evaluated).size()))
+    say(stderr, "warning: {}: the loss alone is told\n", *note);
+  if (!scores)
+    return ok();
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const std::uint64_t seeds = graph.seeds(config.evaluated).size();
   const auto classes = static_cast<std::uint64_t>(target.class_count);
@@ -119,10 +127,9 @@ result<int> evaluate(const evaluate_options& options) {
   run.config.evaluated = options.split == "train"        ? split::train
                          : options.split == "validation" ? split::validation
                                                          : split::test;
-  if (options.scores) {
+  if (options.scores)
     run.config.def.evaluate.scores = true;
-    GRAPHMILL_TRYV(check_scores(run.config));
-  }
+  GRAPHMILL_TRYV(check_split(run.config, options.scores));
   draw_as_the_run(run);
   const auto drawn_as = run.config.drawn_as;
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};

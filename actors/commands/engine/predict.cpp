@@ -191,6 +191,19 @@ result<std::vector<node_type_id>> types_of(const prediction_request& request,
   return out;
 }
 
+/// The ids of the tables that nodes were imported from.
+/// @param embeddings By type, in the order of `prediction_request::embeddings`.
+result<void> take_names(const fs::path& data, const dataset_info& info,
+                        const std::vector<node_type_id>& embeddings,
+                        prediction& made) {
+  GRAPHMILL_TRY(made.names, table_ids::open(data, info, info.target));
+  for (const auto type : embeddings) {
+    GRAPHMILL_TRY(auto names, table_ids::open(data, info, type));
+    made.embedding_names.push_back(std::move(names));
+  }
+  return ok();
+}
+
 /// Predicts in either way, and writes what was asked for. Borrows options, run
 /// and info; serves one call.
 class predict_work {
@@ -277,6 +290,8 @@ result<int> predict(const predict_options& options) {
   const auto request = request_of(options);
   GRAPHMILL_TRY(auto embeddings, types_of(request, info));
   prediction made;
+  if (request.csv())
+    GRAPHMILL_TRYV(take_names(run.config.data, info, embeddings, made));
   made.class_names = target.class_names;
   made.labels = target.labels;
   if (target.regression() && (options.probabilities || options.logits))

@@ -128,8 +128,10 @@ struct table_columns {
 void add_front(const prediction& made, std::int64_t line, bool classes,
                std::string& text) {
   const auto at = made.ids.empty() || !classes ? line : made.rows[line];
-  fmt::format_to(std::back_inserter(text), "{}",
-                 made.ids.empty() ? line : made.ids[line]);
+  const auto id = made.ids.empty() ? line : made.ids[line];
+  fmt::format_to(std::back_inserter(text), "{}", id);
+  if (made.names)
+    text += "," + csv_text(made.names->of(id));
   if (!classes)
     return;
   const auto found = made.classes[at];
@@ -207,9 +209,11 @@ result<void> prediction_files::write_table(const file& one,
                         other ? std::span<const std::int64_t>{} : made.rows}});
   // Rows of another type are no rows of the list.
   prediction everyone;
+  if (other && !made.embedding_names.empty())
+    everyone.names = made.embedding_names[one.embedding];
   const auto& front = other ? everyone : made;
   const auto lines = classes ? made.count() : columns.front().source.count();
-  std::string text = "id";
+  std::string text = front.names ? "id,name" : "id";
   const auto named = classes && made.labels == label_kind::classes;
   if (named)
     text += made.class_names.empty() ? ",class" : ",class,class_name";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/commands/engine/table_ids.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/dataset/dataset.hpp"
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,10 @@ struct prediction {
   /// In the order of `prediction_request::embeddings`; those of other types
   /// than the target have a row for every node.
   std::vector<const_matrix> embeddings;
+  /// Of the target, and of the types whose embeddings these are: columns of a
+  /// CSV. Null, or none at all: there are no such ids.
+  std::shared_ptr<const table_ids> names;
+  std::vector<std::shared_ptr<const table_ids>> embedding_names;
 
   std::int64_t count() const {
     return ids.empty() ? std::ssize(classes) : std::ssize(ids);
@@ -61,7 +67,8 @@ struct prediction_request {
 ///   OUT.embeddings.TYPE.npy  the same of all nodes of another type
 ///
 /// As CSV, the first four are one file with a line for each node; labels are
-/// columns of 0 and 1, and values are columns.
+/// columns of 0 and 1, and values are columns. Nodes that were imported from
+/// tables have their ids there in a column `name`.
 class prediction_files {
 public:
   static result<prediction_files> create(const prediction_request& request);

@@ -6,6 +6,7 @@
 #include "actors/commands/options/run_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -171,10 +172,11 @@ result<definition_source> definition_of(const resumption& found,
 
 /// Makes the folder of a run of which there is but a checkpoint.
 result<void> make_folder(resumption& found, const resume_options& options,
-                         const definition& def) {
+                         const definition& def, const dataset_info& info) {
+  GRAPHMILL_TRY(const auto labels, kind_of_labels(info, def.labels));
   GRAPHMILL_TRY(found.folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
-                                   {found.data, found.dataset_digest}));
+                                   {found.data, info.digest, labels}));
   return found.folder->hold();
 }
 
@@ -297,7 +299,7 @@ result<int> resume(const resume_options& options) {
   if (before != nullptr)
     GRAPHMILL_TRYV(check_restorable(def, graph.info(), *before->state.tensors));
   if (!found.folder)
-    GRAPHMILL_TRYV(make_folder(found, options, def));
+    GRAPHMILL_TRYV(make_folder(found, options, def, graph.info()));
   auto& folder = *found.folder;
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout, "{}\n",

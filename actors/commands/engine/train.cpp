@@ -3,6 +3,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
@@ -50,9 +51,10 @@ result<int> train(const train_options& options) {
       say(stderr, "warning: {}\n", *note);
   if (!options.how.trace.empty()) // Better known now than after the run.
     GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
+  GRAPHMILL_TRY(const auto labels, kind_of_labels(graph.info(), def.labels));
   GRAPHMILL_TRY(auto folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
-                                   {data, graph.info().digest}));
+                                   {data, graph.info().digest, labels}));
   GRAPHMILL_TRYV(folder.hold());
   if (options.tensorboard)
     GRAPHMILL_TRYV(keep_events(folder, options.curves));

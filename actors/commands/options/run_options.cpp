@@ -3,6 +3,7 @@
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/process/logger.hpp"
 #include "actors/process/say.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
@@ -32,7 +33,7 @@ void add_finished_run_options(CLI::App& command,
   command.add_option(
     "--data", options.data,
     "Where the dataset lies now, if it has moved; or another one "
-    "of the same types, widths and number of classes");
+    "of the same types, widths, number of classes and kind of labels");
   command
     .add_option("--neighbours", options.neighbours,
                 "Use sampled or all neighbours (default: as in the run's "
@@ -108,6 +109,14 @@ result<void> use_other_dataset(const finished_run_options& options,
                   "learnt a row for each node of its own, and has none for "
                   "others",
                   told, type.name);
+  const auto learnt = out.folder.from().labels;
+  GRAPHMILL_TRY(const auto labels, kind_of_labels(info, out.config.def.labels));
+  if (labels != learnt)
+    return fail(ec::invalid_data,
+                "{}, and its labels are {}, where the run has learnt {}: what "
+                "the model says would be read as something else. Name a "
+                "dataset with labels of the same kind",
+                told, phrase_of(labels), phrase_of(learnt));
   say(stderr, "note: {}\n", told);
   out.config.def.dataset = info.name;
   out.other_dataset = true;
@@ -140,7 +149,7 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   return out;
 }
 
-result<definition> prediction_by(const std::string& run,
+result<submission> prediction_by(const std::string& run,
                                  const std::vector<std::string>& overrides) {
   GRAPHMILL_TRY(const auto folder, run_folder::open(run));
   std::vector<std::string> settings{"evaluate.neighbours=all"};
@@ -159,7 +168,9 @@ result<definition> prediction_by(const std::string& run,
   def.trainer.min_replicas = 0;
   def.trainer.sizes.clear();
   def.model.weights = folder.weights();
-  return std::move(def);
+  const auto& from = folder.from();
+  return submission{std::move(def),
+                    learnt_from{from.dataset_digest, from.labels}};
 }
 
 } // namespace graphmill

@@ -3,12 +3,14 @@
 #include "actors/run/local_run.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,11 +42,17 @@ struct finished_run {
 };
 result<finished_run> open_finished_run(const finished_run_options& options);
 
-/// A definition by which a cluster predicts all nodes with the weights of a
-/// finished run, which `submit_run` sends: that of the run, with all neighbours
-/// unless the overrides say otherwise, and without what is for training alone.
+/// What `submit_run` takes.
+struct submission {
+  definition def;
+  std::optional<learnt_from> learnt = std::nullopt; ///< Its weights.
+};
+
+/// Has a cluster predict all nodes with the weights of a finished run: by the
+/// definition of the run, with all neighbours unless the overrides say
+/// otherwise, and without what is for training alone.
 /// @param run Its folder. @param overrides As those of `load_definition`.
-result<definition> prediction_by(const std::string& run,
+result<submission> prediction_by(const std::string& run,
                                  const std::vector<std::string>& overrides);
 
 } // namespace graphmill

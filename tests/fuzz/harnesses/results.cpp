@@ -108,7 +108,8 @@ void read_run(std::string_view input) {
 
 std::vector<std::string> runs() {
   constexpr std::string_view about =
-    R"({"data": "/srv/wordnet", "dataset_digest": "abc", "format_version": 1})";
+    R"({"data": "/srv/wordnet", "dataset_digest": "abc", "format_version": 1,
+ "labels": "regression"})";
   return {joined({about, R"([{"epoch": 0, "step": 0, "replicas": 2},
  {"epoch": 1, "step": 1, "replicas": 1}])",
                   R"({"phase": "train", "epoch": 1, "step": 9, "rank": 0}
@@ -178,6 +179,7 @@ std::vector<std::string> states() {
   auto elastic = made;
   elastic.state.at.best_validation = 0.75;
   elastic.sizes = {{{0, 0}, 2}, {{1, 4}, 1}};
+  elastic.learnt = {"abc", label_kind::multi_label};
   std::vector<std::string> out;
   for (const auto& one : {made, elastic}) {
     const auto text = format_checkpoint_state(one, {9, std::string(32, 'a')});

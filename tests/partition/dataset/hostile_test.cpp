@@ -1,4 +1,5 @@
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/dataset_names.hpp"
 #include "partition/writing/dataset_writer.hpp"
 #include "partition/writing/prepare.hpp"
 #include "tests/partition/dataset/example.hpp"
@@ -86,6 +87,9 @@ CATCH_TEST_CASE("a wrong dataset.json is refused with a reason",
     {"\"count\": 4", "\"count\": 4.5", "\"count\" should be an integer"},
     {"\"count\": 4", "\"count\": 99999999999999999999", "\"count\""},
     {"\"count\": 4", "\"count\": 1", "\"train\" should be"},
+    {"\"count\": 4", "\"count\": 281474976710656",
+     "281474976710656 nodes of paper with 8 bytes of features each are more "
+     "than the 1125899906842624 bytes"},
     {"\"count\": 5", "\"count\": 6", "shape [5]; [6] expected"},
     {"\"feature_width\": 2", "\"feature_width\": 3", "[4, 3] expected"},
     {"\"float32\"", "\"float64\"", "float32 or float16"},
@@ -125,6 +129,29 @@ CATCH_TEST_CASE("a wrong dataset.json is refused with a reason",
     CATCH_INFO(from << " -> " << to << ": " << problem.message);
     CATCH_CHECK(has(problem.message, reason));
   }
+}
+
+CATCH_TEST_CASE("bytes of arrays cannot overflow", "[partition][dataset]") {
+  auto info = example_info();
+  auto& type = info.node_types[0];
+  // 2^48 nodes of 4 bytes each are 2^50 bytes.
+  type.count = most_items;
+  type.feature_width = 1;
+  value_of(check_info(info, "here"));
+  CATCH_CHECK(type.feature_bytes() == most_array_bytes);
+  type.feature_width = most_columns; // 2^74 bytes.
+  CATCH_CHECK(has(error_of(check_info(info, "here")).message,
+                  "67108864 bytes of features each"));
+  type.sparse_features = true; // Which has no row of so many bytes.
+  value_of(check_info(info, "here"));
+  CATCH_CHECK(type.feature_bytes() == (most_array_bytes << 1) + 8);
+  type.labels = label_kind::multi_label;
+  type.class_count = most_labels; // 2^64 bytes.
+  type.class_names.clear();
+  CATCH_CHECK(has(error_of(check_info(info, "here")).message,
+                  "65536 bytes of labels each"));
+  type.class_count = 4;
+  value_of(check_info(info, "here"));
 }
 
 CATCH_TEST_CASE("a missing, truncated or foreign array is named",

@@ -1,4 +1,5 @@
 #include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/value_checks.hpp"
 #include "tests/support/catch.hpp"
 
 #include <fmt/format.h>
@@ -87,4 +88,16 @@ CATCH_TEST_CASE("labels that are numbers take metrics and losses of their own",
               "`train.loss` is for labels that are numbers");
   // As run folders have it, where every field is written.
   CATCH_CHECK(sentences_on(begin + "train: {loss: mse}}", info).empty());
+}
+
+CATCH_TEST_CASE("metrics of too many numbers are missing with a word",
+                "[definition][validation]") {
+  auto info = info_of_values();
+  CATCH_CHECK_FALSE(note_on_values(info, 16'777'216)); // 2^26 / (2 * 2)
+  CATCH_CHECK(note_on_values(info, 16'777'217)
+              == "metrics of numbers take all seeds of a split together, and "
+                 "16777217 seeds of `films` are more than the 16777216 that "
+                 "can be");
+  info.node_types[0].labels = label_kind::multi_label;
+  CATCH_CHECK_FALSE(note_on_values(info, 16'777'217));
 }

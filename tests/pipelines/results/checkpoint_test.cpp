@@ -106,6 +106,21 @@ CATCH_TEST_CASE("a checkpoint knows how many trainers there were when",
                    contains("its field sizes is missing or makes no sense"));
 }
 
+CATCH_TEST_CASE("a checkpoint may say what its weights have learnt from",
+                "[kernels]") {
+  const temp_folder folder;
+  auto made = some_checkpoint();
+  const auto back = [&] {
+    return read_checkpoint(value_of(write_checkpoint(folder.path(), made, 1)));
+  };
+  CATCH_CHECK_FALSE(value_of(back()).learnt);
+  for (const auto kind : {label_kind::classes, label_kind::regression}) {
+    made.learnt = {"def", kind};
+    CATCH_CHECK(value_of(back()).learnt == made.learnt);
+    CATCH_CHECK(value_of(back()).dataset_digest == "abc");
+  }
+}
+
 CATCH_TEST_CASE("a run folder keeps the sizes of a run", "[kernels][sizes]") {
   const temp_folder folder;
   auto run = value_of(run_folder::create(folder.path(), "r", "dataset: d\n",

@@ -47,6 +47,31 @@ CATCH_TEST_CASE("a run folder is its owner's alone", "[kernels]") {
   }
 }
 
+CATCH_TEST_CASE("a run says what the labels are that it learns", "[kernels]") {
+  const temp_folder folder;
+  for (const auto kind :
+       {label_kind::classes, label_kind::multi_label, label_kind::regression}) {
+    const auto run = value_of(run_folder::create(
+      folder / "runs", "r", "dataset: d\n", {folder.path(), "1", kind}));
+    const auto again = value_of(run_folder::reopen(run.path()));
+    CATCH_CHECK(again.from().labels == kind);
+    CATCH_CHECK(again.from().dataset_digest == "1");
+  }
+  const auto said_by = [&folder](const std::string& labels) {
+    value_of(write_file(folder / "run.json",
+                        R"({"data": "d", "format_version": 1)" + labels + "}"));
+    return run_folder::reopen(folder.path());
+  };
+  // One that does not say so is older than all labels but classes.
+  CATCH_CHECK(value_of(said_by("")).from().labels == label_kind::classes);
+  for (const auto* labels : {R"(, "labels": "links")", R"(, "labels": 1)"}) {
+    const auto said = error_of(said_by(labels));
+    CATCH_CHECK(said.code == ec::invalid_data);
+    CATCH_CHECK_THAT(said.message,
+                     contains("does not say what the labels of the run are"));
+  }
+}
+
 CATCH_TEST_CASE("a run has come to its end if its summary and weights say so",
                 "[kernels]") {
   const temp_folder folder;

@@ -11,8 +11,9 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster
+from imports import save
 from runs import merged, partitioned, small_rmat
-from support import graphmill, np, program
+from support import graphmill, imported, np, program
 
 # 1024 nodes in 16 steps.
 DEFINITION = merged(runs.SMALL, {
@@ -116,6 +117,35 @@ class Predictions(runs.Workplace):
         self.assertEqual(summary["predicted"], NODES)
         self.assert_same(self.there(folder), expected)
         self.assertEqual(list(folder.glob(".*.tmp")), [])
+
+    def typed(self, name, seed):
+        """Papers with features, and authors without."""
+        source = self.top / f"{name}-source"
+        source.mkdir()
+        rng = np.random.default_rng(seed)
+        save(source, **{
+            "paper.features": rng.normal(size=(60, 5)).astype(np.float32),
+            "paper.labels": np.arange(60) % 3,
+            "paper.train_idx": np.arange(30),
+            "paper.val_idx": np.arange(30, 40),
+            "paper.test_idx": np.arange(40, 60),
+            "author__writes__paper.edges":
+                rng.integers(0, [[20], [60]], (2, 200))})
+        (source / "meta.json").write_text(json.dumps({"node_types": {
+            "paper": {"num_nodes": 60}, "author": {"num_nodes": 20}}}))
+        imported("npy", source, "--out", self.top / name)
+        return self.top / name
+
+    def test_rows_that_other_nodes_have_learnt(self):
+        """There are as many authors, and they are other people."""
+        yesterday, today = self.typed("yesterday", 1), self.typed("today", 2)
+        run = self.train(merged(DEFINITION, {"model": {"kind": "rgcn"}}),
+                         yesterday)["run"]
+        cluster = self.cluster(partitioned(today, 2, "random"), ["0,1"])
+        self.assertIn("nodes of type author have no features",
+                      cluster.refused("submit", "--predict", run, "--set",
+                                      "dataset=today"))
+        self.assertEqual(cluster.ask("runs")["runs"], [])
 
     def test_refused(self):
         run = self.trained()

@@ -3,6 +3,7 @@ same weights whole, in parts and on a cluster."""
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -174,6 +175,44 @@ class SeveralLabels(runs.Workplace):
             timeout=runs.PATIENCE_SECONDS)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"test accuracy {told['accuracy']:.4f}", done.stdout)
+
+    def test_other_data_have_labels_of_the_same_kind(self):
+        """Weights fit as many classes as labels, and would be read as such."""
+        source = self.top / "classes-source"
+        source.mkdir()
+        rng = np.random.default_rng(9)
+        save(source, edges=rng.integers(0, 70, (2, 300)),
+             features=rng.normal(size=(70, 6)).astype(np.float32),
+             labels=np.arange(70) % LABELS, train_idx=np.arange(40),
+             val_idx=np.arange(40, 50), test_idx=np.arange(50, 70))
+        classes = self.top / "classes"
+        imported("npy", source, "--out", classes)
+        old = self.top / "old-run"  # From before runs said so.
+        shutil.copytree(self.summary["run"], old)
+        about = json.loads((old / "run.json").read_text())
+        self.assertEqual(about.pop("labels"), "multi_label")
+        about["dataset_digest"] = "that of another one"
+        (old / "run.json").write_text(json.dumps(about))
+        one, any_of = "one class for each node", "any of several labels"
+        for run, data, found, learnt in (
+                (self.summary["run"], classes, one, any_of),
+                (old, self.data, any_of, one)):
+            for words in (["evaluate"],
+                          ["predict", "--out", self.top / "never.npy"]):
+                done = graphmill(words[0], run, "--data", data, *words[1:])
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertRegex(done.stderr, "its labels are " + found
+                                 + ".*, where the run has learnt " + learnt)
+        self.assertFalse((self.top / "never.npy").exists())
+        with Cluster(self.top / "other", partitioned(classes, 2, "random"),
+                     ["0,1"]) as cluster:
+            said = cluster.refused("submit", "--predict", self.summary["run"],
+                                   "--set", "dataset=classes")
+            self.assertRegex(said, f"are {one}.*has learnt {any_of}")
+            self.assertEqual(cluster.ask("runs")["runs"], [])
+        out = self.top / "as-classes.npy"
+        self.ask("predict", old, "--data", classes, "--out", out)
+        self.assertEqual(np.load(out).shape, (70,))
 
     def test_refused(self):
         path = self.write(merged(DEFINITION, {"train": {

@@ -189,6 +189,24 @@ class Regression(runs.Workplace):
             self.assertAlmostEqual(done["test"]["loss"], losses.mean(), 4)
             self.assertEqual(done["metric"], "mae")
             self.assertNotIn("values", done["test"])
+        self.check_names(done["run"], data, predictions)
+
+    def check_names(self, run, data, predictions):
+        """A table of predictions has the ids of the tables it is made of."""
+        names = data / "nodes/node/ids.txt"
+        self.assertEqual(names.read_text(), "".join(
+            f"{i}\n" for i in range(NODES)))
+        names.write_text("".join(f"person {i}\n" for i in range(NODES)))
+        nodes = self.top / "few.txt"
+        nodes.write_text("7\n3\n")
+        out = self.top / "few.csv"
+        self.ask("predict", run, "--data", data, "--out", out, "--nodes", nodes)
+        head, *lines = out.read_text().splitlines()
+        self.assertEqual(head, "id,name,value_0")
+        for node, line in zip((7, 3), lines):
+            *front, value = line.split(",")
+            self.assertEqual(front, [str(node), f"person {node}"])
+            self.assertAlmostEqual(float(value), predictions[node], 4)
 
     def test_hops_beside_features(self):
         out = self.top / "hops"

@@ -118,6 +118,10 @@ result<void> prediction_arrays::take(const batch_key& key,
                 "each of the nodes {} to {}, which are its own",
                 key.rank, logits.size(), nodes.size(), key.step + 1,
                 shape_.classes, begin, begin + count - 1);
+  // Rows that are there twice would stand for others that are missing.
+  if (!told_[key.rank].add(key.step))
+    return fail(ec::invalid_data, "rank {} told of step {} twice", key.rank,
+                key.step + 1);
   if (count == 0)
     return ok();
   if (!files_)
@@ -125,6 +129,14 @@ result<void> prediction_arrays::take(const batch_key& key,
   GRAPHMILL_TRYV(write(begin, logits));
   rows_ += count;
   return ok();
+}
+
+bool prediction_arrays::told_steps::add(std::int64_t step) {
+  if (step < until || !ahead.insert(step).second)
+    return false;
+  while (ahead.erase(until) != 0)
+    ++until;
+  return true;
 }
 
 result<void> prediction_arrays::write(std::int64_t begin,

@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 
 namespace graphmill {
@@ -56,7 +58,8 @@ public:
   static void observe(const std::shared_ptr<prediction_arrays>& self,
                       run_observer& by);
 
-  /// What a rank made of its nodes of a step, which is told once.
+  /// What a rank made of its nodes of a step. Fails if it has told of that step
+  /// before.
   /// @param logits [nodes, classes]
   result<void> take(const batch_key& key, std::span<const node_id> nodes,
                     std::span<const float> logits);
@@ -77,6 +80,16 @@ private:
     std::uint64_t predictions_at = 0;
   };
 
+  /// The steps of which a rank has told: all before `until`, and `ahead`, of
+  /// which there are as many as results overtake each other.
+  struct told_steps {
+    std::int64_t until = 0;
+    std::set<std::int64_t> ahead;
+
+    /// @returns whether it had not told of that step.
+    bool add(std::int64_t step);
+  };
+
   result<void> open();
   result<void> write(std::int64_t begin, std::span<const float> logits);
 
@@ -84,6 +97,7 @@ private:
   const prediction_shape shape_;
   std::optional<files> files_; ///< None before the first row.
   std::int64_t rows_ = 0;      ///< That are there.
+  std::map<rank_id, told_steps> told_;
   std::optional<error> failure_;
 };
 

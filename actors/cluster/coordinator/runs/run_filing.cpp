@@ -34,13 +34,11 @@ run_state state_of(const saved_run& run, bool cancelled) {
 
 } // namespace
 
-result<std::shared_ptr<run_file>> run_file::create(const fs::path& runs,
-                                                   const definition& def,
-                                                   const fs::path& data,
-                                                   const std::string& digest) {
-  GRAPHMILL_TRY(
-    auto folder,
-    run_folder::create(runs, def.name, definition_yaml(def), {data, digest}));
+result<std::shared_ptr<run_file>>
+run_file::create(const fs::path& runs, const definition& def,
+                 const run_folder::origin& from) {
+  GRAPHMILL_TRY(auto folder,
+                run_folder::create(runs, def.name, definition_yaml(def), from));
   return std::shared_ptr<run_file>{new run_file{std::move(folder)}};
 }
 

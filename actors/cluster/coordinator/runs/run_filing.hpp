@@ -27,10 +27,10 @@ namespace graphmill {
 /// The run folder of a run on a cluster, at the coordinator.
 class run_file {
 public:
-  /// @param data The coordinator's partitioned dataset.
+  /// @param from The coordinator's partitioned dataset.
   static result<std::shared_ptr<run_file>>
   create(const std::filesystem::path& runs, const definition& def,
-         const std::filesystem::path& data, const std::string& digest);
+         const run_folder::origin& from);
 
   /// Of a run that another coordinator has left, with the metrics that it had
   /// told by then. One of the next two, or `go_back`, says where it stands.

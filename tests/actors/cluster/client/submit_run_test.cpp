@@ -34,13 +34,14 @@ struct taking_coordinator {
     });
   }
 
-  result<std::string> submit(const definition& def) {
+  result<std::string> submit(const definition& def,
+                             std::optional<learnt_from> learnt = std::nullopt) {
     cluster_client::settings with;
     with.command = "test";
     with.address = fake.address();
     with.key = fake.key_file();
     auto client = value_of(cluster_client::make(std::move(with)));
-    return submit_run(client, def, true, {});
+    return submit_run(client, def, true, {}, learnt);
   }
 
   temp_folder uploaded;
@@ -68,7 +69,9 @@ CATCH_TEST_CASE("the weights that a run begins with are sent before it",
   CATCH_CHECK(there.fake.count(method::upload) == 0);
 
   def.model.weights = file.string();
-  CATCH_CHECK(value_of(there.submit(def)) == "r1");
+  CATCH_CHECK(
+    value_of(there.submit(def, learnt_from{"abc", label_kind::multi_label}))
+    == "r1");
   CATCH_CHECK(there.wanted.uploaded);
   CATCH_CHECK(there.wanted.tensorboard);
   CATCH_CHECK(there.wanted.run.empty());
@@ -77,6 +80,7 @@ CATCH_TEST_CASE("the weights that a run begins with are sent before it",
   const auto sent = value_of(read_checkpoint(there.uploaded.path()));
   CATCH_CHECK(sent.state.at == course_position{});
   CATCH_CHECK(sent.dataset_digest.empty());
+  CATCH_CHECK(sent.learnt == learnt_from{"abc", label_kind::multi_label});
   CATCH_CHECK(sent.definition == definition_yaml(there.submitted));
   const auto& tensors = *sent.state.tensors;
   CATCH_REQUIRE(tensors.size() == 2);

@@ -148,6 +148,27 @@ CATCH_TEST_CASE("a rank tells its own nodes, and all of them",
   CATCH_CHECK(names_in(folder.path()).empty());
 }
 
+CATCH_TEST_CASE("a rank tells of each step once", "[cluster][predictions]") {
+  temp_folder folder;
+  prediction_arrays arrays{folder.path(), ten_nodes};
+  // All but one row, and another one again: as many rows as there are nodes.
+  for (const auto i : {1, 7, 4, 0, 5, 2, 6, 3, 8})
+    if (i != 2)
+      value_of(tell(arrays, all_told()[static_cast<std::size_t>(i)]));
+  for (const auto i : {1, 5, 7, 8}) {
+    const auto& told = all_told()[static_cast<std::size_t>(i)];
+    const auto said = error_of(tell(arrays, told));
+    CATCH_CHECK(said.code == ec::invalid_data);
+    CATCH_CHECK(said.message
+                == "rank " + std::to_string(told.rank) + " told of step "
+                     + std::to_string(told.step + 1) + " twice");
+  }
+  CATCH_CHECK(error_of(arrays.commit()).message
+              == "trainers told the logits of 9 nodes, and there are 10");
+  value_of(tell(arrays, all_told()[2]));
+  value_of(arrays.commit());
+}
+
 CATCH_TEST_CASE("a conductor has predictions written",
                 "[cluster][predictions]") {
   temp_folder folder;

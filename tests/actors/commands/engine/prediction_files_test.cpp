@@ -111,4 +111,56 @@ CATCH_TEST_CASE("numbers are predicted as they come out", "[predict]") {
               == "id,value_0\n9,4\n4,-2\n");
 }
 
+CATCH_TEST_CASE("ids of tables stand beside those of nodes", "[predict]") {
+  const temp_folder folder;
+  dataset_info info;
+  info.node_types = {{.name = "film", .count = 3},
+                     {.name = "actor", .count = 2}};
+  const auto films = folder / "data" / "nodes" / "film";
+  std::filesystem::create_directories(films);
+  const auto open = [&](node_type_id type) {
+    return table_ids::open(folder / "data", info, type);
+  };
+  CATCH_CHECK(value_of(open(0)) == nullptr); // It was not made of tables.
+  value_of(write_text(films / "ids.txt", "m1\n\"Up\", 3\n\n"));
+  const auto names = value_of(open(0));
+  CATCH_CHECK(value_of(open(1)) == nullptr);
+  CATCH_CHECK(names->of(0) == "m1");
+  CATCH_CHECK(names->of(1) == "\"Up\", 3");
+  CATCH_CHECK(names->of(2).empty());
+  const std::vector<float> rows{1, 2, 3, 4, 5};
+  prediction made;
+  made.names = names;
+  made.class_names = {"a", "b"};
+  made.embeddings = {{rows.data(), 3, 1}, {rows.data() + 3, 2, 1}};
+  made.embedding_names = {names, nullptr};
+  const auto write = [&](bool listed, const char* name) {
+    auto files = value_of(prediction_files::create(
+      {.out = folder / name, .listed = listed, .embeddings = {"", "actor"}}));
+    value_of(files.write(made));
+  };
+  const auto content = [&](const char* name) {
+    return value_of(read_text(folder / name, 1000));
+  };
+  made.classes = {1, 0, 1};
+  write(false, "all.csv");
+  CATCH_CHECK(content("all.csv")
+              == "id,name,class,class_name\n0,m1,1,b\n"
+                 "1,\"\"\"Up\"\", 3\",0,a\n2,,1,b\n");
+  CATCH_CHECK(content("all.embeddings.csv")
+              == "id,name,embedding_0\n0,m1,1\n1,\"\"\"Up\"\", 3\",2\n2,,3\n");
+  CATCH_CHECK(content("all.embeddings.actor.csv")
+              == "id,embedding_0\n0,4\n1,5\n");
+  made.ids = {2, 0};
+  made.rows = {2, 0};
+  write(true, "some.csv");
+  CATCH_CHECK(content("some.csv")
+              == "id,name,class,class_name\n2,,1,b\n0,m1,1,b\n");
+  for (const auto* wrong : {"m1\nm2\n", "m1\nm2\nm3\nm4\n", "m1\nm2\nm3", ""}) {
+    CATCH_INFO(wrong);
+    value_of(write_text(films / "ids.txt", wrong));
+    CATCH_CHECK(error_of(open(0)).code == ec::invalid_data);
+  }
+}
+
 } // namespace graphmill::test

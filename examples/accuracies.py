@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Trains the examples with published settings several times, and prints mean and
+deviation of their test accuracies beside what others reach.
+
+    python3 examples/accuracies.py SOURCES [--only NAME ...] [--seeds 5] [--json]
+
+SOURCES holds `cora`, `citeseer` and `imdb`, each of them a folder of arrays as
+`graphmill import npy` reads it, with features as compressed rows; what is not
+there is left out, and named. Two more graphs are made of these: `cora-words`
+and `imdb-words`, in which the columns of the features are nodes of a type
+`word`, so that no node has features, and all have vectors that are learnt.
+
+A run is `graphmill train DEFINITION --set seed=N`, with what is printed of its
+example after `--set`; `--set` here adds to that of every run. Deviations are
+those of samples, over the seeds 1, 2 ..."""
+
+import argparse
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PATIENCE_SECONDS = 3600
+L1, REVERSE = ["--normalise", "l1"], ["--reverse"]
+
+# Name; source; flags of its import; definition; settings; percent of the test
+# nodes that others reach, or None, and who.
+EXAMPLES = [
+    ("gcn-cora", "cora", L1, "cora", [], 81.5, "Kipf and Welling, ICLR'17"),
+    ("gcn-citeseer", "citeseer", L1, "citeseer", [], 70.3,
+     "Kipf and Welling, ICLR'17"),
+    ("gat-cora", "cora", L1, "cora-gat", [], 83.0,
+     "Velickovic et al., ICLR'18: 83.0 +- 0.7"),
+    ("gat-citeseer", "citeseer", L1, "cora-gat", ["dataset=citeseer"], 72.5,
+     "Velickovic et al., ICLR'18: 72.5 +- 0.7"),
+    ("gatv2-cora", "cora", L1, "cora-gat", ["model.kind=gatv2"], None,
+     "none with these settings"),
+    ("sage-cora", "cora", L1, "cora-sage", [], 80.5,
+     "a plain script: 80.5 +- 0.8"),
+    ("rgcn-imdb", "imdb", [*REVERSE, "--sparse"], "imdb", [], 50.5,
+     "a plain script"),
+    ("rgcn-imdb-words", "imdb-words", REVERSE, "imdb",
+     ["dataset=imdb-words"], None, "none; rgcn-imdb has features"),
+    ("rgcn-cora-words", "cora-words", REVERSE, "imdb",
+     ["dataset=cora-words"], None, "none; gcn-cora has features"),
+]
+WORDS = "-words"
+
+
+def words_as_nodes(source, out):
+    """A folder for `import npy` in which columns of features are nodes."""
+    meta = json.loads((source / "meta.json").read_text())
+    typed = "node_types" in meta
+    kinds = meta["node_types"] if typed else {"paper": meta}
+    (target,) = (name for name, about in kinds.items()
+                 if "num_features" in about)
+    begin = f"{target}." if typed else ""
+    out.mkdir()
+    for path in source.glob("*.npy"):
+        name = path.name
+        if name.startswith(f"{begin}features_"):
+            continue
+        if not typed:
+            name = (f"{target}__cites__{target}.edges.npy"
+                    if name == "edges.npy" else f"{target}.{name}")
+        shutil.copyfile(path, out / name)
+    begins, columns = (np.load(source / f"{begin}features_{name}.npy")
+                       for name in ("indptr", "indices"))
+    rows = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    np.save(out / f"{target}__has__word.edges.npy",
+            np.stack([rows, columns.astype(np.int64)]))
+    (out / "meta.json").write_text(json.dumps({"node_types": {
+        "word": {"num_nodes": kinds[target]["num_features"]},
+        **{name: {key: about[key] for key in ("num_nodes", "num_classes")
+                  if key in about} for name, about in kinds.items()}}}))
+
+
+def graphmill(options, *arguments):
+    done = subprocess.run(
+        [options.program, *map(str, arguments), "--quiet", "--json"],
+        text=True, stdout=subprocess.PIPE, timeout=PATIENCE_SECONDS)
+    if done.returncode != 0:
+        sys.exit(f"graphmill {arguments[0]} failed: {done.returncode}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def imported(options, work, source, flags):
+    """The dataset of a source, made once."""
+    data = work / "data" / source
+    if data.exists():
+        return data
+    folder = options.sources / source.removesuffix(WORDS)
+    if source.endswith(WORDS):
+        words_as_nodes(folder, work / source)
+        folder = work / source
+    graphmill(options, "import", "npy", folder, *flags, "--out", data)
+    return data
+
+
+def measure(options, work, example):
+    name, source, flags, definition, settings, reference, whose = example
+    data = imported(options, work, source, flags)
+    shares = []
+    for seed in range(1, options.seeds + 1):
+        each = [*settings, *options.set, f"seed={seed}"]
+        summary = graphmill(
+            options, "train", ROOT / "examples" / f"{definition}.yaml",
+            "--data", data, "--runs", work / "runs",
+            *(word for one in each for word in ("--set", one)))
+        shares.append(100 * summary["test"]["accuracy"])
+    return {"name": name, "definition": f"{definition}.yaml",
+            "settings": settings, "accuracies": shares,
+            "mean": statistics.mean(shares),
+            "deviation": statistics.stdev(shares) if len(shares) > 1 else 0.0,
+            "reference": reference, "whose": whose}
+
+
+def show(one):
+    published = "-" if one["reference"] is None else f"{one['reference']:.1f}"
+    settings = "".join(f" --set {each}" for each in one["settings"])
+    print(f"{one['name']:16} {one['mean']:5.1f} +- {one['deviation']:3.1f}"
+          f"  beside {published:>4} ({one['whose']})"
+          f"  {one['definition']}{settings}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", type=pathlib.Path)
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME",
+                        choices=[example[0] for example in EXAMPLES])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--set", action="append", default=[],
+                        metavar="FIELD=VALUE")
+    parser.add_argument("--program", default=ROOT / "build/actors/graphmill")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if options.seeds < 1:
+        parser.error("--seeds must be 1 or more")
+    wanted = [example for example in EXAMPLES
+              if not options.only or example[0] in options.only]
+    there = [example for example in wanted if
+             (options.sources / example[1].removesuffix(WORDS)).is_dir()]
+    for example in wanted:
+        if example not in there:
+            print(f"left out: {example[0]}, for there is no "
+                  f"{options.sources / example[1].removesuffix(WORDS)}",
+                  file=sys.stderr)
+    if not there:
+        sys.exit(f"{options.sources} has none of the graphs")
+    results = []
+    with tempfile.TemporaryDirectory() as work:
+        for example in there:
+            results.append(measure(options, pathlib.Path(work), example))
+            if not options.json:
+                show(results[-1])
+    if options.json:
+        print(json.dumps({"seeds": options.seeds, "examples": results}))
+
+
+if __name__ == "__main__":
+    main()

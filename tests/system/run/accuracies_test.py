@@ -1,0 +1,104 @@
+"""The script that repeats published accuracies, on small graphs: which runs it
+makes, and what it tells of them."""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
+import runs
+from accuracies import EXAMPLES, words_as_nodes
+from imports import save
+from support import ROOT, np, program
+
+NODES, WIDTH, CLASSES = 60, 11, 3
+SHORT = ["--set", "train.epochs=2", "--set", "train.patience=0"]
+
+
+class Accuracies(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        rng = np.random.default_rng(6)
+        cls.dense = (rng.random((NODES, WIDTH)) < 0.3).astype(np.float32)
+        cls.sources = cls.top / "sources"
+        links = rng.integers(0, NODES, (2, 200))
+        about = {"num_nodes": NODES, "num_features": WIDTH,
+                 "num_classes": CLASSES}
+        cls.write_source("cora", "", {"edges": links}, about)
+        cls.write_source("imdb", "movie.", {
+            "movie__to__actor.edges":
+                rng.integers(0, [[NODES], [9]], (2, 80))},
+            {"node_types": {"movie": about, "actor": {"num_nodes": 9}}})
+
+    @classmethod
+    def write_source(cls, name, begin, edges, meta):
+        """Features are compressed rows."""
+        folder = cls.sources / name
+        folder.mkdir(parents=True)
+        rows, columns = np.nonzero(cls.dense)
+        counts = np.bincount(rows, minlength=NODES)
+        save(folder, **edges, **{f"{begin}{key}": array for key, array in {
+            "labels": np.arange(NODES) % CLASSES,
+            "train_idx": np.arange(20), "val_idx": np.arange(20, 30),
+            "test_idx": np.arange(30, NODES),
+            "features_indptr": np.concatenate([[0], np.cumsum(counts)]),
+            "features_indices": columns.astype(np.int32),
+            "features_values": cls.dense[rows, columns]}.items()})
+        (folder / "meta.json").write_text(json.dumps(meta))
+
+    def script(self, *arguments):
+        done = subprocess.run(
+            ["/usr/bin/python3", "-B", ROOT / "examples/accuracies.py",
+             self.sources, "--program", program(), *SHORT, *arguments],
+            text=True, capture_output=True, timeout=runs.PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_every_example(self):
+        done = self.script("--seeds", "2", "--json")
+        told = json.loads(done.stdout)
+        self.assertEqual(told["seeds"], 2)
+        self.assertEqual(
+            [one["name"] for one in told["examples"]],
+            [example[0] for example in EXAMPLES if example[1] != "citeseer"])
+        for one in told["examples"]:
+            with self.subTest(one["name"]):
+                shares = one["accuracies"]
+                self.assertEqual(len(shares), 2)
+                for share in shares:  # Of the 30 test nodes.
+                    self.assertAlmostEqual(share * 0.3, round(share * 0.3), 6)
+                self.assertAlmostEqual(one["mean"], sum(shares) / 2)
+                self.assertAlmostEqual(one["deviation"],
+                                       statistics.stdev(shares))
+        for name, *_ in (e for e in EXAMPLES if e[1] == "citeseer"):
+            self.assertIn(f"left out: {name}, for there is no", done.stderr)
+
+    def test_in_words(self):
+        done = self.script("--seeds", "1", "--only", "gcn-cora")
+        self.assertRegex(
+            done.stdout, r"^gcn-cora +\d+\.\d \+- 0\.0  beside 81\.5 "
+            r"\(Kipf and Welling, ICLR'17\)  cora\.yaml\n$")
+
+    def test_words_become_nodes(self):
+        out = self.top / "words"
+        words_as_nodes(self.sources / "imdb", out)
+        made = np.zeros((NODES, WIDTH), np.float32)
+        made[tuple(np.load(out / "movie__has__word.edges.npy"))] = 1
+        np.testing.assert_array_equal(made, self.dense)
+        self.assertEqual(json.loads((out / "meta.json").read_text()), {
+            "node_types": {"word": {"num_nodes": WIDTH},
+                           "movie": {"num_nodes": NODES,
+                                     "num_classes": CLASSES},
+                           "actor": {"num_nodes": 9}}})
+        self.assertEqual(list(out.glob("*features*")), [])
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
