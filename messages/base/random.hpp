@@ -43,7 +43,7 @@ using words4 = std::array<std::uint32_t, 4>;
 /// What all forms of Philox4x32-10 are made of (Salmon, Moraes, Dror, Shaw:
 /// "Parallel random numbers: as easy as 1, 2, 3", SC'11): `philox4x32` below,
 /// `philox4x32_lanes` of random_lanes.hpp, and the one on tensors in
-/// pipelines/model/torch_operations.cpp. Holds the key of a round.
+/// pipelines/model/torch/torch_operations.cpp. Holds the key of a round.
 struct philox {
   static constexpr int rounds = 10;
   static constexpr std::uint32_t multiplier0 = 0xD2511F53u; ///< Of word 0.

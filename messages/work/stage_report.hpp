@@ -25,7 +25,7 @@ struct stage_report {
     return total > 0 ? busy_seconds / total : 0;
   }
 
-  /// The list of its fields: calls `visit` with the name in run.capnp and the
+  /// The list of its fields: calls `visit` with the name in usage.capnp and the
   /// field, behind which come those of `others`, which are reports, too.
   static void fields(auto& of, auto visit, auto&... others) {
     visit("stage", of.stage, others.stage...);

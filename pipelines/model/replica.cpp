@@ -8,7 +8,7 @@
 #include "pipelines/model/memory_estimate.hpp"
 #include "pipelines/model/seed_losses.hpp"
 #include "pipelines/model/state_shapes.hpp"
-#include "pipelines/model/torch_model.hpp"
+#include "pipelines/model/torch/torch_model.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-#include "pipelines/model/torch_model.hpp"
+#include "pipelines/model/torch/torch_model.hpp"
 
 #include "pipelines/kernels/table_gradient.hpp"
-#include "pipelines/model/torch_operations.hpp"
-#include "pipelines/model/torch_transformer.hpp"
+#include "pipelines/model/torch/torch_operations.hpp"
+#include "pipelines/model/torch/torch_transformer.hpp"
 
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>

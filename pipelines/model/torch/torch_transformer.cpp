@@ -1,4 +1,4 @@
-#include "pipelines/model/torch_transformer.hpp"
+#include "pipelines/model/torch/torch_transformer.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "pipelines/model/torch_operations.hpp"
+#include "pipelines/model/torch/torch_operations.hpp"
 
 #include "messages/base/random.hpp"
 

@@ -6,7 +6,7 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/parameters.hpp"
-#include "pipelines/model/model_step.hpp"
+#include "pipelines/model/passes/model_step.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/model_layout.hpp"
-#include "pipelines/model/torch_operations.hpp"
+#include "pipelines/model/torch/torch_operations.hpp"
 
 #include <ATen/ATen.h>
 
