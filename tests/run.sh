@@ -2,7 +2,15 @@
 # Builds and runs every test: installs packages, builds a release in build/ with
 # warnings as errors and tests it, then tests the parts without libtorch and CAF
 # again under sanitizers. Ends with the number of tests that passed and failed.
+# It has no options: what it builds is there for `meson test` afterwards, which
+# runs chosen tests (`meson test -C build NAME`).
 set -euo pipefail
+if [ $# -gt 0 ]; then
+  sed -n '2,/^set /{/^# /s/^# //p}' "$0"
+  [ "$1" = --help ] || [ "$1" = -h ] && exit 0
+  echo "unknown argument: $1" >&2
+  exit 2
+fi
 cd "$(dirname "$0")/.."
 source examples/setup.sh
 
