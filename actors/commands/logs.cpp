@@ -1,6 +1,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/time_text.hpp"
 #include "actors/commands/text/follow.hpp"
 #include "actors/process/logs/log_levels.hpp"
 #include "actors/process/logs/log_lines.hpp"

@@ -1,6 +1,6 @@
 #include "actors/commands/top/top_log.hpp"
 
-#include "actors/commands/options/cluster_options.hpp"
+#include "actors/commands/options/time_text.hpp"
 
 #include <fmt/format.h>
 
