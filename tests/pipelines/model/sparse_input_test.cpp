@@ -47,6 +47,20 @@ bool close(float got, double want) {
   return std::abs(got - want) <= 1e-5 * (1 + std::abs(want));
 }
 
+/// What `compute` makes of `begun` by one thread; by three it makes the same.
+template <class Compute>
+std::vector<float> by_any_team(const std::vector<float>& begun,
+                               Compute compute) {
+  auto by_one = begun;
+  auto by_three = begun;
+  thread_team one{1};
+  thread_team three{3};
+  compute(one, by_one.data());
+  compute(three, by_three.data());
+  CATCH_CHECK(by_one == by_three);
+  return by_one;
+}
+
 } // namespace
 
 CATCH_TEST_CASE("sparse rows times a matrix are the dense ones times it",
@@ -59,27 +73,24 @@ CATCH_TEST_CASE("sparse rows times a matrix are the dense ones times it",
   const auto weight = random_floats(random, columns * width);
   const const_matrix w{weight.data(), columns, width};
   const sparse_input input{x.packed.data(), rows, x.form, {}};
-  std::vector<float> by_one(rows * width, 9);
-  std::vector<float> by_three(rows * width, 9);
-  thread_team one{1};
-  thread_team three{3};
-  input.multiply(one, w, {by_one.data(), rows, width});
-  input.multiply(three, w, {by_three.data(), rows, width});
-  CATCH_CHECK(by_one == by_three);
+  const auto got = by_any_team(std::vector<float>(rows * width, 9),
+                               [&input, &w](thread_team& team, float* to) {
+                                 input.multiply(team, w, {to, rows, width});
+                               });
   auto good = true;
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t c = 0; c < width; ++c) {
       double want = 0;
       for (std::int64_t k = 0; k < columns; ++k)
         want += double(x.dense[i * columns + k]) * weight[k * width + c];
-      good &= close(by_one[i * width + c], want);
+      good &= close(got[i * width + c], want);
     }
   CATCH_CHECK(good);
   // A few rows, added to what is there.
   std::vector<float> some(3 * width, 2);
   input.multiply(1200, 1203, w, 1, {some.data(), 3, width});
   for (std::int64_t i = 0; i < 3 * width; ++i)
-    CATCH_CHECK(some[i] == 2 + by_one[1200 * width + i]);
+    CATCH_CHECK(some[i] == 2 + got[1200 * width + i]);
 }
 
 CATCH_TEST_CASE("the gradient of a weight sums over the first sparse rows",
@@ -92,20 +103,18 @@ CATCH_TEST_CASE("the gradient of a weight sums over the first sparse rows",
   const auto gradient = random_floats(random, first * width);
   const const_matrix g{gradient.data(), first, width};
   const sparse_input input{x.packed.data(), sparse_example::rows, x.form, {}};
-  std::vector<float> by_one(columns * width, 1);
-  std::vector<float> by_three(columns * width, 1);
-  thread_team one{1};
-  thread_team three{3};
-  input.add_product_tn(one, g, {by_one.data(), columns, width});
-  input.add_product_tn(three, g, {by_three.data(), columns, width});
-  CATCH_CHECK(by_one == by_three);
+  const auto got =
+    by_any_team(std::vector<float>(columns * width, 1),
+                [&input, &g](thread_team& team, float* to) {
+                  input.add_product_tn(team, g, {to, columns, width});
+                });
   auto good = true;
   for (std::int64_t k = 0; k < columns; ++k)
     for (std::int64_t c = 0; c < width; ++c) {
       double want = 1;
       for (std::int64_t i = 0; i < first; ++i)
         want += double(x.dense[i * columns + k]) * gradient[i * width + c];
-      good &= close(by_one[k * width + c], want);
+      good &= close(got[k * width + c], want);
     }
   CATCH_CHECK(good);
 }
