@@ -81,9 +81,14 @@ class Workplace(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
         cls.runs = cls.top / "runs"
 
+    @property
+    def own_name(self):
+        """Of this test among those of its class: for what it has of its own."""
+        return self.id().split(".")[-1]
+
     def write(self, definition, data, name=""):
         """Writes a definition for a dataset; YAML allows it to be JSON."""
-        path = self.top / f"{self.id().split('.')[-1]}{name}.yaml"
+        path = self.top / f"{self.own_name}{name}.yaml"
         path.write_text(json.dumps({"dataset": name_of(data), **definition}))
         return path
 
