@@ -130,6 +130,26 @@ def small_rmat(out, **options):
         **options})
 
 
+# Runs for a moment, on what `tiny_rmat` makes.
+TINY = {
+    "sampler": {"fanouts": [4, 4]},
+    "model": {"hidden": 16},
+    "train": {"batch_size": 32, "epochs": 2},
+}
+# Goes on until somebody ends it.
+ENDLESS = merged(TINY, {
+    "train": {"epochs": 100000},
+    "evaluate": {"every": 50000},
+    "faults": {"trainer_delay_ms": 5},
+})
+
+
+def tiny_rmat(out, **options):
+    return imported_rmat(out, **{
+        "scale": 9, "edges": 3000, "features": 8, "classes": 3, "train": 0.2,
+        **options})
+
+
 def partitioned(dataset, parts, method):
     """Cuts a dataset; returns the folder of the parts."""
     out = dataset.with_name(f"{dataset.name}-{method}-{parts}")
