@@ -43,8 +43,15 @@ std::vector<float> random_floats(std::mt19937& random, std::int64_t count) {
   return out;
 }
 
-bool close(float got, double want) {
-  return std::abs(got - want) <= 1e-5 * (1 + std::abs(want));
+/// Whether what is in each row and column is close to `want` of the two.
+template <class Want>
+bool close(const std::vector<float>& got, std::int64_t width, Want want) {
+  for (std::int64_t i = 0; i < std::ssize(got); ++i) {
+    const double exact = want(i / width, i % width);
+    if (!(std::abs(got[i] - exact) <= 1e-5 * (1 + std::abs(exact))))
+      return false;
+  }
+  return true;
 }
 
 /// What `compute` makes of `begun` by one thread; by three it makes the same.
@@ -77,15 +84,12 @@ CATCH_TEST_CASE("sparse rows times a matrix are the dense ones times it",
                                [&input, &w](thread_team& team, float* to) {
                                  input.multiply(team, w, {to, rows, width});
                                });
-  auto good = true;
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t c = 0; c < width; ++c) {
-      double want = 0;
-      for (std::int64_t k = 0; k < columns; ++k)
-        want += double(x.dense[i * columns + k]) * weight[k * width + c];
-      good &= close(got[i * width + c], want);
-    }
-  CATCH_CHECK(good);
+  CATCH_CHECK(close(got, width, [&x, &weight](std::int64_t i, std::int64_t c) {
+    double want = 0;
+    for (std::int64_t k = 0; k < columns; ++k)
+      want += double(x.dense[i * columns + k]) * weight[k * width + c];
+    return want;
+  }));
   // A few rows, added to what is there.
   std::vector<float> some(3 * width, 2);
   input.multiply(1200, 1203, w, 1, {some.data(), 3, width});
@@ -108,15 +112,13 @@ CATCH_TEST_CASE("the gradient of a weight sums over the first sparse rows",
                 [&input, &g](thread_team& team, float* to) {
                   input.add_product_tn(team, g, {to, columns, width});
                 });
-  auto good = true;
-  for (std::int64_t k = 0; k < columns; ++k)
-    for (std::int64_t c = 0; c < width; ++c) {
+  CATCH_CHECK(
+    close(got, width, [&x, &gradient](std::int64_t k, std::int64_t c) {
       double want = 1;
       for (std::int64_t i = 0; i < first; ++i)
         want += double(x.dense[i * columns + k]) * gradient[i * width + c];
-      good &= close(got[k * width + c], want);
-    }
-  CATCH_CHECK(good);
+      return want;
+    }));
 }
 
 CATCH_TEST_CASE("dropout of sparse rows drops what it drops of dense ones",
