@@ -51,6 +51,15 @@ cache_filler_config config_of(daemons& d, const memory_graph& graph,
   return out;
 }
 
+/// The same with a gauge, and room for all that is remote.
+cache_filler_config watched_config_of(daemons& d, const memory_graph& graph,
+                                      cache_order order) {
+  auto out = config_of(d, graph, order, 1 << 20);
+  out.gauge =
+    std::make_shared<actor_gauge>(actor_label{actor_kind::cache_filler});
+  return out;
+}
+
 std::shared_ptr<outcome<cache_filled>> fill(daemons& d,
                                             const cache_filler_config& config) {
   const auto filler = d.sim.own(spawn_cache_filler(d.sim.system(), config));
@@ -144,9 +153,7 @@ CATCH_TEST_CASE("a cache filler tells how it is", "[actors][cache]") {
   const auto graph = graph_of(3);
   for (auto order : {cache_order::vip, cache_order::degree}) {
     daemons d{cut(graph, 3, random_assignment(graph, 3, 3)), 3};
-    auto config = config_of(d, graph, order, 1 << 20);
-    config.gauge =
-      std::make_shared<actor_gauge>(actor_label{actor_kind::cache_filler});
+    const auto config = watched_config_of(d, graph, order);
     const auto state = [&config] {
       return config.gauge->lanes().front().state;
     };
@@ -200,9 +207,7 @@ CATCH_TEST_CASE("a cache that cannot be filled says why", "[actors][cache]") {
   const auto graph = graph_of(3);
   for (auto order : {cache_order::vip, cache_order::degree}) {
     daemons d{cut(graph, 3, random_assignment(graph, 3, 3)), 3};
-    auto config = config_of(d, graph, order, 1 << 20);
-    config.gauge =
-      std::make_shared<actor_gauge>(actor_label{actor_kind::cache_filler});
+    const auto config = watched_config_of(d, graph, order);
     post(d.servers[2], withdraw_run{"run"});
     const auto got = fill(d, config);
     CATCH_REQUIRE(got->failure);

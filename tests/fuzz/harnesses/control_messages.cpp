@@ -6,6 +6,7 @@
 #include "messages/wire/trace.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "tests/fuzz/harnesses/codecs.hpp"
+#include "tests/fuzz/harnesses/sample_answers.hpp"
 #include "tests/fuzz/registry.hpp"
 #include "tests/support/sample_trace.hpp"
 
@@ -149,9 +150,6 @@ run_record some_record() {
 }
 
 std::vector<std::string> cluster_messages() {
-  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full", {"s"}};
-  state.daemons.push_back(
-    {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5});
   const watch_reply news{
     5,
     {{"{\"phase\": \"train\"}", {}, 0, 0}, {{}, "train", 3, 9}},
@@ -167,7 +165,7 @@ std::vector<std::string> cluster_messages() {
                                     "torn",
                                     "blas",
                                     "d"})),
-    input_of(1, encode(state)),
+    input_of(1, encode(some_status())),
     input_of(2, encode_definition_body(some_definition())),
     input_of(3, encode_run_id("run-1")),
     input_of(4, encode(plan_reply{{"a", "b"}, {"b"}, {"c"}})),
@@ -197,33 +195,10 @@ std::vector<std::string> cluster_messages() {
   };
 }
 
-/// How a run is, with each thing once.
 std::vector<std::string> health_messages() {
-  actor_health actor;
-  actor.kind = actor_kind::trainer;
-  actor.state = actor_state::running;
-  actor.rank = 1;
-  actor.peer = "b";
-  actor.batch = batch_place{phase::train, 1, 2, 1};
-  actor.items = 9;
-  actor.busy = 0.5;
-  actor.last_error = "gone";
-  actor.peak_batches = 3;
-  daemon_health daemon;
-  daemon.daemon = "a";
-  daemon.run = "r";
-  daemon.window = 1.5;
-  daemon.actors = {actor};
-  daemon.peers = {{"b", 7, 0.25, 1, 2}};
-  daemon.long_work = {"sorts edges"};
-  run_health run;
-  run.run = "r";
-  run.progress = run_progress{.epoch = 1, .epochs = 3, .loss = 0.5};
-  run.daemons = {daemon};
-  run.silent = {"c"};
-  run.verdict = {"trainers", "trainers limit", {"they are busy"}};
+  const auto run = some_health();
   return {
-    input_of(23, encode(daemon)),
+    input_of(23, encode(run.daemons[0])),
     input_of(24, encode(health_request{"r", "a"})),
     input_of(25, encode(run)),
   };

@@ -10,7 +10,9 @@
 #include "pipelines/health/trace_events.hpp"
 #include "tests/fuzz/harnesses/codecs.hpp"
 #include "tests/fuzz/harnesses/printed.hpp"
+#include "tests/fuzz/harnesses/sample_answers.hpp"
 #include "tests/fuzz/registry.hpp"
+#include "tests/support/sample_trace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -129,26 +131,13 @@ void read_shown(std::string_view input) {
 }
 
 std::vector<std::string> shown_answers() {
-  actor_health actor;
-  actor.kind = actor_kind::trainer;
+  auto run = some_health();
+  auto& actor = run.daemons[0].actors[0];
   actor.state = actor_state::failed;
   actor.peer = "b\x1b[2J";
-  actor.batch = batch_place{phase::train, 1, 2, 1};
   actor.last_error = "gone\nforged";
-  daemon_health daemon;
-  daemon.daemon = "a";
-  daemon.actors = {actor};
-  daemon.peers = {{"b", 7, 0.25, 1, 2}};
-  daemon.long_work = {"sorts edges"};
-  run_health run;
-  run.run = "r";
-  run.progress = run_progress{.epoch = 1, .epochs = 3, .loss = 0.5};
-  run.daemons = {daemon};
-  run.silent = {"c"};
-  run.verdict = {"trainers", "trainers limit", {"they are busy"}};
-  status_reply cluster{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full", {"s"}};
-  cluster.daemons.push_back(
-    {"b\x1b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5});
+  auto cluster = some_status();
+  cluster.daemons[0].name = "b\x1b";
   run_record record;
   record.id = "r";
   record.name = "n\n";
@@ -209,23 +198,13 @@ void read_traced(std::string_view input) {
 }
 
 std::vector<std::string> traced() {
-  trace_reply reply;
-  reply.run = "r";
-  reply.daemon = "b";
-  reply.daemons = {"a", "b"};
-  reply.asked = 1;
-  reply.came = 2;
-  reply.left = 3;
-  reply.answered = 4;
-  reply.next = 7;
+  auto reply = test::some_trace();
   reply.actors = {{actor_kind::sampler, -1, 0, "a", 2},
                   {actor_kind::trainer, -1, 0, "", 1}};
   const batch_place batch{phase::train, 1, 2, 0};
   reply.spans = {{0, 1, actor_state::running, 10, 20, batch},
                  {1, 0, actor_state::running, 20, 30, batch},
                  {1, 0, actor_state::waiting, 30, 40, batch}};
-  reply.requests = {{0, 11, 19, 64}};
-  reply.now = {{0, 0, actor_state::starved, 20, 30, {}}};
   return {input_of(0, encode(reply)), input_of(1, encode(reply)),
           input_of(2, encode(reply))};
 }

@@ -37,6 +37,18 @@ run_events events_with(std::vector<seed_outcomes> told) {
   return out;
 }
 
+/// Events that bring less or more than they tell of are refused.
+void check_bulk_is_counted(const payload& message) {
+  auto less = message;
+  less.bulk.clear();
+  CATCH_CHECK_THAT(error_of(decode_run_events(less)).message,
+                   contains("more outcomes than they bring"));
+  auto more = message;
+  more.bulk.push_back(message.bulk.front());
+  CATCH_CHECK_THAT(error_of(decode_run_events(more)).message,
+                   contains("more outcomes than they tell of"));
+}
+
 } // namespace
 
 CATCH_TEST_CASE("outcomes of steps come over whole", "[messages][outcomes]") {
@@ -130,15 +142,7 @@ CATCH_TEST_CASE("outcomes of numbers come over whole", "[messages][outcomes]") {
 
 CATCH_TEST_CASE("outcomes that do not fit their message are refused",
                 "[messages][outcomes]") {
-  const auto message = encode(events_with({some_outcomes(2)}));
-  auto less = message;
-  less.bulk.clear();
-  CATCH_CHECK_THAT(error_of(decode_run_events(less)).message,
-                   contains("more outcomes than they bring"));
-  auto more = message;
-  more.bulk.push_back(message.bulk.front());
-  CATCH_CHECK_THAT(error_of(decode_run_events(more)).message,
-                   contains("more outcomes than they tell of"));
+  check_bulk_is_counted(encode(events_with({some_outcomes(2)})));
 }
 
 CATCH_TEST_CASE("outcomes that make no sense are refused",
@@ -197,15 +201,7 @@ CATCH_TEST_CASE("logits of steps come over whole", "[messages][outcomes]") {
 
 CATCH_TEST_CASE("logits that do not fit their message are refused",
                 "[messages][outcomes]") {
-  const auto message = encode(events_with_logits());
-  auto less = message;
-  less.bulk.clear();
-  CATCH_CHECK_THAT(error_of(decode_run_events(less)).message,
-                   contains("more outcomes than they bring"));
-  auto more = message;
-  more.bulk.push_back(message.bulk.front());
-  CATCH_CHECK_THAT(error_of(decode_run_events(more)).message,
-                   contains("more outcomes than they tell of"));
+  check_bulk_is_counted(encode(events_with_logits()));
   auto large = events_with_logits();
   large.steps[1].logits = std::make_shared<const std::vector<float>>(
     std::vector<float>(2 * ((1 << 21) + 1))); // 2^22 + 2 of them.

@@ -43,8 +43,29 @@ std::vector<float> random_floats(std::mt19937& random, std::int64_t count) {
   return out;
 }
 
-bool close(float got, double want) {
-  return std::abs(got - want) <= 1e-5 * (1 + std::abs(want));
+/// Whether what is in each row and column is close to `want` of the two.
+template <class Want>
+bool close(const std::vector<float>& got, std::int64_t width, Want want) {
+  for (std::int64_t i = 0; i < std::ssize(got); ++i) {
+    const double exact = want(i / width, i % width);
+    if (!(std::abs(got[i] - exact) <= 1e-5 * (1 + std::abs(exact))))
+      return false;
+  }
+  return true;
+}
+
+/// What `compute` makes of `begun` by one thread; by three it makes the same.
+template <class Compute>
+std::vector<float> by_any_team(const std::vector<float>& begun,
+                               Compute compute) {
+  auto by_one = begun;
+  auto by_three = begun;
+  thread_team one{1};
+  thread_team three{3};
+  compute(one, by_one.data());
+  compute(three, by_three.data());
+  CATCH_CHECK(by_one == by_three);
+  return by_one;
 }
 
 } // namespace
@@ -59,27 +80,21 @@ CATCH_TEST_CASE("sparse rows times a matrix are the dense ones times it",
   const auto weight = random_floats(random, columns * width);
   const const_matrix w{weight.data(), columns, width};
   const sparse_input input{x.packed.data(), rows, x.form, {}};
-  std::vector<float> by_one(rows * width, 9);
-  std::vector<float> by_three(rows * width, 9);
-  thread_team one{1};
-  thread_team three{3};
-  input.multiply(one, w, {by_one.data(), rows, width});
-  input.multiply(three, w, {by_three.data(), rows, width});
-  CATCH_CHECK(by_one == by_three);
-  auto good = true;
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t c = 0; c < width; ++c) {
-      double want = 0;
-      for (std::int64_t k = 0; k < columns; ++k)
-        want += double(x.dense[i * columns + k]) * weight[k * width + c];
-      good &= close(by_one[i * width + c], want);
-    }
-  CATCH_CHECK(good);
+  const auto got = by_any_team(std::vector<float>(rows * width, 9),
+                               [&input, &w](thread_team& team, float* to) {
+                                 input.multiply(team, w, {to, rows, width});
+                               });
+  CATCH_CHECK(close(got, width, [&x, &weight](std::int64_t i, std::int64_t c) {
+    double want = 0;
+    for (std::int64_t k = 0; k < columns; ++k)
+      want += double(x.dense[i * columns + k]) * weight[k * width + c];
+    return want;
+  }));
   // A few rows, added to what is there.
   std::vector<float> some(3 * width, 2);
   input.multiply(1200, 1203, w, 1, {some.data(), 3, width});
   for (std::int64_t i = 0; i < 3 * width; ++i)
-    CATCH_CHECK(some[i] == 2 + by_one[1200 * width + i]);
+    CATCH_CHECK(some[i] == 2 + got[1200 * width + i]);
 }
 
 CATCH_TEST_CASE("the gradient of a weight sums over the first sparse rows",
@@ -92,22 +107,18 @@ CATCH_TEST_CASE("the gradient of a weight sums over the first sparse rows",
   const auto gradient = random_floats(random, first * width);
   const const_matrix g{gradient.data(), first, width};
   const sparse_input input{x.packed.data(), sparse_example::rows, x.form, {}};
-  std::vector<float> by_one(columns * width, 1);
-  std::vector<float> by_three(columns * width, 1);
-  thread_team one{1};
-  thread_team three{3};
-  input.add_product_tn(one, g, {by_one.data(), columns, width});
-  input.add_product_tn(three, g, {by_three.data(), columns, width});
-  CATCH_CHECK(by_one == by_three);
-  auto good = true;
-  for (std::int64_t k = 0; k < columns; ++k)
-    for (std::int64_t c = 0; c < width; ++c) {
+  const auto got =
+    by_any_team(std::vector<float>(columns * width, 1),
+                [&input, &g](thread_team& team, float* to) {
+                  input.add_product_tn(team, g, {to, columns, width});
+                });
+  CATCH_CHECK(
+    close(got, width, [&x, &gradient](std::int64_t k, std::int64_t c) {
       double want = 1;
       for (std::int64_t i = 0; i < first; ++i)
         want += double(x.dense[i * columns + k]) * gradient[i * width + c];
-      good &= close(by_one[k * width + c], want);
-    }
-  CATCH_CHECK(good);
+      return want;
+    }));
 }
 
 CATCH_TEST_CASE("dropout of sparse rows drops what it drops of dense ones",

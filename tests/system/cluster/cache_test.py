@@ -6,12 +6,11 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
-from clusters import Cluster
-from runs import imported_rmat, merged, partitioned, small_rmat
+from clusters import ClusterWorkplace
+from runs import imported_rmat, merged, partitioned
 from support import graphmill, np, program
 
-FEATURES = 12
+FEATURES = 12  # Of what the workplace has.
 DEFINITION = {
     "seed": 5,
     "sampler": {"fanouts": [4, 3]},
@@ -33,27 +32,14 @@ def stage(summary, name):
     return found[0]
 
 
-class CacheTest(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        data = small_rmat(cls.top / "rmat", features=FEATURES)
-        cls.parts = partitioned(data, 2, "random")
-        cls.quarters = partitioned(data, 4, "random")
-
-    def cluster(self, data=None, shares=("0", "1")):
-        made = Cluster(self.top / self.id().split(".")[-1], data or self.parts,
-                       shares)
-        self.addCleanup(made.__exit__)
-        return made
-
+class CacheTest(ClusterWorkplace):
     def submit(self, cluster, change, name):
         return cluster.run(
             self.write(merged(DEFINITION, change), self.parts, name))
 
     def test_sizes(self):
         alone = self.train(DEFINITION, self.parts)
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         plain = self.submit(cluster, {}, "-plain")
         self.assertIsNone(plain["cache"])
         wanted = stage(plain, "wire: feature rows")["items"]
@@ -87,13 +73,14 @@ class CacheTest(runs.Workplace):
 
     def test_uneven(self):
         """Daemons with two parts, with two trainers, and without any."""
-        cluster = self.cluster(self.quarters, ["0-1", "2", "3"])
+        quarters = partitioned(self.data, 4, "random")
+        cluster = self.cluster(["0-1", "2", "3"], data=quarters)
         for trainers in (1, 3):
             definition = merged(DEFINITION, {"trainer": {"replicas": trainers}},
                                 cached("6 KiB"))
-            alone = self.train(definition, self.quarters)
+            alone = self.train(definition, quarters)
             self.assertIsNone(alone["cache"])
-            file = self.write(definition, self.quarters, f"-{trainers}")
+            file = self.write(definition, quarters, f"-{trainers}")
             placed = cluster.ask("plan", file)["daemons"]
             with_trainers = sum(1 for d in placed if d["ranks"])
             summary = cluster.run(file)
@@ -108,7 +95,7 @@ class CacheTest(runs.Workplace):
         self.assertNotEqual(alone["digest"], exact["digest"])
         self.assertAlmostEqual(alone["test_accuracy"], exact["test_accuracy"],
                                delta=0.05)
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         plain = self.submit(cluster, HALF, "-plain")
         self.assertEqual(plain["digest"], alone["digest"])
         rows = stage(plain, "wire: feature rows")
@@ -137,7 +124,7 @@ class CacheTest(runs.Workplace):
 
     def check_killed_while_filling(self, trainers):
         """Rows take seconds to come, if the one who has them lives."""
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         slow = merged(DEFINITION, cached("64 KiB"),
                       {"trainer": {"replicas": trainers},
                        "faults": {"reply_delay_ms": 10000},
@@ -174,7 +161,7 @@ class CacheTest(runs.Workplace):
                       seed=3, train=0.4, validation=0, test=0)
         parts = partitioned(data, 2, "random")
         definition = merged(DEFINITION, {"train": {"epochs": 1}})
-        cluster = self.cluster(parts)
+        cluster = self.cluster(["0", "1"], data=parts)
         self.check_plan(cluster, parts, definition)
         self.check_plan(cluster, parts, merged(definition, HALF))
 

@@ -22,8 +22,8 @@ class SlowLinks(ClusterTest):
         definition = merged(DEFINITION, {"trainer": {"replicas": trainers},
                                          "train": {"epochs": 1}})
         alone = self.train(definition, self.parts[4])
-        cluster = SlowCluster(self.top / self.id().split(".")[-1],
-                              self.parts[4], ["0,3", "1", "2"])
+        cluster = SlowCluster(self.top / self.own_name, self.parts[4],
+                              ["0,3", "1", "2"])
         self.addCleanup(cluster.__exit__)
         summary = cluster.run(
             self.write(merged(definition, change), self.parts[4]))

@@ -27,8 +27,7 @@ class ClusterTest(runs.Workplace):
                      for count in (2, 4, 8)}
 
     def cluster(self, data, shares, *more):
-        made = Cluster(self.top / self.id().split(".")[-1], data, shares,
-                       *more)
+        made = Cluster(self.top / self.own_name, data, shares, *more)
         self.addCleanup(made.__exit__)
         return made
 

@@ -8,14 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
-from clusters import Cluster
-from runs import PATIENCE_SECONDS, SMALL, merged, partitioned, small_rmat
+from clusters import ClusterWorkplace
+from runs import PATIENCE_SECONDS, SMALL, merged
 from support import program
 
 # Goes on until somebody ends it, or it loses a daemon. Without checkpoints,
@@ -24,21 +22,10 @@ LONG = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0},
                       "recovery": {"wait": 0}})
 
 
-class CoordinatorTest(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
+class CoordinatorTest(ClusterWorkplace):
     def setUp(self):
         self.small = self.write(SMALL, self.parts)
         self.long = self.write(LONG, self.parts, "-long")
-
-    def cluster(self, shares):
-        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
-                       shares)
-        self.addCleanup(made.__exit__)
-        return made
 
     def submit(self, cluster, file, *more):
         return cluster.ask("submit", file, *more)["run"]

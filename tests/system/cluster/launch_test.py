@@ -13,21 +13,10 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import free_port
-from runs import PATIENCE_SECONDS, imported_rmat, merged, partitioned
+from runs import PATIENCE_SECONDS, TINY as DEFINITION, merged, partitioned
 from support import program
 
-DEFINITION = {
-    "sampler": {"fanouts": [4, 4]},
-    "model": {"hidden": 16},
-    "train": {"batch_size": 32, "epochs": 2},
-}
-# Goes on until somebody ends it.
-ENDLESS = merged(DEFINITION, {
-    "train": {"epochs": 100000},
-    "evaluate": {"every": 50000},
-    "faults": {"trainer_delay_ms": 5},
-    "recovery": {"wait": 0},
-})
+ENDLESS = merged(runs.ENDLESS, {"recovery": {"wait": 0}})
 
 # Runs the command here, in a folder of its own, as a login shell there would.
 STUB_SSH = """#!/bin/sh
@@ -41,14 +30,12 @@ class Launch(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        whole = imported_rmat(cls.top / "rmat", scale=9, edges=3000,
-                              features=8, classes=3, train=0.2)
-        cls.data = partitioned(whole, 3, "random")
+        cls.data = partitioned(runs.tiny_rmat(cls.top / "rmat"), 3, "random")
 
     def setUp(self):
-        self.temporary = self.top / f"tmp-{self.id().split('.')[-1]}"
+        self.temporary = self.top / f"tmp-{self.own_name}"
         self.temporary.mkdir()
-        self.runs = self.top / f"runs-{self.id().split('.')[-1]}"
+        self.runs = self.top / f"runs-{self.own_name}"
         # Marks all processes of this test: they inherit it.
         self.mark = f"GRAPHMILL_TEST={self.temporary}"
         self.environment = {**os.environ, "TMPDIR": str(self.temporary),
@@ -273,7 +260,7 @@ class Local(Launch):
 class Remote(Launch):
     def setUp(self):
         super().setUp()
-        self.home = self.top / f"home-{self.id().split('.')[-1]}"
+        self.home = self.top / f"home-{self.own_name}"
         self.home.mkdir()
         stub = self.home / "bin" / "ssh"
         stub.parent.mkdir()

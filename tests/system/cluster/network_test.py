@@ -71,7 +71,7 @@ class TwoMachines(runs.Workplace):
     def cluster(self):
         """A daemon on each machine. The first is told its interface, the
         second takes the one on the way to the first."""
-        made = Cluster(self.top / self.id().split(".")[-1], self.data, [],
+        made = Cluster(self.top / self.own_name, self.data, [],
                        "--key", self.key)
         self.addCleanup(made.__exit__)
         made.within = ["env", f"GRAPHMILL_KEY={self.key}",

@@ -30,7 +30,7 @@ class Predictions(runs.Workplace):
                      for count in (2, 3)}
 
     def cluster(self, data, shares, name=""):
-        made = Cluster(self.top / f"{self.id().split('.')[-1]}{name}", data,
+        made = Cluster(self.top / f"{self.own_name}{name}", data,
                        shares)
         self.addCleanup(made.__exit__)
         return made
@@ -43,7 +43,7 @@ class Predictions(runs.Workplace):
 
     def alone(self, run, *more):
         """What one process predicts: logits and classes."""
-        out = self.top / f"{self.id().split('.')[-1]}.npy"
+        out = self.top / f"{self.own_name}.npy"
         self.ask("predict", run, "--logits", "--quiet", "--out", out, *more)
         return np.load(out.with_suffix(".logits.npy")), np.load(out)
 

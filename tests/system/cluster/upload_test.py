@@ -11,8 +11,7 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
-from clusters import Cluster
+from clusters import ClusterWorkplace
 from runs import (PATIENCE_SECONDS, SMALL, Running, merged, partitioned,
                   small_rmat)
 from support import graphmill, program
@@ -24,20 +23,9 @@ DEFINITION = merged(SMALL, {
 SLOW = merged(DEFINITION, {"faults": {"trainer_delay_ms": 100}})
 
 
-class Upload(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
+class Upload(ClusterWorkplace):
     def setUp(self):
-        self.runs = self.top / f"{self.id().split('.')[-1]}-runs"
-
-    def cluster(self, data=None, shares=("0", "1")):
-        made = Cluster(self.top / self.id().split(".")[-1],
-                       data or self.parts, shares)
-        self.addCleanup(made.__exit__)
-        return made
+        self.runs = self.top / f"{self.own_name}-runs"
 
     def killed(self):
         """Trains in one process that is killed; returns its last checkpoint,
@@ -49,7 +37,7 @@ class Upload(runs.Workplace):
                            "checkpoint")
             run.signal(signal.SIGKILL)
             run.end()
-        copied = self.top / f"{self.id().split('.')[-1]}-copied"
+        copied = self.top / f"{self.own_name}-copied"
         shutil.copytree(made(run)[-1], copied)
         shutil.rmtree(run.folder())
         return copied
@@ -74,7 +62,7 @@ class Upload(runs.Workplace):
         whole = self.train(DEFINITION, self.parts)
         self.runs = self.runs.with_name("killed")
         checkpoint = self.killed()
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         run = cluster.ask("resume", "--from", checkpoint, "--set",
                           "faults.trainer_delay_ms=0")["run"]
         self.await_state(cluster, run, "finished")
@@ -94,7 +82,7 @@ class Upload(runs.Workplace):
         whole = self.train(DEFINITION, self.parts)
         self.runs = self.runs.with_name("queued")
         checkpoint = self.killed()
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         long = self.write(merged(SMALL, {"train": {"epochs": 100000},
                                          "recovery": {"wait": 0}}),
                           self.parts, "-long")
@@ -128,7 +116,7 @@ class Upload(runs.Workplace):
         anew = self.train(merged(begun, {"model": {"weights": ""}}),
                           self.parts)
         self.assertNotEqual(alone["digest"], anew["digest"])
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         file = self.write(begun, self.parts, "-begun")
         self.assertEqual(len(cluster.ask("plan", file)["daemons"]), 2)
         summary = cluster.run(file)
@@ -150,7 +138,7 @@ class Upload(runs.Workplace):
 
     def test_refused(self):
         checkpoint = self.killed()
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
 
         def refused(*more):
             said = cluster.refused("resume", "--from", checkpoint, *more)
@@ -193,7 +181,7 @@ class Upload(runs.Workplace):
             self.assertIn("say what", done.stderr)
 
     def test_a_run_that_is_over(self):
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         run = cluster.ask("submit", self.write(SMALL, self.parts))["run"]
         self.await_state(cluster, run, "finished")
         folder = cluster.folder / "runs" / run
@@ -233,7 +221,7 @@ class Upload(runs.Workplace):
         checkpoint = self.killed()
         other = partitioned(small_rmat(self.top / "other" / "rmat", seed=4), 1,
                             "random")
-        cluster = self.cluster(other, ("0",))
+        cluster = self.cluster(["0"], data=other)
         said = cluster.refused("resume", "--from", checkpoint)
         self.assertIn("serves another dataset than the one that", said)
         # It tells the front of the digest that was sent, and of its own none.
@@ -252,7 +240,7 @@ class Upload(runs.Workplace):
         checkpoint = self.killed()
         with (checkpoint / "tensors.safetensors").open("r+b") as file:
             file.truncate(4 << 30)
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         client = subprocess.Popen(
             [program(), "resume", "--from", str(checkpoint), "--cluster",
              cluster.coordinator, "--quiet"])

@@ -115,7 +115,7 @@ class Recipes(runs.Workplace):
 
     def shell(self, text):
         """Runs a block by bash in the workplace; returns what it printed."""
-        output = self.top / f"{self.id().split('.')[-1]}.txt"
+        output = self.top / f"{self.own_name}.txt"
         with output.open("w") as out:
             process = subprocess.Popen(
                 ["bash", "-euo", "pipefail", "-c", text], cwd=self.top,

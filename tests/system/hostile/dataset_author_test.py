@@ -72,7 +72,7 @@ class DatasetAuthor(runs.Workplace):
 
     def copy(self, data):
         """A copy of a dataset to change."""
-        out = self.top / f"{self.id().split('.')[-1]}-{data.name}"
+        out = self.top / f"{self.own_name}-{data.name}"
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(data, out)
         return out

@@ -12,10 +12,9 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
 from asker import Bystanders
-from clusters import PATIENCE_SECONDS, Cluster, Daemon, free_port
-from runs import SMALL, merged, partitioned, small_rmat
+from clusters import PATIENCE_SECONDS, ClusterWorkplace, Daemon, free_port
+from runs import SMALL, merged
 from support import program
 
 WATCHES = 24000
@@ -29,18 +28,7 @@ RUNS_OF_HOST = 90
 STATUSES = 20
 
 
-class Flood(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
-    def cluster(self):
-        made = Cluster(self.top / self.id().split(".")[-1], self.data,
-                       ["0", "1"], "--insecure")
-        self.addCleanup(made.__exit__)
-        return made
-
+class Flood(ClusterWorkplace):
     def flood(self, *arguments):
         """Starts a flooder; returns once it has sent everything."""
         flooder = (pathlib.Path(program()).parents[1]
@@ -74,8 +62,8 @@ class Flood(runs.Workplace):
         return [json.loads(line) for line in path.read_text().splitlines()]
 
     def test_watches(self):
-        cluster = self.cluster()
-        definition = self.write(SMALL, self.data)
+        cluster = self.cluster(["0", "1"], "--insecure")
+        definition = self.write(SMALL, self.parts)
         before = cluster.run(definition)
         # A run that waits, so that its watchers do.
         cluster.ask("drain", "d1")
@@ -106,9 +94,9 @@ class Flood(runs.Workplace):
 
     def test_runs(self):
         """By a client that fills the queue; some places are left to others."""
-        cluster = self.cluster()
-        definition = self.write(SMALL, self.data)
-        with Bystanders(self, cluster, self.data):
+        cluster = self.cluster(["0", "1"], "--insecure")
+        definition = self.write(SMALL, self.parts)
+        with Bystanders(self, cluster, self.parts):
             cluster.ask("drain", "d1")  # So that all of them wait.
             cluster.ask("submit", definition)
             said = cluster.refused("submit", definition, "--quiet",
@@ -127,9 +115,9 @@ class Flood(runs.Workplace):
     def test_reports_of_health(self):
         """By clients, of a run that is on: nothing of them is kept, or even
         read."""
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"], "--insecure")
         definition = self.write(
-            merged(SMALL, {"train": {"epochs": 60}}), self.data)
+            merged(SMALL, {"train": {"epochs": 60}}), self.parts)
         before = cluster.run(definition)
         run = cluster.ask("submit", definition, "--set",
                           "faults.trainer_delay_ms=40")["run"]
@@ -145,8 +133,8 @@ class Flood(runs.Workplace):
             self.assertEqual(self.end(flooder)[:2], ["served", "0"])
 
     def test_greetings(self):
-        cluster = self.cluster()
-        definition = self.write(SMALL, self.data)
+        cluster = self.cluster(["0", "1"], "--insecure")
+        definition = self.write(SMALL, self.parts)
         before = cluster.run(definition)
         flooder = self.flood("greet", cluster.coordinator, GREETINGS)
         self.check_served(cluster, f"{GREETINGS} greetings")
@@ -160,8 +148,7 @@ class Flood(runs.Workplace):
 
     def test_a_name_that_commands_terminals(self):
         """It stands before each line of the daemon's own log."""
-        cluster = Cluster(self.top / "named", self.data, [], "--insecure")
-        self.addCleanup(cluster.__exit__)
+        cluster = self.cluster([], "--insecure")
         daemon = cluster.add("0-1", name="d\x1b[2J\nforged")
         cluster.await_daemons(1)
         log = daemon.log.read_text()
@@ -170,9 +157,9 @@ class Flood(runs.Workplace):
 
     def test_a_daemon_that_comes_and_goes(self):
         """In a loop: the log tells of it in a few lines, and sums up."""
-        cluster = self.cluster()
-        about = json.loads((self.data / "partitions.json").read_text())
-        with Bystanders(self, cluster, self.data):
+        cluster = self.cluster(["0", "1"], "--insecure")
+        about = json.loads((self.parts / "partitions.json").read_text())
+        with Bystanders(self, cluster, self.parts):
             flooder = self.flood(
                 "join", cluster.coordinator, about["dataset"]["name"],
                 about["dataset"]["digest"], ",".join(about["part_digests"]),
@@ -193,13 +180,13 @@ class Flood(runs.Workplace):
     def haunt(self, cluster):
         """Starts daemons that nobody can reach; waits for their refusals."""
         address = cluster.coordinator
-        ghosts = [Daemon(cluster.folder, f"ghost{i}", self.data, "1",
+        ghosts = [Daemon(cluster.folder, f"ghost{i}", self.parts, "1",
                          "--insecure", "--advertise",
                          f"127.0.0.1:{free_port()}", join=address)
                   for i in range(2)]
         # One that gives the address of another daemon.
         ghosts.append(Daemon(
-            cluster.folder, "thief", self.data, "1", "--insecure",
+            cluster.folder, "thief", self.parts, "1", "--insecure",
             "--advertise", cluster.daemons[1].address().split("//")[1],
             join=address))
         for ghost in ghosts:
@@ -213,8 +200,8 @@ class Flood(runs.Workplace):
 
     def test_ghosts(self):
         """Daemons that give an address where nobody is."""
-        cluster = self.cluster()
-        with Bystanders(self, cluster, self.data):
+        cluster = self.cluster(["0", "1"], "--insecure")
+        with Bystanders(self, cluster, self.parts):
             ghosts = self.haunt(cluster)
         self.assertEqual(cluster.states(), {"d0": "ready", "d1": "ready"})
         for ghost in ghosts:

@@ -9,11 +9,10 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
 import support
-from clusters import Cluster
-from runs import SMALL, merged, partitioned, small_rmat
-from support import graphmill, np
+from clusters import Cluster, ClusterWorkplace
+from runs import SMALL, merged
+from support import np
 
 FEATURES = "part-1/nodes/node/features.npy"
 # One trainer, at the honest daemon, so that rows cross between the two.
@@ -24,12 +23,10 @@ def checked(share, *more):
     return merged(TRAINED, {"fetch": {"verify": share}}, *more)
 
 
-class LyingPeer(runs.Workplace):
+class LyingPeer(ClusterWorkplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = small_rmat(cls.top / "rmat")
-        cls.parts = partitioned(cls.data, 2, "random")
         # What the liar has: digests stay what they were.
         cls.forged = cls.top / "forged"
         shutil.copytree(cls.parts, cls.forged)
@@ -39,9 +36,7 @@ class LyingPeer(runs.Workplace):
 
     def cluster(self, second):
         """Part 0 is at `honest`, part 1 of the folder `second` at `other`."""
-        made = Cluster(self.top / self.id().split(".")[-1], self.parts, [],
-                       "--no-verify")
-        self.addCleanup(made.__exit__)
+        made = super().cluster([], "--no-verify")
         made.add("0", name="honest")
         made.add("1", name="other", data=second)
         made.await_daemons(2)

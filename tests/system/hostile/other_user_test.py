@@ -12,10 +12,9 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
 from asker import Bystanders
-from clusters import PATIENCE_SECONDS, Cluster, Daemon
-from runs import SMALL, merged, partitioned, small_rmat, user_key
+from clusters import PATIENCE_SECONDS, ClusterWorkplace, Daemon
+from runs import SMALL, merged, user_key
 from support import SKIPPED, graphmill, program
 
 NOBODY = 65534
@@ -38,23 +37,16 @@ def make_home():
     return home
 
 
-class OtherUser(runs.Workplace):
+class OtherUser(ClusterWorkplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
         cls.key = user_key()
 
     def setUp(self):
         self.home = make_home()
         self.addCleanup(shutil.rmtree, self.home, True)
         self.within = as_nobody(self.home)
-
-    def cluster(self):
-        made = Cluster(self.top / self.id().split(".")[-1], self.data,
-                       ["0", "1"])
-        self.addCleanup(made.__exit__)
-        return made
 
     def given(self, path):
         """A copy that belongs to the other user."""
@@ -74,9 +66,9 @@ class OtherUser(runs.Workplace):
         self.assertEqual(done.stdout, "")
 
     def test_may_not_use_it(self):
-        alone = self.train(LONG, self.data)
-        cluster = self.cluster()
-        file = self.write(LONG, self.data)
+        alone = self.train(LONG, self.parts)
+        cluster = self.cluster(["0", "1"])
+        file = self.write(LONG, self.parts)
         run = cluster.ask("submit", file, *SLOWLY)["run"]
         file = self.given(file)
         slowest = 0
@@ -100,7 +92,7 @@ class OtherUser(runs.Workplace):
         self.assertIn("refused a connection from 127.0.0.1", cluster.logs())
 
     def test_does_not_get_the_key(self):
-        cluster = self.cluster()
+        cluster = self.cluster(["0", "1"])
         self.assertEqual(self.key.stat().st_mode & 0o777, 0o600)
         self.assertEqual(self.key.parent.stat().st_mode & 0o777, 0o700)
         for reader in (["cat", self.key], ["ls", self.key.parent]):
@@ -116,7 +108,7 @@ class OtherUser(runs.Workplace):
 
     def test_does_not_get_at_local_sockets(self):
         """By them, data travel in the clear between daemons of one user."""
-        self.cluster()
+        self.cluster(["0", "1"])
         folder = pathlib.Path(os.environ["XDG_RUNTIME_DIR"], "graphmill")
         self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
         files = list(folder.iterdir())
@@ -140,24 +132,24 @@ class OtherUser(runs.Workplace):
         self.assertIn(cluster.coordinator, said)
 
     def test_may_not_join(self):
-        cluster = self.cluster()
-        data = self.given(self.data)
-        with Bystanders(self, cluster, self.data):
+        cluster = self.cluster(["0", "1"])
+        data = self.given(self.parts)
+        with Bystanders(self, cluster, self.parts):
             for more in ([], ["--insecure"]):
                 self.check_kept_out(cluster, data, *more)
         self.assertEqual(set(cluster.states()), {"d0", "d1"})
 
     def test_may_not_pass_for_a_coordinator(self):
         """Whoever took the usual port first would get all definitions."""
-        data = self.given(self.data)
+        data = self.given(self.parts)
         impostor = Daemon(self.home, "impostor", data, None,
                           within=self.within)
         self.addCleanup(impostor.end)
-        file = self.write(SMALL, self.data)
+        file = self.write(SMALL, self.parts)
         done = graphmill("submit", file, "--cluster", impostor.address())
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn(str(self.key), done.stderr)
-        victim = Daemon(self.top, "victim", self.data, "0",
+        victim = Daemon(self.top, "victim", self.parts, "0",
                         join=impostor.address())
         self.addCleanup(victim.end)
         self.assertEqual(victim.process.wait(PATIENCE_SECONDS), 1)
@@ -178,7 +170,7 @@ class OtherUser(runs.Workplace):
         subprocess.run([*self.within, "ln", "-s", victim, lock], check=True)
 
         def refused(*more):
-            daemon = Daemon(shared, "d0", self.data, "0-1", *more)
+            daemon = Daemon(shared, "d0", self.parts, "0-1", *more)
             self.addCleanup(daemon.end)
             self.assertEqual(daemon.process.wait(PATIENCE_SECONDS), 1)
             self.assertEqual(victim.read_text(), "precious\n")
@@ -194,7 +186,7 @@ class OtherUser(runs.Workplace):
                 folder.chmod(0o700)
                 self.assertIn(f"{lock} is a link", refused(*more))
         lock.unlink()
-        sound = Daemon(shared, "d0", self.data, "0-1")
+        sound = Daemon(shared, "d0", self.parts, "0-1")
         self.addCleanup(sound.end)
         sound.address()
         self.assertEqual(victim.read_text(), "precious\n")
@@ -206,7 +198,7 @@ class OtherUser(runs.Workplace):
         folder = shared / "runs"
         folder.mkdir(mode=0o755)
         os.chown(folder, NOBODY, NOBODY)
-        daemon = Daemon(shared, "d0", self.data, "0-1")
+        daemon = Daemon(shared, "d0", self.parts, "0-1")
         self.addCleanup(daemon.end)
         self.assertEqual(daemon.process.wait(PATIENCE_SECONDS), 1)
         self.assertIn(f"{folder} belongs to the user with the number {NOBODY}",

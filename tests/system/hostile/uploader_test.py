@@ -37,8 +37,8 @@ class Uploader(runs.Workplace):
         cls.data = partitioned(small_rmat(cls.top / "rmat"), 1, "random")
 
     def cluster(self):
-        made = Cluster(self.top / self.id().split(".")[-1], self.data,
-                       ["0"], "--insecure")
+        made = Cluster(self.top / self.own_name, self.data, ["0"],
+                       "--insecure")
         self.addCleanup(made.__exit__)
         return made
 
@@ -58,7 +58,7 @@ class Uploader(runs.Workplace):
         definition = self.write(SMALL, self.data)
         cluster.run(definition)
         tensors = struct.pack("<Q", len(header)) + header
-        folder = self.top / f"{self.id().split('.')[-1]}-forged"
+        folder = self.top / f"{self.own_name}-forged"
         folder.mkdir()
         (folder / "tensors").write_bytes(tensors)
         (folder / "state").write_text(json.dumps(

@@ -7,38 +7,35 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
 from asker import Bystanders
-from clusters import Cluster, Daemon
-from runs import partitioned, small_rmat, user_key
+from clusters import ClusterWorkplace, Daemon
+from runs import user_key
 from support import graphmill, program
 
 # Far below the two minutes for which a daemon looks for its coordinator.
 SECONDS = 60
 
 
-class WrongKey(runs.Workplace):
+class WrongKey(ClusterWorkplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
         cls.own = user_key()
         cls.key = cls.top / "other.key"
         assert graphmill("keygen", cls.key).returncode == 0
 
     def cluster(self, shares, *more):
-        made = Cluster(self.top / self.id().split(".")[-1], self.data, [],
-                       *more)
-        self.addCleanup(made.__exit__)
+        """Nobody waits for its daemons."""
+        made = super().cluster([], *more)
         for share in shares:
             made.add(share)
         return made
 
     def daemon_refused(self, cluster, *more):
         """What a daemon says that is not let in."""
-        folder = self.top / f"{self.id().split('.')[-1]}-refused"
+        folder = self.top / f"{self.own_name}-refused"
         folder.mkdir(exist_ok=True)
-        daemon = Daemon(folder, "stranger", self.data, "1", *more,
+        daemon = Daemon(folder, "stranger", self.parts, "1", *more,
                         join=cluster.coordinator)
         self.addCleanup(daemon.end)
         self.assertEqual(daemon.process.wait(SECONDS), 1)
@@ -56,7 +53,7 @@ class WrongKey(runs.Workplace):
     def test_another_key(self):
         cluster = self.cluster(["0-1"])
         cluster.await_daemons(1)
-        with Bystanders(self, cluster, self.data):
+        with Bystanders(self, cluster, self.parts):
             for said in (self.daemon_refused(cluster, "--key", self.key),
                          self.client_refused(cluster, "--key", self.key)):
                 self.assertIn(str(self.key), said)
@@ -70,7 +67,7 @@ class WrongKey(runs.Workplace):
     def test_no_key(self):
         cluster = self.cluster(["0-1"])
         cluster.await_daemons(1)
-        with Bystanders(self, cluster, self.data):
+        with Bystanders(self, cluster, self.parts):
             for said in (self.daemon_refused(cluster, "--insecure"),
                          self.client_refused(cluster, "--insecure")):
                 self.assertIn("--key", said)
@@ -81,7 +78,7 @@ class WrongKey(runs.Workplace):
         cluster.daemons[0].address()
         self.assertIn("insecure: whoever can connect", cluster.logs())
         cluster.await_daemons(1)
-        with Bystanders(self, cluster, self.data):
+        with Bystanders(self, cluster, self.parts):
             for said in (self.daemon_refused(cluster),
                          self.client_refused(cluster)):
                 self.assertIn("--insecure", said)
@@ -97,7 +94,7 @@ class WrongKey(runs.Workplace):
         first, second = cluster.daemons
         address = first.address()
         first.kill()
-        again = Daemon(cluster.folder, "d0", self.data, "0", "--key",
+        again = Daemon(cluster.folder, "d0", self.parts, "0", "--key",
                        self.key, listen=address)
         self.addCleanup(again.end)
         again.address()
@@ -112,7 +109,7 @@ class WrongKey(runs.Workplace):
         cluster = self.cluster([])
         cluster.add("0-1", listen="tcp://0.0.0.0:0")
         cluster.await_daemons(1)
-        with Bystanders(self, cluster, self.data):
+        with Bystanders(self, cluster, self.parts):
             self.client_refused(cluster, "--key", self.key)
             self.client_refused(cluster, "--insecure")
 

@@ -66,7 +66,7 @@ class Restarted(runs.Workplace):
         self.whole.insert(0, self.whole[0])  # Delays change nothing.
 
     def cluster(self, *addresses):
-        made = Led(self.top / self.id().split(".")[-1], self.parts, *addresses)
+        made = Led(self.top / self.own_name, self.parts, *addresses)
         self.addCleanup(made.__exit__)
         return made
 

@@ -67,7 +67,7 @@ class FailedPreparation(runs.Workplace):
 
     def check_file(self, harm):
         """The daemon has found the file as it should be."""
-        parts = self.top / self.id().split(".")[-1]
+        parts = self.top / self.own_name
         shutil.copytree(self.parts, parts)
         self.start(parts)
         definition = self.write(TWO, parts)

@@ -14,29 +14,20 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster, Daemon
-from runs import PATIENCE_SECONDS, imported_rmat, merged, partitioned
+from runs import (ENDLESS as DEFINITION, PATIENCE_SECONDS, merged, partitioned,
+                  tiny_rmat)
 from support import program, within_obstacles
 from terminals import Terminal
-
-DEFINITION = {
-    "sampler": {"fanouts": [4, 4]},
-    "model": {"hidden": 16},
-    "train": {"batch_size": 32, "epochs": 100000},
-    "evaluate": {"every": 50000},
-    "faults": {"trainer_delay_ms": 5},
-}
 
 
 class Interrupted(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        whole = imported_rmat(cls.top / "rmat", scale=9, edges=3000,
-                              features=8, classes=3, train=0.2)
-        cls.data = partitioned(whole, 2, "random")
+        cls.data = partitioned(tiny_rmat(cls.top / "rmat"), 2, "random")
 
     def setUp(self):
-        self.runs = self.top / f"runs-{self.id().split('.')[-1]}"
+        self.runs = self.top / f"runs-{self.own_name}"
 
     @staticmethod
     def kill(process):
@@ -172,7 +163,7 @@ class Saving(Interrupted):
     """A disk is slow to take what a run leaves behind."""
 
     def start(self, slow, command):
-        self.leave = self.top / f"{self.id().split('.')[-1]}.leave"
+        self.leave = self.top / f"{self.own_name}.leave"
         process = subprocess.Popen(
             [*within_obstacles(SLOW_FSYNC=slow, SLOW_FSYNC_UNTIL=self.leave),
              *map(str, command)], stdout=subprocess.DEVNULL,

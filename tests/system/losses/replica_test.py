@@ -32,8 +32,7 @@ class ReplicaTest(runs.Workplace):
         cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
 
     def setUp(self):
-        self.cluster = Cluster(self.top / self.id().split(".")[-1],
-                               self.parts, SHARES)
+        self.cluster = Cluster(self.top / self.own_name, self.parts, SHARES)
         self.addCleanup(self.cluster.__exit__)
 
     def record(self, run):

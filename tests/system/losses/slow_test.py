@@ -10,9 +10,8 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
-from clusters import Cluster
-from runs import SMALL, merged, partitioned, small_rmat
+from clusters import ClusterWorkplace
+from runs import SMALL, merged
 from support import program
 
 STOPPED_SECONDS = 10
@@ -21,20 +20,13 @@ STOPPED_SECONDS = 10
 LASTS = merged(SMALL, {"train": {"epochs": 20}, "trainer": {"replicas": 2}})
 
 
-class Slow(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
+class Slow(ClusterWorkplace):
     def check_stopped(self, which):
         """The run pauses, goes on, and ends with the weights of any other."""
-        alone = self.train(LASTS, self.data)
+        alone = self.train(LASTS, self.parts)
         slowed = merged(LASTS, {"faults": {"trainer_delay_ms": 50}})
-        cluster = Cluster(self.top / self.id().split(".")[-1], self.data,
-                          ["0", "1"])
-        self.addCleanup(cluster.__exit__)
-        run = cluster.ask("submit", self.write(slowed, self.data))["run"]
+        cluster = self.cluster(["0", "1"])
+        run = cluster.ask("submit", self.write(slowed, self.parts))["run"]
         folder = cluster.folder / "runs" / run
         metrics = folder / "metrics.jsonl"
         cluster.wait_until(

@@ -39,7 +39,7 @@ class Damage(runs.Workplace):
 
     def damaged(self, name, bit):
         """A copy of the parts with flipped bits in a file; returns both."""
-        copy = self.top / self.id().split(".")[-1]
+        copy = self.top / self.own_name
         shutil.copytree(self.parts, copy)
         flip(copy / name, bit)
         return copy, copy / name

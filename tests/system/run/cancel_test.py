@@ -13,29 +13,22 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
-from runs import Running, imported_rmat, merged
+from runs import ENDLESS, Running, merged, tiny_rmat
 from support import graphmill, np, program
 
 # Without validation, so that the last weights are the ones that are kept.
-DEFINITION = {
-    "sampler": {"fanouts": [4, 4]},
-    "model": {"hidden": 16, "dropout": 0.2},
-    "train": {"batch_size": 32, "epochs": 100000},
-    "evaluate": {"every": 50000},
-    "faults": {"trainer_delay_ms": 20},
-}
+DEFINITION = merged(ENDLESS, {"model": {"dropout": 0.2},
+                              "faults": {"trainer_delay_ms": 20}})
 
 
 class Training(runs.Workplace):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = imported_rmat(cls.top / "rmat", scale=9, edges=3000,
-                                 features=8, classes=3, train=0.2,
-                                 validation=0)
+        cls.data = tiny_rmat(cls.top / "rmat", validation=0)
 
     def setUp(self):
-        self.runs = self.top / self.id().split(".")[-1]
+        self.runs = self.top / self.own_name
 
     def running(self, change=None, data=None, options=()):
         definition = merged(DEFINITION, change or {})

@@ -20,11 +20,6 @@ ROW = re.compile(r" +(\d+)(?: +\S+)+")
 
 
 class Display(clusters.ClusterWorkplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.data = cls.top / "rmat"
-
     def on_terminal(self, *arguments, columns=100):
         terminal = Terminal(24, columns)
         self.addCleanup(terminal.close)

@@ -4,44 +4,23 @@ same weights whole, in parts and on a cluster."""
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
+import label_kinds
 from class_metrics import average_precision, roc_auc
 from clusters import Cluster
 from imports import save
+from label_kinds import LabelKind, arrays_of
 from runs import merged, partitioned
-from support import ROOT, Dataset, graphmill, imported, np, program
+from support import graphmill, imported, np, program
 
-NODES, LABELS, SPLITS = 150, 35, (70, 100, 140)
+LABELS = 35
 
-DEFINITION = {
-    "seed": 5,
-    "sampler": {"fanouts": [4, 3]},
-    "model": {"kind": "sage", "hidden": 8},
-    "train": {"batch_size": 20, "epochs": 4, "seed_order": "global"},
-    "evaluate": {"neighbours": "all", "batch_size": 16, "metric": "f1_micro",
-                 "scores": True},
-}
-
-
-def write_graph(folder):
-    """Labels follow from features; of the last ten nodes nothing is known."""
-    folder.mkdir()
-    rng = np.random.default_rng(4)
-    features = rng.normal(size=(NODES, 6)).astype(np.float32)
-    labels = (features @ rng.normal(size=(6, LABELS)) > 0.5).astype(np.int8)
-    order = rng.permutation(NODES)
-    labels[order[SPLITS[2]:]] = -1
-    splits = np.split(order[:SPLITS[2]], SPLITS[:2])
-    save(folder, edges=rng.integers(0, NODES, (2, 700)), features=features,
-         labels=labels, **{f"{name}_idx": ids for name, ids in
-                           zip(("train", "val", "test"), splits)})
-    return folder
+DEFINITION = merged(label_kinds.DEFINITION, {
+    "train": {"epochs": 4}, "evaluate": {"metric": "f1_micro", "scores": True}})
 
 
 def quotient(a, b):
@@ -49,21 +28,12 @@ def quotient(a, b):
     return np.divide(a, b, out=np.full(np.shape(a), np.nan), where=b > 0)
 
 
-class SeveralLabels(runs.Workplace):
+class SeveralLabels(LabelKind):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.data = cls.top / "graph"
-        imported("npy", write_graph(cls.top / "source"), "--out", cls.data)
-        cls.parts = partitioned(cls.data, 3, "random")
-        dataset = Dataset(cls.data)
-        cls.info = dataset.info
-        cls.test = dataset.node_array("node", "test")
-        cls.labels = dataset.node_array("node", "labels")
-        cls.summary = cls("train").train(DEFINITION, cls.data)
-
-    def runTest(self):
-        """Lets a test be made while the class is set up."""
+        cls.take(DEFINITION, arrays_of(
+            LABELS, lambda sums: (sums > 0.5).astype(np.int8), -1))
 
     def predicted(self, *more):
         out = self.top / "labels.npy"
@@ -125,26 +95,12 @@ class SeveralLabels(runs.Workplace):
             self.assertEqual(told[key], got[key], key)
 
     def test_the_best_epoch(self):
-        text = (pathlib.Path(self.summary["run"]) / "metrics.jsonl")
-        lines = [json.loads(line) for line in text.read_text().splitlines()]
-        validations = [line for line in lines
-                       if line["phase"] == "validation"]
-        self.assertEqual(self.summary["metric"], "f1_micro")
-        self.assertEqual(self.summary["validation"]["f1_micro"],
-                         max(line["f1_micro"] for line in validations))
-        losses = [line["loss"] for line in lines if line["phase"] == "train"]
-        self.assertLess(losses[-1], losses[0])
+        self.check_best_epoch("f1_micro", max)
 
     def test_weights(self):
-        """The same in parts and on a cluster, which proves labels, too."""
-        whole = self.summary
-        parts = self.train(DEFINITION, self.parts)
-        self.check_same(parts, whole)
-        checked = merged(DEFINITION, {"fetch": {"verify": 0.5}})
-        with Cluster(self.top / "cluster", self.parts,
-                     ["0", "1", "2"]) as cluster:
-            got = cluster.run(self.write(checked, self.parts))
-        self.check_same(got, whole)
+        """The same in parts and on a cluster."""
+        for run in self.trained_elsewhere():
+            self.check_same(run, self.summary)
 
     def check_same(self, run, other):
         self.assertEqual(run["digest"], other["digest"])
@@ -153,12 +109,7 @@ class SeveralLabels(runs.Workplace):
         self.assertAlmostEqual(run["test"]["loss"], other["test"]["loss"], 6)
 
     def test_a_table(self):
-        nodes = self.top / "nodes.txt"
-        nodes.write_text("7\n3\n")
-        out = self.top / "labels.csv"
-        self.ask("predict", self.summary["run"], "--data", self.data, "--out",
-                 out, "--nodes", nodes)
-        head, *lines = out.read_text().splitlines()
+        head, *lines = self.table(self.summary["run"], self.data)
         self.assertEqual(head, ",".join(
             ["id", *(f"label_{c}" for c in range(LABELS))]))
         labels = self.predicted()[0]
@@ -168,13 +119,8 @@ class SeveralLabels(runs.Workplace):
     def test_example_reads_weights(self):
         told = self.ask("evaluate", self.summary["run"], "--data", self.data)
         self.predicted("--all")
-        done = subprocess.run(
-            [sys.executable, "-B", ROOT / "examples/read_weights.py",
-             self.summary["run"], "--data", self.data, "--compare",
-             self.top / "labels.logits.npy"], text=True, capture_output=True,
-            timeout=runs.PATIENCE_SECONDS)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"test accuracy {told['accuracy']:.4f}", done.stdout)
+        said = self.said_by_example(self.top / "labels.logits.npy")
+        self.assertIn(f"test accuracy {told['accuracy']:.4f}", said)
 
     def test_other_data_have_labels_of_the_same_kind(self):
         """Weights fit as many classes as labels, and would be read as such."""

@@ -1,7 +1,6 @@
 """Labels that are numbers: losses, metrics and predictions once more by numpy, and
 the same weights whole, in parts and on a cluster."""
 
-import json
 import pathlib
 import subprocess
 import sys
@@ -9,32 +8,22 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import label_kinds
 import runs
-from clusters import Cluster
-from imports import save
-from runs import merged, partitioned
+from label_kinds import NODES, LabelKind, arrays_of
+from runs import merged
 from support import ROOT, Dataset, graphmill, imported, np, program
 
-NODES, VALUES, SPLITS = 150, 2, (70, 100, 140)
+VALUES = 2
 
-DEFINITION = {
-    "seed": 5,
-    "sampler": {"fanouts": [4, 3]},
-    "model": {"kind": "sage", "hidden": 8, "dropout": 0},
-    "train": {"batch_size": 20, "epochs": 6, "seed_order": "global"},
-    "evaluate": {"neighbours": "all", "batch_size": 16, "metric": "mse"},
-}
+DEFINITION = merged(label_kinds.DEFINITION, {
+    "model": {"dropout": 0}, "train": {"epochs": 6},
+    "evaluate": {"metric": "mse"}})
 
 
 def graph():
-    """Values follow from features; of the last ten nodes nothing is known."""
-    rng = np.random.default_rng(4)
-    features = rng.normal(size=(NODES, 6)).astype(np.float32)
-    labels = (features @ rng.normal(size=(6, VALUES)) + 3).astype(np.float32)
-    order = rng.permutation(NODES)
-    labels[order[SPLITS[2]:]] = np.nan
-    splits = np.split(order[:SPLITS[2]], SPLITS[:2])
-    return features, labels, rng.integers(0, NODES, (2, 700)), splits
+    return arrays_of(VALUES, lambda sums: (sums + 3).astype(np.float32),
+                     np.nan)
 
 
 def measured(predictions, labels):
@@ -47,37 +36,17 @@ def measured(predictions, labels):
                    / (around ** 2).sum(axis=0)).mean()}
 
 
-class Regression(runs.Workplace):
+class Regression(LabelKind):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        source = cls.top / "source"
-        source.mkdir()
-        features, labels, edges, splits = graph()
-        save(source, edges=edges, features=features, labels=labels,
-             **{f"{name}_idx": ids for name, ids in
-                zip(("train", "val", "test"), splits)})
-        cls.data = cls.top / "graph"
-        imported("npy", source, "--regression", "--out", cls.data)
-        cls.parts = partitioned(cls.data, 3, "random")
-        dataset = Dataset(cls.data)
-        cls.info = dataset.info
-        cls.test = dataset.node_array("node", "test")
-        cls.labels = dataset.node_array("node", "labels")
-        cls.summary = cls("train").train(DEFINITION, cls.data)
-
-    def runTest(self):
-        """Lets a test be made while the class is set up."""
+        cls.take(DEFINITION, graph(), "--regression")
 
     def predicted(self, *more):
         out = self.top / "values.npy"
         self.ask("predict", self.summary["run"], "--data", self.data, "--out",
                  out, *more)
         return np.load(out)
-
-    def lines_of(self, summary):
-        text = pathlib.Path(summary["run"], "metrics.jsonl").read_text()
-        return [json.loads(line) for line in text.splitlines()]
 
     def check_metrics(self, got, want):
         for key, value in want.items():
@@ -87,7 +56,7 @@ class Regression(runs.Workplace):
         self.assertEqual(self.info["format_version"], 3)
         self.assertEqual(self.info["node_types"][0]["labels"], "regression")
         self.assertEqual(self.labels.dtype, np.float32)
-        np.testing.assert_array_equal(self.labels, graph()[1])
+        np.testing.assert_array_equal(self.labels, graph()["labels"])
         for folder in (self.parts, self.data):
             done = graphmill("inspect", folder, "--quiet")
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -128,25 +97,13 @@ class Regression(runs.Workplace):
                                    atol=1e-4)
 
     def test_the_best_epoch(self):
-        lines = self.lines_of(self.summary)
-        validations = [line for line in lines
-                       if line["phase"] == "validation"]
-        self.assertEqual(self.summary["metric"], "mse")
-        self.assertEqual(self.summary["validation"]["mse"],
-                         min(line["mse"] for line in validations))
-        losses = [line["loss"] for line in lines if line["phase"] == "train"]
-        self.assertLess(losses[-1], losses[0])
+        lines = self.check_best_epoch("mse", min)
         self.assertFalse(any("accuracy" in line for line in lines))
 
     def test_weights(self):
-        """The same in parts, and on a cluster, which proves values, too."""
-        whole = self.summary
-        self.check_same(self.train(DEFINITION, self.parts), whole)
-        checked = merged(DEFINITION, {"fetch": {"verify": 0.5}})
-        with Cluster(self.top / "cluster", self.parts,
-                     ["0", "1", "2"]) as cluster:
-            self.check_same(cluster.run(self.write(checked, self.parts)),
-                            whole)
+        """The same in parts, and on a cluster."""
+        for run in self.trained_elsewhere():
+            self.check_same(run, self.summary)
 
     def check_same(self, run, other):
         self.assertEqual(run["digest"], other["digest"])
@@ -158,9 +115,10 @@ class Regression(runs.Workplace):
 
     def test_a_column(self):
         """One number for each node of a table, and other losses."""
-        features, labels, edges, splits = graph()
-        split_of = {node: name for name, ids in
-                    zip(("train", "val", "test"), splits) for node in ids}
+        arrays = graph()
+        features, labels = arrays["features"], arrays["labels"]
+        split_of = {node: name for name in ("train", "val", "test")
+                    for node in arrays[f"{name}_idx"]}
         rows = [f"{i},{'' if np.isnan(value) else value},{split_of.get(i, '')},"
                 + ",".join(map(str, features[i]))
                 for i, value in enumerate(labels[:, 0])]
@@ -168,13 +126,13 @@ class Regression(runs.Workplace):
         nodes.write_text("\n".join(["id,label,split,a,b,c,d,e,f", *rows, ""]))
         pairs = self.top / "edges.csv"
         pairs.write_text("\n".join(["source,destination", *(
-            f"{a},{b}" for a, b in edges.T), ""]))
+            f"{a},{b}" for a, b in arrays["edges"].T), ""]))
         data = self.top / "table"
         imported("csv", "--edges", pairs, "--nodes", nodes, "--regression",
                  "--out", data)
         np.testing.assert_array_equal(
             Dataset(data).node_array("node", "labels"), labels[:, :1])
-        test = splits[2]
+        test = arrays["test_idx"]
         for loss in ("mae", "huber"):
             done = self.train(merged(DEFINITION, {
                 "train": {"loss": loss}, "evaluate": {"metric": "mae"}}), data)
@@ -197,11 +155,7 @@ class Regression(runs.Workplace):
         self.assertEqual(names.read_text(), "".join(
             f"{i}\n" for i in range(NODES)))
         names.write_text("".join(f"person {i}\n" for i in range(NODES)))
-        nodes = self.top / "few.txt"
-        nodes.write_text("7\n3\n")
-        out = self.top / "few.csv"
-        self.ask("predict", run, "--data", data, "--out", out, "--nodes", nodes)
-        head, *lines = out.read_text().splitlines()
+        head, *lines = self.table(run, data)
         self.assertEqual(head, "id,name,value_0")
         for node, line in zip((7, 3), lines):
             *front, value = line.split(",")
@@ -219,12 +173,7 @@ class Regression(runs.Workplace):
             Dataset(out).node_array("node", "labels"), self.labels)
 
     def test_a_table(self):
-        nodes = self.top / "nodes.txt"
-        nodes.write_text("7\n3\n")
-        out = self.top / "values.csv"
-        self.ask("predict", self.summary["run"], "--data", self.data, "--out",
-                 out, "--nodes", nodes)
-        head, *lines = out.read_text().splitlines()
+        head, *lines = self.table(self.summary["run"], self.data)
         self.assertEqual(head, "id,value_0,value_1")
         got = np.array([line.split(",") for line in lines], float)
         np.testing.assert_array_equal(got[:, 0], [7, 3])
@@ -233,13 +182,8 @@ class Regression(runs.Workplace):
 
     def test_example_reads_weights(self):
         self.predicted("--all")
-        done = subprocess.run(
-            [sys.executable, "-B", ROOT / "examples/read_weights.py",
-             self.summary["run"], "--data", self.data, "--compare",
-             self.top / "values.npy"], text=True, capture_output=True,
-            timeout=runs.PATIENCE_SECONDS)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("test MSE ", done.stdout)
+        self.assertIn("test MSE ",
+                      self.said_by_example(self.top / "values.npy"))
 
     def test_refused(self):
         for change, sentence in (

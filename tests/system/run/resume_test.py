@@ -58,7 +58,7 @@ class Resumed(runs.Workplace):
                  "--out", cls.typed)
 
     def setUp(self):
-        self.runs = self.top / self.id().split(".")[-1]
+        self.runs = self.top / self.own_name
 
     def data_of(self, name):
         return self.typed if "embeddings" in name else self.data

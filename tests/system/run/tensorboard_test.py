@@ -33,7 +33,7 @@ class TensorBoard(runs.Workplace):
                               test=0.1)
 
     def setUp(self):
-        self.runs = self.top / self.id().split(".")[-1]
+        self.runs = self.top / self.own_name
 
     def train_with(self, *options, change=None):
         """Trains with options and returns the run folder."""

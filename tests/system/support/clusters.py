@@ -167,17 +167,17 @@ class Cluster:
 
 
 class ClusterWorkplace(runs.Workplace):
-    """Has a small graph in two parts, and clusters of daemons that serve
-    shares of it."""
+    """Has a small graph, whole and in two parts, and clusters of daemons that
+    serve shares of it, or of other data, until the test ends."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.parts = runs.partitioned(runs.small_rmat(cls.top / "rmat"), 2,
-                                     "random")
+        cls.data = runs.small_rmat(cls.top / "rmat")
+        cls.parts = runs.partitioned(cls.data, 2, "random")
 
-    def cluster(self, shares, *more):
-        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
-                       shares, *more)
+    def cluster(self, shares, *more, data=None):
+        made = Cluster(self.top / self.own_name, data or self.parts, shares,
+                       *more)
         self.addCleanup(made.__exit__)
         return made

@@ -17,7 +17,7 @@ class MembersWorkplace(runs.Workplace):
         cls.data = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
 
     def setUp(self):
-        self.folder = self.top / self.id().split(".")[-1]
+        self.folder = self.top / self.own_name
         self.folder.mkdir()
         self.members = self.folder / "members"
         self.keygen("--coordinator", "d0")

@@ -81,9 +81,14 @@ class Workplace(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
         cls.runs = cls.top / "runs"
 
+    @property
+    def own_name(self):
+        """Of this test among those of its class: for what it has of its own."""
+        return self.id().split(".")[-1]
+
     def write(self, definition, data, name=""):
         """Writes a definition for a dataset; YAML allows it to be JSON."""
-        path = self.top / f"{self.id().split('.')[-1]}{name}.yaml"
+        path = self.top / f"{self.own_name}{name}.yaml"
         path.write_text(json.dumps({"dataset": name_of(data), **definition}))
         return path
 
@@ -122,6 +127,26 @@ def imported_rmat(out, **options):
 def small_rmat(out, **options):
     return imported_rmat(out, **{
         "scale": 10, "edges": 6000, "features": 12, "classes": 4, "seed": 3,
+        **options})
+
+
+# Runs for a moment, on what `tiny_rmat` makes.
+TINY = {
+    "sampler": {"fanouts": [4, 4]},
+    "model": {"hidden": 16},
+    "train": {"batch_size": 32, "epochs": 2},
+}
+# Goes on until somebody ends it.
+ENDLESS = merged(TINY, {
+    "train": {"epochs": 100000},
+    "evaluate": {"every": 50000},
+    "faults": {"trainer_delay_ms": 5},
+})
+
+
+def tiny_rmat(out, **options):
+    return imported_rmat(out, **{
+        "scale": 9, "edges": 3000, "features": 8, "classes": 3, "train": 0.2,
         **options})
 
 

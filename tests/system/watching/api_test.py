@@ -11,10 +11,9 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
-from clusters import PATIENCE_SECONDS, Cluster
+from clusters import PATIENCE_SECONDS, ClusterWorkplace
 from over_http import get, told_at
-from runs import SMALL, merged, partitioned, small_rmat
+from runs import SMALL, merged
 from support import ROOT, program
 
 PAGE = ROOT / "actors" / "http" / "page"
@@ -61,16 +60,9 @@ class Stream:
             assert time.monotonic() < deadline, data
 
 
-class Api(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
+class Api(ClusterWorkplace):
     def cluster(self):
-        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
-                       ["0", "1"], "--http", "127.0.0.1:0")
-        self.addCleanup(made.__exit__)
+        made = super().cluster(["0", "1"], "--http", "127.0.0.1:0")
         return made, told_at(made.daemons[0], "the cluster")
 
     def read(self, at, path):

@@ -13,10 +13,9 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import runs
-from clusters import PATIENCE_SECONDS, Cluster
+from clusters import PATIENCE_SECONDS, ClusterWorkplace
 from over_http import get, told_at
-from runs import SMALL, merged, partitioned, small_rmat
+from runs import SMALL, merged
 from support import ROOT, program
 
 MONITORING = ROOT / "examples" / "monitoring"
@@ -113,18 +112,7 @@ class Attack:
         self.say(b"GET /metrics HTTP/1.1\r\nHost: rebound.example.org\r\n\r\n")
 
 
-class Metrics(runs.Workplace):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.parts = partitioned(small_rmat(cls.top / "rmat"), 2, "random")
-
-    def cluster(self, *more):
-        made = Cluster(self.top / self.id().split(".")[-1], self.parts,
-                       ["0", "1"], *more)
-        self.addCleanup(made.__exit__)
-        return made
-
+class Metrics(ClusterWorkplace):
     def refused(self, *more):
         """What a daemon says that does not start."""
         done = subprocess.run(
@@ -147,7 +135,7 @@ class Metrics(runs.Workplace):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_a_run_is_told_of(self):
-        cluster = self.cluster(*OVER_HTTP)
+        cluster = self.cluster(["0", "1"], *OVER_HTTP)
         at = told_at(cluster.daemons[0], "the cluster")
         own = told_at(cluster.daemons[1], "itself")
         left_out = "--http 127.0.0.1:0 is left out"
@@ -200,7 +188,7 @@ class Metrics(runs.Workplace):
         self.assertEqual(get(own, "/healthz")[0], 200)
 
     def test_hostile_requests(self):
-        cluster = self.cluster(*OVER_HTTP)
+        cluster = self.cluster(["0", "1"], *OVER_HTTP)
         at = told_at(cluster.daemons[0], "the cluster")
         definition = self.write(SMALL, self.parts)
         sound = cluster.run(definition)["digest"]
@@ -240,7 +228,7 @@ class Metrics(runs.Workplace):
         token.chmod(0o600)
         self.assertIn("others can reach", self.refused("--http", "0.0.0.0:0"))
         self.assertIn("no address for HTTP", self.refused("--metrics", "here"))
-        cluster = self.cluster("--http", "0.0.0.0:0",
+        cluster = self.cluster(["0", "1"], "--http", "0.0.0.0:0",
                                "--http-token-file", token)
         port = told_at(cluster.daemons[0], "the cluster").rsplit(":", 1)[1]
         at = f"127.0.0.1:{port}"
@@ -256,7 +244,7 @@ class Metrics(runs.Workplace):
             other.bind(("127.0.0.1", 0))
             other.listen()
             address = f"127.0.0.1:{other.getsockname()[1]}"
-            cluster = self.cluster("--http", address)
+            cluster = self.cluster(["0", "1"], "--http", address)
             cluster.wait_until(lambda: "it goes on without" in cluster.logs(),
                                "warning")
             self.assertEqual(cluster.logs().count("it goes on without"), 1)

@@ -142,7 +142,7 @@ class Verdict(runs.Workplace):
             3, "random")
 
     def cluster(self, kind=Cluster):
-        made = kind(self.top / self.id().split(".")[-1], self.parts,
+        made = kind(self.top / self.own_name, self.parts,
                     ["0", "1", "2"], "--http", "127.0.0.1:0")
         self.addCleanup(made.__exit__)
         return made

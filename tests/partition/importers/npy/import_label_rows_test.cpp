@@ -1,6 +1,7 @@
 #include "partition/files/npy/npy_header.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
+#include "tests/partition/importers/npy/label_import.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,39 +20,6 @@ using namespace graphmill::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-template <class T>
-void put_array(const fs::path& path, const std::vector<T>& values,
-               const std::vector<std::int64_t>& shape) {
-  value_of(write_npy_bytes(path, dtype_of<T>(), shape,
-                           std::as_bytes(std::span{values})));
-}
-
-/// A graph of three nodes with these labels, imported.
-struct label_import {
-  bool multi_label = false;
-  bool renumber = false;
-  std::optional<split_request> split;
-  std::string meta = "{}";
-
-  template <class T>
-  result<dataset> operator()(const std::vector<T>& labels,
-                             const std::vector<std::int64_t>& shape) const {
-    temp_folder source;
-    temp_folder out;
-    put_array<std::int64_t>(source / "edges.npy", {0, 1, 1, 2}, {2, 2});
-    put_array<T>(source / "labels.npy", labels, shape);
-    if (!split)
-      put_array<std::int64_t>(source / "train_idx.npy", {0}, {1});
-    std::ofstream{source / "meta.json"} << meta;
-    npy_import_options options{.source = source.path(),
-                               .renumber_labels = renumber,
-                               .multi_label = multi_label};
-    options.changes.split = split;
-    GRAPHMILL_TRYV(import_npy(options, out.path()));
-    return dataset::open(out.path());
-  }
-};
 
 std::vector<std::uint8_t> rows_of(const dataset& data) {
   CATCH_CHECK(data.info().node_types[0].multi_label());

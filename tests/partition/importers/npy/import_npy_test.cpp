@@ -19,28 +19,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-template <class T>
-void put(const fs::path& path, const std::vector<T>& values,
-         std::vector<std::int64_t> shape = {}) {
-  if (shape.empty())
-    shape = {std::ssize(values)};
-  value_of(write_npy_bytes(path, dtype_of<T>(), shape,
-                           std::as_bytes(std::span{values})));
-}
-
 void put_text(const fs::path& path, const std::string& text) {
   std::ofstream{path} << text;
 }
 
 /// 3 nodes, 4 edges, CSR features [3, 4], 2 classes.
 void put_small(const fs::path& at) {
-  put<std::int64_t>(at / "edges.npy", {0, 1, 2, 0, 1, 2, 0, 2}, {2, 4});
-  put<std::int64_t>(at / "labels.npy", {1, 0, -1});
-  put<std::int64_t>(at / "train_idx.npy", {0});
-  put<std::int32_t>(at / "val_idx.npy", {1});
-  put<std::int64_t>(at / "features_indptr.npy", {0, 2, 2, 3});
-  put<std::int32_t>(at / "features_indices.npy", {0, 2, 3});
-  put<float>(at / "features_values.npy", {1, 3, 2});
+  put_array<std::int64_t>(at / "edges.npy", {0, 1, 2, 0, 1, 2, 0, 2}, {2, 4});
+  put_array<std::int64_t>(at / "labels.npy", {1, 0, -1});
+  put_array<std::int64_t>(at / "train_idx.npy", {0});
+  put_array<std::int32_t>(at / "val_idx.npy", {1});
+  put_array<std::int64_t>(at / "features_indptr.npy", {0, 2, 2, 3});
+  put_array<std::int32_t>(at / "features_indices.npy", {0, 2, 3});
+  put_array<float>(at / "features_values.npy", {1, 3, 2});
   put_text(at / "meta.json",
            R"({"name": "small", "num_nodes": 3, "num_edges": 4,
                "num_features": 4, "num_classes": 2, "more": [1, 2]})");
@@ -107,7 +98,7 @@ CATCH_TEST_CASE("counts are derived where meta.json is silent",
 
   temp_folder bare;
   temp_folder bare_out;
-  put<std::int32_t>(bare / "edges.npy", {0, 6, 3, 1}, {2, 2});
+  put_array<std::int32_t>(bare / "edges.npy", {0, 6, 3, 1}, {2, 2});
   const auto derived =
     value_of(import_npy({.source = bare.path()}, bare_out.path()));
   CATCH_CHECK(derived.node_types[0].count == 7);
@@ -118,7 +109,7 @@ CATCH_TEST_CASE("labels of which most are nobody's need a word",
                 "[partition][import][npy]") {
   temp_folder source;
   put_small(source.path());
-  put<std::int64_t>(source / "labels.npy", {2'000'000, 0, 1'000'000});
+  put_array<std::int64_t>(source / "labels.npy", {2'000'000, 0, 1'000'000});
   put_text(source / "meta.json", R"({"num_features": 4})");
   const auto import = [&source](bool renumber) -> result<dataset> {
     temp_folder out;
@@ -145,7 +136,7 @@ CATCH_TEST_CASE("labels of which most are nobody's need a word",
               == 2'000'001);
 
   put_text(source / "meta.json", R"({"num_features": 4})");
-  put<std::int64_t>(source / "labels.npy", {INT64_MAX, 0, -1});
+  put_array<std::int64_t>(source / "labels.npy", {INT64_MAX, 0, -1});
   CATCH_CHECK(
     has(error_of(import(false)).message, "there can be 16777216 classes"));
   CATCH_CHECK(list<std::int64_t>(*value_of(import(true)).nodes(0).labels)
@@ -155,11 +146,11 @@ CATCH_TEST_CASE("labels of which most are nobody's need a word",
 CATCH_TEST_CASE("typed folders and reverse edges", "[partition][import][npy]") {
   temp_folder source;
   temp_folder out;
-  put<std::int64_t>(source / "user__likes__film.edges.npy", {0, 4, 1, 1},
-                    {2, 2});
-  put<double>(source / "film.features.npy", {1, 2, 3, 4}, {2, 2});
-  put<std::uint8_t>(source / "film.labels.npy", {0, 1});
-  put<std::int64_t>(source / "film.train_idx.npy", {1});
+  put_array<std::int64_t>(source / "user__likes__film.edges.npy", {0, 4, 1, 1},
+                          {2, 2});
+  put_array<double>(source / "film.features.npy", {1, 2, 3, 4}, {2, 2});
+  put_array<std::uint8_t>(source / "film.labels.npy", {0, 1});
+  put_array<std::int64_t>(source / "film.train_idx.npy", {1});
   const auto info = value_of(
     import_npy({.source = source.path(), .reverse = true}, out.path()));
   CATCH_REQUIRE(info.edge_types.size() == 2);
@@ -184,19 +175,20 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
   };
   const std::vector<row> table{
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "edges.npy", {0, 1, 9, 0, 1, 2, 0, 2}, {2, 4});
+       put_array<std::int64_t>(at / "edges.npy", {0, 1, 9, 0, 1, 2, 0, 2},
+                               {2, 4});
      },
      "edge 2 of node__to__node: source 9 does not exist (3 nodes)"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "edges.npy", {0, 1, 1}, {3});
+       put_array<std::int64_t>(at / "edges.npy", {0, 1, 1}, {3});
      },
      "edges.npy has the shape [3]; [2, any] expected"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "edges.npy", {0, 1}, {2, 1});
+       put_array<std::int64_t>(at / "edges.npy", {0, 1}, {2, 1});
      },
      "has 1 edges; meta.json says 4"},
     {[](const fs::path& at) {
-       put<float>(at / "edges.npy", {0, 1, 2, 0, 1, 2, 0, 2}, {2, 4});
+       put_array<float>(at / "edges.npy", {0, 1, 2, 0, 1, 2, 0, 2}, {2, 4});
      },
      "edges.npy holds float32; integers expected"},
     {[](const fs::path& at) { fs::resize_file(at / "edges.npy", 150); },
@@ -207,35 +199,37 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
      },
      "holds neither edges.npy nor"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "labels.npy", {1, 2, -1});
+       put_array<std::int64_t>(at / "labels.npy", {1, 2, -1});
      },
      "label of node node 1 is 2; 0 to 1 expected"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "labels.npy", {1, 1});
+       put_array<std::int64_t>(at / "labels.npy", {1, 1});
      },
      "labels.npy has the shape [2]; [3] expected"},
     {[](const fs::path& at) { fs::remove(at / "train_idx.npy"); },
      "train split of node is empty"},
-    {[](const fs::path& at) { put<std::int64_t>(at / "train_idx.npy", {2}); },
+    {[](const fs::path& at) {
+       put_array<std::int64_t>(at / "train_idx.npy", {2});
+     },
      "seed 0 is node 2, which has no label"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "features_indptr.npy", {0, 2, 1, 3});
+       put_array<std::int64_t>(at / "features_indptr.npy", {0, 2, 1, 3});
      },
      "features_indptr.npy: rows 0 to 3 do not lie"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "features_indptr.npy", {0, 2, 2, 9});
+       put_array<std::int64_t>(at / "features_indptr.npy", {0, 2, 2, 9});
      },
      "within the 3 entries"},
     {[](const fs::path& at) {
-       put<std::int32_t>(at / "features_indices.npy", {0, 2, 4});
+       put_array<std::int32_t>(at / "features_indices.npy", {0, 2, 4});
      },
      "node 2 has a value in column 4; there are 4"},
     {[](const fs::path& at) {
-       put<float>(at / "features_values.npy", {1, NAN, 2});
+       put_array<float>(at / "features_values.npy", {1, NAN, 2});
      },
      "features of node: node 0, column 2 is nan"},
     {[](const fs::path& at) {
-       put<float>(at / "features_values.npy", {1, 2});
+       put_array<float>(at / "features_values.npy", {1, 2});
      },
      "features_values.npy has the shape [2]; [3] expected"},
     {[](const fs::path& at) { fs::remove(at / "features_values.npy"); },
@@ -256,7 +250,7 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
      },
      "labels.npy has the shape [3]"},
     {[](const fs::path& at) {
-       put<std::int64_t>(at / "a__b.edges.npy", {0, 1}, {2, 1});
+       put_array<std::int64_t>(at / "a__b.edges.npy", {0, 1}, {2, 1});
        fs::remove(at / "edges.npy");
      },
      "\"a__b\" is no edge type"},
@@ -289,10 +283,10 @@ CATCH_TEST_CASE("labels with gaps are numbered anew, and names of classes stay",
     return info.node_types[0].class_names;
   };
   using texts = std::vector<std::string>;
-  put<std::int64_t>(source / "labels.npy", {7, 2, -1});
+  put_array<std::int64_t>(source / "labels.npy", {7, 2, -1});
   CATCH_CHECK(classes_with(R"({"num_features": 4})") == texts{"2", "7"});
   CATCH_CHECK(classes_with(R"({"num_classes": 8})").empty());
-  put<std::int64_t>(source / "labels.npy", {1, 0, -1});
+  put_array<std::int64_t>(source / "labels.npy", {1, 0, -1});
   CATCH_CHECK(classes_with(R"({"class_names": ["cat", "dog"]})")
               == texts{"cat", "dog"});
 }
@@ -302,7 +296,7 @@ CATCH_TEST_CASE("features are standardised by column",
   temp_folder source;
   temp_folder out;
   put_small(source.path());
-  put<std::uint8_t>(source / "features.npy", {1, 5, 2, 5, 3, 5}, {3, 2});
+  put_array<std::uint8_t>(source / "features.npy", {1, 5, 2, 5, 3, 5}, {3, 2});
   npy_import_options options;
   options.source = source.path();
   options.ignore = {"features_indptr", "features_indices.npy",

@@ -1,6 +1,6 @@
 #include "partition/importers/csv/csv.hpp"
-#include "partition/importers/npy/npy.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
+#include "tests/partition/importers/npy/label_import.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
@@ -8,53 +8,14 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <vector>
 
 using namespace graphmill;
 using namespace graphmill::test;
 
-namespace fs = std::filesystem;
-
 namespace {
-
-template <class T>
-void put_values(const fs::path& path, const std::vector<T>& values,
-                const std::vector<std::int64_t>& shape) {
-  value_of(write_npy_bytes(path, dtype_of<T>(), shape,
-                           std::as_bytes(std::span{values})));
-}
-
-/// A graph of three nodes with these labels, imported.
-struct value_import {
-  bool regression = true;
-  bool renumber = false;
-  bool multi_label = false;
-  std::optional<split_request> split;
-  std::string meta = "{}";
-
-  template <class T>
-  result<dataset> operator()(const std::vector<T>& labels,
-                             const std::vector<std::int64_t>& shape) const {
-    temp_folder source;
-    temp_folder out;
-    put_values<std::int64_t>(source / "edges.npy", {0, 1, 1, 2}, {2, 2});
-    put_values<T>(source / "labels.npy", labels, shape);
-    if (!split)
-      put_values<std::int64_t>(source / "train_idx.npy", {0}, {1});
-    std::ofstream{source / "meta.json"} << meta;
-    npy_import_options options{.source = source.path(),
-                               .renumber_labels = renumber,
-                               .multi_label = multi_label,
-                               .regression = regression};
-    options.changes.split = split;
-    GRAPHMILL_TRYV(import_npy(options, out.path()));
-    return dataset::open(out.path());
-  }
-};
 
 /// Bytes, since what is no number equals nothing.
 std::vector<std::uint8_t> values_in(const dataset& data, std::int64_t width) {
@@ -83,7 +44,7 @@ result<dataset> import_table(const std::string& header,
 
 CATCH_TEST_CASE("labels are numbers where that is asked for",
                 "[partition][import][npy]") {
-  const value_import take;
+  const label_import take{.regression = true};
   const auto one = rows_of_values({0.5f, no_value, -3});
   CATCH_CHECK(
     values_in(value_of(take(std::vector<float>{0.5f, NAN, -3}, {3})), 1)
@@ -98,7 +59,7 @@ CATCH_TEST_CASE("labels are numbers where that is asked for",
     values_in(value_of(take(std::vector<float>{1, 2, NAN, NAN, 5, 6}, {3, 2})),
               2)
     == rows_of_values({1, 2, no_value, no_value, 5, 6}));
-  value_import named;
+  label_import named{.regression = true};
   named.meta = R"({"class_names": ["height", "weight"]})";
   CATCH_CHECK(value_of(named(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}))
                 .info()
@@ -109,7 +70,7 @@ CATCH_TEST_CASE("labels are numbers where that is asked for",
 
 CATCH_TEST_CASE("labels are never taken for numbers in silence",
                 "[partition][import][npy]") {
-  const value_import silent{.regression = false};
+  const label_import silent;
   CATCH_CHECK(
     has(error_of(silent(std::vector<float>{0, 1, 2}, {3})).message,
         "labels.npy holds float32; integers expected: save classes as such, or "
@@ -121,7 +82,7 @@ CATCH_TEST_CASE("labels are never taken for numbers in silence",
 
 CATCH_TEST_CASE("numbers that cannot be learnt are named",
                 "[partition][import][npy]") {
-  value_import take;
+  label_import take{.regression = true};
   CATCH_CHECK(has(error_of(take(std::vector<double>{1, 2, 1e300}, {3})).message,
                   "number 0 of node 2 is inf; finite numbers that float32"));
   CATCH_CHECK(
@@ -143,7 +104,7 @@ CATCH_TEST_CASE("numbers that cannot be learnt are named",
 CATCH_TEST_CASE("nodes whose labels are numbers are split",
                 "[partition][import][npy]") {
   const std::vector<float> labels{1, NAN, 2};
-  value_import take;
+  label_import take{.regression = true};
   take.split = split_request{.fractions = {0.5, 0.5, 0}};
   const auto data = value_of(take(labels, {3}));
   // Of node 1 nothing is known.
