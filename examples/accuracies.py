@@ -82,9 +82,16 @@ def words_as_nodes(source, out):
 
 
 def graphmill(options, *arguments):
-    done = subprocess.run(
-        [options.program, *map(str, arguments), "--quiet", "--json"],
-        text=True, stdout=subprocess.PIPE, timeout=PATIENCE_SECONDS)
+    try:
+        done = subprocess.run(
+            [options.program, *map(str, arguments), "--quiet", "--json"],
+            text=True, stdout=subprocess.PIPE, timeout=PATIENCE_SECONDS)
+    except OSError as error:
+        sys.exit(f"cannot start {options.program}: {error.strerror}; "
+                 "--program says where graphmill is")
+    except subprocess.TimeoutExpired:
+        sys.exit(f"graphmill {arguments[0]} has not ended after "
+                 f"{PATIENCE_SECONDS} s")
     if done.returncode != 0:
         sys.exit(f"graphmill {arguments[0]} failed: {done.returncode}")
     return json.loads(done.stdout.splitlines()[-1])
@@ -97,7 +104,11 @@ def imported(options, work, source, flags):
         return data
     folder = options.sources / source.removesuffix(WORDS)
     if source.endswith(WORDS):
-        words_as_nodes(folder, work / source)
+        try:
+            words_as_nodes(folder, work / source)
+        except (OSError, ValueError, LookupError) as error:
+            sys.exit(f"{folder} is not as `graphmill import npy` reads it, "
+                     f"with features as compressed rows: {error!r}")
         folder = work / source
     graphmill(options, "import", "npy", folder, *flags, "--out", data)
     return data
@@ -166,4 +177,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)  # As shells give for SIGINT.

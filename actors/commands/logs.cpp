@@ -28,7 +28,8 @@ using log_clock = std::chrono::steady_clock;
 constexpr auto collection_patience = 3s;
 constexpr auto collection_interval = 100ms;
 
-constexpr const char* log_file_name = "log.txt";
+/// Of a run; the first one has what was put aside.
+constexpr const char* log_file_names[]{"log.txt.old", "log.txt"};
 
 struct logs_options {
   cluster_options cluster;
@@ -51,38 +52,49 @@ result<void> no_log(cluster_client& client, const std::string& run) {
   return ok();
 }
 
-/// Hands over what a log has from `offset` on, and moves `offset` to its end.
-result<void> read_log(cluster_client& client, const std::string& run,
-                      std::uint64_t& offset, const text_sink& out) {
-  for (;;) {
-    auto piece = client.fetch_file({run, log_file_name, offset});
+/// Hands over what a file of a run has.
+/// @returns whether there is such a file.
+result<bool> read_log_file(cluster_client& client, const std::string& run,
+                           const char* name, const text_sink& out) {
+  for (std::uint64_t offset = 0;;) {
+    auto piece = client.fetch_file({run, name, offset});
     if (!piece && piece.error().code == ec::not_found)
-      return no_log(client, run);
+      return false;
     if (!piece)
       return piece.error();
     const auto& bytes = piece.value().bytes;
     if (bytes.empty())
-      return ok();
+      return true;
     GRAPHMILL_TRYV(
       out({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     offset += bytes.size();
     if (offset >= piece.value().size)
-      return ok();
+      return true;
   }
 }
 
-/// Prints the log file of a run that the coordinator has no lines of any more.
-result<void> print_log_file(cluster_client& client, const std::string& run,
-                            bool json) {
-  std::uint64_t offset = 0;
+/// Hands over a log, with what was put aside of a long one.
+result<void> read_log(cluster_client& client, const std::string& run,
+                      const text_sink& out) {
+  auto found = false;
+  for (const auto* name : log_file_names) {
+    GRAPHMILL_TRY(const auto there, read_log_file(client, run, name, out));
+    found = found || there;
+  }
+  return found ? ok() : no_log(client, run);
+}
+
+/// Prints the log files of a run that the coordinator has no lines of any more.
+result<void> print_log_files(cluster_client& client, const std::string& run,
+                             bool json) {
   if (!json)
-    return read_log(client, run, offset, [](std::string_view text) {
+    return read_log(client, run, [](std::string_view text) {
       say_lines(text);
       return ok();
     });
   std::string whole;
-  GRAPHMILL_TRYV(read_log(
-    client, run, offset, [&whole](std::string_view text) -> result<void> {
+  GRAPHMILL_TRYV(
+    read_log(client, run, [&whole](std::string_view text) -> result<void> {
       whole += text;
       if (whole.size() > longest_json_log)
         return fail(ec::invalid_argument,
@@ -185,12 +197,12 @@ result<int> logs(const logs_options& options) {
   if (lines.printed() > 0)
     return 0;
   if (!is_chosen) {
-    GRAPHMILL_TRYV(print_log_file(client, run.id, json));
+    GRAPHMILL_TRYV(print_log_files(client, run.id, json));
     return 0;
   }
   say(stderr,
       "graphmill: the coordinator knows no such line of run {} (any more); "
-      "without --daemon and --level, its log file is printed then\n",
+      "without --daemon and --level, its log files are printed then\n",
       run.id);
   return 0;
 }
@@ -214,7 +226,7 @@ void add_logs_command(command_line& cli) {
   add_cluster_options(*command, options->cluster);
   command->footer(
     "The coordinator keeps the last lines of all daemons in memory, 16 MiB.\n"
-    "Of a run from before that, it prints the log file in the run's folder.\n"
+    "Of a run from before that, it prints the log files in the run's folder.\n"
     "With --json, each line is an object, as /api/logs has it.");
   command->callback(
     [&cli, options] { cli.run = [options] { return logs(*options); }; });

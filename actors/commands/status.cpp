@@ -14,8 +14,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -130,30 +131,56 @@ int cluster_code(const status_reply& now) {
   return sick ? exit_troubled : 0;
 }
 
-/// @param watch Again every second, until Ctrl-C.
+void show_cluster(cluster_client& client, const status_reply& now, bool json,
+                  bool again) {
+  if (json) {
+    say("{}\n", one_line(status_json(client.address(), now)));
+    return;
+  }
+  const run_standings standings{standing_of(client, now.running),
+                                standing_of(client, now.queued.empty()
+                                                      ? std::string{}
+                                                      : now.queued.front())};
+  if (again)
+    clear_terminal();
+  print_status(client.address(), now, standings);
+}
+
+struct shown {
+  int code = 0;      ///< For the shell.
+  bool over = false; ///< It will not change any more.
+};
+
+/// Shows something once, or if it is to be watched, every second: until it is
+/// over, until Ctrl-C, or until nobody reads it.
+/// @param show Is told whether it has been shown before.
+result<int>
+show_repeatedly(bool watch, signal_watch& signals,
+                const std::function<result<shown>(bool again)>& show) {
+  std::optional<int> code;
+  for (;;) {
+    const auto now = show(code.has_value());
+    if (!now && code && signals.count() != 0)
+      return *code; // Ctrl-C does not wait for an answer.
+    if (!now)
+      return now.error();
+    code = now.value().code;
+    if (!watch || now.value().over || !output_arrives())
+      return *code;
+    signals.wait(timeouts::health_report);
+    if (signals.count() != 0)
+      return *code;
+  }
+}
+
 result<int> cluster_status(const cluster_options& options, bool watch) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options, "status", &signals));
-  for (bool again = false;; again = true) {
+  return show_repeatedly(watch, signals, [&](bool again) -> result<shown> {
     GRAPHMILL_TRY(const auto now, client.status());
-    if (options.json) {
-      say("{}\n", one_line(status_json(client.address(), now)));
-    } else {
-      const run_standings standings{
-        standing_of(client, now.running),
-        standing_of(client,
-                    now.queued.empty() ? std::string{} : now.queued.front())};
-      if (again)
-        clear_terminal();
-      print_status(client.address(), now, standings);
-    }
-    std::fflush(stdout);
-    if (!watch)
-      return cluster_code(now);
-    signals.wait(timeouts::health_report);
-    if (signals.count() != 0)
-      return cluster_code(now);
-  }
+    show_cluster(client, now, options.json, again);
+    return shown{cluster_code(now)};
+  });
 }
 
 struct status_options {
@@ -175,7 +202,6 @@ int print_record(const run_record& run, bool json, bool again) {
         is_over(run.state) && !summary.is_null())
       say_lines("\n" + result_text(summary));
   }
-  std::fflush(stdout);
   return run.state == run_state::failed ? exit_failed : 0;
 }
 
@@ -189,39 +215,34 @@ int print_health(const run_health& run, const std::string& standing, bool json,
       clear_terminal();
     say_lines(health_text(run, standing));
   }
-  std::fflush(stdout);
   return health_code(run);
+}
+
+/// A run that is attempted again is queued in between.
+result<shown> show_run(cluster_client& client, const std::string& id, bool json,
+                       bool again, signal_watch& signals) {
+  for (;;) {
+    GRAPHMILL_TRY(const auto run, client.run(id));
+    if (run.state != run_state::running)
+      return shown{print_record(run, json, again), is_over(run.state)};
+    const auto now = client.health({run.id, {}});
+    if (now)
+      return shown{print_health(now.value(), run.message, json, again)};
+    if (now.error().code != ec::not_found || signals.count() != 0)
+      return now.error();
+    signals.wait(timeouts::ask_again); // It has just ended.
+  }
 }
 
 } // namespace
 
-/// A run that is attempted again is queued in between.
 result<int> show_run_status(const cluster_options& cluster,
                             const std::string& id, bool watch) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(cluster, "status", &signals));
-  const auto json = cluster.json;
-  for (bool again = false;; again = true) {
-    GRAPHMILL_TRY(const auto run, client.run(id));
-    int code = 0;
-    if (run.state == run_state::running) {
-      const auto now = client.health({run.id, {}});
-      if (!now && now.error().code == ec::not_found && signals.count() == 0) {
-        signals.wait(timeouts::ask_again); // It has just ended.
-        continue;
-      }
-      if (!now)
-        return now.error();
-      code = print_health(now.value(), run.message, json, again);
-    } else {
-      code = print_record(run, json, again);
-    }
-    if (!watch || is_over(run.state))
-      return code;
-    signals.wait(timeouts::health_report);
-    if (signals.count() != 0)
-      return code;
-  }
+  return show_repeatedly(watch, signals, [&](bool again) {
+    return show_run(client, id, cluster.json, again, signals);
+  });
 }
 
 void add_status_command(command_line& cli) {
@@ -238,7 +259,8 @@ void add_status_command(command_line& cli) {
     "Exit code: 0 if all is well. 3 if a daemon of the cluster is lost or "
     "damaged, nobody\nin service has some part, or what becomes of runs cannot "
     "be written; of a run, if\nsomething is wrong but it goes on. 4 if it has "
-    "failed.");
+    "failed. With --watch, it is that of\nwhat was shown last, also after "
+    "Ctrl-C.");
   command->callback([&cli, options] {
     cli.run = [options] {
       return options->run.empty()

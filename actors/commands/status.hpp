@@ -9,7 +9,8 @@ namespace graphmill {
 
 /// How a run is, as `status RUN` prints it; of the latest one if `run` is
 /// empty.
-/// @param watch Again every second, until the run is over or a signal comes.
+/// @param watch Again every second, until the run is over, a signal comes, or
+/// nobody reads it any more.
 /// @returns the exit code.
 result<int> show_run_status(const cluster_options& cluster,
                             const std::string& run, bool watch);

@@ -96,7 +96,8 @@ private:
     std::error_code failed;
     std::filesystem::rename(file_, old, failed);
     log_.bytes = 0; // If it fails, it is not tried again at the next line.
-    if (failed)
+    // Where it is gone, a new one may not have been opened the last time.
+    if (failed && failed != std::errc::no_such_file_or_directory)
       return;
     if (auto next = open_log_at(file_))
       log_ = std::move(next).value();

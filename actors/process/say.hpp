@@ -2,6 +2,7 @@
 
 #include "messages/base/printable.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,18 @@ void say(std::FILE* to, fmt::format_string<Ts...> text, Ts&&... args) {
 template <class... Ts>
 void say(fmt::format_string<Ts...> text, Ts&&... args) {
   say(stdout, text, std::forward<Ts>(args)...);
+}
+
+/// Hands on what was printed on standard output. What does nothing but print,
+/// for as long as it is let, asks this each time.
+/// @returns whether it arrives. A reader who has gone away has read what it
+/// wanted, so that `main` finds nothing wrong with that.
+inline bool output_arrives() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return true;
+  if (errno == EPIPE)
+    std::clearerr(stdout);
+  return false;
 }
 
 } // namespace graphmill

@@ -106,6 +106,12 @@ struct actor_health {
   std::uint64_t peak_batches = 0;
   std::uint64_t peak_bytes = 0;
 
+  /// Whether it has failed, or one of its workers died lately.
+  bool in_trouble() const {
+    return state == actor_state::failed || state == actor_state::restarting
+           || recent_restarts != 0;
+  }
+
   static void fields(auto& of, auto visit) {
     visit("kind", of.kind);
     visit("part", of.part);

@@ -69,19 +69,20 @@ std::string reason_of(const actor_gauge& gauge, actor_state state) {
 }
 
 /// What a report has no room for is left out: of those who are there once for
-/// each part or daemon, who has made others wait least. Without trainers and
-/// stages nobody could say what limits a run: these come first, so that they
-/// have the same places each time.
+/// each part or daemon, and of whose workers none has died, who has made others
+/// wait least. Without trainers and stages nobody could say what limits a run:
+/// these come first, so that they have the same places each time.
 void keep_most_telling(std::vector<actor_health>& actors, std::size_t most) {
   const auto is_one_of_many = [](const actor_health& actor) {
     return actor.part >= 0 || !actor.peer.empty();
   };
   const auto many =
     std::ranges::stable_partition(actors, std::not_fn(is_one_of_many));
-  std::ranges::stable_sort(many, std::ranges::greater{},
-                           [](const actor_health& actor) {
-                             return double(actor.answers) * actor.mean_latency;
-                           });
+  std::ranges::stable_sort(
+    many, std::ranges::greater{}, [](const actor_health& actor) {
+      return std::pair{actor.in_trouble(),
+                       double(actor.answers) * actor.mean_latency};
+    });
   actors.resize(std::min(actors.size(), most));
 }
 

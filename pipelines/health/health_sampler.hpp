@@ -37,7 +37,8 @@ public:
   /// all of this one, and fills in `actors`, `peers`, `window` and `left_out`
   /// of what a daemon tells. The first reading has a window since the actors
   /// were spawned. Of more actors than a report may have, the stages and
-  /// trainers come first, and then those that others have waited for longest.
+  /// trainers come first, then those in trouble, and then those that others
+  /// have waited for longest.
   void sample(const gauge_board& board, clock::time_point now,
               daemon_health& into);
 

@@ -13,7 +13,7 @@ result<bool> follow(const std::function<result<bool>()>& look,
   auto reached = now();
   for (auto told = false; signals.count() == 0; signals.wait(pace.interval)) {
     const auto over = look();
-    if (over && over.value())
+    if (over && (over.value() || !output_arrives()))
       return true;
     if (over) {
       reached = now();

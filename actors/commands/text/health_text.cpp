@@ -30,10 +30,7 @@ std::string row_of(const actor_health& actor, std::size_t width) {
     100 * actor.stalled, 100 * actor.waiting, actor.queue,
     actor.items_per_second, 1e3 * actor.median_latency, 1e3 * actor.p99_latency,
     actor.restarts, health_batch(actor));
-  const auto trouble = actor.state == actor_state::failed
-                       || actor.state == actor_state::restarting
-                       || actor.recent_restarts != 0;
-  if (trouble && !actor.last_error.empty())
+  if (actor.in_trouble() && !actor.last_error.empty())
     out += format_printable("  {}", actor.last_error);
   return out + "\n";
 }
@@ -147,14 +144,10 @@ std::string health_text(const run_health& run, const std::string& standing) {
 }
 
 int health_code(const run_health& run) {
-  const auto troubled = [](const actor_health& actor) {
-    return actor.state == actor_state::failed
-           || actor.state == actor_state::restarting
-           || actor.recent_restarts != 0;
-  };
   auto sick = !run.silent.empty();
   for (const auto& daemon : run.daemons)
-    sick = sick || std::ranges::any_of(daemon.actors, troubled);
+    sick =
+      sick || std::ranges::any_of(daemon.actors, &actor_health::in_trouble);
   return sick ? exit_troubled : 0;
 }
 

@@ -100,6 +100,27 @@ CATCH_TEST_CASE("a cluster is watched as long as it answers",
   CATCH_CHECK(told == 2);
 }
 
+CATCH_TEST_CASE("a cluster is watched as long as somebody reads",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  constexpr int most = 20; // So that it ends in any case.
+  std::atomic<int> asked{0};
+  coordinator.on(method::status, [&asked](const payload&) -> result<payload> {
+    if (++asked > most)
+      return fail(ec::internal, "that was all");
+    status_reply out;
+    out.coordinator = "a";
+    return encode(out);
+  });
+  // The shell waits for both, and tells how the one before the pipe has ended.
+  const auto got = user.runs("status --watch --json | head -n 1",
+                             R"(timeout 60 sh -c '"$0" "$@"; echo $? > code')");
+  CATCH_CHECK(nlohmann::json::parse(got.output).contains("coordinator"));
+  CATCH_CHECK(content_of(user.folder() / "code") == "0\n");
+  CATCH_CHECK(asked <= most);
+}
+
 CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",
                 "[cluster_commands]") {
   fake_coordinator coordinator;

@@ -3,7 +3,11 @@
 #include "tests/actors/commands/user.hpp"
 #include "tests/support/catch.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <map>
+#include <span>
 #include <string>
 
 namespace graphmill::test {
@@ -70,6 +74,34 @@ CATCH_TEST_CASE("lines of a run are printed, whatever is in them",
   CATCH_CHECK(user.runs("logs --level loud").code == 2);
 }
 
+CATCH_TEST_CASE("what was put aside of a log is printed first",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  tell_of_run(coordinator);
+  coordinator.on(method::logs, [](const payload&) -> result<payload> {
+    return encode(log_reply{.collected = 1}); // All are forgotten.
+  });
+  const std::map<std::string, std::string> files{{"log.txt", "the end\n"},
+                                                 {"log.txt.old", "begun\n"}};
+  coordinator.on(
+    method::fetch_file, [&files](const payload& body) -> result<payload> {
+      GRAPHMILL_TRY(const auto request, decode_file_request(body));
+      const auto found = files.find(request.file);
+      if (found == files.end())
+        return fail(ec::not_found, "no {}", request.file);
+      const auto rest = std::as_bytes(std::span{found->second})
+                          .subspan(std::size_t(request.offset));
+      const auto piece = rest.first(std::min<std::size_t>(rest.size(), 4));
+      file_reply out;
+      out.size = found->second.size();
+      out.bytes.assign(piece.begin(), piece.end());
+      return encode(out);
+    });
+  CATCH_CHECK(user.runs("logs").output == "begun\nthe end\n");
+  CATCH_CHECK(user.asks("logs")["log"] == "begun\nthe end\n");
+}
+
 CATCH_TEST_CASE("events are printed page by page", "[cluster_commands]") {
   fake_coordinator coordinator;
   const user user{coordinator.address(), coordinator.key_file()};
@@ -91,6 +123,11 @@ CATCH_TEST_CASE("events are printed page by page", "[cluster_commands]") {
   got = user.runs("events good-1 --follow");
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK_THAT(got.output, contains("  recovered   run good-1: gone"));
+  // The shell waits for both, and tells how the one before the pipe has ended.
+  got = user.runs("events --follow | head -n 1",
+                  R"(sh -c 'timeout 60 "$0" "$@"; echo $? > code')");
+  CATCH_CHECK_THAT(got.output, contains("  lost        gone"));
+  CATCH_CHECK(content_of(user.folder() / "code") == "0\n");
   got = user.runs("events --json");
   const auto json =
     nlohmann::json::parse(got.output.substr(0, got.output.find('\n')));

@@ -64,6 +64,22 @@ CATCH_TEST_CASE("a log does not grow for ever", "[logger]") {
                 .ends_with("[info] the last line\n"));
 }
 
+CATCH_TEST_CASE("a log that was taken away is begun anew when it is full",
+                "[logger]") {
+  const temp_folder folder;
+  const auto file = folder / "log.txt";
+  const auto log = value_of(quiet_logger(file));
+  log->info("the first line");
+  fs::remove(file);
+  const std::string text(std::size_t{1} << 20, 'x');
+  for (int i = 0; i < 15; ++i)
+    log->info("{}", text);
+  CATCH_CHECK_FALSE(fs::exists(file));
+  log->info("{}", text);
+  CATCH_CHECK(fs::file_size(file) > text.size());
+  CATCH_CHECK(fs::file_size(file) < 2 * text.size());
+}
+
 CATCH_TEST_CASE("a log does not go where a link leads", "[logger]") {
   const temp_folder folder;
   const auto victim = folder / "victim";

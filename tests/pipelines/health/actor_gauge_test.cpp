@@ -185,6 +185,13 @@ CATCH_TEST_CASE("a report of many parts has those who limit the run",
   CATCH_CHECK(seen.actors[3].part == 0);
   CATCH_CHECK(seen.actors.back().part == 253);
   CATCH_CHECK(seen.peers.size() == health_limits::peers);
+  // Of whom `status` would say that all is well.
+  proxies[250]->restarted("it died");
+  proxies[299]->done(5ms);
+  sampler.sample(board, std::chrono::steady_clock::now() + 2s, seen);
+  CATCH_CHECK((seen.actors[0].kind == actor_kind::trainer));
+  CATCH_CHECK(seen.actors[1].part == 250);
+  CATCH_CHECK(seen.actors[2].part == 299);
 }
 
 CATCH_TEST_CASE("gauges of a board that is gone are not kept",

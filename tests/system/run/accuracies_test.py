@@ -52,11 +52,14 @@ class Accuracies(runs.Workplace):
             "features_values": cls.dense[rows, columns]}.items()})
         (folder / "meta.json").write_text(json.dumps(meta))
 
-    def script(self, *arguments):
-        done = subprocess.run(
+    def call(self, sources, *arguments):
+        return subprocess.run(
             ["/usr/bin/python3", "-B", ROOT / "examples/accuracies.py",
-             self.sources, "--program", program(), *SHORT, *arguments],
+             sources, "--program", program(), *SHORT, *arguments],
             text=True, capture_output=True, timeout=runs.PATIENCE_SECONDS)
+
+    def script(self, *arguments):
+        done = self.call(self.sources, *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
@@ -84,6 +87,23 @@ class Accuracies(runs.Workplace):
         self.assertRegex(
             done.stdout, r"^gcn-cora +\d+\.\d \+- 0\.0  beside 81\.5 "
             r"\(Kipf and Welling, ICLR'17\)  cora\.yaml\n$")
+
+    def test_refusals(self):
+        damaged = self.top / "damaged"
+        (damaged / "cora").mkdir(parents=True)
+        for sources, more, said in (
+                (self.sources, ["--program", self.top / "nothing"],
+                 "cannot start .*/nothing: No such file or directory; "),
+                (self.top, [], " has none of the graphs"),
+                (damaged, ["--only", "gcn-cora"],
+                 "graphmill import failed: 1"),
+                (damaged, ["--only", "rgcn-cora-words"],
+                 "damaged/cora is not as `graphmill import npy` reads it")):
+            with self.subTest(said):
+                done = self.call(sources, *more)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, said)
+                self.assertNotIn("Traceback", done.stderr)
 
     def test_words_become_nodes(self):
         out = self.top / "words"
