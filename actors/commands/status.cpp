@@ -147,8 +147,8 @@ result<int> cluster_status(const cluster_options& options, bool watch) {
         clear_terminal();
       print_status(client.address(), now, standings);
     }
-    std::fflush(stdout);
-    if (!watch)
+    GRAPHMILL_TRY(const auto is_read, flush_output());
+    if (!is_read || !watch)
       return cluster_code(now);
     signals.wait(timeouts::health_report);
     if (signals.count() != 0)
@@ -175,7 +175,6 @@ int print_record(const run_record& run, bool json, bool again) {
         is_over(run.state) && !summary.is_null())
       say_lines("\n" + result_text(summary));
   }
-  std::fflush(stdout);
   return run.state == run_state::failed ? exit_failed : 0;
 }
 
@@ -189,7 +188,6 @@ int print_health(const run_health& run, const std::string& standing, bool json,
       clear_terminal();
     say_lines(health_text(run, standing));
   }
-  std::fflush(stdout);
   return health_code(run);
 }
 
@@ -216,7 +214,8 @@ result<int> show_run_status(const cluster_options& cluster,
     } else {
       code = print_record(run, json, again);
     }
-    if (!watch || is_over(run.state))
+    GRAPHMILL_TRY(const auto is_read, flush_output());
+    if (!is_read || !watch || is_over(run.state))
       return code;
     signals.wait(timeouts::health_report);
     if (signals.count() != 0)

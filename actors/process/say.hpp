@@ -1,7 +1,9 @@
 #pragma once
 
+#include "messages/base/error.hpp"
 #include "messages/base/printable.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -34,6 +36,19 @@ void say(std::FILE* to, fmt::format_string<Ts...> text, Ts&&... args) {
 template <class... Ts>
 void say(fmt::format_string<Ts...> text, Ts&&... args) {
   say(stdout, text, std::forward<Ts>(args)...);
+}
+
+/// Hands on what was printed on standard output. Fails if not all of it could
+/// be.
+/// @returns false if the reader of a pipe has gone away, who has read what it
+/// wanted: there is no more to do for who does nothing but print.
+inline result<bool> flush_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return true;
+  if (errno != EPIPE)
+    return fail_errno(errno, "not all that was to be printed could be");
+  std::clearerr(stdout);
+  return false;
 }
 
 } // namespace graphmill

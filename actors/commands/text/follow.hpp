@@ -15,12 +15,13 @@ struct follow_pace {
   std::chrono::milliseconds patience = std::chrono::seconds{60};
 };
 
-/// Looks again and again at what goes on in a cluster: until it is over, until
-/// a signal comes, or until the coordinator has been out of reach for too long.
-/// That it is out of reach is said once, on standard error.
+/// Looks again and again at what goes on in a cluster, and prints it: until it
+/// is over, nobody takes what is printed, a signal comes, or the coordinator
+/// has been out of reach for too long. That it is out of reach is said once, on
+/// standard error.
 /// @param look Whether it is over by now. What fails with something that may
 /// pass (`may_pass`) is tried again.
-/// @returns whether it is over: false after a signal.
+/// @returns whether there is no more to print: false after a signal.
 result<bool> follow(const std::function<result<bool>()>& look,
                     signal_watch& signals, follow_pace pace = {});
 
