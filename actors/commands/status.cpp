@@ -165,7 +165,8 @@ show_repeatedly(bool watch, signal_watch& signals,
     if (!now)
       return now.error();
     code = now.value().code;
-    if (!watch || now.value().over || !output_arrives())
+    GRAPHMILL_TRY(const auto is_read, flush_output());
+    if (!watch || now.value().over || !is_read)
       return *code;
     signals.wait(timeouts::health_report);
     if (signals.count() != 0)

@@ -1,23 +1,17 @@
 #include "actors/process/logger.hpp"
 
+#include "actors/process/logs/rotated_file.hpp"
 #include "messages/base/printable.hpp"
-#include "partition/files/file_io.hpp"
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
-#include <fcntl.h>
-
-#include <cerrno>
-#include <cstddef>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -45,66 +39,27 @@ private:
   std::string name_;
 };
 
-using log_stream = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-struct open_log {
-  log_stream to;
-  std::size_t bytes = 0; ///< That it has by now; 0 of what is no file.
-};
-
-result<open_log> open_log_at(const std::filesystem::path& file) {
-  GRAPHMILL_TRY(auto opened, open_file(file, O_WRONLY | O_CREAT | O_APPEND,
-                                       file_access::owner));
-  const auto size = file_size(opened.get(), file);
-  open_log out{{::fdopen(opened.get(), "a"), &std::fclose},
-               size ? size.value() : 0};
-  if (!out.to)
-    return fail_errno(errno, "cannot write the log {}", file.string());
-  (void)opened.release(); // The stream closes it.
-  return out;
-}
-
-/// Appends to a file that is open: spdlog's own sinks open one by its name, and
-/// follow a link that lies there. One that is long enough is put aside, and
-/// gone on with if there can be no other. From any thread, as its base class
-/// has it.
-class open_file_sink final : public spdlog::sinks::base_sink<std::mutex> {
+/// Appends lines to a file, and puts it aside when it is long. From any thread,
+/// as its base class has it.
+class run_log_sink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
-  open_file_sink(open_log log, std::filesystem::path file)
-    : log_(std::move(log)), file_(std::move(file)) {}
+  explicit run_log_sink(rotated_file file) : file_(std::move(file)) {}
 
 protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    if (log_.bytes + line.size() > longest_run_log && log_.bytes != 0)
-      put_aside();
-    if (std::fwrite(line.data(), 1, line.size(), log_.to.get()) != line.size())
-      throw spdlog::spdlog_ex("cannot write " + file_.string(), errno);
-    log_.bytes += line.size();
+    const auto done = file_.append({line.data(), line.size()});
+    if (!done) // The logger tells it, once a second at the most.
+      throw spdlog::spdlog_ex(done.error().message);
   }
 
   void flush_() override {
-    if (std::fflush(log_.to.get()) != 0)
-      throw spdlog::spdlog_ex("cannot write " + file_.string(), errno);
+    // Nothing waits.
   }
 
 private:
-  void put_aside() {
-    auto old = file_;
-    old += ".old";
-    std::error_code failed;
-    std::filesystem::rename(file_, old, failed);
-    log_.bytes = 0; // If it fails, it is not tried again at the next line.
-    // Where it is gone, a new one may not have been opened the last time.
-    if (failed && failed != std::errc::no_such_file_or_directory)
-      return;
-    if (auto next = open_log_at(file_))
-      log_ = std::move(next).value();
-  }
-
-  open_log log_;
-  std::filesystem::path file_;
+  rotated_file file_;
 };
 
 class printable_lines final : public spdlog::formatter {
@@ -143,8 +98,9 @@ spdlog::sink_ptr warnings_on(const log_outlets& to) {
 }
 
 result<spdlog::sink_ptr> sink_to(const std::filesystem::path& file) {
-  GRAPHMILL_TRY(auto log, open_log_at(file));
-  auto out = std::make_shared<open_file_sink>(std::move(log), file);
+  rotated_file lines{file, longest_run_log, {".old"}};
+  GRAPHMILL_TRYV(lines.append({}));
+  auto out = std::make_shared<run_log_sink>(std::move(lines));
   out->set_formatter(line_formatter());
   return spdlog::sink_ptr{std::move(out)};
 }

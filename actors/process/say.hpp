@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/error.hpp"
 #include "messages/base/printable.hpp"
 
 #include <cerrno>
@@ -37,15 +38,16 @@ void say(fmt::format_string<Ts...> text, Ts&&... args) {
   say(stdout, text, std::forward<Ts>(args)...);
 }
 
-/// Hands on what was printed on standard output. What does nothing but print,
-/// for as long as it is let, asks this each time.
-/// @returns whether it arrives. A reader who has gone away has read what it
-/// wanted, so that `main` finds nothing wrong with that.
-inline bool output_arrives() {
+/// Hands on what was printed on standard output. Fails if not all of it could
+/// be.
+/// @returns false if the reader of a pipe has gone away, who has read what it
+/// wanted: there is no more to do for who does nothing but print.
+inline result<bool> flush_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
     return true;
-  if (errno == EPIPE)
-    std::clearerr(stdout);
+  if (errno != EPIPE)
+    return fail_errno(errno, "not all that was to be printed could be");
+  std::clearerr(stdout);
   return false;
 }
 

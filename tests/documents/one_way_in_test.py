@@ -14,7 +14,6 @@ PLACES = {
     r"sqlite3_open": {"actors/cluster/history/run_history.cpp"},
     r"std::c(out|err)\b|\b(fwrite|fprintf|fputs|puts|printf)\(":
         {"actors/process/say.hpp",
-         "actors/process/logger.cpp",  # To the file of a log.
          "actors/commands/options/progress.cpp"},  # Moves the cursor.
     r"\baddn?w?str\(|\baddch\(": {"actors/commands/top/top_terminal.cpp"},
     r"spdlog::pattern_formatter|set_pattern\(\"":

@@ -14,7 +14,7 @@ namespace graphmill {
 /// A line of the audit log: who did what to which thing, and how that ended.
 struct audit_entry {
   unix_time time{0};
-  std::string who;      ///< As it named itself; empty if it did not.
+  std::string who;   ///< As it named itself; empty if it did not. Or a file.
   std::string key{}; ///< Of which role and name its key is, if keys have roles.
   std::string host{};   ///< Whence it connected, as the system told.
   std::string what;     ///< The method.

@@ -16,5 +16,7 @@ inline constexpr std::size_t text_bytes = 500;
 /// kinds of them that are kept apart meanwhile.
 inline constexpr std::chrono::milliseconds period{10'000};
 inline constexpr std::size_t kinds = 100;
+/// Lines for what one reading of the members file brings.
+inline constexpr std::size_t changes = 4096;
 
 } // namespace graphmill::audit_limits

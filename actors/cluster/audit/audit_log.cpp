@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
 #include <memory>
 
 namespace graphmill {
@@ -110,9 +111,19 @@ audit_log::~audit_log() {
 }
 
 void audit_log::add(audit_entry entry) {
-  entry.time = audit_time();
+  add(std::vector{std::move(entry)});
+}
+
+void audit_log::add(std::vector<audit_entry> entries) {
   std::lock_guard lock{mutex_};
-  post(sums_.add(std::move(entry), std::chrono::steady_clock::now()));
+  std::vector<audit_entry> due;
+  for (auto& entry : entries) {
+    entry.time = audit_time();
+    std::ranges::move(
+      sums_.add(std::move(entry), std::chrono::steady_clock::now()),
+      std::back_inserter(due));
+  }
+  post(due);
 }
 
 void audit_log::look() {

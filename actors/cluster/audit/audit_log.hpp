@@ -57,6 +57,8 @@ public:
 
   /// Notes an entry, with the time.
   void add(audit_entry entry);
+  /// The same of several, in their order.
+  void add(std::vector<audit_entry> entries);
   /// Writes what is due. To be called now and then.
   void look();
 

@@ -1,4 +1,5 @@
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/audit/member_changes.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 
 #include <algorithm>
@@ -45,13 +46,16 @@ void coordinator::on_members(const members_read& read) {
   looking_at_members_ = false;
   if (!read.said)
     return;
-  const auto& said = *read.said;
-  const auto& ours = coordinator_of(config_.members);
-  if (!said || !(coordinator_of(said.value()) == ours)) {
+  const auto& file = config_.watch->file();
+  auto said = *read.said;
+  if (said && coordinator_of(said.value()) != coordinator_of(config_.members))
+    said =
+      fail(ec::invalid_data, "{} names another coordinator", file.string());
+  if (!said) {
     config_.log->error("the members of the cluster stay as they were: {}",
-                       said ? config_.watch->file().string()
-                                + " names another coordinator"
-                            : said.error().message);
+                       said.error().message);
+    if (config_.audit)
+      config_.audit->add(audit_of_refused_members(said.error(), file));
     return;
   }
   const auto gone = without(config_.members, said.value());
@@ -63,6 +67,8 @@ void coordinator::on_members(const members_read& read) {
                       label_of(member));
   for (const auto& member : come)
     config_.log->info("added: the key {} of {}", member.key, label_of(member));
+  if (config_.audit)
+    config_.audit->add(audit_of_members(config_.members, said.value(), file));
   config_.members = said.value();
   admit_members();
   for (const auto& daemon : registry_.statuses())

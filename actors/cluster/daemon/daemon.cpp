@@ -156,8 +156,9 @@ result<void> make_absolute(std::filesystem::path& folder) {
 result<daemon_options> with_absolute_paths(daemon_options options) {
   GRAPHMILL_TRYV(make_absolute(options.data));
   GRAPHMILL_TRYV(make_absolute(options.runs));
-  if (!options.logs.file.empty())
-    GRAPHMILL_TRYV(make_absolute(options.logs.file));
+  for (auto* file : {&options.logs.file, &options.members})
+    if (!file->empty())
+      GRAPHMILL_TRYV(make_absolute(*file));
   return options;
 }
 

@@ -7,7 +7,6 @@
 #include "actors/transport/sockets/descriptors.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -53,13 +52,6 @@ int refuse_usage(const CLI::App& app, const CLI::ParseError& wrong,
   std::fflush(stdout);
   say(stderr, "{}\nRun with --help for more information.\n", sentence);
   return exit_usage;
-}
-
-/// Whether all that was printed has arrived; a reader who has gone away has
-/// read what it wanted.
-bool output_arrived() {
-  return (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
-         || errno == EPIPE;
 }
 
 /// What all commands share, below the list of them.
@@ -119,10 +111,10 @@ int run_program(int argc, char** argv,
   }
   try {
     const auto code = carry_out(cli);
-    if (code != 0 || output_arrived())
+    if (code != 0)
       return code;
-    return say_failure(
-      fail_errno(errno, "not all that was to be printed could be"));
+    const auto printed = flush_output();
+    return printed ? code : say_failure(printed.error());
   } catch (const std::bad_alloc&) {
     // What a file claims to have may be true, and too much for this machine.
     return tell_failure(cli,

@@ -13,9 +13,10 @@ result<bool> follow(const std::function<result<bool>()>& look,
   auto reached = now();
   for (auto told = false; signals.count() == 0; signals.wait(pace.interval)) {
     const auto over = look();
-    if (over && (over.value() || !output_arrives()))
-      return true;
     if (over) {
+      GRAPHMILL_TRY(const auto is_read, flush_output());
+      if (over.value() || !is_read)
+        return true;
       reached = now();
       told = false;
     } else if (!may_pass(over.error()) || now() - reached >= pace.patience) {

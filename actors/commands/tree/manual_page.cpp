@@ -171,7 +171,10 @@ The terminal has been closed: as a first Ctrl\-C, never as a second one. Under
 it is ignored.
 .TP
 .B SIGPIPE
-What is printed to a pipe that is gone is lost, and the work goes on.
+What is printed to a pipe that is gone is lost, and the work goes on. A command
+that only prints what goes on, as
+.B graphmill status \-\-watch
+does, ends.
 )";
 
 constexpr std::string_view environment =

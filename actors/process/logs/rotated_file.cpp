@@ -24,7 +24,9 @@ std::filesystem::path rotated_file::old_path(std::size_t which) const {
 result<void> rotated_file::open() {
   GRAPHMILL_TRY(auto opened, open_file(path_, O_WRONLY | O_CREAT | O_APPEND,
                                        file_access::owner));
-  GRAPHMILL_TRY(bytes_, file_size(opened.get(), path_));
+  const auto size = file_size(opened.get(), path_);
+  grows_ = size.has_value();
+  bytes_ = grows_ ? size.value() : 0;
   if (who_ == writers::one && ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0
       && errno == EWOULDBLOCK)
     return fail(ec::unavailable,
@@ -51,7 +53,7 @@ result<void> rotated_file::put_aside() {
 result<void> rotated_file::append(std::string_view lines) {
   if (file_.get() < 0)
     GRAPHMILL_TRYV(open());
-  if (bytes_ != 0 && !lines.empty() && bytes_ + lines.size() > limit_)
+  if (grows_ && bytes_ != 0 && !lines.empty() && bytes_ + lines.size() > limit_)
     GRAPHMILL_TRYV(put_aside());
   auto written = write_all(file_.get(), std::as_bytes(std::span{lines}), path_);
   if (written) {

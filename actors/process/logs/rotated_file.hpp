@@ -15,7 +15,8 @@ namespace graphmill {
 /// A file of lines that its owner alone may read. When it is full it gets
 /// another name, that one the next, and the oldest one goes. spdlog's rotating
 /// sink opens files by their names, and would follow a link that lies there.
-/// Used by one thread.
+/// Whatever has that name may be a device, too, which is never full in this
+/// sense. Used by one thread.
 class rotated_file {
 public:
   /// Whether others may have the file open to write to it. They would put it
@@ -46,7 +47,8 @@ private:
   std::vector<std::string> old_;
   writers who_;
   std::size_t bytes_ = 0;
-  unique_fd file_; ///< None until the first line, and after a failure.
+  bool grows_ = true; ///< False of a device, which stays in its place.
+  unique_fd file_;    ///< None until the first line, and after a failure.
 };
 
 } // namespace graphmill

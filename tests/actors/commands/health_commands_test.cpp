@@ -1,5 +1,6 @@
 #include "messages/wire/chaos.hpp"
 #include "messages/wire/health.hpp"
+#include "messages/wire/log.hpp"
 #include "tests/actors/cluster/client/fake_coordinator.hpp"
 #include "tests/actors/commands/user.hpp"
 #include "tests/support/catch.hpp"
@@ -100,25 +101,41 @@ CATCH_TEST_CASE("a cluster is watched as long as it answers",
   CATCH_CHECK(told == 2);
 }
 
-CATCH_TEST_CASE("a cluster is watched as long as somebody reads",
-                "[cluster_commands]") {
+CATCH_TEST_CASE("what nobody reads is not gone on with", "[cluster_commands]") {
   fake_coordinator coordinator;
   const user user{coordinator.address(), coordinator.key_file()};
-  constexpr int most = 20; // So that it ends in any case.
-  std::atomic<int> asked{0};
-  coordinator.on(method::status, [&asked](const payload&) -> result<payload> {
-    if (++asked > most)
-      return fail(ec::internal, "that was all");
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
     status_reply out;
-    out.coordinator = "a";
+    out.parts = 1;
+    out.daemons.resize(1);
+    out.daemons[0].name = "a";
+    out.daemons[0].parts = {0};
     return encode(out);
   });
-  // The shell waits for both, and tells how the one before the pipe has ended.
-  const auto got = user.runs("status --watch --json | head -n 1",
-                             R"(timeout 60 sh -c '"$0" "$@"; echo $? > code')");
-  CATCH_CHECK(nlohmann::json::parse(got.output).contains("coordinator"));
-  CATCH_CHECK(content_of(user.folder() / "code") == "0\n");
-  CATCH_CHECK(asked <= most);
+  coordinator.on(method::runs, [](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(run_state::queued)}, false});
+  });
+  coordinator.on(method::events, [](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto request, decode_events_request(body));
+    events_reply out;
+    out.next = request.after + 1;
+    out.events = {
+      {request.after, unix_time{1700000000000}, "lost", "d1", "", "gone"}};
+    return encode(out);
+  });
+  for (const auto* command :
+       {"status --watch", "status good-1 --watch", "events --follow"}) {
+    CATCH_INFO(command);
+    const auto full =
+      user.runs(command, "timeout 60 sh -c 'exec \"$0\" \"$@\" > /dev/full'");
+    CATCH_CHECK(full.code == 1);
+    CATCH_CHECK_THAT(full.errors, contains("No space left on device"));
+    const auto gone = user.runs(
+      command,
+      "timeout 60 sh -c '{ \"$0\" \"$@\"; echo code $?. >&2; } | head -c 1'");
+    CATCH_CHECK(gone.code == 0); // Of the reader.
+    CATCH_CHECK_THAT(gone.errors, contains("code 0."));
+  }
 }
 
 CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",

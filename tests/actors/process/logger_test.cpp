@@ -64,20 +64,41 @@ CATCH_TEST_CASE("a log does not grow for ever", "[logger]") {
                 .ends_with("[info] the last line\n"));
 }
 
-CATCH_TEST_CASE("a log that was taken away is begun anew when it is full",
-                "[logger]") {
+CATCH_TEST_CASE(
+  "a log that somebody has taken away is begun anew when it is long",
+  "[logger]") {
   const temp_folder folder;
   const auto file = folder / "log.txt";
+  const auto taken = folder / "taken";
   const auto log = value_of(quiet_logger(file));
-  log->info("the first line");
-  fs::remove(file);
   const std::string text(std::size_t{1} << 20, 'x');
-  for (int i = 0; i < 15; ++i)
+  for (int i = 0; i < 10; ++i)
     log->info("{}", text);
-  CATCH_CHECK_FALSE(fs::exists(file));
-  log->info("{}", text);
-  CATCH_CHECK(fs::file_size(file) > text.size());
-  CATCH_CHECK(fs::file_size(file) < 2 * text.size());
+  fs::rename(file, taken);
+  for (int i = 0; i < 20; ++i)
+    log->info("{}", text);
+  log->info("the last line");
+  CATCH_CHECK(fs::file_size(taken) <= longest_run_log);
+  CATCH_CHECK(value_of(read_text(file, longest_run_log))
+                .ends_with("[info] the last line\n"));
+  struct stat about {};
+  CATCH_REQUIRE(::stat(file.c_str(), &about) == 0);
+  CATCH_CHECK((about.st_mode & 0777) == 0600);
+}
+
+CATCH_TEST_CASE("a long log takes the place of a link", "[logger]") {
+  const temp_folder folder;
+  const auto victim = folder / "victim";
+  const auto old = folder / "log.txt.old";
+  value_of(write_text(victim, "precious"));
+  fs::create_symlink(victim, old);
+  const auto log = value_of(quiet_logger(folder / "log.txt"));
+  const std::string text(std::size_t{1} << 20, 'x');
+  for (int i = 0; i < 16; ++i)
+    log->info("{}", text);
+  CATCH_CHECK(value_of(read_text(victim, 100)) == "precious");
+  CATCH_CHECK(fs::is_regular_file(fs::symlink_status(old)));
+  CATCH_CHECK(fs::file_size(old) > text.size());
 }
 
 CATCH_TEST_CASE("a log does not go where a link leads", "[logger]") {

@@ -1,6 +1,7 @@
 """Where everybody has a key of their own, nobody does more than its role allows,
 and keys come and go while the cluster works."""
 
+import json
 import os
 import pathlib
 import sys
@@ -19,6 +20,12 @@ SECONDS = 60
 
 # Is on while keys come and go.
 EPOCHS = {"train": {"epochs": 200}}
+
+
+def public(key):
+    """The public key of a key file."""
+    return next(line.split()[1] for line in key.read_text().splitlines()
+                if line.startswith("public "))
 
 
 class Roles(MembersWorkplace):
@@ -151,9 +158,7 @@ class Roles(MembersWorkplace):
         new = self.keygen("--client", "alice", file=self.key("alice2"))
         cluster.wait_until(lambda: self.works(cluster, new), "new key")
         self.assertTrue(self.works(cluster, old))
-        self.revoke(next(line.split()[1]
-                         for line in old.read_text().splitlines()
-                         if line.startswith("public ")))
+        self.revoke(public(old))
         os.environ["GRAPHMILL_KEY"] = str(new)
         cluster.wait_until(lambda: not self.works(cluster, old),
                            "end of the old key")
@@ -172,6 +177,40 @@ class Roles(MembersWorkplace):
         for text in ('revoked: the key', 'added: the key', 'client "carol"',
                      'daemon "d2"'):
             self.assertIn(text, cluster.logs())
+        self.check_audit(cluster, {
+            ("member added", "carol"): public(carol),
+            ("member removed", "bob"): public(bob),
+            ("member removed", "d2"): public(self.key("d2")),
+            ("member added", "alice"): public(new),
+            ("member removed", "alice"): public(old)})
+
+    def check_audit(self, cluster, wanted):
+        """All changes of members are noted, and the file that was none."""
+        file = self.folder / "runs" / "audit.jsonl"
+
+        def noted():
+            lines = map(json.loads, file.read_text().splitlines())
+            return [line for line in lines
+                    if (line["who"], line["host"]) == (str(self.members), "")]
+        cluster.wait_until(lambda: len(noted()) == len(wanted) + 1,
+                           "lines of the audit log")
+        refused = [line for line in noted() if line["result"] == "refused"]
+        self.assertEqual([line["what"] for line in refused],
+                         ["members refused"])
+        self.assertEqual(refused[0]["code"], "invalid_data")
+        self.assertIn("is no members file", refused[0]["why"])
+        found = {}
+        for line in noted():
+            if line["result"] == "ok":
+                holder, key = line["object"].split(", key ")
+                found[line["what"], holder.split('"')[1]] = key
+        self.assertEqual(found, wanted)
+        secrets = [word for key in self.folder.glob("*.key")
+                   for line in key.read_text().splitlines()
+                   for word in line.split()[1:] if line.startswith("secret ")]
+        self.assertTrue(secrets)
+        for secret in secrets:
+            self.assertNotIn(secret, file.read_text())
 
     def test_a_daemon_of_the_run_is_revoked(self):
         cluster = self.cluster()

@@ -75,6 +75,15 @@ CATCH_TEST_CASE("a file that somebody has taken away is begun anew", "[logs]") {
               == std::vector<std::string>{"log", "log.2", "taken"});
 }
 
+CATCH_TEST_CASE("a device takes what it can", "[logs]") {
+  rotated_file file{"/dev/full", 100, {".1"}};
+  value_of(file.append({}));
+  for (int i = 0; i < 3; ++i)
+    CATCH_CHECK(error_of(file.append(line_of_fifty(i)))
+                  .message.find("No space left on device")
+                != std::string::npos);
+}
+
 CATCH_TEST_CASE("a file that cannot be put aside takes no more until it can",
                 "[logs]") {
   const temp_folder folder;
