@@ -5,14 +5,13 @@
 #include "actors/http/http_questions.hpp"
 #include "actors/http/http_requests.hpp"
 #include "actors/http/http_streams.hpp"
+#include "actors/process/processors.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
-
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -36,14 +35,6 @@ using http_clock = std::chrono::steady_clock;
 /// The kind of errors that say what is wrong with a request.
 const boost::system::error_category& parse_errors() {
   return http::make_error_code(http::error::bad_method).category();
-}
-
-/// A run goes before those who look on: one who asks in a loop gets less of a
-/// processor than each thread of training that wants it.
-void give_way_to_runs() {
-  constexpr int behind_training = 5; // A third of what others' threads get.
-  const auto own = ::getpriority(PRIO_PROCESS, 0); // Of this thread, by 0.
-  ::setpriority(PRIO_PROCESS, 0, own + behind_training);
 }
 
 } // namespace
@@ -96,7 +87,7 @@ public:
   void start() {
     accept();
     thread_ = std::thread{[this] {
-      give_way_to_runs();
+      give_way_to_training();
       run();
     }};
   }

@@ -1,6 +1,7 @@
 #include "actors/process/processors.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -39,6 +40,12 @@ void settle_threads(definition& def, std::size_t trainers,
   if (def.trainer.threads == 0)
     def.trainer.threads =
       std::min(dealt_out(processors, trainers), most_threads);
+}
+
+void give_way_to_training() {
+  constexpr int behind_training = 5;               // A third of its weight.
+  const auto own = ::getpriority(PRIO_PROCESS, 0); // Of this thread, by 0.
+  ::setpriority(PRIO_PROCESS, 0, own + behind_training);
 }
 
 } // namespace graphmill

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +29,14 @@ private:
     void operator()(XXH3_state_s* state) const;
   };
   std::unique_ptr<XXH3_state_s, free_state> state_;
+};
+
+/// How large a file is, and the XXH3 of its bytes.
+struct file_digest {
+  std::uint64_t bytes = 0;
+  std::string digest;
+
+  friend bool operator==(const file_digest&, const file_digest&) = default;
 };
 
 } // namespace graphmill

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "pipelines/health/whole_pages.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -128,7 +130,8 @@ private:
             static_cast<std::uint8_t>(words[4])};
   }
 
-  std::vector<slot> slots_;
+  /// Each attempt at a run has a ring, and a daemon may see many.
+  std::vector<slot, whole_pages<slot>> slots_;
   /// On a cache line of its own: all writers count it up.
   alignas(64) std::atomic<std::uint64_t> next_{0};
 };

@@ -4,7 +4,6 @@
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/results/checkpoint_state.hpp"
-#include "pipelines/results/run_folder.hpp"
 #include "pipelines/results/safetensors.hpp"
 
 #include <fcntl.h>
@@ -89,19 +88,35 @@ void remove_unfinished(const fs::path& folder) {
     fs::remove_all(path, failed);
 }
 
+result<unique_fd> make_file(const fs::path& path) {
+  return open_file(path, O_WRONLY | O_CREAT | O_EXCL, file_access::owner);
+}
+
+/// Fills a folder that has no name yet by which anybody would look for it, so
+/// that its files need no other names before they are whole. All of it is on
+/// disk when this returns.
 result<void> write_content(const fs::path& folder, const checkpoint& made) {
   GRAPHMILL_TRYV(remove_folder(folder));
   GRAPHMILL_TRYV(make_inner_folder(folder));
-  GRAPHMILL_TRYV(write_safetensors(
-    folder / tensors_file,
-    {.tensors = *made.state.tensors,
-     .metadata = {
-       {"format", "graphmill checkpoint"},
-       {"train_steps", std::to_string(made.state.at.train_steps)}}}));
+  const auto tensors_path = folder / tensors_file;
+  GRAPHMILL_TRY(const auto tensors, make_file(tensors_path));
+  GRAPHMILL_TRY(const auto digest,
+                write_tensors(tensors.get(), tensors_path, *made.state.tensors,
+                              {{"format", "graphmill checkpoint"},
+                               {"train_steps",
+                                std::to_string(made.state.at.train_steps)}}));
   now_at(moment::checkpoint); // Half of it is written.
-  GRAPHMILL_TRY(const auto tensors, digest_of_file(folder / tensors_file));
-  return write_file(folder / state_file,
-                    format_checkpoint_state(made, tensors));
+  const auto state_path = folder / state_file;
+  GRAPHMILL_TRY(const auto state, make_file(state_path));
+  const auto text = format_checkpoint_state(made, digest);
+  GRAPHMILL_TRYV(
+    write_all(state.get(), std::as_bytes(std::span{text}), state_path));
+  // Both are on their way before one is waited for, so that the file system can
+  // commit them together. A mere hint.
+  ::sync_file_range(state.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+  GRAPHMILL_TRYV(sync_file(tensors.get(), tensors_path));
+  GRAPHMILL_TRYV(sync_file(state.get(), state_path));
+  return sync_folder(folder);
 }
 
 /// Has the new folder take its name. One that has it already, of a run that was

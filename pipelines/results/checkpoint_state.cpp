@@ -1,6 +1,5 @@
 #include "pipelines/results/checkpoint_state.hpp"
 
-#include "partition/files/content_hash.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <algorithm>
@@ -32,6 +31,11 @@ std::string digest_of_text(std::string_view text) {
   content_hash hash;
   hash.update(text);
   return hash.digest();
+}
+
+/// Names may hold bytes that are no text.
+std::string compact_text(const nlohmann::json& content) {
+  return content.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// JSON has no number that is none.
@@ -179,7 +183,6 @@ std::string format_checkpoint_state(const checkpoint& made,
     {"world", made.world},
     {"parts", made.parts},
     {"seconds", json_of_number(made.seconds)},
-    {"metrics", made.metrics},
     {"tensor_bytes", tensors.bytes},
     {"tensor_digest", tensors.digest},
   };
@@ -188,8 +191,10 @@ std::string format_checkpoint_state(const checkpoint& made,
   if (made.learnt)
     state["learnt"] = {{"dataset_digest", made.learnt->dataset_digest},
                        {"labels", to_string(made.learnt->labels)}};
-  const auto text =
-    state.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // Lines of metrics are most of it after many epochs, and are not copied.
+  auto text = compact_text(state);
+  text.pop_back();
+  text += R"(,"metrics":)" + compact_text(made.metrics) + '}';
   return std::string{before_digest} + digest_of_text(text)
          + std::string{before_state} + text + std::string{behind_state};
 }

@@ -1,22 +1,14 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "partition/files/content_hash.hpp"
 #include "pipelines/results/checkpoint.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace graphmill {
-
-/// How large a file is, and the XXH3 of its bytes.
-struct file_digest {
-  std::uint64_t bytes = 0;
-  std::string digest;
-
-  friend bool operator==(const file_digest&, const file_digest&) = default;
-};
 
 /// The text of state.json of a checkpoint.
 /// @param tensors Of the file with its tensors.

@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+
 namespace graphmill {
 
 namespace fs = std::filesystem;
@@ -15,6 +17,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t prefix_size = 8;
+
+/// Hashed and then written at once, so that it is read from memory once.
+constexpr std::size_t hashed_at_once = std::size_t{1} << 18;
 
 std::uint64_t header_length(std::span<const std::byte> prefix) {
   std::uint64_t length = 0;
@@ -49,26 +54,54 @@ result<void> check_room(std::uint64_t file_size, const std::string& name) {
               name, byte_text(file_size), room.bound, byte_text(room.bytes));
 }
 
-result<void> write_content(int fd, const std::string& header,
-                           const tensor_file& content, const fs::path& path) {
-  GRAPHMILL_TRYV(write_all(fd, std::as_bytes(std::span{header}), path));
-  for (const auto& tensor : content.tensors)
-    GRAPHMILL_TRYV(
-      write_all(fd, std::as_bytes(std::span{tensor.values}), path));
-  return ok();
-}
+/// Writes a file from its beginning on, and knows what it has written.
+class digesting_writer {
+public:
+  digesting_writer(int fd, const fs::path& path) : fd_(fd), path_(path) {}
+
+  result<void> write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const auto piece = bytes.first(std::min(bytes.size(), hashed_at_once));
+      hash_.update(piece);
+      GRAPHMILL_TRYV(write_all(fd_, piece, path_));
+      written_ += piece.size();
+      bytes = bytes.subspan(piece.size());
+    }
+    return ok();
+  }
+
+  file_digest digest() const { return {written_, hash_.digest()}; }
+
+private:
+  const int fd_;
+  const fs::path& path_;
+  content_hash hash_;
+  std::uint64_t written_ = 0;
+};
 
 } // namespace
 
-result<void> write_safetensors(const fs::path& path,
-                               const tensor_file& content) {
-  GRAPHMILL_TRY(const auto json, format_tensor_header(content));
+result<file_digest>
+write_tensors(int fd, const fs::path& path,
+              std::span<const named_tensor> tensors,
+              const std::map<std::string, std::string>& metadata) {
+  GRAPHMILL_TRY(const auto json, format_tensor_header(tensors, metadata));
   std::string header(prefix_size, '\0');
   for (std::size_t i = 0; i < prefix_size; ++i)
     header[i] = static_cast<char>(json.size() >> (8 * i));
   header += json;
+  digesting_writer out{fd, path};
+  GRAPHMILL_TRYV(out.write(std::as_bytes(std::span{header})));
+  for (const auto& tensor : tensors)
+    GRAPHMILL_TRYV(out.write(std::as_bytes(std::span{tensor.values})));
+  return out.digest();
+}
+
+result<void> write_safetensors(const fs::path& path,
+                               const tensor_file& content) {
   GRAPHMILL_TRY(auto file, scratch_file::create(path, file_access::owner));
-  GRAPHMILL_TRYV(write_content(file.fd(), header, content, path));
+  GRAPHMILL_TRYV(
+    write_tensors(file.fd(), path, content.tensors, content.metadata));
   return file.commit();
 }
 

@@ -28,6 +28,16 @@ struct tensor_file {
 result<void> write_safetensors(const std::filesystem::path& path,
                                const tensor_file& content);
 
+/// Writes such a file to one that is empty, and no more than that: syncing it
+/// and giving it its name are up to the caller. Fails as `write_safetensors`
+/// does.
+/// @param path For the error only.
+/// @returns the digest of what was to be written, and was not read back.
+result<file_digest>
+write_tensors(int fd, const std::filesystem::path& path,
+              std::span<const named_tensor> tensors,
+              const std::map<std::string, std::string>& metadata);
+
 /// Reads a file of F32 tensors. Trusts nothing: header, JSON, shapes, and that
 /// the tensors cover the rest of the file without hole or overlap. Tensors come
 /// in the order in which they lie in the file.

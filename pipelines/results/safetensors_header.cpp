@@ -154,19 +154,21 @@ private:
 
 } // namespace
 
-result<std::string> format_tensor_header(const tensor_file& content) {
-  if (content.tensors.size() > most_tensors_of_file)
+result<std::string>
+format_tensor_header(std::span<const named_tensor> tensors,
+                     const std::map<std::string, std::string>& metadata) {
+  if (tensors.size() > most_tensors_of_file)
     return fail(ec::invalid_argument,
                 "{} tensors cannot be saved in a file, which has at most {}",
-                content.tensors.size(), most_tensors_of_file);
+                tensors.size(), most_tensors_of_file);
   ordered_json header = ordered_json::object();
-  if (!content.metadata.empty())
-    header[metadata_key] = content.metadata;
+  if (!metadata.empty())
+    header[metadata_key] = metadata;
   // Looking for a key in ordered fields takes as long as there are.
   auto& fields = header.get_ref<ordered_json::object_t&>();
   std::set<std::string_view> taken{metadata_key};
   std::uint64_t at = 0;
-  for (const auto& tensor : content.tensors) {
+  for (const auto& tensor : tensors) {
     std::uint64_t count = 1;
     for (auto extent : tensor.shape)
       count *= static_cast<std::uint64_t>(extent);

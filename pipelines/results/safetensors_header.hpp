@@ -4,6 +4,8 @@
 #include "pipelines/results/safetensors.hpp"
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 
 namespace graphmill {
@@ -15,7 +17,9 @@ inline constexpr std::size_t most_tensors_of_file = 65536;
 
 /// The JSON header of a safetensors file with this content, padded. Fails if
 /// `parse_tensor_header` would not take it.
-result<std::string> format_tensor_header(const tensor_file& content);
+result<std::string>
+format_tensor_header(std::span<const named_tensor> tensors,
+                     const std::map<std::string, std::string>& metadata);
 
 /// Reads and checks a JSON header. The tensors come in the order of their data,
 /// which covers `data_size` bytes without hole or overlap; their values are

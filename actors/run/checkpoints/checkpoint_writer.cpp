@@ -1,11 +1,18 @@
 #include "actors/run/checkpoints/checkpoint_writer.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/process/processors.hpp"
 #include "messages/base/pluralized.hpp"
 
 #include <utility>
 
 namespace graphmill {
+
+checkpoint_writer::checkpoint_writer(setting how) : how_(std::move(how)) {
+  // A copy of the parameters is worth a few milliseconds of a processor, which
+  // training would miss where there are few.
+  thread_.post(give_way_to_training, [](const error&) {});
+}
 
 bool checkpoint_writer::begin(bool last) {
   const std::lock_guard lock{mutex_};

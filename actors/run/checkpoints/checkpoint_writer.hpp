@@ -18,10 +18,10 @@
 namespace graphmill {
 
 /// Writes the checkpoints of a run on a thread of its own, so that neither
-/// training nor an actor waits for the disk. One is written at a time: whoever
-/// asks when that is not done yet does without, but for the last one of a run,
-/// which waits in line. What cannot be written is said once, in the log, and
-/// the run goes on: the checkpoints before it stay.
+/// training nor an actor waits for the disk, and gives way to training. One is
+/// written at a time: whoever asks when that is not done yet does without, but
+/// for the last one of a run, which waits in line. What cannot be written is
+/// said once, in the log, and the run goes on: the checkpoints before it stay.
 ///
 /// `begin` and `write` are the CONDUCTOR's, one thread at a time; `finish` is
 /// that of whoever concludes the run, after the conductor's end.
@@ -38,7 +38,7 @@ public:
     std::function<void(const std::string& name)> on_written{};
   };
 
-  explicit checkpoint_writer(setting how) : how_(std::move(how)) {}
+  explicit checkpoint_writer(setting how);
 
   /// Whether there is room for one more now.
   /// @param last Of the run: there always is.

@@ -6,6 +6,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <fcntl.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -51,6 +53,27 @@ result<tensor_file> read_bytes(const temp_folder& folder,
 }
 
 } // namespace
+
+CATCH_TEST_CASE("tensors that are written to a file are those of weights",
+                "[kernels]") {
+  const temp_folder folder;
+  auto content = some_weights();
+  // More than is hashed and written at once.
+  std::vector<float> large(100'003);
+  for (std::size_t i = 0; i < large.size(); ++i)
+    large[i] = static_cast<float>(i);
+  content.tensors.push_back({"large", {100'003}, large});
+  value_of(write_safetensors(folder / "weights", content));
+  const auto wanted = value_of(read_text(folder / "weights", 1 << 20));
+  const auto path = folder / "tensors";
+  const auto file = value_of(open_file(path, O_WRONLY | O_CREAT | O_EXCL));
+  const auto digest = value_of(
+    write_tensors(file.get(), path, content.tensors, content.metadata));
+  CATCH_CHECK(value_of(read_text(path, 1 << 20)) == wanted);
+  content_hash hash;
+  hash.update(wanted);
+  CATCH_CHECK(digest == file_digest{wanted.size(), hash.digest()});
+}
 
 CATCH_TEST_CASE("weights come back as they were written", "[kernels]") {
   const temp_folder folder;

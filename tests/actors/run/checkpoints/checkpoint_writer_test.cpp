@@ -4,9 +4,12 @@
 #include "tests/support/text.hpp"
 
 #include <spdlog/sinks/ostream_sink.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -58,6 +61,22 @@ CATCH_TEST_CASE("checkpoints are written, and the last ones stay",
               == std::vector<std::string>{"0000001-0000000000",
                                           "0000002-0000000000",
                                           "0000003-0000000000"});
+}
+
+CATCH_TEST_CASE("whoever writes checkpoints gives way to training",
+                "[actors][checkpoint]") {
+  const writer_scene f;
+  const auto own = ::getpriority(PRIO_PROCESS, 0); // Of a thread.
+  std::optional<int> writers;                      // Read when it is written.
+  auto setting = f.setting();
+  setting.on_written = [&writers](const std::string&) {
+    writers = ::getpriority(PRIO_PROCESS, 0);
+  };
+  checkpoint_writer it{setting};
+  it.write(state_of(1), nlohmann::json::array());
+  it.finish();
+  CATCH_CHECK(writers == std::min(own + 5, 19)); // There are no more steps.
+  CATCH_CHECK(::getpriority(PRIO_PROCESS, 0) == own);
 }
 
 CATCH_TEST_CASE("what cannot be written is told once, and nothing fails",
