@@ -110,7 +110,7 @@ CATCH_TEST_CASE("a small screen has the verdict and whole figures", "[top]") {
     "",
     "daemon           state       cpus   mem",
     "sorted by daemon",
-    "q end  s sort  r reverse  / filter  tab",
+    "q end  s, r sort  / filter  tab table  e",
   };
   CATCH_CHECK(top_texts_of(top_screen(data, {}, {10, 40, false}, 0)) == wanted);
   CATCH_CHECK(top_texts_of(top_screen(data, {}, {1, 1, false}, 0))
