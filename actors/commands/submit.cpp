@@ -7,6 +7,7 @@
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/process/say.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,7 +21,9 @@ namespace {
 struct submit_options {
   cluster_options cluster;
   std::string file;
-  std::string predict; ///< Folder of a finished run, in the place of a file.
+  std::string predict;  ///< Folder of a finished run, in the place of a file.
+  std::string evaluate; ///< The same.
+  std::string split = "test"; ///< Which one is evaluated.
   std::vector<std::string> overrides;
   std::vector<std::string> grid;
   std::uint32_t repeat = 1;
@@ -56,6 +59,11 @@ result<int> watch(cluster_client& client, const std::string& run, bool json,
 result<submission> submission_of(const submit_options& options) {
   if (!options.predict.empty())
     return prediction_by(options.predict, options.overrides);
+  if (!options.evaluate.empty())
+    return evaluation_by(
+      options.evaluate,
+      measured_split_named(options.split).value_or(measured_split::test),
+      options.overrides);
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   return submission{std::move(source.value)};
 }
@@ -97,16 +105,29 @@ result<int> watch_run(const watch_options& options) {
   return watch(client, run.id, options.cluster.json, options.quiet);
 }
 
-/// @pre what it excludes is there
-void add_predict_option(CLI::App& command, std::string& run) {
+/// @pre what they exclude is there
+void add_weights_options(CLI::App& command, submit_options& options) {
   auto* predict =
     command
-      .add_option("--predict", run,
+      .add_option("--predict", options.predict,
                   "In the place of a definition the folder of a finished run, "
                   "whose weights are sent: the cluster predicts all nodes")
       ->type_name("RUN");
+  auto* evaluate =
+    command
+      .add_option("--evaluate", options.evaluate,
+                  "The same: the cluster measures a split, as `graphmill "
+                  "evaluate` does")
+      ->type_name("RUN")
+      ->excludes(predict);
+  command
+    .add_option("--split", options.split, "Which split --evaluate measures")
+    ->check(CLI::IsMember({"train", "validation", "test"}))
+    ->capture_default_str()
+    ->needs(evaluate);
   for (const auto* other : {"file", "--grid", "--repeat", "--tensorboard"})
-    predict->excludes(command.get_option(other));
+    for (auto* option : {predict, evaluate})
+      option->excludes(command.get_option(other));
 }
 
 } // namespace
@@ -132,7 +153,7 @@ void add_submit_command(command_line& cli) {
     ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
     ->capture_default_str();
   add_tensorboard_flag(*command, options->tensorboard);
-  add_predict_option(*command, options->predict);
+  add_weights_options(*command, *options);
   command->add_flag("-w,--watch", options->watch,
                     "Show the run and wait for its end");
   command->add_flag("-q,--quiet", options->quiet,
@@ -152,11 +173,15 @@ void add_submit_command(command_line& cli) {
     "What --predict gives is in the run's folder, which `graphmill fetch` "
     "brings:\nlogits.npy and predictions.npy, row i of node i before the "
     "dataset was cut; of\nall neighbours, unless --set "
-    "evaluate.neighbours=sampled says otherwise.");
+    "evaluate.neighbours=sampled says otherwise.\n--evaluate tells the "
+    "metrics of `graphmill evaluate` with as many trainers; with\n--json they "
+    "are under \"evaluation\". --set evaluate.scores=true adds ROC-AUC and\n"
+    "average precision, --set evaluate.neighbours=all takes all neighbours.");
   command->callback([&cli, options] {
-    if (options->file.empty() && options->predict.empty())
-      refuse_words("file is required, or --predict RUN, the folder of a "
-                   "finished run");
+    if (options->file.empty() && options->predict.empty()
+        && options->evaluate.empty())
+      refuse_words("file is required, or --predict RUN or --evaluate RUN, the "
+                   "folder of a finished run");
     const auto many = !options->grid.empty() || options->repeat > 1;
     cli.run = [options, many] {
       return many ? sweep(*options) : submit(*options);

@@ -92,6 +92,13 @@ nlohmann::json evaluation_json(const phase_result& done) {
   return out;
 }
 
+error nothing_measured(std::string_view split) {
+  return fail(ec::invalid_argument,
+              "the {} split has no labelled nodes, so that there is nothing "
+              "to measure: name another one by --split",
+              split);
+}
+
 nlohmann::json evaluation_in(const nlohmann::json& line) {
   auto out = nlohmann::json::object();
   for (const auto* key :

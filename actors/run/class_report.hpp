@@ -1,8 +1,11 @@
 #pragma once
 
 #include "actors/run/conductor.hpp"
+#include "messages/base/error.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <string_view>
 
 namespace graphmill {
 
@@ -19,6 +22,9 @@ void add_class_metrics(nlohmann::json& to, const class_metrics& of);
 /// `classes`, a list with what is known of each, and, where a node has one
 /// class, `confusion`, a row for each label with a count for each prediction.
 nlohmann::json evaluation_json(const phase_result& done);
+
+/// Why there is nothing to tell: no node of a split has a label.
+error nothing_measured(std::string_view split);
 
 /// The same metrics of a line of metrics.jsonl, which has none by class.
 nlohmann::json evaluation_in(const nlohmann::json& line);

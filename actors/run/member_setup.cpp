@@ -2,6 +2,7 @@
 
 #include "partition/dataset/label_sets.hpp"
 #include "partition/disk/row_reader.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/model/devices.hpp"
@@ -74,11 +75,39 @@ make_replicas(const run_setup& run, const member_config& member) {
   return out;
 }
 
+bool evaluates(const run_setup& run) {
+  return run.mode == run_mode::evaluate
+         || run.mode == run_mode::evaluate_together;
+}
+
+/// Whether trainers take their first weights over from `run_setup::from`.
+bool takes_over(const run_setup& run) {
+  return run.mode == run_mode::train || run.mode == run_mode::evaluate_together
+         || run.mode == run_mode::predict_in_order;
+}
+
+/// What is for clusters alone is no definition of another mode.
+result<void> check_mode(const run_setup& run) {
+  const auto& wanted = run.def.evaluate;
+  if (wanted.predict && run.mode != run_mode::predict_in_order)
+    return fail(ec::invalid_argument,
+                "`evaluate.predict` is for a cluster, where `graphmill submit "
+                "--predict RUN` sends such a run: leave it out, or predict "
+                "here by `graphmill predict RUN`");
+  if (wanted.only != measured_split::none
+      && run.mode != run_mode::evaluate_together)
+    return fail(ec::invalid_argument,
+                "`evaluate.only` is for a cluster, where `graphmill submit "
+                "--evaluate RUN` sends such a run: leave it out, or measure "
+                "here by `graphmill evaluate RUN`");
+  return ok();
+}
+
 /// How many seeds evaluation runs over, where these are not those of the test
 /// split.
 std::optional<std::int64_t> other_seeds(const run_setup& run,
                                         const partitioned_graph& graph) {
-  if (run.mode == run_mode::evaluate)
+  if (evaluates(run))
     return std::ssize(graph.seeds(run.evaluated, run.def.labels));
   if (run.mode != run_mode::predict && run.mode != run_mode::predict_in_order)
     return std::nullopt;
@@ -123,7 +152,7 @@ seeds_of(const run_setup& run, const member_config& member) {
   if (!count || run.mode == run_mode::predict_in_order)
     return std::shared_ptr<const std::vector<node_id>>{};
   std::vector<node_id> out;
-  if (run.mode == run_mode::evaluate) {
+  if (evaluates(run)) {
     const auto seeds = member.graph->seeds(run.evaluated);
     out.assign(seeds.begin(), seeds.end());
   } else if (run.nodes.empty()) {
@@ -158,7 +187,7 @@ course course_of(const run_setup& run, const std::array<std::int64_t, 3>& seeds,
                  const dataset_info& info) {
   if (run.mode == run_mode::predict_in_order)
     return predicting(run, seeds[static_cast<std::size_t>(phase::test)], info);
-  if (run.mode == run_mode::evaluate)
+  if (evaluates(run))
     return course::only(run.drawn_as, run.drawn_in);
   if (run.mode != run_mode::train)
     return course::only(run.mode == run_mode::epoch ? phase::train
@@ -222,6 +251,20 @@ result<void> settle_storage(member_config& member,
 
 } // namespace
 
+run_setup cluster_setup(definition def) {
+  run_setup out;
+  if (def.evaluate.predict) {
+    out.mode = run_mode::predict_in_order;
+  } else if (const auto only = split_of(def.evaluate.only)) {
+    out.mode = run_mode::evaluate_together;
+    out.evaluated = *only;
+    out.drawn_as = drawn_as(*only);
+    out.drawn_in = static_cast<std::int32_t>(def.train.epochs) - 1;
+  }
+  out.def = std::move(def);
+  return out;
+}
+
 member_share member_share::all(const definition& def,
                                const partitioned_graph& graph) {
   member_share out;
@@ -238,11 +281,7 @@ prepare_member(const run_setup& run,
                std::shared_ptr<const partitioned_graph> whole,
                const member_share& share) {
   GRAPHMILL_TRYV(check_against(run.def, whole->info()));
-  if (run.def.evaluate.predict && run.mode != run_mode::predict_in_order)
-    return fail(ec::invalid_argument,
-                "`evaluate.predict` is for a cluster, where `graphmill submit "
-                "--predict RUN` sends such a run: leave it out, or predict "
-                "here by `graphmill predict RUN`");
+  GRAPHMILL_TRYV(check_mode(run));
   auto graph = std::move(whole);
   if (!run.def.labels.empty()) {
     GRAPHMILL_TRY(auto chosen, graph->with_labels(run.def.labels));
@@ -285,7 +324,7 @@ conductor_config conductor_of(const run_setup& run,
       other.value_or(std::ssize(graph.seeds(split_of(which), run.def.labels)));
   conductor_config out{
     run.def, world, seeds, course_of(run, seeds, graph.info()), {}, {}};
-  if (run.mode == run_mode::train || run.mode == run_mode::predict_in_order)
+  if (takes_over(run))
     out.from = run.from;
   if (run.mode == run_mode::train)
     out.pause_at = run.pause_at;

@@ -24,7 +24,10 @@ enum class run_mode : std::uint8_t {
   train,    ///< The whole course.
   epoch,    ///< One epoch of training, nothing else.
   evaluate, ///< One pass over a split with given weights.
-  predict,  ///< One pass over all nodes, with outputs.
+  /// The same with the weights of `run_setup::from`; several processes may have
+  /// parts.
+  evaluate_together,
+  predict, ///< One pass over all nodes, with outputs.
   /// The same in the order of original ids, of which several processes may have
   /// parts; with the weights of `run_setup::from`, and in pieces, for whoever
   /// takes what they tell.
@@ -35,19 +38,29 @@ enum class run_mode : std::uint8_t {
 struct run_setup {
   definition def;
   run_mode mode = run_mode::train;
-  split evaluated = split::test; ///< Of mode evaluate.
-  /// Of mode evaluate: as which phase and epoch of a run neighbours are drawn.
+  split evaluated = split::test; ///< Of both modes of evaluation.
+  /// Of these: as which phase and epoch of a run neighbours are drawn.
   graphmill::phase drawn_as = graphmill::phase::test;
   std::int32_t drawn_in = 0;
   std::vector<named_tensor> weights; ///< Of modes evaluate and predict.
   storage_choice storage;            ///< Of this process.
-  /// Of modes train and predict_in_order: what the run goes on from.
+  /// Of modes train, evaluate_together and predict_in_order: what the run goes
+  /// on from.
   std::optional<training_state> from = {};
   /// Where it ends in order, to go on with another number of trainers.
   std::optional<run_point> pause_at = {};
   /// Of mode predict: original ids, ascending, each once; none: all nodes.
   std::vector<node_id> nodes = {};
 };
+
+/// What a cluster does with a definition. The caller adds what the run goes on
+/// from, and what is of its own process.
+run_setup cluster_setup(definition def);
+
+/// As which phase of a run a split is evaluated: its validation, or its test.
+constexpr phase drawn_as(split which) {
+  return which == split::validation ? phase::validation : phase::test;
+}
 
 /// Which parts and trainers of a run one process has.
 struct member_share {

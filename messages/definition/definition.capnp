@@ -293,6 +293,18 @@ struct Evaluate {
 
   predict @5 :Bool = false
     $help("Nothing is trained: the run computes the model for all nodes of the target type, with the weights that it begins with, in batches of `batch_size`, and leaves logits and predictions in its folder. On a cluster alone, where `graphmill submit --predict RUN` sends such a run");
+
+  only @6 :MeasuredSplit = none
+    $help("Nothing is trained: the run measures this split with the weights that it begins with, and tells all metrics. Sampled neighbours are drawn as after the last of `train.epochs`. On a cluster alone, where `graphmill submit --evaluate RUN` sends such a run");
+}
+
+enum MeasuredSplit {
+  unset @0;
+  none @1;
+  # The run trains, or predicts.
+  train @2;
+  validation @3;
+  test @4;
 }
 
 enum EvaluationMetric {

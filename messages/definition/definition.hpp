@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/draw_rule.hpp"
+#include "messages/definition/definition_words.hpp"
 
 #include <cstdint>
 #include <map>
@@ -8,46 +9,6 @@
 #include <vector>
 
 namespace graphmill {
-
-enum class model_kind : std::uint8_t {
-  sage,
-  gcn,
-  gat,
-  rgcn,
-  gin,
-  sage_sum,
-  sage_max,
-  sage_pool,
-  mlp,
-  hetero_sage,
-  rgat,
-  gatv2,
-  hgt
-};
-enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
-enum class schedule_kind : std::uint8_t { constant, cosine, step };
-enum class decayed_layers : std::uint8_t { all, first };
-enum class seed_order : std::uint8_t { local, global };
-enum class neighbour_use : std::uint8_t { sampled, all };
-enum class feature_precision : std::uint8_t { float32, float16 };
-enum class cache_order : std::uint8_t { vip, degree };
-enum class evaluation_metric : std::uint8_t {
-  accuracy,
-  loss,
-  f1_macro,
-  roc_auc,
-  average_precision,
-  f1_micro,
-  mse,
-  mae
-};
-/// Of labels that are numbers.
-enum class value_loss : std::uint8_t { mse, mae, huber };
-
-/// Whether a metric is of labels that are numbers, and no other is.
-constexpr bool is_of_values(evaluation_metric which) {
-  return which == evaluation_metric::mse || which == evaluation_metric::mae;
-}
 
 /// A pipeline definition as the code uses it: the plain-struct form of the
 /// Cap'n Proto struct `Definition` in definition.capnp, which is the one source
@@ -243,6 +204,7 @@ struct definition {
     evaluation_metric metric = evaluation_metric::accuracy;
     bool scores = false;  ///< Tell what takes the scores of all seeds.
     bool predict = false; ///< All nodes, and nothing is trained.
+    measured_split only = measured_split::none; ///< Nothing is trained, either.
 
     /// Whether the scores of seeds are brought together.
     bool brings_scores() const {
@@ -257,6 +219,7 @@ struct definition {
       visit("metric", of.metric);
       visit("scores", of.scores);
       visit("predict", of.predict);
+      visit("only", of.only);
     }
 
     friend bool operator==(const evaluate_section&,
@@ -382,6 +345,11 @@ struct definition {
 /// Whether every feature row is to be rounded to float16.
 inline bool rounds_features(const definition& def) {
   return def.fetch.precision == feature_precision::float16;
+}
+
+/// Whether a run uses the weights that it begins with, and trains nothing.
+inline bool trains_nothing(const definition& def) {
+  return def.evaluate.predict || def.evaluate.only != measured_split::none;
 }
 
 /// Whether members of a run have to ask each other for something before it

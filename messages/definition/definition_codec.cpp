@@ -76,6 +76,11 @@ static_assert(aligned<schema::EvaluationMetric, evaluation_metric>(
    {schema::EvaluationMetric::F1_MICRO, evaluation_metric::f1_micro},
    {schema::EvaluationMetric::MSE, evaluation_metric::mse},
    {schema::EvaluationMetric::MAE, evaluation_metric::mae}}));
+static_assert(aligned<schema::MeasuredSplit, measured_split>(
+  {{schema::MeasuredSplit::NONE, measured_split::none},
+   {schema::MeasuredSplit::TRAIN, measured_split::train},
+   {schema::MeasuredSplit::VALIDATION, measured_split::validation},
+   {schema::MeasuredSplit::TEST, measured_split::test}}));
 static_assert(aligned<schema::ValueLoss, value_loss>(
   {{schema::ValueLoss::MSE, value_loss::mse},
    {schema::ValueLoss::MAE, value_loss::mae},

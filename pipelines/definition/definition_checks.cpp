@@ -273,16 +273,23 @@ void check_record(definition_source& source) {
                                 path, most));
 }
 
-/// Predictions depend on how many trainers share a batch.
-void check_predict(definition_source& source) {
+/// What comes out of weights depends on how many trainers share a batch.
+void check_trains_nothing(definition_source& source) {
   const auto& def = source.value;
-  if (!def.evaluate.predict || !source.usable("evaluate.predict"))
+  if (!trains_nothing(def) || !source.usable("evaluate.predict")
+      || !source.usable("evaluate.only"))
     return;
+  if (def.evaluate.predict && def.evaluate.only != measured_split::none)
+    source.report(source.where("evaluate.only"),
+                  "`evaluate.only` measures a split, and `evaluate.predict` "
+                  "predicts all nodes: leave one of both out");
   if (def.trainer.is_elastic() && source.usable("trainer.replicas"))
-    source.report(source.where("trainer.replicas"),
-                  "`trainer.replicas` must be one number with "
-                  "`evaluate.predict`, and `trainer.sizes` left out");
-  if (def.evaluate.batch_size > most_told_seeds
+    source.report(
+      source.where("trainer.replicas"),
+      fmt::format("`trainer.replicas` must be one number with `evaluate.{}`, "
+                  "and `trainer.sizes` left out",
+                  def.evaluate.predict ? "predict" : "only"));
+  if (def.evaluate.predict && def.evaluate.batch_size > most_told_seeds
       && source.usable("evaluate.batch_size"))
     source.report(source.where("evaluate.batch_size"),
                   fmt::format("`evaluate.batch_size` is above {}, which is the "
@@ -321,7 +328,7 @@ void check_definition(definition_source& source) {
   check_patience(source);
   check_class_weights(source);
   check_record(source);
-  check_predict(source);
+  check_trains_nothing(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);
   check_daemons(source, "placement.samplers", source.value.placement.samplers);
   check_daemons(source, "faults.daemons", source.value.faults.daemons);

@@ -5,6 +5,7 @@
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/definition_checks.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/value_checks.hpp"
 
@@ -193,11 +194,7 @@ void check_scores(const checked& c) {
     return;
   const auto& target = c.target();
   const auto classes = static_cast<std::uint64_t>(target.class_count);
-  std::uint64_t most = 0;
-  for (const auto which : {split::validation, split::test})
-    most =
-      std::max(most, static_cast<std::uint64_t>(
-                       target.split_counts[static_cast<std::size_t>(which)]));
+  const auto most = most_measured_seeds(c.def, target);
   if (most * classes > seed_outcomes::most_scores)
     c.report(path, fmt::format("`{}` takes a score for each class of each seed "
                                "of a split, and {} seeds of {} with {} classes "
@@ -213,6 +210,18 @@ void check_scores(const checked& c) {
                          "them",
                          seed_outcomes::most_batch_scores / classes, classes,
                          path));
+}
+
+/// A split that is measured alone has seeds.
+void check_measured(const checked& c) {
+  const auto only = split_of(c.def.evaluate.only);
+  if (only && most_measured_seeds(c.def, c.target()) == 0
+      && c.source.usable("evaluate.only"))
+    c.report("evaluate.only",
+             fmt::format("the {} split of {} has no seeds, so that there is "
+                         "nothing to measure: name another one",
+                         to_string(c.def.evaluate.only),
+                         in_quotes(c.info.name)));
 }
 
 /// What a batch gives must fit into a message.
@@ -239,6 +248,7 @@ void check_metric(const checked& c) {
     if (c.source.usable(path))
       c.report(path, std::move(text));
   check_scores(c);
+  check_measured(c);
   check_predictions(c);
   // Where there is no other choice, these stand there without validations, too.
   if (metric == evaluation_metric::accuracy || is_of_values(metric)

@@ -1,6 +1,7 @@
 #include "pipelines/definition/value_checks.hpp"
 
 #include "messages/work/seed_outcomes.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 
 #include <fmt/format.h>
@@ -37,10 +38,7 @@ std::uint64_t values_of_seed(const node_type_info& target) {
 void find_too_many(const definition& def, const dataset_info& info,
                    found_problems& out) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-  std::int64_t most = 0;
-  for (const auto which : {split::validation, split::test})
-    most = std::max(most, target.split_counts[static_cast<std::size_t>(which)]);
-  const auto seeds = static_cast<std::uint64_t>(most);
+  const auto seeds = most_measured_seeds(def, target);
   const auto each = values_of_seed(target);
   if (const auto note = note_on_values(info, seeds))
     out.emplace_back("evaluate.metric", *note + "; make the split smaller");

@@ -151,8 +151,8 @@ epoch_plan_options plan_options(const definition& def,
   out.batch_size =
     which == phase::train ? def.train.batch_size : def.evaluate.batch_size;
   out.ranks = world;
-  // Predictions do not depend on parts, whatever training did.
-  out.order = def.evaluate.predict ? seed_order::global : def.train.seed_order;
+  // What comes out of weights does not depend on parts, whatever training did.
+  out.order = trains_nothing(def) ? seed_order::global : def.train.seed_order;
   out.owner = [graph = std::move(graph)](node_id seed) {
     return graph->owner(graph->info().target, seed);
   };

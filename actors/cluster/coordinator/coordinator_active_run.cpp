@@ -17,10 +17,7 @@ namespace {
 
 /// What the conductor of an attempt is to do.
 run_setup setup_of(const active_run& run) {
-  run_setup out;
-  out.def = sized(run.def, run.trainers());
-  if (out.def.evaluate.predict)
-    out.mode = run_mode::predict_in_order;
+  auto out = cluster_setup(sized(run.def, run.trainers()));
   out.pause_at = next_change(run.def, run.point());
   out.from = run.from; // Which may be needed once more.
   return out;
@@ -138,6 +135,9 @@ void coordinator::conduct() {
     active_->file->keep_predictions(
       lead.observer,
       prediction_shape::of(setup.def, config_.graph->info(), lead.ranks));
+  if (setup.mode == run_mode::evaluate_together)
+    run_file::keep_evaluation(active_->file, lead.observer,
+                              setup.def.evaluate.only);
   active_->began = clock::now();
   health_.led(progress, active_->began);
   health_.follow(lead.observer, calls_.net().self().name);

@@ -299,7 +299,7 @@ bool coordinator::is_on(const std::shared_ptr<kept_search>& search) const {
 /// One that cannot be true makes nobody fetch it, nor lose what others have.
 void coordinator::take_offer(kept_search& search, kept_offer offer) const {
   const auto& def = active_->def;
-  if (def.evaluate.predict)
+  if (trains_nothing(def))
     return; // Its checkpoint has its weights; nothing is further.
   const auto seeds = std::ssize(config_.graph->seeds(split::train, def.labels));
   const auto batch = std::int64_t{def.train.batch_size};

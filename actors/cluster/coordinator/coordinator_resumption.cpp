@@ -65,14 +65,17 @@ bool is_beginning(const checkpoint& sent) {
   return sent.dataset_digest.empty() && sent.state.at == course_position{};
 }
 
-error without_weights() {
+error without_weights(const definition& def) {
+  const auto predicts = def.evaluate.predict;
   return fail(ec::invalid_argument,
-              "a run that predicts begins with the weights of a finished run: "
-              "`graphmill submit --predict RUN` sends them");
+              "a run that {} begins with the weights of a finished run: "
+              "`graphmill submit --{} RUN` sends them",
+              predicts ? "predicts" : "evaluates alone",
+              predicts ? "predict" : "evaluate");
 }
 
-/// Weights that were sent to predict with may have learnt other labels than
-/// those here, and as many, or rows of other nodes.
+/// Weights that were sent to predict or evaluate with may have learnt other
+/// labels than those here, and as many, or rows of other nodes.
 result<void> check_learnt(const learnt_from& learnt,
                           const coordinator_config& config,
                           const definition& def) {
@@ -143,8 +146,8 @@ result<std::optional<checkpoint>>
 coordinator::checkpoint_before(const coordinator_config& config,
                                const definition& def, const resumption& from) {
   if (from.wanted.run.empty() && !from.uploaded) {
-    if (def.evaluate.predict)
-      return without_weights();
+    if (trains_nothing(def))
+      return without_weights(def);
     return std::optional<checkpoint>{};
   }
   GRAPHMILL_TRY(auto before,
@@ -158,8 +161,8 @@ coordinator::checkpoint_before(const coordinator_config& config,
     return std::optional{std::move(before)};
   }
   // What has been trained since is not what its run would end with.
-  if (def.evaluate.predict && before.state.at != course_position{})
-    return without_weights();
+  if (trains_nothing(def) && before.state.at != course_position{})
+    return without_weights(def);
   GRAPHMILL_TRYV(check_dataset(config, before.dataset_digest));
   GRAPHMILL_TRYV(check_resumption(before, def, from.wanted.with_changes));
   GRAPHMILL_TRYV(

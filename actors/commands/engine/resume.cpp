@@ -180,6 +180,22 @@ result<void> make_folder(resumption& found, const resume_options& options,
   return found.folder->hold();
 }
 
+/// Its run.json stays as it is, and says what the labels of a run are.
+result<void> check_kind_of_labels(const resumption& found,
+                                  const definition& def,
+                                  const dataset_info& info) {
+  const auto before = parse_definition(found.definition, "definition.yaml");
+  GRAPHMILL_TRY(const auto then, kind_of_labels(info, before.value.labels));
+  GRAPHMILL_TRY(const auto now, kind_of_labels(info, def.labels));
+  if (then == now)
+    return ok();
+  return fail(ec::invalid_argument,
+              "with `labels` changed the run would learn {} in the place of "
+              "{}, and run.json says for ever which of these its outputs are: "
+              "begin a new run by `graphmill train`",
+              phrase_of(now), phrase_of(then));
+}
+
 constexpr auto how_to_train_on =
   "`--set train.epochs=N --with-changes` trains it for longer";
 
@@ -287,6 +303,7 @@ result<int> resume(const resume_options& options) {
                 "lies",
                 found.data.string(), graph.info().digest, found.dataset_digest);
   GRAPHMILL_TRYV(check_definition_against(source, found.data));
+  GRAPHMILL_TRYV(check_kind_of_labels(found, def, graph.info()));
   auto* before = found.before ? &*found.before : nullptr;
   const auto at = before != nullptr ? before->state.at : course_position{};
   const auto steps_left =

@@ -4,9 +4,15 @@
 #include "actors/process/logger.hpp"
 #include "actors/process/say.hpp"
 #include "partition/dataset/label_sets.hpp"
+#include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace graphmill {
 
@@ -85,7 +91,9 @@ void leave_training_out(definition& def) {
                           ? evaluation_metric::mse
                           : evaluation_metric::accuracy;
   def.evaluate.predict = false;
+  def.evaluate.only = measured_split::none;
   def.train.patience = 0;
+  def.train.min_epochs = 0; // Which is for patience.
   def.faults = {};
 }
 
@@ -149,11 +157,24 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   return out;
 }
 
-result<submission> prediction_by(const std::string& run,
-                                 const std::vector<std::string>& overrides) {
-  GRAPHMILL_TRY(const auto folder, run_folder::open(run));
-  std::vector<std::string> settings{"evaluate.neighbours=all"};
-  settings.insert(settings.end(), overrides.begin(), overrides.end());
+std::int32_t drawn_in(const run_folder& run, split which) {
+  const auto summary = run.read_summary();
+  if (!summary || !summary.value().is_object())
+    return 0;
+  const auto* key = which == split::validation ? "best_epoch" : "epochs";
+  const auto epoch = integer_of(summary.value().value(key, nlohmann::json{}));
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(
+    epoch.value_or(1) - 1, 0, std::numeric_limits<std::int32_t>::max()));
+}
+
+namespace {
+
+/// A run that uses the weights of a finished one, and is yet to be told what
+/// for.
+/// @param settings As those of `load_definition`.
+result<submission>
+submission_of_weights(const run_folder& folder,
+                      const std::vector<std::string>& settings) {
   GRAPHMILL_TRY(auto source, load_definition(folder.definition(), settings));
   GRAPHMILL_TRY(const auto weights, read_safetensors(folder.weights()));
   GRAPHMILL_TRYV(check_weights(folder, weights.tensors));
@@ -161,8 +182,6 @@ result<submission> prediction_by(const std::string& run,
   const auto faults = def.faults; // They show that they change nothing.
   leave_training_out(def);
   def.faults = faults;
-  def.evaluate.scores = false; // Nothing is evaluated.
-  def.evaluate.predict = true;
   def.train.record_steps = false;
   def.train.balance_classes = false;
   def.trainer.min_replicas = 0;
@@ -171,6 +190,29 @@ result<submission> prediction_by(const std::string& run,
   const auto& from = folder.from();
   return submission{std::move(def),
                     learnt_from{from.dataset_digest, from.labels}};
+}
+
+} // namespace
+
+result<submission> prediction_by(const std::string& run,
+                                 const std::vector<std::string>& overrides) {
+  GRAPHMILL_TRY(const auto folder, run_folder::open(run));
+  std::vector<std::string> settings{"evaluate.neighbours=all"};
+  settings.insert(settings.end(), overrides.begin(), overrides.end());
+  GRAPHMILL_TRY(auto out, submission_of_weights(folder, settings));
+  out.def.evaluate.scores = false; // Nothing is evaluated.
+  out.def.evaluate.predict = true;
+  return out;
+}
+
+result<submission> evaluation_by(const std::string& run, measured_split which,
+                                 const std::vector<std::string>& overrides) {
+  GRAPHMILL_TRY(const auto folder, run_folder::open(run));
+  GRAPHMILL_TRY(auto out, submission_of_weights(folder, overrides));
+  out.def.evaluate.only = which;
+  out.def.train.epochs = static_cast<std::uint32_t>(
+    std::int64_t{1} + drawn_in(folder, split_of(which).value_or(split::test)));
+  return out;
 }
 
 } // namespace graphmill

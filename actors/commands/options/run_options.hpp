@@ -3,11 +3,13 @@
 #include "actors/run/local_run.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "partition/dataset/dataset.hpp"
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -42,6 +44,12 @@ struct finished_run {
 };
 result<finished_run> open_finished_run(const finished_run_options& options);
 
+/// In which epoch a run has measured a split for the numbers that it ends with,
+/// from 0: if neighbours are sampled, the draws depend on it. That of its best
+/// validation, or of its last test; 0 if it has no summary, and so has said
+/// nothing.
+std::int32_t drawn_in(const run_folder& run, split which);
+
 /// What `submit_run` takes.
 struct submission {
   definition def;
@@ -53,6 +61,13 @@ struct submission {
 /// otherwise, and without what is for training alone.
 /// @param run Its folder. @param overrides As those of `load_definition`.
 result<submission> prediction_by(const std::string& run,
+                                 const std::vector<std::string>& overrides);
+
+/// Has a cluster measure a split with the weights of a finished run, and draw
+/// neighbours as `graphmill evaluate` does. The rest is as above, but that
+/// neighbours are used as in the run's definition.
+/// @param which Not `none`.
+result<submission> evaluation_by(const std::string& run, measured_split which,
                                  const std::vector<std::string>& overrides);
 
 } // namespace graphmill

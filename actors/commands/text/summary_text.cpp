@@ -1,5 +1,6 @@
 #include "actors/commands/text/summary_text.hpp"
 
+#include "actors/commands/text/evaluation_text.hpp"
 #include "actors/run/run_summary.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
@@ -102,6 +103,18 @@ std::string class_lines(const json& summary) {
   return out;
 }
 
+/// What a run says that measures a split, and trains nothing.
+std::string evaluation_lines(const json& summary) {
+  const auto* told = find(summary, "evaluation");
+  if (told == nullptr)
+    return "";
+  auto out = format_printable("evaluated        the {} split: {}\n",
+                              text(*told, "split"), measured_text(*told));
+  if (const auto metrics = metrics_text(*told); !metrics.empty())
+    out += fmt::format("metrics          {}\n", metrics);
+  return out;
+}
+
 } // namespace
 
 std::string summary_text(const json& summary) {
@@ -160,7 +173,8 @@ std::string result_text(const json& summary) {
   if (find(summary, "test_accuracy") != nullptr)
     out += fmt::format("test accuracy    {:.4f}\n",
                        number(summary, "test_accuracy"));
-  out += value_lines(summary) + class_lines(summary);
+  out +=
+    value_lines(summary) + class_lines(summary) + evaluation_lines(summary);
   if (const auto nodes = count(summary, "predicted"); nodes != 0)
     out += fmt::format("predicted        {}, in logits.npy and predictions.npy "
                        "of the run\n",

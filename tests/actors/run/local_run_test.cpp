@@ -1,3 +1,4 @@
+#include "actors/run/class_report.hpp"
 #include "actors/run/local_run.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/model/replica.hpp"
@@ -114,16 +115,83 @@ CATCH_TEST_CASE("nodes in their order are predicted as without one",
   CATCH_CHECK(got.logits == expected.logits);
 }
 
-CATCH_TEST_CASE("a definition of predictions does not train",
+namespace {
+
+struct measured_phases {
+  run_outcome outcome;
+  std::vector<phase_result> told;
+};
+
+measured_phases measure_split(local_run_config config) {
+  measured_phases out;
+  config.observer.on_phase = [&out](const phase_result& done) -> result<void> {
+    out.told.push_back(done);
+    return ok();
+  };
+  std::optional<signal_watch> signals;
+  out.outcome = value_of(run_locally(std::move(config), signals)).outcome;
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a split is measured for a cluster as by one process",
+                "[actors][local_run]") {
+  temp_folder folder;
+  const auto info = value_of(write_example(folder.path()));
+  auto alone = predicting_run(folder, "");
+  alone.def.evaluate.neighbours = neighbour_use::sampled;
+  alone.def.evaluate.scores = true;
+  alone.def.sampler.fanouts = {1, 1};
+  alone.mode = run_mode::evaluate;
+  alone.evaluated = split::train;
+  alone.drawn_as = drawn_as(split::train);
+  alone.drawn_in = 2;
+  auto other = alone.def;
+  other.seed = 9; // Not what trainers begin with.
+  alone.weights = value_of(replica::create(other, info))->parameters();
+  auto together = predicting_run(folder, "");
+  auto def = alone.def;
+  def.evaluate.only = measured_split::train;
+  def.train.epochs = 3; // The last of them counts.
+  static_cast<run_setup&>(together) = cluster_setup(def);
+  together.from =
+    training_state{{},
+                   {},
+                   std::make_shared<const std::vector<named_tensor>>(
+                     value_of(begin_state(def, info, alone.weights)))};
+  const auto digest = weights_digest(alone.weights);
+  const auto expected = measure_split(std::move(alone));
+  CATCH_CHECK_FALSE(expected.outcome.failure);
+  const auto got = measure_split(std::move(together));
+  CATCH_CHECK_FALSE(got.outcome.failure);
+  CATCH_CHECK(got.outcome.digest == digest);
+  CATCH_CHECK(got.outcome.train_steps == 0);
+  CATCH_REQUIRE(expected.told.size() == 1);
+  CATCH_REQUIRE(got.told.size() == 1);
+  const auto& one = got.told.front();
+  CATCH_CHECK(one.phase == phase::test);
+  CATCH_CHECK(one.epoch == 2);
+  CATCH_CHECK(one.metrics.seeds == 2);
+  const auto told = evaluation_json(one);
+  CATCH_CHECK(told == evaluation_json(expected.told.front()));
+  CATCH_CHECK(told.contains("roc_auc"));
+}
+
+CATCH_TEST_CASE("a definition that trains nothing does not train",
                 "[actors][local_run]") {
   temp_folder folder;
   value_of(write_example(folder.path()));
-  std::optional<signal_watch> signals;
-  const auto refused =
-    run_locally(predicting_run(folder, ", predict: true"), signals);
-  CATCH_REQUIRE_FALSE(refused);
-  CATCH_CHECK(
-    refused.error().message.find("`evaluate.predict` is for a cluster") == 0);
+  for (const std::string field : {"predict: true", "only: train"}) {
+    std::optional<signal_watch> signals;
+    const auto refused =
+      run_locally(predicting_run(folder, ", " + field), signals);
+    CATCH_REQUIRE_FALSE(refused);
+    const auto name = field.substr(0, field.find(':'));
+    CATCH_CHECK(
+      refused.error().message.find("`evaluate." + name + "` is for a cluster")
+      == 0);
+  }
 }
 
 } // namespace graphmill::test

@@ -217,6 +217,7 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
   CATCH_CHECK(last(schema::Precision{}) == int(feature_precision::float16));
   CATCH_CHECK(last(schema::CacheOrder{}) == int(cache_order::degree));
   CATCH_CHECK(last(schema::EvaluationMetric{}) == int(evaluation_metric::mae));
+  CATCH_CHECK(last(schema::MeasuredSplit{}) == int(measured_split::test));
   CATCH_CHECK(last(schema::ValueLoss{}) == int(value_loss::huber));
 }
 

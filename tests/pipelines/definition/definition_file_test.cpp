@@ -46,6 +46,8 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.evaluate.metric == evaluation_metric::accuracy);
   CATCH_CHECK_FALSE(def.evaluate.brings_scores());
   CATCH_CHECK_FALSE(def.evaluate.predict);
+  CATCH_CHECK(def.evaluate.only == measured_split::none);
+  CATCH_CHECK_FALSE(trains_nothing(def));
   CATCH_CHECK(def.budget.bytes == 1ull << 30);
   CATCH_CHECK(def.budget.batches == 4);
   CATCH_CHECK(def.faults == definition::faults_section{});
@@ -244,6 +246,28 @@ CATCH_TEST_CASE(
   CATCH_CHECK(elastic[0].ends_with(
     "`trainer.replicas` must be one number with `evaluate.predict`, and "
     "`trainer.sizes` left out"));
+}
+
+CATCH_TEST_CASE("a split is measured alone by a fixed number of trainers",
+                "[definition]") {
+  for (const auto* split : {"train", "validation", "test"}) {
+    const auto def = valid(fmt::format(
+      "{{dataset: d, evaluate: {{only: {}, batch_size: all}}}}", split));
+    CATCH_CHECK(trains_nothing(def));
+    CATCH_CHECK(valid(definition_yaml(def)) == def);
+  }
+  const auto elastic = problems_in("{dataset: d, evaluate: {only: test}, "
+                                   "trainer: {replicas: {min: 1, max: 2}}}");
+  CATCH_REQUIRE(elastic.size() == 1);
+  CATCH_CHECK(elastic[0].ends_with(
+    "`trainer.replicas` must be one number with `evaluate.only`, and "
+    "`trainer.sizes` left out"));
+  const auto both =
+    problems_in("{dataset: d, evaluate: {only: test, predict: true}}");
+  CATCH_REQUIRE(both.size() == 1);
+  CATCH_CHECK(both[0].ends_with(
+    "`evaluate.only` measures a split, and `evaluate.predict` predicts all "
+    "nodes: leave one of both out"));
 }
 
 CATCH_TEST_CASE("lists of names", "[definition]") {

@@ -226,6 +226,33 @@ CATCH_TEST_CASE("a metric has what it takes, or is refused",
              "of them"});
 }
 
+CATCH_TEST_CASE("a split that is measured alone has seeds",
+                "[definition][validation]") {
+  auto info = typed_info();
+  const std::string begin = "{dataset: films, model: {kind: rgcn}, ";
+  for (const auto* split : {"none", "train", "test"})
+    CATCH_CHECK(
+      problems_of(fmt::format("{}evaluate: {{only: {}}}}}", begin, split), info)
+        .empty());
+  CATCH_CHECK(
+    problems_of(begin + "evaluate: {only: validation}}", info)
+    == texts{"x.yaml:1:56: the validation split of `films` has no seeds, so "
+             "that there is nothing to measure: name another one"});
+  // Its scores alone are brought together.
+  auto& target = info.node_types[0];
+  target.count = 100'000'000;
+  target.class_count = 512;
+  target.split_counts = {131073, 4, 131073};
+  const auto scored =
+    begin + "evaluate: {scores: true, batch_size: 8192, only: ";
+  CATCH_CHECK(problems_of(scored + "validation}}", info).empty());
+  CATCH_CHECK(problems_of(scored + "train}}", info)
+              == texts{"x.yaml:1:58: `evaluate.scores` takes a score for each "
+                       "class of each seed of a split, and 131073 seeds of "
+                       "`films` with 512 classes are more than 67108864 "
+                       "scores; leave it out"});
+}
+
 CATCH_TEST_CASE("a graph that no seed hears of is noted",
                 "[definition][validation]") {
   auto info = typed_info();

@@ -79,6 +79,21 @@ CATCH_TEST_CASE("local order sends seeds to their owner's rank",
   CATCH_CHECK(five.split(0) == lists{{20, 12}, {10, 30, 11}});
 }
 
+CATCH_TEST_CASE("what comes out of weights does not depend on owners",
+                "[flow][epoch_plan]") {
+  definition def;
+  def.train.seed_order = seed_order::local;
+  const auto order = [&def] {
+    return plan_options(def, nullptr, 2, phase::test).order;
+  };
+  CATCH_CHECK(order() == seed_order::local);
+  def.evaluate.predict = true;
+  CATCH_CHECK(order() == seed_order::global);
+  def.evaluate.predict = false;
+  def.evaluate.only = measured_split::train;
+  CATCH_CHECK(order() == seed_order::global);
+}
+
 CATCH_TEST_CASE("no seed is repeated or dropped", "[flow][epoch_plan]") {
   random_stream draws{stream_key(7, purpose::generate, 0, 0), 0};
   for (int round = 0; round < 300; ++round) {

@@ -159,6 +159,29 @@ class LabelSets(runs.Workplace):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("`labels` has chosen the best epoch", done.stderr)
 
+    def test_a_folder_keeps_its_kind_of_labels(self):
+        """Own labels may be several, those of label sets are one class."""
+        source = write_graph(self.top / "source-kinds")
+        rng = np.random.default_rng(7)
+        save(source, labels=rng.integers(0, 2, (NODES, 3)).astype(np.uint8),
+             train_idx=np.arange(40), val_idx=np.arange(40, 60),
+             test_idx=np.arange(60, 90),
+             **{f"{name}.topic": array
+                for name, array in self.arrays["topic"].items()})
+        data = self.top / "kinds"
+        imported("npy", source, "--out", data)
+        run = pathlib.Path(self.train(DEFINITION, data)["run"])
+        about = (run / "run.json").read_text()
+        self.assertIn("multi_label", about)
+        before = (run / "definition.yaml").read_text()
+        done = graphmill("resume", run, "--from-start", "--with-changes",
+                         "--set", "labels=topic")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("would learn one class for each node in the place of any "
+                      "of several labels", done.stderr)
+        self.assertEqual((run / "run.json").read_text(), about)
+        self.assertEqual((run / "definition.yaml").read_text(), before)
+
 
 if __name__ == "__main__":
     program()

@@ -152,9 +152,10 @@ class SeveralLabels(LabelKind):
         self.assertFalse((self.top / "never.npy").exists())
         with Cluster(self.top / "other", partitioned(classes, 2, "random"),
                      ["0,1"]) as cluster:
-            said = cluster.refused("submit", "--predict", self.summary["run"],
-                                   "--set", "dataset=classes")
-            self.assertRegex(said, f"are {one}.*has learnt {any_of}")
+            for option in ("--predict", "--evaluate"):
+                said = cluster.refused("submit", option, self.summary["run"],
+                                       "--set", "dataset=classes")
+                self.assertRegex(said, f"are {one}.*has learnt {any_of}")
             self.assertEqual(cluster.ask("runs")["runs"], [])
         out = self.top / "as-classes.npy"
         self.ask("predict", old, "--data", classes, "--out", out)

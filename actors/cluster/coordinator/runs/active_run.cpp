@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator/runs/active_run.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 
 #include <fmt/ranges.h>
 
@@ -21,10 +22,20 @@ error not_its_rank(const std::string& daemon, rank_id rank) {
   return fail(ec::permission, "daemon \"{}\" has no rank {}", daemon, rank);
 }
 
+/// What a run does that trains nothing; empty for others.
+std::string work_of(const definition& def) {
+  if (def.evaluate.predict)
+    return "predict";
+  return trains_nothing(def)
+           ? fmt::format("evaluate {}", to_string(def.evaluate.only))
+           : std::string{};
+}
+
+/// @param work As of `work_of`.
 run_news news_of(const phase_request& request, std::int64_t done,
-                 bool predicts) {
+                 const std::string& work) {
   run_news out;
-  out.label = predicts ? "predict"
+  out.label = !work.empty() ? work
               : request.phase == phase::train
                 ? fmt::format("train epoch {}", request.epoch + 1)
                 : std::string{to_string(request.phase)};
@@ -308,13 +319,13 @@ run_observer observer_of(const submitted_run& run,
   };
   // The observer is called by one actor, so it may have a state.
   auto last = std::make_shared<active_run::clock::time_point>();
-  out.on_step = [id = run.id, coordinator, last,
-                 predicts](const phase_request& request, std::int64_t done) {
+  out.on_step = [id = run.id, coordinator, last, work = work_of(run.def)](
+                  const phase_request& request, std::int64_t done) {
     const auto now = active_run::clock::now();
     if (done != request.steps && now - *last < timeouts::progress)
       return;
     *last = now;
-    post(coordinator, run_news_came{id, news_of(request, done, predicts)});
+    post(coordinator, run_news_came{id, news_of(request, done, work)});
   };
   out.on_phase = [id = run.id, coordinator, file = run.file,
                   inner](const phase_result& done) -> result<void> {
@@ -323,8 +334,10 @@ run_observer observer_of(const submitted_run& run,
     post(coordinator, run_news_came{id, std::move(news)});
     return inner.on_phase(done);
   };
-  if (predicts)
-    out.on_phase = {}; // Pieces of a pass are no evaluations.
+  // Pieces of a pass are no evaluations, and what a run measures that trains
+  // nothing is none of its own epochs.
+  if (trains_nothing(run.def))
+    out.on_phase = {};
   out.on_record = inner.on_record;
   out.on_end = [id = run.id, attempt = run.attempt,
                 coordinator](run_outcome outcome) {

@@ -2,9 +2,11 @@
 
 #include "actors/cluster/history/run_journal.hpp"
 #include "actors/process/logger.hpp"
+#include "actors/run/class_report.hpp"
 #include "actors/run/member_setup.hpp"
 #include "partition/files/json_text.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/results/run_lines.hpp"
 
 #include <algorithm>
@@ -304,6 +306,20 @@ void run_file::keep_predictions(run_observer& observer,
   prediction_arrays::observe(predictions_, observer);
 }
 
+void run_file::keep_evaluation(const std::shared_ptr<run_file>& self,
+                               run_observer& observer, measured_split which) {
+  self->evaluation_ = nullptr;
+  observer.on_phase = [self, which, inner = std::move(observer.on_phase)](
+                        const phase_result& done) -> result<void> {
+    const auto split = to_string(which);
+    if (done.metrics.seeds == 0)
+      return nothing_measured(split);
+    self->evaluation_ = evaluation_json(done);
+    self->evaluation_["split"] = std::string{split};
+    return inner ? inner(done) : ok();
+  };
+}
+
 /// Whether they are there counts for whether the run is a success.
 void run_file::finish_predictions(nlohmann::json& summary) {
   const auto made = std::exchange(predictions_, nullptr);
@@ -347,6 +363,8 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
   if (attempts_ > 1)
     summary["attempts"] = attempts_;
   finish_predictions(summary);
+  if (!evaluation_.is_null())
+    summary["evaluation"] = evaluation_;
   const auto saved = save_run(result_.outcome, summary, folder_);
   run_record out;
   out.id = id();

@@ -128,6 +128,13 @@ public:
   /// that begins, in the place of what an earlier one has written of them.
   void keep_predictions(run_observer& observer, const prediction_shape& shape);
 
+  /// Has the conductor of the attempt that begins tell what it measures, for
+  /// the summary, where it is called `evaluation`. Fails the run if nodes of
+  /// the split have no labels.
+  /// @param self This. @param which Not `none`.
+  static void keep_evaluation(const std::shared_ptr<run_file>& self,
+                              run_observer& observer, measured_split which);
+
   /// Takes the folder away: the run was not taken.
   void discard();
 
@@ -154,7 +161,8 @@ private:
   run_reporter reporter_;
   std::shared_ptr<spdlog::logger> log_;            ///< Null before `begin`.
   std::shared_ptr<checkpoint_writer> writer_;      ///< Null: no checkpoints.
-  std::shared_ptr<prediction_arrays> predictions_; ///< Null: it trains.
+  std::shared_ptr<prediction_arrays> predictions_; ///< Null: none are made.
+  nlohmann::json evaluation_; ///< Of a run that measures alone; else null.
   /// Of attempts before, and of a run that this one goes on with.
   double seconds_before_ = 0;
   std::uint32_t attempts_ = 1;

@@ -62,10 +62,7 @@ result<member_config> open_share(const deployment& assignment,
   GRAPHMILL_TRY(records, records_in(from.folder, share.parts));
   GRAPHMILL_TRY(const auto graph, reopen(from.folder, *from.graph));
   GRAPHMILL_TRYV(check_provable(assignment.def, *graph));
-  run_setup setup;
-  setup.def = assignment.def;
-  if (setup.def.evaluate.predict)
-    setup.mode = run_mode::predict_in_order;
+  auto setup = cluster_setup(assignment.def);
   keep_own_faults(setup.def, assignment.daemons[assignment.you].name);
   setup.storage = from.storage;
   settle_threads(setup.def, share.ranks.size(), from.processors);

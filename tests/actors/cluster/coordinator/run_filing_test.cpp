@@ -97,6 +97,31 @@ CATCH_TEST_CASE("only a run that began with nothing begins anew",
   CATCH_CHECK_FALSE(value_of(it.go_back(false)).has_value());
 }
 
+CATCH_TEST_CASE("what a run measures alone is in its summary",
+                "[cluster][filing]") {
+  filed_run it;
+  run_observer observer;
+  run_file::keep_evaluation(it.file, observer, measured_split::train);
+  phase_result done;
+  done.phase = phase::test;
+  CATCH_CHECK(error_of(observer.on_phase(done)).message
+              == "the train split has no labelled nodes, so that there is "
+                 "nothing to measure: name another one by --split");
+  done.metrics = {2.0, 3, 4};
+  value_of(observer.on_phase(done));
+  run_outcome outcome;
+  outcome.failure = fail(ec::cancelled, "stopped by the user");
+  const auto record = it.file->close(outcome, true, 1);
+  CATCH_CHECK(record.state == run_state::cancelled);
+  const auto summary = nlohmann::json::parse(record.summary);
+  CATCH_CHECK(
+    summary["evaluation"]
+    == nlohmann::json(
+      {{"split", "train"}, {"seeds", 4}, {"loss", 0.5}, {"accuracy", 0.75}}));
+  CATCH_CHECK(summary["test"].is_null());
+  CATCH_CHECK(summary["test_accuracy"].is_null());
+}
+
 CATCH_TEST_CASE("no link in a run folder is read for a client",
                 "[cluster][filing]") {
   filed_run it;

@@ -1,0 +1,64 @@
+#include "actors/commands/text/evaluation_text.hpp"
+
+#include "messages/base/pluralized.hpp"
+#include "partition/files/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace graphmill {
+
+namespace {
+
+/// Null where there is no such thing.
+nlohmann::json entry_of(const nlohmann::json& told, const char* key) {
+  return told.is_object() ? told.value(key, nlohmann::json{})
+                          : nlohmann::json{};
+}
+
+std::string four_digits(const nlohmann::json& told, const char* key) {
+  const auto value = entry_of(told, key);
+  return value.is_number() ? fmt::format("{:.4f}", value.get<double>()) : "-";
+}
+
+} // namespace
+
+std::string measured_text(const nlohmann::json& told) {
+  const auto accuracy = entry_of(told, "accuracy").is_number()
+                          ? "accuracy " + four_digits(told, "accuracy") + ", "
+                          : std::string{};
+  const auto loss =
+    entry_of(told, "loss"); // Null is what is no number in JSON.
+  const auto nodes = integer_of(entry_of(told, "seeds")).value_or(0);
+  return fmt::format(
+    "{}loss {} over {}", accuracy,
+    loss.is_number() ? four_digits(told, "loss") : "nan",
+    pluralized(static_cast<std::uint64_t>(std::max<std::int64_t>(nodes, 0)),
+               "node"));
+}
+
+std::string metrics_text(const nlohmann::json& told) {
+  const auto number = [&told](const char* key) {
+    return four_digits(told, key);
+  };
+  const auto has = [&told](const char* key) {
+    return told.is_object() && told.contains(key);
+  };
+  std::string out;
+  if (has("f1_macro"))
+    out += fmt::format("F1 {} macro, {} micro", number("f1_macro"),
+                       number("f1_micro"));
+  if (has("mse"))
+    out += fmt::format("MSE {}, RMSE {}, MAE {}, R2 {}", number("mse"),
+                       number("rmse"), number("mae"), number("r2"));
+  if (has("roc_auc"))
+    out +=
+      fmt::format("{}ROC-AUC {}, average precision {}", out.empty() ? "" : "; ",
+                  number("roc_auc"), number("average_precision"));
+  return out;
+}
+
+} // namespace graphmill

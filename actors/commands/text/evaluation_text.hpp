@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace graphmill {
+
+/// What an evaluation gives (`evaluation_json`), in few words: accuracy, unless
+/// labels are numbers, loss, and of how many nodes. May come from anywhere.
+std::string measured_text(const nlohmann::json& told);
+
+/// Its metrics over all classes, labels or numbers; empty if there are none.
+std::string metrics_text(const nlohmann::json& told);
+
+} // namespace graphmill

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+namespace graphmill {
+
+// The words that fields of a definition choose among: the enumerations of its
+// schema without `unset`, in the same order.
+
+enum class model_kind : std::uint8_t {
+  sage,
+  gcn,
+  gat,
+  rgcn,
+  gin,
+  sage_sum,
+  sage_max,
+  sage_pool,
+  mlp,
+  hetero_sage,
+  rgat,
+  gatv2,
+  hgt
+};
+enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
+enum class schedule_kind : std::uint8_t { constant, cosine, step };
+enum class decayed_layers : std::uint8_t { all, first };
+enum class seed_order : std::uint8_t { local, global };
+enum class neighbour_use : std::uint8_t { sampled, all };
+enum class feature_precision : std::uint8_t { float32, float16 };
+enum class cache_order : std::uint8_t { vip, degree };
+enum class evaluation_metric : std::uint8_t {
+  accuracy,
+  loss,
+  f1_macro,
+  roc_auc,
+  average_precision,
+  f1_micro,
+  mse,
+  mae
+};
+/// Which split a run measures that trains nothing; none: it trains, or
+/// predicts.
+enum class measured_split : std::uint8_t { none, train, validation, test };
+/// Of labels that are numbers.
+enum class value_loss : std::uint8_t { mse, mae, huber };
+
+/// Whether a metric is of labels that are numbers, and no other is.
+constexpr bool is_of_values(evaluation_metric which) {
+  return which == evaluation_metric::mse || which == evaluation_metric::mae;
+}
+
+} // namespace graphmill

@@ -1,0 +1,50 @@
+#include "actors/commands/text/evaluation_text.hpp"
+#include "actors/commands/text/summary_text.hpp"
+#include "tests/support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace graphmill::test {
+
+using nlohmann::json;
+
+CATCH_TEST_CASE("what was measured is said in few words",
+                "[commands][evaluation]") {
+  CATCH_CHECK(measured_text({{"seeds", 2}, {"loss", 0.5}, {"accuracy", 0.75}})
+              == "accuracy 0.7500, loss 0.5000 over 2 nodes");
+  CATCH_CHECK(measured_text({{"seeds", 1}, {"loss", nullptr}})
+              == "loss nan over 1 node");
+  CATCH_CHECK(metrics_text({{"seeds", 1}, {"loss", 0.5}}).empty());
+  CATCH_CHECK(metrics_text({{"f1_macro", 0.5},
+                            {"f1_micro", 1},
+                            {"roc_auc", nullptr},
+                            {"average_precision", 0.25}})
+              == "F1 0.5000 macro, 1.0000 micro; ROC-AUC -, average precision "
+                 "0.2500");
+  CATCH_CHECK(
+    metrics_text({{"mse", 4.0}, {"rmse", 2.0}, {"mae", 1.5}, {"r2", nullptr}})
+    == "MSE 4.0000, RMSE 2.0000, MAE 1.5000, R2 -");
+  // Anybody may have written it.
+  CATCH_CHECK(measured_text(json::array()) == "loss nan over 0 nodes");
+  CATCH_CHECK(measured_text({{"seeds", -1}, {"loss", "x"}, {"accuracy", "x"}})
+              == "loss nan over 0 nodes");
+  CATCH_CHECK(metrics_text(json::array()).empty());
+}
+
+CATCH_TEST_CASE("a summary says what was measured alone",
+                "[commands][evaluation]") {
+  const json told{{"split", "validation"}, {"seeds", 2},
+                  {"loss", 0.5},           {"accuracy", 0.75},
+                  {"f1_macro", 0.5},       {"f1_micro", 0.75}};
+  CATCH_CHECK_THAT(
+    result_text({{"evaluation", told}}),
+    contains("evaluated        the validation split: accuracy 0.7500, loss "
+             "0.5000 over 2 nodes\n"
+             "metrics          F1 0.5000 macro, 0.7500 micro\n"));
+  CATCH_CHECK(result_text(json::object()).find("evaluated")
+              == std::string::npos);
+}
+
+} // namespace graphmill::test
