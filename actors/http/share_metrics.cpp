@@ -200,6 +200,24 @@ constexpr figure_of<peer_health> peer_figures[] = {
   {{"graphmill_peer_received_bytes_per_second", metric_gauge,
     "Bytes that a daemon receives from another one in a second."},
    [](const peer_health& p) -> figure_value { return p.received_per_second; }},
+  {{"graphmill_peer_asked_requests_per_second", metric_gauge,
+    "Requests of a daemon to another one in a second, those with gradients "
+    "among them."},
+   [](const peer_health& p) -> figure_value { return p.asked_per_second; }},
+  {{"graphmill_peer_served_requests_per_second", metric_gauge,
+    "Requests of another daemon that a daemon answers in a second, those with "
+    "gradients among them."},
+   [](const peer_health& p) -> figure_value { return p.served_per_second; }},
+  {{"graphmill_peer_gradients_sent_bytes_per_second", metric_gauge,
+    "Bytes of gradients that a daemon sends to another one in a second."},
+   [](const peer_health& p) -> figure_value {
+     return p.gradients_sent_per_second;
+   }},
+  {{"graphmill_peer_gradients_received_bytes_per_second", metric_gauge,
+    "Bytes of gradients that a daemon receives from another one in a second."},
+   [](const peer_health& p) -> figure_value {
+     return p.gradients_received_per_second;
+   }},
 };
 
 /// Two samples with the same labels would cost Prometheus the whole page.

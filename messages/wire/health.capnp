@@ -120,15 +120,24 @@ struct ActorHealth {
 }
 
 struct PeerHealth {
-  # What a daemon's requests to another one, or its own transport, tell of the way.
+  # What goes between a daemon and another one for the sake of batches and gradients.
 
   name @0 :Text;
   requests @1 :UInt64;
-  # Answered in the window.
+  # For neighbours, rows and batches: of the daemon, answered in the window.
   meanRoundTrip @2 :Float64;
   # Seconds, with the time that the other end has needed for the answer.
   sentPerSecond @3 :Float64;
+  # Bytes of requests and answers; so is the next one.
   receivedPerSecond @4 :Float64;
+  askedPerSecond @5 :Float64;
+  # Requests of the daemon to the other one, those with gradients among them.
+  servedPerSecond @6 :Float64;
+  # Requests of the other one to the daemon, the same.
+  gradientsSentPerSecond @7 :Float64;
+  # Bytes of sentPerSecond that are messages between ranks.
+  gradientsReceivedPerSecond @8 :Float64;
+  # Of receivedPerSecond, the same.
 }
 
 struct DaemonHealth {

@@ -143,13 +143,17 @@ struct actor_health {
   }
 };
 
-/// What the requests of a daemon to another one tell of the way there.
+/// What goes between a daemon and another one.
 struct peer_health {
   std::string name;
   std::uint64_t requests = 0;
   double mean_round_trip = 0;
   double sent_per_second = 0;
   double received_per_second = 0;
+  double asked_per_second = 0;
+  double served_per_second = 0;
+  double gradients_sent_per_second = 0;
+  double gradients_received_per_second = 0;
 
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
@@ -157,6 +161,10 @@ struct peer_health {
     visit("meanRoundTrip", of.mean_round_trip);
     visit("sentPerSecond", of.sent_per_second);
     visit("receivedPerSecond", of.received_per_second);
+    visit("askedPerSecond", of.asked_per_second);
+    visit("servedPerSecond", of.served_per_second);
+    visit("gradientsSentPerSecond", of.gradients_sent_per_second);
+    visit("gradientsReceivedPerSecond", of.gradients_received_per_second);
   }
 };
 

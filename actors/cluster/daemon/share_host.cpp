@@ -50,7 +50,8 @@ health_source share_host::source_of(const hosted_share& run) const {
           wire.cached_rows,
           long_work_in(self_->home_system()),
           answers ? answers->used.load() : 0,
-          answers ? answers->limit.load() : 0};
+          answers ? answers->limit.load() : 0,
+          config_.around.flows};
 }
 
 std::optional<daemon_health> share_host::due_health() {

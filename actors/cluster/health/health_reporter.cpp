@@ -25,6 +25,8 @@ daemon_health health_reporter::report(const health_source& of,
   out.daemon = net_->self().name.substr(0, health_limits::text);
   out.run = of.run;
   sampler_.sample(*of.board, now, out);
+  if (of.flows)
+    peers_.add_to(out.peers, *of.flows, now);
   out.memory_bytes = memory_.sample();
   out.peak_memory_bytes = memory_.peak_bytes();
   out.cache_bytes = of.cache_bytes;

@@ -6,6 +6,7 @@
 #include "actors/transport/transport.hpp"
 #include "messages/wire/health.hpp"
 #include "pipelines/health/health_sampler.hpp"
+#include "pipelines/health/peer_flows.hpp"
 
 #include <chrono>
 #include <memory>
@@ -25,6 +26,7 @@ struct health_source {
   std::vector<std::string> long_work{}; ///< Of the process.
   std::uint64_t answer_bytes = 0;       ///< The same.
   std::uint64_t most_answer_bytes = 0;
+  std::shared_ptr<const peer_flows> flows{}; ///< Null: nobody counts them.
 };
 
 /// Part of the AGENT's state: makes the daemon's reports of health, which are
@@ -59,6 +61,7 @@ private:
   clock::time_point next_{};
   std::string run_; ///< That `before_` is of.
   health_sampler sampler_;
+  peer_flow_sampler peers_;
   memory_probe memory_;
   std::optional<totals> before_;
   std::optional<daemon_health> last_; ///< Report,

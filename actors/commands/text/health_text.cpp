@@ -38,6 +38,16 @@ std::string row_of(const actor_health& actor, std::size_t width) {
   return out + "\n";
 }
 
+std::string peer_line(const peer_health& peer) {
+  return format_printable(
+    "  to {}: {:.1f} ms there and back, MB/s: {:.2f} out, {:.2f} in, of them "
+    "gradients {:.2f} and {:.2f}; requests/s: {:.1f} out, {:.1f} in\n",
+    peer.name, 1e3 * peer.mean_round_trip, peer.sent_per_second * 1e-6,
+    peer.received_per_second * 1e-6, peer.gradients_sent_per_second * 1e-6,
+    peer.gradients_received_per_second * 1e-6, peer.asked_per_second,
+    peer.served_per_second);
+}
+
 std::string daemon_text(const daemon_health& daemon) {
   auto out = format_printable(
     "\ndaemon {}: {:.1f} processors, {:.0f} MB (most {:.0f}), {} threads, {} "
@@ -76,11 +86,7 @@ std::string daemon_text(const daemon_health& daemon) {
   for (const auto& sentence : daemon.long_work)
     out += format_printable("  {}\n", sentence);
   for (const auto& peer : daemon.peers)
-    out += format_printable("  to {}: {:.1f} ms there and back, MB/s: {:.2f} "
-                            "out, {:.2f} in\n",
-                            peer.name, 1e3 * peer.mean_round_trip,
-                            peer.sent_per_second * 1e-6,
-                            peer.received_per_second * 1e-6);
+    out += peer_line(peer);
   return out;
 }
 

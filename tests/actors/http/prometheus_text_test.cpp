@@ -57,7 +57,7 @@ daemon_health told_share(const std::string& name) {
   out.actors.push_back(told_actor(actor_kind::dispatcher, -1, -1, ""));
   out.actors.back().most_batches = 4;
   out.actors.back().most_bytes = 1000;
-  out.peers.push_back({"b", 3, 0.125, 10, 20});
+  out.peers.push_back({"b", 3, 0.125, 10, 20, 30, 40, 50, 60});
   return out;
 }
 
@@ -275,6 +275,10 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
       R"(graphmill_daemon_answer_bytes{daemon="a"} 300)",
       R"(graphmill_daemon_answer_limit_bytes{daemon="a"} 400)",
       R"(graphmill_peer_round_trip_seconds{daemon="a",peer="b"} 0.125)",
+      R"(graphmill_peer_asked_requests_per_second{daemon="a",peer="b"} 30)",
+      R"(graphmill_peer_served_requests_per_second{daemon="a",peer="b"} 40)",
+      R"(graphmill_peer_gradients_sent_bytes_per_second{daemon="a",peer="b"} 50)",
+      R"(graphmill_peer_gradients_received_bytes_per_second{daemon="a",peer="b"} 60)",
       R"(graphmill_actor_state{daemon="a",actor="sampler",state="starved"} 1)",
       R"(graphmill_actor_time_ratio{daemon="a",actor="trainer",rank="0",state="busy"} 0.25)",
       R"(graphmill_actor_latency_seconds{daemon="a",actor="sampling proxy",part="1",peer="b",percentile="90"} 0.003)",

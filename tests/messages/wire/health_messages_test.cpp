@@ -36,7 +36,7 @@ daemon_health busy_daemon() {
   actor.peak_batches = 11;
   actor.peak_bytes = 12;
   out.actors = {actor, actor_health{}};
-  out.peers = {{"b", 10, 0.5, 1, 2}};
+  out.peers = {{"b", 10, 0.5, 1, 2, 3, 4, 5, 6}};
   out.long_work = {"the transport's thread has been at it"};
   return out;
 }
@@ -67,6 +67,10 @@ CATCH_TEST_CASE("how a daemon is comes there and back", "[messages][health]") {
   CATCH_CHECK_FALSE(got.actors[1].batch);
   CATCH_REQUIRE(got.peers.size() == 1);
   CATCH_CHECK(got.peers[0].mean_round_trip == 0.5);
+  CATCH_CHECK(got.peers[0].asked_per_second == 3);
+  CATCH_CHECK(got.peers[0].served_per_second == 4);
+  CATCH_CHECK(got.peers[0].gradients_sent_per_second == 5);
+  CATCH_CHECK(got.peers[0].gradients_received_per_second == 6);
   CATCH_CHECK(
     got.long_work
     == std::vector<std::string>{"the transport's thread has been at it"});
@@ -123,6 +127,10 @@ CATCH_TEST_CASE("a report of health that cannot be is refused",
   CATCH_CHECK(refused([](auto& r) { r.window = -1; }));
   CATCH_CHECK(refused([](auto& r) { r.actors[0].in_state = -1; }));
   CATCH_CHECK(refused([](auto& r) { r.peers[0].mean_round_trip = -1; }));
+  CATCH_CHECK(
+    refused([](auto& r) { r.peers[0].served_per_second = std::nan(""); }));
+  CATCH_CHECK(
+    refused([](auto& r) { r.peers[0].gradients_sent_per_second = -1; }));
   CATCH_CHECK(refused([](auto& r) { r.peers[0].name.assign(257, 'x'); }));
   CATCH_CHECK(refused([](auto& r) { r.daemon.assign(257, 'x'); }));
   CATCH_CHECK(

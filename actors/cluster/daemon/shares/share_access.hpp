@@ -10,6 +10,7 @@
 #include "messages/wire/run.hpp"
 #include "partition/sampling/row_cache.hpp"
 #include "pipelines/gradients/devices/orphan_threads.hpp"
+#include "pipelines/health/peer_flows.hpp"
 
 #include <memory>
 #include <vector>
@@ -25,6 +26,8 @@ struct share_surroundings {
   unsigned processors = 1; ///< To deal out to the trainers here.
   /// What the data server's answers take; null: that is not known.
   std::shared_ptr<const reply_gauge> answers = nullptr;
+  /// What goes between here and other daemons; null: nobody counts it.
+  std::shared_ptr<peer_flows> flows = nullptr;
 };
 
 /// The stages of a share of a run.
@@ -41,7 +44,8 @@ struct share_traffic {
 
 /// The links of `member`, which has everything else: proxies of parts and of
 /// samplers of other daemons, the offer of its own parts and samplers to them,
-/// and a gradient group over processes if ranks live in several.
+/// and a gradient group over processes if ranks live in several. From here on
+/// flows are counted anew.
 remote_access access_of(const deployment& assignment,
                         const member_config& member, const stage_table& stages,
                         const share_surroundings& around,
