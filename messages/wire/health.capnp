@@ -181,6 +181,18 @@ struct DaemonHealth {
   answerBytes @21 :UInt64;
   # Of memoryBytes, for answers to other daemons, which have at most so many:
   mostAnswerBytes @22 :UInt64;
+
+  diskCacheBytes @23 :UInt64;
+  # Of memoryBytes, for rows of the daemon's own parts, where these are read from disk;
+  # they have at most so many, or 0 where parts are mapped:
+  mostDiskCacheBytes @24 :UInt64;
+  diskRowsWanted @25 :UInt64;
+  # Rows of these parts that were asked for so far, and those of them that were in that
+  # cache.
+  diskRowsFound @26 :UInt64;
+  mappedBytes @27 :UInt64;
+  # Beside memoryBytes: pages of mapped files that are in memory, those of parts and of
+  # programs, which the system takes back when it needs room.
 }
 
 struct RunProgress {

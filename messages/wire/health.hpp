@@ -204,6 +204,11 @@ struct daemon_health {
   std::vector<std::string> long_work;
   std::uint64_t answer_bytes = 0;
   std::uint64_t most_answer_bytes = 0;
+  std::uint64_t disk_cache_bytes = 0;
+  std::uint64_t most_disk_cache_bytes = 0;
+  std::uint64_t disk_rows_wanted = 0;
+  std::uint64_t disk_rows_found = 0;
+  std::uint64_t mapped_bytes = 0;
 
   /// Fails on more actors, peers or text than a report may have, and on shares
   /// and times that are none.
@@ -233,6 +238,11 @@ struct daemon_health {
     visit("longWork", of.long_work);
     visit("answerBytes", of.answer_bytes);
     visit("mostAnswerBytes", of.most_answer_bytes);
+    visit("diskCacheBytes", of.disk_cache_bytes);
+    visit("mostDiskCacheBytes", of.most_disk_cache_bytes);
+    visit("diskRowsWanted", of.disk_rows_wanted);
+    visit("diskRowsFound", of.disk_rows_found);
+    visit("mappedBytes", of.mapped_bytes);
   }
 };
 payload encode(const daemon_health& report);

@@ -51,7 +51,8 @@ health_source share_host::source_of(const hosted_share& run) const {
           long_work_in(self_->home_system()),
           answers ? answers->used.load() : 0,
           answers ? answers->limit.load() : 0,
-          config_.around.flows};
+          config_.around.flows,
+          run.stages.disk};
 }
 
 std::optional<daemon_health> share_host::due_health() {

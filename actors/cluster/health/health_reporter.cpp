@@ -29,6 +29,13 @@ daemon_health health_reporter::report(const health_source& of,
     peers_.add_to(out.peers, *of.flows, now);
   out.memory_bytes = memory_.sample();
   out.peak_memory_bytes = memory_.peak_bytes();
+  out.mapped_bytes = memory_.mapped_bytes();
+  if (of.disk) {
+    out.disk_cache_bytes = of.disk->kept;
+    out.most_disk_cache_bytes = of.disk->room;
+    out.disk_rows_wanted = of.disk->wanted;
+    out.disk_rows_found = of.disk->found;
+  }
   out.cache_bytes = of.cache_bytes;
   out.cache_rows_wanted = of.cache_rows_wanted;
   out.cache_rows_found = of.cache_rows_found;

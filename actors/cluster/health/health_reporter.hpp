@@ -5,6 +5,7 @@
 #include "actors/process/process_figures.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/health.hpp"
+#include "partition/disk/row_reader.hpp"
 #include "pipelines/health/health_sampler.hpp"
 #include "pipelines/health/peer_flows.hpp"
 
@@ -26,7 +27,8 @@ struct health_source {
   std::vector<std::string> long_work{}; ///< Of the process.
   std::uint64_t answer_bytes = 0;       ///< The same.
   std::uint64_t most_answer_bytes = 0;
-  std::shared_ptr<const peer_flows> flows{}; ///< Null: nobody counts them.
+  std::shared_ptr<const peer_flows> flows{};   ///< Null: nobody counts them.
+  std::shared_ptr<const disk_counters> disk{}; ///< Null: parts are mapped.
 };
 
 /// Part of the AGENT's state: makes the daemon's reports of health, which are

@@ -38,6 +38,29 @@ std::string row_of(const actor_health& actor, std::size_t width) {
   return out + "\n";
 }
 
+/// What a daemon's memory is for, beside batches. Parts are mapped, or rows of
+/// them are read from disk.
+std::string budgets_text(const daemon_health& daemon) {
+  std::string out;
+  if (daemon.most_answer_bytes != 0)
+    out += fmt::format("rows of other daemons {:.1f} MB; answers to others "
+                       "{:.1f} of {:.1f} MB\n",
+                       double(daemon.cache_bytes) * 1e-6,
+                       double(daemon.answer_bytes) * 1e-6,
+                       double(daemon.most_answer_bytes) * 1e-6);
+  if (daemon.most_disk_cache_bytes != 0)
+    out += fmt::format("rows from disk {:.1f} of {:.1f} MB, among them {} of "
+                       "{} that were asked for\n",
+                       double(daemon.disk_cache_bytes) * 1e-6,
+                       double(daemon.most_disk_cache_bytes) * 1e-6,
+                       daemon.disk_rows_found, daemon.disk_rows_wanted);
+  if (daemon.mapped_bytes != 0)
+    out += fmt::format("mapped files in memory, which the system may take "
+                       "back: {:.1f} MB\n",
+                       double(daemon.mapped_bytes) * 1e-6);
+  return out;
+}
+
 std::string peer_line(const peer_health& peer) {
   return format_printable(
     "  to {}: {:.1f} ms there and back, MB/s: {:.2f} out, {:.2f} in, of them "
@@ -65,12 +88,7 @@ std::string daemon_text(const daemon_health& daemon) {
                          actor.credit_batches, actor.most_batches,
                          double(actor.credit_bytes) * 1e-6,
                          double(actor.most_bytes) * 1e-6);
-  if (daemon.most_answer_bytes != 0)
-    out += fmt::format("rows of other daemons {:.1f} MB; answers to others "
-                       "{:.1f} of {:.1f} MB\n",
-                       double(daemon.cache_bytes) * 1e-6,
-                       double(daemon.answer_bytes) * 1e-6,
-                       double(daemon.most_answer_bytes) * 1e-6);
+  out += budgets_text(daemon);
   std::size_t width = 16;
   for (const auto& actor : daemon.actors)
     width = std::max(width, health_label(actor).size());

@@ -83,6 +83,11 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   sent.daemons = {busy_daemon()};
   sent.daemons[0].answer_bytes = 13;
   sent.daemons[0].most_answer_bytes = 14;
+  sent.daemons[0].disk_cache_bytes = 15;
+  sent.daemons[0].most_disk_cache_bytes = 16;
+  sent.daemons[0].disk_rows_wanted = 17;
+  sent.daemons[0].disk_rows_found = 18;
+  sent.daemons[0].mapped_bytes = 19;
   sent.silent = {"c"};
   sent.verdict = {"trainer", "the trainers", {"one", "two"}};
   sent.left_out = 6;
@@ -97,6 +102,11 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   CATCH_CHECK(got.daemons.at(0).actors.size() == 2);
   CATCH_CHECK(got.daemons.at(0).answer_bytes == 13);
   CATCH_CHECK(got.daemons.at(0).most_answer_bytes == 14);
+  CATCH_CHECK(got.daemons.at(0).disk_cache_bytes == 15);
+  CATCH_CHECK(got.daemons.at(0).most_disk_cache_bytes == 16);
+  CATCH_CHECK(got.daemons.at(0).disk_rows_wanted == 17);
+  CATCH_CHECK(got.daemons.at(0).disk_rows_found == 18);
+  CATCH_CHECK(got.daemons.at(0).mapped_bytes == 19);
   CATCH_CHECK(got.silent == std::vector<std::string>{"c"});
   CATCH_CHECK(got.verdict.evidence == std::vector<std::string>{"one", "two"});
   CATCH_CHECK(got.left_out == 6);

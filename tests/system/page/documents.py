@@ -75,6 +75,9 @@ def member(name, first_part, others):
         "disk_read_per_second": 2.0e6, "disk_written_per_second": 4.0e4,
         "sent_per_second": 3.1e6, "received_per_second": 9.7e6,
         "cache_rows_wanted": 812_000, "cache_rows_found": 511_000,
+        "disk_cache_bytes": 120_000_000, "most_disk_cache_bytes": 256_000_000,
+        "disk_rows_wanted": 90_000, "disk_rows_found": 60_000,
+        "mapped_bytes": 310_000_000,
         "age": 0.6, "long_work": []}
 
 

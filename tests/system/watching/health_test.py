@@ -69,14 +69,15 @@ class Health(runs.Workplace):
     def test_what_goes_between_daemons(self):
         definition = merged(LATE, {"trainer": {"replicas": 2},
                                    "placement": {"trainers": ["d0", "d1"]}})
-        with Cluster(self.top / "between", self.parts, ["0", "1"]) as cluster:
+        with Cluster(self.top / "between", self.parts, ["0", "1"],
+                     "--storage", "disk", "--disk-cache", "1MiB") as cluster:
             run = cluster.ask("submit",
                               self.write(definition, self.parts))["run"]
 
             def both_tell():
+                seen.append(self.health(cluster, run)["daemons"])
                 peers = {daemon["daemon"]: daemon["peers"]
-                         for daemon in self.health(cluster, run)["daemons"]}
-                seen.append(peers)
+                         for daemon in seen[-1]}
                 return ({name: [peer["name"] for peer in told]
                          for name, told in peers.items()}
                         == {"d0": ["d1"], "d1": ["d0"]}
@@ -84,11 +85,18 @@ class Health(runs.Workplace):
                                 for what in FLOWS))
             seen = []
             cluster.wait_until(both_tell, "flows both ways")
-            for told in seen[-1].values():
+            for daemon in seen[-1]:
+                peer = daemon["peers"][0]
                 for way in ("sent", "received"):
-                    self.assertGreater(
-                        told[0][f"{way}_per_second"],
-                        told[0][f"gradients_{way}_per_second"])
+                    self.assertGreater(peer[f"{way}_per_second"],
+                                       peer[f"gradients_{way}_per_second"])
+                # Its own rows come from disk.
+                self.assertEqual(daemon["most_disk_cache_bytes"], 1 << 20)
+                self.assertGreater(daemon["disk_cache_bytes"], 0)
+                self.assertLessEqual(daemon["disk_cache_bytes"], 1 << 20)
+                self.assertGreater(daemon["disk_rows_wanted"],
+                                   daemon["disk_rows_found"])
+                self.assertGreater(daemon["mapped_bytes"], 0)
             cluster.ask("cancel", run)
 
     def test_a_run_that_is_over_before_a_report_is_due(self):
