@@ -193,6 +193,12 @@ struct DaemonHealth {
   mappedBytes @27 :UInt64;
   # Beside memoryBytes: pages of mapped files that are in memory, those of parts and of
   # programs, which the system takes back when it needs room.
+
+  cacheOfferBytes @28 :UInt64;
+  # A `fetch.cache` that would have helped, where there is none; 0: that is not known, or
+  # none would have.
+  cacheOfferSpared @29 :Float64;
+  # About which share of the rows asked for so far it would have spared, at most.
 }
 
 struct RunProgress {

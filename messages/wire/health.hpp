@@ -209,6 +209,8 @@ struct daemon_health {
   std::uint64_t disk_rows_wanted = 0;
   std::uint64_t disk_rows_found = 0;
   std::uint64_t mapped_bytes = 0;
+  std::uint64_t cache_offer_bytes = 0;
+  double cache_offer_spared = 0;
 
   /// Fails on more actors, peers or text than a report may have, and on shares
   /// and times that are none.
@@ -243,6 +245,8 @@ struct daemon_health {
     visit("diskRowsWanted", of.disk_rows_wanted);
     visit("diskRowsFound", of.disk_rows_found);
     visit("mappedBytes", of.mapped_bytes);
+    visit("cacheOfferBytes", of.cache_offer_bytes);
+    visit("cacheOfferSpared", of.cache_offer_spared);
   }
 };
 payload encode(const daemon_health& report);

@@ -72,6 +72,8 @@ void add(daemon_health& average, const daemon_health& report, double before) {
   }
   average.cache_rows_wanted = report.cache_rows_wanted;
   average.cache_rows_found = report.cache_rows_found;
+  average.cache_offer_bytes = report.cache_offer_bytes;
+  average.cache_offer_spared = report.cache_offer_spared;
 }
 
 /// As many as a report may have, and how many more there are.

@@ -39,6 +39,8 @@ daemon_health health_reporter::report(const health_source& of,
   out.cache_bytes = of.cache_bytes;
   out.cache_rows_wanted = of.cache_rows_wanted;
   out.cache_rows_found = of.cache_rows_found;
+  out.cache_offer_bytes = of.offer.bytes;
+  out.cache_offer_spared = of.offer.spared;
   out.answer_bytes = of.answer_bytes;
   out.most_answer_bytes = of.most_answer_bytes;
   for (const auto& sentence : of.long_work)

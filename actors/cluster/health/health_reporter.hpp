@@ -6,6 +6,7 @@
 #include "actors/transport/transport.hpp"
 #include "messages/wire/health.hpp"
 #include "partition/disk/row_reader.hpp"
+#include "partition/sampling/row_census.hpp"
 #include "pipelines/health/health_sampler.hpp"
 #include "pipelines/health/peer_flows.hpp"
 
@@ -29,6 +30,7 @@ struct health_source {
   std::uint64_t most_answer_bytes = 0;
   std::shared_ptr<const peer_flows> flows{};   ///< Null: nobody counts them.
   std::shared_ptr<const disk_counters> disk{}; ///< Null: parts are mapped.
+  cache_offer offer{};
 };
 
 /// Part of the AGENT's state: makes the daemon's reports of health, which are

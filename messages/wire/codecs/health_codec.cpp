@@ -131,7 +131,8 @@ result<void> daemon_health::check() const {
                 "a report of health tells too much of long work");
   if (!are_amounts({window, cores, disk_read_per_second,
                     disk_written_per_second, sent_per_second,
-                    received_per_second, age}))
+                    received_per_second, age})
+      || !are_shares({cache_offer_spared}))
     return fail(ec::invalid_data,
                 "a report of health says of a daemon what cannot be");
   return ok();

@@ -88,6 +88,8 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   sent.daemons[0].disk_rows_wanted = 17;
   sent.daemons[0].disk_rows_found = 18;
   sent.daemons[0].mapped_bytes = 19;
+  sent.daemons[0].cache_offer_bytes = 20;
+  sent.daemons[0].cache_offer_spared = 0.5;
   sent.silent = {"c"};
   sent.verdict = {"trainer", "the trainers", {"one", "two"}};
   sent.left_out = 6;
@@ -107,6 +109,8 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   CATCH_CHECK(got.daemons.at(0).disk_rows_wanted == 17);
   CATCH_CHECK(got.daemons.at(0).disk_rows_found == 18);
   CATCH_CHECK(got.daemons.at(0).mapped_bytes == 19);
+  CATCH_CHECK(got.daemons.at(0).cache_offer_bytes == 20);
+  CATCH_CHECK(got.daemons.at(0).cache_offer_spared == 0.5);
   CATCH_CHECK(got.silent == std::vector<std::string>{"c"});
   CATCH_CHECK(got.verdict.evidence == std::vector<std::string>{"one", "two"});
   CATCH_CHECK(got.left_out == 6);
@@ -135,6 +139,8 @@ CATCH_TEST_CASE("a report of health that cannot be is refused",
   CATCH_CHECK(refused([](auto& r) { r.actors[0].queue = ~std::uint64_t{0}; }));
   CATCH_CHECK(refused([](auto& r) { r.cores = std::nan(""); }));
   CATCH_CHECK(refused([](auto& r) { r.window = -1; }));
+  CATCH_CHECK(refused([](auto& r) { r.cache_offer_spared = 1.5; }));
+  CATCH_CHECK(refused([](auto& r) { r.cache_offer_spared = std::nan(""); }));
   CATCH_CHECK(refused([](auto& r) { r.actors[0].in_state = -1; }));
   CATCH_CHECK(refused([](auto& r) { r.peers[0].mean_round_trip = -1; }));
   CATCH_CHECK(

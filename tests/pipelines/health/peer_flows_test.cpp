@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// All kinds, each with a number of its own.
-void add_all(peer_flow& to) {
+void add_to_all(peer_flow& to) {
   to.asked += 10;
   to.served += 20;
   to.gradients_sent += 1000;
@@ -27,7 +27,7 @@ CATCH_TEST_CASE("flows are added to what gauges tell of a peer",
   const peer_flows::clock::time_point begin{1h};
   peer_flows flows;
   flows.begin({"b", "c", "d"}, begin);
-  add_all(*flows.to("b"));
+  add_to_all(*flows.to("b"));
   ++flows.to("d")->served;
   peer_flow_sampler sampler;
   std::vector<peer_health> peers{{"b", 3, 0.5, 7, 8, 9}};
@@ -84,7 +84,7 @@ CATCH_TEST_CASE("strangers are not counted, and a report is not outgrown",
   flows.begin(names, begin);
   CATCH_CHECK(flows.to("nobody") == nullptr);
   for (const auto& name : names)
-    add_all(*flows.to(name));
+    add_to_all(*flows.to(name));
   std::vector<peer_health> peers(1);
   peers[0].name = "z";
   peer_flow_sampler sampler;

@@ -330,6 +330,7 @@ remote_access access_of(const deployment& assignment,
   out.features =
     [remotes, health = member.health, half = rounds_features(member.def),
      cache = wants_cache(member) ? traffic.cache : nullptr,
+     census = member.def.fetch.cache == 0 ? traffic.census : nullptr,
      audit = traffic.audit, window = windows(remote_feature_config{}.window)](
       caf::actor_system& system, part_id part) {
       remote_feature_config config;
@@ -337,6 +338,7 @@ remote_access access_of(const deployment& assignment,
       config.window = window;
       config.half = half;
       config.cache = cache;
+      config.census = census;
       config.audit = audit;
       return spawn_remote_feature_service(system, std::move(config));
     };

@@ -9,6 +9,7 @@
 #include "actors/transport/transport.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/sampling/row_cache.hpp"
+#include "partition/sampling/row_census.hpp"
 #include "pipelines/gradients/devices/orphan_threads.hpp"
 #include "pipelines/health/peer_flows.hpp"
 
@@ -40,6 +41,8 @@ struct share_traffic {
   std::shared_ptr<remote_counters> filling; ///< While the cache is filled.
   std::shared_ptr<row_cache> cache; ///< Empty; filled if the run has one.
   std::shared_ptr<row_audit> audit; ///< Null: nothing is checked.
+  /// Of rows that are asked for while batches are made, without a cache.
+  std::shared_ptr<row_census> census;
 };
 
 /// The links of `member`, which has everything else: proxies of parts and of
