@@ -141,6 +141,36 @@ constexpr figure_of<daemon_health> share_figures[] = {
      return if_known(d.most_answer_bytes == 0 ? -1
                                               : double(d.most_answer_bytes));
    }},
+  {{"graphmill_daemon_disk_cache_bytes", metric_gauge,
+    "Memory for rows of the daemon's parts that are read from disk, of what "
+    "the daemon holds."},
+   [](const daemon_health& d) -> figure_value {
+     return if_known(d.most_disk_cache_bytes == 0 ? -1
+                                                  : double(d.disk_cache_bytes));
+   }},
+  {{"graphmill_daemon_disk_cache_limit_bytes", metric_gauge,
+    "The most memory that rows of the daemon's parts may take that are read "
+    "from disk."},
+   [](const daemon_health& d) -> figure_value {
+     return if_known(
+       d.most_disk_cache_bytes == 0 ? -1 : double(d.most_disk_cache_bytes));
+   }},
+  {{"graphmill_daemon_disk_rows_wanted_total", metric_counter,
+    "Rows of parts on disk that were asked for in this attempt of the run."},
+   [](const daemon_health& d) -> figure_value {
+     return double(d.disk_rows_wanted);
+   }},
+  {{"graphmill_daemon_disk_rows_found_total", metric_counter,
+    "Of these rows, those that were in memory."},
+   [](const daemon_health& d) -> figure_value {
+     return double(d.disk_rows_found);
+   }},
+  {{"graphmill_daemon_mapped_bytes", metric_gauge,
+    "Pages of mapped files in memory, those of parts and of programs, which "
+    "the system may take back."},
+   [](const daemon_health& d) -> figure_value {
+     return double(d.mapped_bytes);
+   }},
   {{"graphmill_daemon_row_cache_wanted_total", metric_counter,
     "Rows of other daemons that batches of this run needed."},
    [](const daemon_health& d) -> figure_value {
@@ -200,6 +230,24 @@ constexpr figure_of<peer_health> peer_figures[] = {
   {{"graphmill_peer_received_bytes_per_second", metric_gauge,
     "Bytes that a daemon receives from another one in a second."},
    [](const peer_health& p) -> figure_value { return p.received_per_second; }},
+  {{"graphmill_peer_asked_requests_per_second", metric_gauge,
+    "Requests of a daemon to another one in a second, those with gradients "
+    "among them."},
+   [](const peer_health& p) -> figure_value { return p.asked_per_second; }},
+  {{"graphmill_peer_served_requests_per_second", metric_gauge,
+    "Requests of another daemon that a daemon answers in a second, those with "
+    "gradients among them."},
+   [](const peer_health& p) -> figure_value { return p.served_per_second; }},
+  {{"graphmill_peer_gradients_sent_bytes_per_second", metric_gauge,
+    "Bytes of gradients that a daemon sends to another one in a second."},
+   [](const peer_health& p) -> figure_value {
+     return p.gradients_sent_per_second;
+   }},
+  {{"graphmill_peer_gradients_received_bytes_per_second", metric_gauge,
+    "Bytes of gradients that a daemon receives from another one in a second."},
+   [](const peer_health& p) -> figure_value {
+     return p.gradients_received_per_second;
+   }},
 };
 
 /// Two samples with the same labels would cost Prometheus the whole page.

@@ -48,6 +48,7 @@ std::uint64_t memory_probe::sample() {
   const auto bytes =
     1024 * (kilobytes(text, "RssAnon:") + kilobytes(text, "RssShmem:"));
   peak_ = std::max(peak_, bytes);
+  mapped_ = 1024 * kilobytes(text, "RssFile:");
   return bytes;
 }
 

@@ -19,9 +19,14 @@ public:
 
   std::uint64_t peak_bytes() const { return peak_; }
 
+  /// Pages of mapped files that were in memory when the last sample was taken
+  /// (RssFile), bytes.
+  std::uint64_t mapped_bytes() const { return mapped_; }
+
 private:
   int status_ = -1;
   std::uint64_t peak_ = 0;
+  std::uint64_t mapped_ = 0;
 };
 
 /// Seconds of processor time that this process has used.

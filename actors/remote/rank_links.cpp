@@ -88,8 +88,13 @@ public:
     const auto& to = daemon_of(head.to);
     if (to == daemon_of(rank_))
       return inboxes_->deliver(head, std::move(bytes), std::move(done));
-    request_(to.address, method::contribute, encode(head, std::move(bytes)),
-             patience_, [done = std::move(done)](result<payload> answer) {
+    auto data = encode(head, std::move(bytes));
+    if (const auto flow = inboxes_->flow_to(to.name)) {
+      ++flow->asked;
+      flow->gradients_sent += data.byte_size();
+    }
+    request_(to.address, method::contribute, std::move(data), patience_,
+             [done = std::move(done)](result<payload> answer) {
                if (answer)
                  done(ok());
                else
@@ -187,6 +192,10 @@ bool rank_inboxes::serve(const incoming_request& request) const {
                      "daemon \"{}\" at {} does not have rank {} of run \"{}\"",
                      sender.name, sender.address, head.from, head.run));
     return true;
+  }
+  if (const auto flow = flow_to(sender.name)) {
+    ++flow->served;
+    flow->gradients_received += request.data.byte_size();
   }
   // To whom the sender was compared with, and not to whom has come since.
   hand_over(to.value().inbox, head,

@@ -3,6 +3,7 @@
 #include "actors/transport/transport.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/gradients/messages/rank_link.hpp"
+#include "pipelines/health/peer_flows.hpp"
 
 #include <chrono>
 #include <compare>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 // How the ranks of gradient groups reach each other over the transport. No
@@ -33,6 +35,11 @@ struct rank_places {
 /// rank may go at any time.
 class rank_inboxes {
 public:
+  /// @param flows Count what goes between here and other daemons; null: nobody
+  /// does.
+  explicit rank_inboxes(std::shared_ptr<const peer_flows> flows = nullptr)
+    : flows_(std::move(flows)) {}
+
   /// From now on, messages to `rank` go to `inbox`, while that lives. If a rank
   /// of a generation opens more than once, the latest inbox counts.
   void open(const rank_places& group, rank_id rank,
@@ -56,6 +63,11 @@ public:
   /// ranks.
   bool serve(const incoming_request& request) const;
 
+  /// Where what goes to a daemon, or comes from it, is counted; null: nowhere.
+  std::shared_ptr<peer_flow> flow_to(const std::string& daemon) const {
+    return flows_ ? flows_->to(daemon) : nullptr;
+  }
+
 private:
   struct place {
     std::string run;
@@ -70,6 +82,7 @@ private:
 
   result<resident> find(const gradient_message& head) const;
 
+  const std::shared_ptr<const peer_flows> flows_;
   mutable std::mutex mutex_;
   std::map<place, resident> residents_;
 };

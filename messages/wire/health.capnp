@@ -120,15 +120,24 @@ struct ActorHealth {
 }
 
 struct PeerHealth {
-  # What a daemon's requests to another one, or its own transport, tell of the way.
+  # What goes between a daemon and another one for the sake of batches and gradients.
 
   name @0 :Text;
   requests @1 :UInt64;
-  # Answered in the window.
+  # For neighbours, rows and batches: of the daemon, answered in the window.
   meanRoundTrip @2 :Float64;
   # Seconds, with the time that the other end has needed for the answer.
   sentPerSecond @3 :Float64;
+  # Bytes of requests and answers; so is the next one.
   receivedPerSecond @4 :Float64;
+  askedPerSecond @5 :Float64;
+  # Requests of the daemon to the other one, those with gradients among them.
+  servedPerSecond @6 :Float64;
+  # Requests of the other one to the daemon, the same.
+  gradientsSentPerSecond @7 :Float64;
+  # Bytes of sentPerSecond that are messages between ranks.
+  gradientsReceivedPerSecond @8 :Float64;
+  # Of receivedPerSecond, the same.
 }
 
 struct DaemonHealth {
@@ -172,6 +181,24 @@ struct DaemonHealth {
   answerBytes @21 :UInt64;
   # Of memoryBytes, for answers to other daemons, which have at most so many:
   mostAnswerBytes @22 :UInt64;
+
+  diskCacheBytes @23 :UInt64;
+  # Of memoryBytes, for rows of the daemon's own parts, where these are read from disk;
+  # they have at most so many, or 0 where parts are mapped:
+  mostDiskCacheBytes @24 :UInt64;
+  diskRowsWanted @25 :UInt64;
+  # Rows of these parts that were asked for so far, and those of them that were in that
+  # cache.
+  diskRowsFound @26 :UInt64;
+  mappedBytes @27 :UInt64;
+  # Beside memoryBytes: pages of mapped files that are in memory, those of parts and of
+  # programs, which the system takes back when it needs room.
+
+  cacheOfferBytes @28 :UInt64;
+  # A `fetch.cache` that would have helped, where there is none; 0: that is not known, or
+  # none would have.
+  cacheOfferSpared @29 :Float64;
+  # About which share of the rows asked for so far it would have spared, at most.
 }
 
 struct RunProgress {

@@ -149,13 +149,17 @@ struct actor_health {
   }
 };
 
-/// What the requests of a daemon to another one tell of the way there.
+/// What goes between a daemon and another one.
 struct peer_health {
   std::string name;
   std::uint64_t requests = 0;
   double mean_round_trip = 0;
   double sent_per_second = 0;
   double received_per_second = 0;
+  double asked_per_second = 0;
+  double served_per_second = 0;
+  double gradients_sent_per_second = 0;
+  double gradients_received_per_second = 0;
 
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
@@ -163,6 +167,10 @@ struct peer_health {
     visit("meanRoundTrip", of.mean_round_trip);
     visit("sentPerSecond", of.sent_per_second);
     visit("receivedPerSecond", of.received_per_second);
+    visit("askedPerSecond", of.asked_per_second);
+    visit("servedPerSecond", of.served_per_second);
+    visit("gradientsSentPerSecond", of.gradients_sent_per_second);
+    visit("gradientsReceivedPerSecond", of.gradients_received_per_second);
   }
 };
 
@@ -202,6 +210,13 @@ struct daemon_health {
   std::vector<std::string> long_work;
   std::uint64_t answer_bytes = 0;
   std::uint64_t most_answer_bytes = 0;
+  std::uint64_t disk_cache_bytes = 0;
+  std::uint64_t most_disk_cache_bytes = 0;
+  std::uint64_t disk_rows_wanted = 0;
+  std::uint64_t disk_rows_found = 0;
+  std::uint64_t mapped_bytes = 0;
+  std::uint64_t cache_offer_bytes = 0;
+  double cache_offer_spared = 0;
 
   /// Fails on more actors, peers or text than a report may have, and on shares
   /// and times that are none.
@@ -231,6 +246,13 @@ struct daemon_health {
     visit("longWork", of.long_work);
     visit("answerBytes", of.answer_bytes);
     visit("mostAnswerBytes", of.most_answer_bytes);
+    visit("diskCacheBytes", of.disk_cache_bytes);
+    visit("mostDiskCacheBytes", of.most_disk_cache_bytes);
+    visit("diskRowsWanted", of.disk_rows_wanted);
+    visit("diskRowsFound", of.disk_rows_found);
+    visit("mappedBytes", of.mapped_bytes);
+    visit("cacheOfferBytes", of.cache_offer_bytes);
+    visit("cacheOfferSpared", of.cache_offer_spared);
   }
 };
 payload encode(const daemon_health& report);

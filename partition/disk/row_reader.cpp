@@ -108,6 +108,7 @@ result<void> row_reader::engine::open() {
     reads_.emplace(files_, how_, counters_);
     thread_ = std::thread{[this] { run(); }};
     ++counters_->readers;
+    counters_->room += how_.cache_bytes;
     return ok();
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_memory,
@@ -267,8 +268,12 @@ void row_reader::engine::give(row_file& file, node_type_id type,
     --to->missing;
     finish_if_whole(*to);
   }
-  if (good)
-    file.cache.put(row, bytes);
+  if (!good)
+    return;
+  const auto before = file.cache.size();
+  file.cache.put(row, bytes);
+  counters_->kept += (file.cache.size() - before)
+                     * (file.layout.row_bytes + sieve_cache::bytes_per_row);
 }
 
 bool row_reader::engine::hand_over(row_file& file, node_type_id type,

@@ -28,6 +28,9 @@ struct disk_counters {
   std::atomic<std::uint64_t> bytes{0};  ///< Bytes that they asked for.
   std::atomic<std::int64_t> busy_ns{0}; ///< Time with reads under way.
   std::atomic<std::int64_t> cpu_ns{0};  ///< Processor time of the readers.
+  /// Bytes that the rows in the caches take, with what is known of each.
+  std::atomic<std::uint64_t> kept{0};
+  std::atomic<std::uint64_t> room{0}; ///< The most that these may be.
 };
 
 /// The ROW READER of a part brings feature rows from its files when the part is

@@ -60,8 +60,14 @@ std::string_view remedy_for(actor_kind kind) {
   }
 }
 
-/// Advice about rows that travel.
+/// Advice about rows that travel. Without a cache, rows have been counted as
+/// they were asked for.
 std::string cache_advice(const daemon_health& asker) {
+  if (asker.cache_rows_found == 0 && asker.cache_offer_bytes != 0)
+    return fmt::format("fetch.cache: {} MiB would have spared at most about "
+                       "{:.0f} % of the rows asked for so far",
+                       asker.cache_offer_bytes >> 20,
+                       percent_of(asker.cache_offer_spared));
   if (asker.cache_rows_found == 0)
     return "keep the rows asked for most where they are needed (fetch.cache; "
            "`graphmill plan --cache` says what that spares)";

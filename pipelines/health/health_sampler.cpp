@@ -165,6 +165,7 @@ peers_of(const std::vector<std::shared_ptr<const actor_gauge>>& gauges,
         (before * peer.mean_round_trip + more * actors[i].mean_latency)
         / (before + more);
     peer.requests += actors[i].answers;
+    peer.asked_per_second += actors[i].items_per_second;
     peer.sent_per_second += sent_per_second[i];
     peer.received_per_second += actors[i].bytes_per_second;
   }

@@ -253,9 +253,10 @@ result<void> run_daemon(const daemon_options& given) {
   const auto name = name_of(options, admitted);
   GRAPHMILL_TRY(const auto logs, open_daemon_log(options.logs, name, leads));
   const auto& log = logs.log;
-  const auto inboxes = std::make_shared<rank_inboxes>();
-  const auto router =
-    std::make_shared<request_router>(inboxes, leads ? nullptr : logs.lines);
+  const auto flows = std::make_shared<peer_flows>();
+  const auto inboxes = std::make_shared<rank_inboxes>(flows);
+  const auto router = std::make_shared<request_router>(
+    inboxes, leads ? nullptr : logs.lines, flows);
   signal_watch signals;
   end_note end{signals};
   auto net_options = transport_of(options, name, coordinators, router, log);
@@ -286,10 +287,22 @@ result<void> run_daemon(const daemon_options& given) {
     caf::actor_system system{settings};
     const auto guard = std::make_shared<data_guard>(data_guard::options{
       .data = options.data, .verify = options.verify, .log = log});
-    const household_setting of{
-      options,   offer,   graph,   guard,   coordinators,           lead, net,
-      admitted,  inboxes, orphans, watched, processors_of(options), end,  log,
-      logs.lines};
+    const household_setting of{options,
+                               offer,
+                               graph,
+                               guard,
+                               coordinators,
+                               lead,
+                               net,
+                               admitted,
+                               inboxes,
+                               flows,
+                               orphans,
+                               watched,
+                               processors_of(options),
+                               end,
+                               log,
+                               logs.lines};
     household actors{system, of};
     actors.connect(*router);
     keep_house(actors, of, signals, *settings.watch);

@@ -61,7 +61,8 @@ agent_config agent_config_of(const household_setting& of,
   out.guard = of.guard;
   out.chaos = chaos;
   out.around = {of.net,     data,          of.inboxes,
-                of.orphans, of.processors, std::move(answers)};
+                of.orphans, of.processors, std::move(answers),
+                of.flows};
   out.storage = of.options.storage;
   out.join_timeout = of.options.join_timeout;
   out.on_joined = [&end = of.end, file = of.options.ready_file,

@@ -11,6 +11,7 @@
 #include "actors/cluster/daemon/request_router.hpp"
 #include "actors/cluster/history/state_folder.hpp"
 #include "actors/remote/serving/data_server.hpp"
+#include "pipelines/health/peer_flows.hpp"
 
 #include <memory>
 #include <string>
@@ -35,6 +36,7 @@ struct household_setting {
   std::shared_ptr<transport> net;
   const admission& admitted;
   std::shared_ptr<rank_inboxes> inboxes;
+  std::shared_ptr<peer_flows> flows;
   std::shared_ptr<orphan_threads> orphans;
   const monitoring& watched;
   unsigned processors; ///< That its trainers share.

@@ -39,7 +39,7 @@ void request_router::serve(const incoming_request& request) {
   if (!agent_)
     request.reply.reply(
       fail(ec::unavailable, "the daemon is starting or ending"));
-  else if (!serve_data(data_, request))
+  else if (!serve_data(data_, counted(request)))
     serve_control(request);
 }
 
@@ -62,6 +62,27 @@ request_router::log_lines(const incoming_request& request) const {
                 "that for them, as `graphmill logs` does");
   GRAPHMILL_TRY(const auto asked, decode_log_request(request.data));
   return encode(lines_->since(asked));
+}
+
+/// Has a request for data counted, with its answer, if a daemon of the run has
+/// sent it.
+incoming_request
+request_router::counted(const incoming_request& request) const {
+  auto out = request;
+  const auto is_for_data =
+    traits_of(request.method).server == method_server::data;
+  const auto flow =
+    is_for_data && flows_ ? flows_->to(request.from.name) : nullptr;
+  if (!flow)
+    return out;
+  flow->data_received += request.data.byte_size();
+  out.reply = responder{[flow, reply = request.reply](result<payload> answer) {
+    ++flow->served;
+    if (answer)
+      flow->data_sent += answer.value().byte_size();
+    reply.reply(std::move(answer));
+  }};
+  return out;
 }
 
 void request_router::serve_control(const incoming_request& request) {

@@ -50,7 +50,10 @@ health_source share_host::source_of(const hosted_share& run) const {
           wire.cached_rows,
           long_work_in(self_->home_system()),
           answers ? answers->used.load() : 0,
-          answers ? answers->limit.load() : 0};
+          answers ? answers->limit.load() : 0,
+          config_.around.flows,
+          run.stages.disk,
+          run.census->offer()};
 }
 
 std::optional<daemon_health> share_host::due_health() {
@@ -236,7 +239,7 @@ void share_host::spawn(const share& run, member_config member) {
     run->audit = row_audit::make(member.def.fetch.verify);
   member.access =
     access_of(run->assignment, member, run->stages, config_.around,
-              {run->wire, run->filling, run->cache, run->audit});
+              {run->wire, run->filling, run->cache, run->audit, run->census});
   auto& system = self_->home_system();
   run->relay =
     config_.relay(system, {run->assignment.run, run->assignment.coordinator,

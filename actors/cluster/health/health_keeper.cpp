@@ -27,7 +27,7 @@ std::size_t size_of(const daemon_health& report) {
     out +=
       figures + actor.peer.size() + actor.why.size() + actor.last_error.size();
   for (const auto& peer : report.peers)
-    out += 64 + peer.name.size();
+    out += 96 + peer.name.size();
   for (const auto& sentence : report.long_work)
     out += 16 + sentence.size();
   return out;
@@ -72,6 +72,8 @@ void add(daemon_health& average, const daemon_health& report, double before) {
   }
   average.cache_rows_wanted = report.cache_rows_wanted;
   average.cache_rows_found = report.cache_rows_found;
+  average.cache_offer_bytes = report.cache_offer_bytes;
+  average.cache_offer_spared = report.cache_offer_spared;
 }
 
 /// As many as a report may have, and how many more there are.

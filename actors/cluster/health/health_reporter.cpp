@@ -25,11 +25,22 @@ daemon_health health_reporter::report(const health_source& of,
   out.daemon = net_->self().name.substr(0, health_limits::text);
   out.run = of.run;
   sampler_.sample(*of.board, now, out);
+  if (of.flows)
+    peers_.add_to(out.peers, *of.flows, now);
   out.memory_bytes = memory_.sample();
   out.peak_memory_bytes = memory_.peak_bytes();
+  out.mapped_bytes = memory_.mapped_bytes();
+  if (of.disk) {
+    out.disk_cache_bytes = of.disk->kept;
+    out.most_disk_cache_bytes = of.disk->room;
+    out.disk_rows_wanted = of.disk->wanted;
+    out.disk_rows_found = of.disk->found;
+  }
   out.cache_bytes = of.cache_bytes;
   out.cache_rows_wanted = of.cache_rows_wanted;
   out.cache_rows_found = of.cache_rows_found;
+  out.cache_offer_bytes = of.offer.bytes;
+  out.cache_offer_spared = of.offer.spared;
   out.answer_bytes = of.answer_bytes;
   out.most_answer_bytes = of.most_answer_bytes;
   for (const auto& sentence : of.long_work)

@@ -5,7 +5,10 @@
 #include "actors/process/process_figures.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/health.hpp"
+#include "partition/disk/row_reader.hpp"
+#include "partition/sampling/row_census.hpp"
 #include "pipelines/health/health_sampler.hpp"
+#include "pipelines/health/peer_flows.hpp"
 
 #include <chrono>
 #include <memory>
@@ -25,6 +28,9 @@ struct health_source {
   std::vector<std::string> long_work{}; ///< Of the process.
   std::uint64_t answer_bytes = 0;       ///< The same.
   std::uint64_t most_answer_bytes = 0;
+  std::shared_ptr<const peer_flows> flows{};   ///< Null: nobody counts them.
+  std::shared_ptr<const disk_counters> disk{}; ///< Null: parts are mapped.
+  cache_offer offer{};
 };
 
 /// Part of the AGENT's state: makes the daemon's reports of health, which are
@@ -59,6 +65,7 @@ private:
   clock::time_point next_{};
   std::string run_; ///< That `before_` is of.
   health_sampler sampler_;
+  peer_flow_sampler peers_;
   memory_probe memory_;
   std::optional<totals> before_;
   std::optional<daemon_health> last_; ///< Report,

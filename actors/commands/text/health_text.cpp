@@ -35,6 +35,39 @@ std::string row_of(const actor_health& actor, std::size_t width) {
   return out + "\n";
 }
 
+/// What a daemon's memory is for, beside batches. Parts are mapped, or rows of
+/// them are read from disk.
+std::string budgets_text(const daemon_health& daemon) {
+  std::string out;
+  if (daemon.most_answer_bytes != 0)
+    out += fmt::format("rows of other daemons {:.1f} MB; answers to others "
+                       "{:.1f} of {:.1f} MB\n",
+                       double(daemon.cache_bytes) * 1e-6,
+                       double(daemon.answer_bytes) * 1e-6,
+                       double(daemon.most_answer_bytes) * 1e-6);
+  if (daemon.most_disk_cache_bytes != 0)
+    out += fmt::format("rows from disk {:.1f} of {:.1f} MB, among them {} of "
+                       "{} that were asked for\n",
+                       double(daemon.disk_cache_bytes) * 1e-6,
+                       double(daemon.most_disk_cache_bytes) * 1e-6,
+                       daemon.disk_rows_found, daemon.disk_rows_wanted);
+  if (daemon.mapped_bytes != 0)
+    out += fmt::format("mapped files in memory, which the system may take "
+                       "back: {:.1f} MB\n",
+                       double(daemon.mapped_bytes) * 1e-6);
+  return out;
+}
+
+std::string peer_line(const peer_health& peer) {
+  return format_printable(
+    "  to {}: {:.1f} ms there and back, MB/s: {:.2f} out, {:.2f} in, of them "
+    "gradients {:.2f} and {:.2f}; requests/s: {:.1f} out, {:.1f} in\n",
+    peer.name, 1e3 * peer.mean_round_trip, peer.sent_per_second * 1e-6,
+    peer.received_per_second * 1e-6, peer.gradients_sent_per_second * 1e-6,
+    peer.gradients_received_per_second * 1e-6, peer.asked_per_second,
+    peer.served_per_second);
+}
+
 std::string daemon_text(const daemon_health& daemon) {
   auto out = format_printable(
     "\ndaemon {}: {:.1f} processors, {:.0f} MB (most {:.0f}), {} threads, {} "
@@ -52,12 +85,7 @@ std::string daemon_text(const daemon_health& daemon) {
                          actor.credit_batches, actor.most_batches,
                          double(actor.credit_bytes) * 1e-6,
                          double(actor.most_bytes) * 1e-6);
-  if (daemon.most_answer_bytes != 0)
-    out += fmt::format("rows of other daemons {:.1f} MB; answers to others "
-                       "{:.1f} of {:.1f} MB\n",
-                       double(daemon.cache_bytes) * 1e-6,
-                       double(daemon.answer_bytes) * 1e-6,
-                       double(daemon.most_answer_bytes) * 1e-6);
+  out += budgets_text(daemon);
   std::size_t width = 16;
   for (const auto& actor : daemon.actors)
     width = std::max(width, health_label(actor).size());
@@ -73,11 +101,7 @@ std::string daemon_text(const daemon_health& daemon) {
   for (const auto& sentence : daemon.long_work)
     out += format_printable("  {}\n", sentence);
   for (const auto& peer : daemon.peers)
-    out += format_printable("  to {}: {:.1f} ms there and back, MB/s: {:.2f} "
-                            "out, {:.2f} in\n",
-                            peer.name, 1e3 * peer.mean_round_trip,
-                            peer.sent_per_second * 1e-6,
-                            peer.received_per_second * 1e-6);
+    out += peer_line(peer);
   return out;
 }
 

@@ -109,7 +109,9 @@ private:
     auto promise = self_->make_response_promise<gather_answer>();
     auto work = std::make_shared<promised_gather>(job.owner, promise);
     work->batch = job.batch;
-    work->wanted = group(ask_cache(job, *work));
+    const auto& items = ask_cache(job, *work);
+    count_rows(items);
+    work->wanted = group(items);
     auto calls = cut_calls(info(), work, config_.reply_bytes, config_.half);
     work->missing = calls.size();
     if (calls.empty())
@@ -130,6 +132,17 @@ private:
     counters().cached_rows += work.misses.hits;
     counters().cached_bytes += work.misses.spared;
     return work.misses.items;
+  }
+
+  void count_rows(const std::vector<gather_item>& items) {
+    if (config_.census == nullptr)
+      return;
+    for (const auto& item : items)
+      if (item.kind == gather_kind::features)
+        config_.census->add(
+          item.type, item.ids,
+          kept_row_bytes(info().node_types[static_cast<std::size_t>(item.type)],
+                         config_.half));
   }
 
   void pump() {

@@ -4,6 +4,7 @@
 #include "actors/remote/calls/row_audit.hpp"
 #include "actors/remote/remote_part.hpp"
 #include "partition/sampling/row_cache.hpp"
+#include "partition/sampling/row_census.hpp"
 
 #include <cstdint>
 
@@ -23,6 +24,8 @@ struct remote_feature_config {
   /// Chooses what the owner must prove; null: nothing. The graph must be one
   /// that `proves_rows`.
   std::shared_ptr<row_audit> audit = nullptr;
+  /// Counts the rows that are asked for; null: nobody does.
+  std::shared_ptr<row_census> census = nullptr;
 };
 
 /// Spawns an actor that answers like the FEATURE SERVICE of a part, by asking

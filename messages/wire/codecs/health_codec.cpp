@@ -118,7 +118,9 @@ result<void> daemon_health::check() const {
   for (const auto& peer : peers)
     if (peer.name.size() > health_limits::text
         || !are_amounts({peer.mean_round_trip, peer.sent_per_second,
-                         peer.received_per_second}))
+                         peer.received_per_second, peer.asked_per_second,
+                         peer.served_per_second, peer.gradients_sent_per_second,
+                         peer.gradients_received_per_second}))
       return fail(ec::invalid_data,
                   "a report of health says of a peer what cannot be");
   if (long_work.size() > health_limits::long_work
@@ -129,7 +131,8 @@ result<void> daemon_health::check() const {
                 "a report of health tells too much of long work");
   if (!are_amounts({window, cores, disk_read_per_second,
                     disk_written_per_second, sent_per_second,
-                    received_per_second, age}))
+                    received_per_second, age})
+      || !are_shares({cache_offer_spared}))
     return fail(ec::invalid_data,
                 "a report of health says of a daemon what cannot be");
   return ok();

@@ -50,6 +50,11 @@ daemon_health told_share(const std::string& name) {
   out.long_work = {"the sampler is at it"};
   out.answer_bytes = 300;
   out.most_answer_bytes = 400;
+  out.disk_cache_bytes = 500;
+  out.most_disk_cache_bytes = 600;
+  out.disk_rows_wanted = 70;
+  out.disk_rows_found = 60;
+  out.mapped_bytes = 800;
   out.age = 0.5;
   out.actors.push_back(told_actor(actor_kind::sampler, -1, -1, ""));
   out.actors.push_back(told_actor(actor_kind::sampling_proxy, 1, -1, "b"));
@@ -57,7 +62,7 @@ daemon_health told_share(const std::string& name) {
   out.actors.push_back(told_actor(actor_kind::dispatcher, -1, -1, ""));
   out.actors.back().most_batches = 4;
   out.actors.back().most_bytes = 1000;
-  out.peers.push_back({"b", 3, 0.125, 10, 20});
+  out.peers.push_back({"b", 3, 0.125, 10, 20, 30, 40, 50, 60});
   return out;
 }
 
@@ -274,7 +279,16 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
       R"(graphmill_daemon_long_work{daemon="a"} 1)",
       R"(graphmill_daemon_answer_bytes{daemon="a"} 300)",
       R"(graphmill_daemon_answer_limit_bytes{daemon="a"} 400)",
+      R"(graphmill_daemon_disk_cache_bytes{daemon="a"} 500)",
+      R"(graphmill_daemon_disk_cache_limit_bytes{daemon="a"} 600)",
+      R"(graphmill_daemon_disk_rows_wanted_total{daemon="a"} 70)",
+      R"(graphmill_daemon_disk_rows_found_total{daemon="a"} 60)",
+      R"(graphmill_daemon_mapped_bytes{daemon="a"} 800)",
       R"(graphmill_peer_round_trip_seconds{daemon="a",peer="b"} 0.125)",
+      R"(graphmill_peer_asked_requests_per_second{daemon="a",peer="b"} 30)",
+      R"(graphmill_peer_served_requests_per_second{daemon="a",peer="b"} 40)",
+      R"(graphmill_peer_gradients_sent_bytes_per_second{daemon="a",peer="b"} 50)",
+      R"(graphmill_peer_gradients_received_bytes_per_second{daemon="a",peer="b"} 60)",
       R"(graphmill_actor_state{daemon="a",actor="sampler",state="starved"} 1)",
       R"(graphmill_actor_time_ratio{daemon="a",actor="trainer",rank="0",state="busy"} 0.25)",
       R"(graphmill_actor_latency_seconds{daemon="a",actor="sampling proxy",part="1",peer="b",percentile="90"} 0.003)",
@@ -314,9 +328,11 @@ CATCH_TEST_CASE("numbers that nobody knows are left out", "[prometheus]") {
 }
 
 CATCH_TEST_CASE("what a daemon tells of itself", "[prometheus]") {
-  const auto process = told_process();
+  auto process = told_process();
+  process.share->most_disk_cache_bytes = 0; // Its parts are mapped.
   const auto text = prometheus_text(nullptr, &process, {});
   const auto families = families_in(text);
+  CATCH_CHECK_FALSE(families.contains("graphmill_daemon_disk_cache_bytes"));
   CATCH_CHECK(families.contains("graphmill_actor_time_ratio"));
   CATCH_CHECK_FALSE(families.contains("graphmill_daemons"));
   CATCH_CHECK(has_line(text, "graphmill_process_registered 1"));

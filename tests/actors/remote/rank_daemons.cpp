@@ -13,7 +13,8 @@ rank_daemons::rank_daemons(std::size_t count, const tuning& tune,
                            std::chrono::milliseconds unreachable)
   : unreachable_(unreachable) {
   for (std::size_t d = 0; d < count; ++d) {
-    const auto inboxes = std::make_shared<rank_inboxes>();
+    const auto flows = std::make_shared<peer_flows>();
+    const auto inboxes = std::make_shared<rank_inboxes>(flows);
     transport_options options;
     options.name = fmt::format("daemon-{}", d);
     options.listen = "tcp://127.0.0.1:0";
@@ -31,7 +32,7 @@ rank_daemons::rank_daemons(std::size_t count, const tuning& tune,
       throw std::runtime_error{net.error().message};
     const auto self = net.value()->self();
     daemons_.push_back(
-      {inboxes, std::move(net).value(), {self.name, self.address}});
+      {inboxes, flows, std::move(net).value(), {self.name, self.address}});
   }
 }
 

@@ -34,6 +34,8 @@ public:
   const rank_inboxes& inboxes(std::size_t daemon) const {
     return *daemons_[daemon].inboxes;
   }
+  /// What it exchanges with others; counts none until it is told whose.
+  peer_flows& flows(std::size_t daemon) { return *daemons_[daemon].flows; }
   daemon_address address(std::size_t daemon) const;
   /// Ends a daemon, as if its process had been killed: nobody is told.
   void kill(std::size_t daemon) { daemons_[daemon].net.reset(); }
@@ -41,6 +43,7 @@ public:
 private:
   struct place {
     std::shared_ptr<rank_inboxes> inboxes;
+    std::shared_ptr<peer_flows> flows;
     std::shared_ptr<transport> net;
     daemon_address address;
   };

@@ -121,6 +121,30 @@ CATCH_TEST_CASE("sixteen ranks on four daemons add up like one process",
   group.train(0, 3, 16);
 }
 
+CATCH_TEST_CASE("what ranks of other daemons say is counted by daemon",
+                "[remote][gradients][health]") {
+  rank_daemons daemons{3};
+  // Nobody looks for the last one.
+  daemons.flows(0).begin({"daemon-1"});
+  daemons.flows(1).begin({"daemon-0"});
+  placed_group group{daemons, {0, 1, 0, 2}};
+  group.start_all();
+  group.train(0, 3, 6);
+  CATCH_CHECK(daemons.flows(0).to("daemon-2") == nullptr);
+  const peer_flow to = *daemons.flows(0).to("daemon-1");
+  const peer_flow from = *daemons.flows(1).to("daemon-0");
+  CATCH_CHECK(to.asked > 0);
+  CATCH_CHECK(from.asked > 0);
+  // What is sent is counted once, and what comes again, each time.
+  CATCH_CHECK(to.gradients_sent > 0);
+  CATCH_CHECK(from.gradients_received >= to.gradients_sent);
+  CATCH_CHECK(to.gradients_received >= from.gradients_sent);
+  CATCH_CHECK(from.served >= to.asked);
+  CATCH_CHECK(to.served >= from.asked);
+  CATCH_CHECK(to.data_sent == 0);
+  CATCH_CHECK(messages_of(daemons, 0) > to.asked); // Some to the last one.
+}
+
 CATCH_TEST_CASE("what ranks of one daemon say does not leave it",
                 "[remote][gradients]") {
   rank_daemons daemons{1};

@@ -36,7 +36,7 @@ daemon_health busy_daemon() {
   actor.peak_batches = 11;
   actor.peak_bytes = 12;
   out.actors = {actor, actor_health{}};
-  out.peers = {{"b", 10, 0.5, 1, 2}};
+  out.peers = {{"b", 10, 0.5, 1, 2, 3, 4, 5, 6}};
   out.long_work = {"the transport's thread has been at it"};
   return out;
 }
@@ -67,6 +67,10 @@ CATCH_TEST_CASE("how a daemon is comes there and back", "[messages][health]") {
   CATCH_CHECK_FALSE(got.actors[1].batch);
   CATCH_REQUIRE(got.peers.size() == 1);
   CATCH_CHECK(got.peers[0].mean_round_trip == 0.5);
+  CATCH_CHECK(got.peers[0].asked_per_second == 3);
+  CATCH_CHECK(got.peers[0].served_per_second == 4);
+  CATCH_CHECK(got.peers[0].gradients_sent_per_second == 5);
+  CATCH_CHECK(got.peers[0].gradients_received_per_second == 6);
   CATCH_CHECK(
     got.long_work
     == std::vector<std::string>{"the transport's thread has been at it"});
@@ -79,6 +83,13 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   sent.daemons = {busy_daemon()};
   sent.daemons[0].answer_bytes = 13;
   sent.daemons[0].most_answer_bytes = 14;
+  sent.daemons[0].disk_cache_bytes = 15;
+  sent.daemons[0].most_disk_cache_bytes = 16;
+  sent.daemons[0].disk_rows_wanted = 17;
+  sent.daemons[0].disk_rows_found = 18;
+  sent.daemons[0].mapped_bytes = 19;
+  sent.daemons[0].cache_offer_bytes = 20;
+  sent.daemons[0].cache_offer_spared = 0.5;
   sent.silent = {"c"};
   sent.verdict = {"trainer", "the trainers", {"one", "two"}};
   sent.left_out = 6;
@@ -93,6 +104,13 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   CATCH_CHECK(got.daemons.at(0).actors.size() == 2);
   CATCH_CHECK(got.daemons.at(0).answer_bytes == 13);
   CATCH_CHECK(got.daemons.at(0).most_answer_bytes == 14);
+  CATCH_CHECK(got.daemons.at(0).disk_cache_bytes == 15);
+  CATCH_CHECK(got.daemons.at(0).most_disk_cache_bytes == 16);
+  CATCH_CHECK(got.daemons.at(0).disk_rows_wanted == 17);
+  CATCH_CHECK(got.daemons.at(0).disk_rows_found == 18);
+  CATCH_CHECK(got.daemons.at(0).mapped_bytes == 19);
+  CATCH_CHECK(got.daemons.at(0).cache_offer_bytes == 20);
+  CATCH_CHECK(got.daemons.at(0).cache_offer_spared == 0.5);
   CATCH_CHECK(got.silent == std::vector<std::string>{"c"});
   CATCH_CHECK(got.verdict.evidence == std::vector<std::string>{"one", "two"});
   CATCH_CHECK(got.left_out == 6);
@@ -121,8 +139,14 @@ CATCH_TEST_CASE("a report of health that cannot be is refused",
   CATCH_CHECK(refused([](auto& r) { r.actors[0].queue = ~std::uint64_t{0}; }));
   CATCH_CHECK(refused([](auto& r) { r.cores = std::nan(""); }));
   CATCH_CHECK(refused([](auto& r) { r.window = -1; }));
+  CATCH_CHECK(refused([](auto& r) { r.cache_offer_spared = 1.5; }));
+  CATCH_CHECK(refused([](auto& r) { r.cache_offer_spared = std::nan(""); }));
   CATCH_CHECK(refused([](auto& r) { r.actors[0].in_state = -1; }));
   CATCH_CHECK(refused([](auto& r) { r.peers[0].mean_round_trip = -1; }));
+  CATCH_CHECK(
+    refused([](auto& r) { r.peers[0].served_per_second = std::nan(""); }));
+  CATCH_CHECK(
+    refused([](auto& r) { r.peers[0].gradients_sent_per_second = -1; }));
   CATCH_CHECK(refused([](auto& r) { r.peers[0].name.assign(257, 'x'); }));
   CATCH_CHECK(refused([](auto& r) { r.daemon.assign(257, 'x'); }));
   CATCH_CHECK(

@@ -1,5 +1,6 @@
 #include "partition/disk/row_reader.hpp"
 
+#include "partition/disk/sieve_cache.hpp"
 #include "partition/sampling/gather.hpp"
 #include "partition/writing/dataset_writer.hpp"
 #include "tests/partition/sampling/support.hpp"
@@ -205,6 +206,9 @@ CATCH_TEST_CASE("a row that is there or on its way is not read again",
   value_of(on.ask(0, twice).get());
   CATCH_CHECK(on.counters->rows == 2);
   CATCH_CHECK(on.counters->found == 3);
+  // Rows of 100 float32, kept before those who came second were answered.
+  CATCH_CHECK(on.counters->kept == 2 * (400 + sieve_cache::bytes_per_row));
+  CATCH_CHECK(on.counters->room == how.cache_bytes);
   CATCH_CHECK(value_of(on.ask(0, {}).get()).empty());
 }
 

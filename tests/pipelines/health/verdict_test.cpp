@@ -213,6 +213,15 @@ const std::vector<verdict_case> cases{
      at(run, 0, actor_kind::feature_proxy).mean_latency = 0.06;
    },
    "link of daemon \"a\" to daemon \"b\"", "plan --cache"},
+  {"the same where rows were counted",
+   [](run_health& run) {
+     fill_stage(run, actor_kind::fetcher, 0.05, 0.9);
+     at(run, 0, actor_kind::feature_proxy).mean_latency = 0.06;
+     run.daemons[0].cache_offer_bytes = std::uint64_t{256} << 20;
+     run.daemons[0].cache_offer_spared = 0.64;
+   },
+   "link of daemon \"a\" to daemon \"b\"",
+   "fetch.cache: 256 MiB would have spared at most about 64 % of the rows"},
   {"the same with a cache",
    [](run_health& run) {
      fill_stage(run, actor_kind::fetcher, 0.05, 0.9);

@@ -64,7 +64,10 @@ def member(name, first_part, others):
         "daemon": name, "run": RUN, "window": 5.0, "actors": actors,
         "left_out": 0, "peers": [
             {"name": peer, "requests": 1210, "mean_round_trip": 0.0031,
-             "sent_per_second": 1.3e6, "received_per_second": 9.1e6}
+             "sent_per_second": 1.3e6, "received_per_second": 9.1e6,
+             "asked_per_second": 260.0, "served_per_second": 240.0,
+             "gradients_sent_per_second": 4.0e5,
+             "gradients_received_per_second": 4.0e5}
             for _, peer in others],
         "cores": 2.6, "memory_bytes": 1_260_000_000,
         "peak_memory_bytes": 1_400_000_000, "cache_bytes": 268_000_000,
@@ -72,6 +75,9 @@ def member(name, first_part, others):
         "disk_read_per_second": 2.0e6, "disk_written_per_second": 4.0e4,
         "sent_per_second": 3.1e6, "received_per_second": 9.7e6,
         "cache_rows_wanted": 812_000, "cache_rows_found": 511_000,
+        "disk_cache_bytes": 120_000_000, "most_disk_cache_bytes": 256_000_000,
+        "disk_rows_wanted": 90_000, "disk_rows_found": 60_000,
+        "mapped_bytes": 310_000_000,
         "age": 0.6, "long_work": []}
 
 

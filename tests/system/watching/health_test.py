@@ -15,6 +15,10 @@ from support import program
 
 LATE = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0},
                       "faults": {"reply_delay_ms": 80}})
+# What must go between two daemons of which each has a part and a trainer.
+FLOWS = ["requests", "mean_round_trip", "sent_per_second",
+         "received_per_second", "asked_per_second", "served_per_second",
+         "gradients_sent_per_second", "gradients_received_per_second"]
 
 
 class Health(runs.Workplace):
@@ -61,6 +65,39 @@ class Health(runs.Workplace):
                 lambda: cluster.ask("runs", run)["runs"][0]["state"]
                 == "cancelled", "run that is cancelled")
             self.assertEqual(cluster.ask("status", run)["state"], "cancelled")
+
+    def test_what_goes_between_daemons(self):
+        definition = merged(LATE, {"trainer": {"replicas": 2},
+                                   "placement": {"trainers": ["d0", "d1"]}})
+        with Cluster(self.top / "between", self.parts, ["0", "1"],
+                     "--storage", "disk", "--disk-cache", "1MiB") as cluster:
+            run = cluster.ask("submit",
+                              self.write(definition, self.parts))["run"]
+
+            def both_tell():
+                seen.append(self.health(cluster, run)["daemons"])
+                peers = {daemon["daemon"]: daemon["peers"]
+                         for daemon in seen[-1]}
+                return ({name: [peer["name"] for peer in told]
+                         for name, told in peers.items()}
+                        == {"d0": ["d1"], "d1": ["d0"]}
+                        and all(told[0][what] > 0 for told in peers.values()
+                                for what in FLOWS))
+            seen = []
+            cluster.wait_until(both_tell, "flows both ways")
+            for daemon in seen[-1]:
+                peer = daemon["peers"][0]
+                for way in ("sent", "received"):
+                    self.assertGreater(peer[f"{way}_per_second"],
+                                       peer[f"gradients_{way}_per_second"])
+                # Its own rows come from disk.
+                self.assertEqual(daemon["most_disk_cache_bytes"], 1 << 20)
+                self.assertGreater(daemon["disk_cache_bytes"], 0)
+                self.assertLessEqual(daemon["disk_cache_bytes"], 1 << 20)
+                self.assertGreater(daemon["disk_rows_wanted"],
+                                   daemon["disk_rows_found"])
+                self.assertGreater(daemon["mapped_bytes"], 0)
+            cluster.ask("cancel", run)
 
     def test_a_run_that_is_over_before_a_report_is_due(self):
         with Cluster(self.top / "short", self.parts, ["0", "1"]) as cluster:

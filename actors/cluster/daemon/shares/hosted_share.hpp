@@ -10,6 +10,7 @@
 #include "actors/transport/sessions/traffic.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/sampling/row_cache.hpp"
+#include "partition/sampling/row_census.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
@@ -34,6 +35,8 @@ struct hosted_share {
   /// What filling it took.
   std::shared_ptr<remote_counters> filling =
     std::make_shared<remote_counters>();
+  /// Of rows that are asked for, where there is no cache; else empty.
+  std::shared_ptr<row_census> census = std::make_shared<row_census>();
   std::shared_ptr<row_audit> audit; ///< Null: nothing is checked.
   run_reports_actor relay;
   member_actor member; ///< None before it is prepared.

@@ -277,6 +277,15 @@ void link_group(const deployment& assignment, const member_config& member,
   };
 }
 
+/// The other daemons of the run, by name.
+std::vector<std::string> others_of(const deployment& assignment) {
+  std::vector<std::string> out;
+  for (std::size_t d = 0; d < assignment.daemons.size(); ++d)
+    if (d != assignment.you)
+      out.push_back(assignment.daemons[d].name);
+  return out;
+}
+
 } // namespace
 
 stage_table stages_of(const deployment& assignment,
@@ -299,6 +308,8 @@ remote_access access_of(const deployment& assignment,
                         const member_config& member, const stage_table& stages,
                         const share_surroundings& around,
                         const share_traffic& traffic) {
+  if (around.flows)
+    around.flows->begin(others_of(assignment));
   remote_access out;
   link_samplers(assignment, member, stages, around, traffic.wire, out);
   // One for all, so that each learns of an owner that is away from the others.
@@ -319,6 +330,7 @@ remote_access access_of(const deployment& assignment,
   out.features =
     [remotes, health = member.health, half = rounds_features(member.def),
      cache = wants_cache(member) ? traffic.cache : nullptr,
+     census = member.def.fetch.cache == 0 ? traffic.census : nullptr,
      audit = traffic.audit, window = windows(remote_feature_config{}.window)](
       caf::actor_system& system, part_id part) {
       remote_feature_config config;
@@ -326,6 +338,7 @@ remote_access access_of(const deployment& assignment,
       config.window = window;
       config.half = half;
       config.cache = cache;
+      config.census = census;
       config.audit = audit;
       return spawn_remote_feature_service(system, std::move(config));
     };

@@ -9,7 +9,9 @@
 #include "actors/transport/transport.hpp"
 #include "messages/wire/run.hpp"
 #include "partition/sampling/row_cache.hpp"
+#include "partition/sampling/row_census.hpp"
 #include "pipelines/gradients/devices/orphan_threads.hpp"
+#include "pipelines/health/peer_flows.hpp"
 
 #include <memory>
 #include <vector>
@@ -25,6 +27,8 @@ struct share_surroundings {
   unsigned processors = 1; ///< To deal out to the trainers here.
   /// What the data server's answers take; null: that is not known.
   std::shared_ptr<const reply_gauge> answers = nullptr;
+  /// What goes between here and other daemons; null: nobody counts it.
+  std::shared_ptr<peer_flows> flows = nullptr;
 };
 
 /// The stages of a share of a run.
@@ -37,11 +41,14 @@ struct share_traffic {
   std::shared_ptr<remote_counters> filling; ///< While the cache is filled.
   std::shared_ptr<row_cache> cache; ///< Empty; filled if the run has one.
   std::shared_ptr<row_audit> audit; ///< Null: nothing is checked.
+  /// Of rows that are asked for while batches are made, without a cache.
+  std::shared_ptr<row_census> census;
 };
 
 /// The links of `member`, which has everything else: proxies of parts and of
 /// samplers of other daemons, the offer of its own parts and samplers to them,
-/// and a gradient group over processes if ranks live in several.
+/// and a gradient group over processes if ranks live in several. From here on
+/// flows are counted anew.
 remote_access access_of(const deployment& assignment,
                         const member_config& member, const stage_table& stages,
                         const share_surroundings& around,

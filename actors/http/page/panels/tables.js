@@ -63,10 +63,12 @@ function daemonRows(store) {
     state: one.state === "ready" && silent.includes(one.name) ? "silent" : one.state }));
 }
 
-/** Whom it asks, and how long answers take, if any has come lately. */
+/** With whom it exchanges what: how long answers take, if any has come lately, and bytes. */
 function links(health) {
-  return (health?.peers ?? []).slice(0, 8).map(({ name, requests, mean_round_trip: mean }) =>
-    `${name} ${milliseconds(requests > 0 ? mean : NaN)}`).join(", ")
+  return (health?.peers ?? []).slice(0, 8).map((peer) =>
+    `${peer.name} ${milliseconds(peer.requests > 0 ? peer.mean_round_trip : NaN)}, `
+    + `sends ${bytesPerSecond(peer.sent_per_second)}, `
+    + `receives ${bytesPerSecond(peer.received_per_second)}`).join("; ")
     + (health?.peers?.length > 8 ? ` and ${health.peers.length - 8} more` : "");
 }
 

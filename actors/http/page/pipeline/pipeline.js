@@ -230,6 +230,9 @@ function told(daemon, groups) {
     daemon.cache_bytes > 0 ? `rows of other daemons: ${bytes(daemon.cache_bytes)}` : "",
     daemon.answer_bytes > 0 ? `answers to others: ${bytes(daemon.answer_bytes)} of `
       + bytes(daemon.most_answer_bytes) : "",
+    daemon.most_disk_cache_bytes > 0 ? `rows from disk: ${bytes(daemon.disk_cache_bytes)} of `
+      + bytes(daemon.most_disk_cache_bytes) : "",
+    daemon.mapped_bytes > 0 ? `mapped files: ${bytes(daemon.mapped_bytes)}` : "",
     daemon.left_out > 0 ? `${daemon.left_out} actors are not told of` : "", late,
   ].filter(Boolean).join(" \u00b7 ");
 }
