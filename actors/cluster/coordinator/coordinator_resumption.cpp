@@ -80,8 +80,7 @@ result<void> check_learnt(const learnt_from& learnt,
                           const coordinator_config& config,
                           const definition& def) {
   const auto& info = config.graph->info();
-  if (learnt.dataset_digest == config.offer.dataset_digest)
-    return ok();
+  // `labels` may choose others of the same dataset, too.
   GRAPHMILL_TRY(const auto labels, kind_of_labels(info, def.labels));
   if (learnt.labels != labels)
     return fail(
@@ -90,6 +89,8 @@ result<void> check_learnt(const learnt_from& learnt,
       "run has learnt {}: what the model says would be read as "
       "something else",
       info.name, phrase_of(labels), phrase_of(learnt.labels));
+  if (learnt.dataset_digest == config.offer.dataset_digest)
+    return ok();
   for (const auto& type : info.node_types)
     if (type.feature_width == 0)
       return fail(ec::invalid_argument,

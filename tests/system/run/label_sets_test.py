@@ -181,6 +181,13 @@ class LabelSets(runs.Workplace):
                       "of several labels", done.stderr)
         self.assertEqual((run / "run.json").read_text(), about)
         self.assertEqual((run / "definition.yaml").read_text(), before)
+        with Cluster(self.top / "kinds-cluster",
+                     partitioned(data, 2, "random"), ["0,1"]) as cluster:
+            for option in ("--predict", "--evaluate"):
+                self.assertRegex(
+                    cluster.refused("submit", option, run, "--set",
+                                    "labels=topic"),
+                    "are one class for each node.*has learnt any of several")
 
 
 if __name__ == "__main__":
