@@ -70,11 +70,16 @@ class LabelKind(runs.Workplace):
 
     def trained_elsewhere(self):
         """Summaries of the same run in parts, and on a cluster, which proves
-        labels, too."""
+        labels, too, and measures the test split as one process does."""
         parts = self.train(self.definition, self.parts)
         checked = runs.merged(self.definition, {"fetch": {"verify": 0.5}})
         with Cluster(self.top / "cluster", self.parts,
                      ["0", "1", "2"]) as cluster:
+            measured = cluster.ask("submit", "--evaluate", self.summary["run"],
+                                   "--watch", "--quiet")["evaluation"]
+            alone = self.ask("evaluate", self.summary["run"], "--quiet")
+            del alone["seconds"], alone["run"]
+            self.assertEqual(measured, alone)
             return [parts, cluster.run(self.write(checked, self.parts))]
 
     def table(self, run, data):
