@@ -180,19 +180,19 @@ result<void> make_folder(resumption& found, const resume_options& options,
   return found.folder->hold();
 }
 
-/// Its run.json stays as it is, and says what the labels of a run are.
-result<void> check_kind_of_labels(const resumption& found,
+/// That of its run.json, which stays. A checkpoint may be of another run.
+result<void> check_kind_of_labels(const run_folder& folder,
                                   const definition& def,
                                   const dataset_info& info) {
-  const auto before = parse_definition(found.definition, "definition.yaml");
-  GRAPHMILL_TRY(const auto then, kind_of_labels(info, before.value.labels));
+  const auto own = load_definition(folder.definition());
+  const auto& before = own ? own.value().value.labels : def.labels;
+  GRAPHMILL_TRY(const auto then, kind_of_labels(info, before));
   GRAPHMILL_TRY(const auto now, kind_of_labels(info, def.labels));
   if (then == now)
     return ok();
   return fail(ec::invalid_argument,
-              "with `labels` changed the run would learn {} in the place of "
-              "{}, and run.json says for ever which of these its outputs are: "
-              "begin a new run by `graphmill train`",
+              "the run would learn {} in the place of {}, as its run.json will "
+              "say for ever: begin a new run by `graphmill train`",
               phrase_of(now), phrase_of(then));
 }
 
@@ -303,7 +303,8 @@ result<int> resume(const resume_options& options) {
                 "lies",
                 found.data.string(), graph.info().digest, found.dataset_digest);
   GRAPHMILL_TRYV(check_definition_against(source, found.data));
-  GRAPHMILL_TRYV(check_kind_of_labels(found, def, graph.info()));
+  if (found.folder)
+    GRAPHMILL_TRYV(check_kind_of_labels(*found.folder, def, graph.info()));
   auto* before = found.before ? &*found.before : nullptr;
   const auto at = before != nullptr ? before->state.at : course_position{};
   const auto steps_left =

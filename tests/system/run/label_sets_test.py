@@ -174,11 +174,15 @@ class LabelSets(runs.Workplace):
         about = (run / "run.json").read_text()
         self.assertIn("multi_label", about)
         before = (run / "definition.yaml").read_text()
-        done = graphmill("resume", run, "--from-start", "--with-changes",
-                         "--set", "labels=topic")
-        self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertIn("would learn one class for each node in the place of any "
-                      "of several labels", done.stderr)
+        other = pathlib.Path(
+            self.train(merged(DEFINITION, TOPIC), data)["run"])
+        checkpoint = next(other.glob("checkpoints/*/state.json")).parent
+        for more in (["--from-start", "--with-changes", "--set",
+                      "labels=topic"], ["--from", checkpoint]):
+            done = graphmill("resume", run, *more)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("would learn one class for each node in the place "
+                          "of any of several labels", done.stderr)
         self.assertEqual((run / "run.json").read_text(), about)
         self.assertEqual((run / "definition.yaml").read_text(), before)
         with Cluster(self.top / "kinds-cluster",
