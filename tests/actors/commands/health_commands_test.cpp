@@ -13,6 +13,26 @@
 
 namespace graphmill::test {
 
+namespace {
+
+/// What `status` prints of the run good-1, which is on, on these daemons.
+std::string status_of_run(std::vector<daemon_health> daemons) {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  coordinator.on(method::runs, [](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(run_state::running)}, false});
+  });
+  coordinator.on(method::health, [&daemons](const payload&) -> result<payload> {
+    run_health health;
+    health.run = "good-1";
+    health.daemons = daemons;
+    return encode(health);
+  });
+  return user.runs("status good-1").output;
+}
+
+} // namespace
+
 CATCH_TEST_CASE("a run is watched until it is over, though it is queued",
                 "[cluster_commands]") {
   fake_coordinator coordinator;
@@ -177,68 +197,47 @@ CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",
 
 CATCH_TEST_CASE("an actor has a row with since when, and at what it is",
                 "[cluster_commands]") {
-  fake_coordinator coordinator;
-  const user user{coordinator.address(), coordinator.key_file()};
-  coordinator.on(method::runs, [](const payload&) -> result<payload> {
-    return encode(runs_reply{{record(run_state::running)}, false});
-  });
-  coordinator.on(method::health, [](const payload&) -> result<payload> {
-    run_health health;
-    health.run = "good-1";
-    auto& actors = health.daemons.emplace_back().actors;
-    auto& fetcher = actors.emplace_back();
-    fetcher.kind = actor_kind::fetcher;
-    fetcher.state = actor_state::waiting;
-    fetcher.workers = 2;
-    fetcher.in_state = 12;
-    fetcher.busy = 0.25;
-    fetcher.batch = batch_place{phase::train, 1, 17, 0};
-    actors.emplace_back().kind = actor_kind::conductor;
-    return encode(health);
-  });
-  const auto got = user.runs("status good-1");
+  daemon_health daemon;
+  auto& fetcher = daemon.actors.emplace_back();
+  fetcher.kind = actor_kind::fetcher;
+  fetcher.state = actor_state::waiting;
+  fetcher.workers = 2;
+  fetcher.in_state = 12;
+  fetcher.busy = 0.25;
+  fetcher.batch = batch_place{phase::train, 1, 17, 0};
+  daemon.actors.emplace_back().kind = actor_kind::conductor;
+  const auto got = status_of_run({daemon});
   CATCH_CHECK_THAT(
-    got.output,
-    contains("  fetcher                2 waiting       12 s    25 "));
-  CATCH_CHECK_THAT(got.output, contains(" 0  train 2/17\n"));
-  CATCH_CHECK_THAT(got.output,
+    got, contains("  fetcher                2 waiting       12 s    25 "));
+  CATCH_CHECK_THAT(got, contains(" 0  train 2/17\n"));
+  CATCH_CHECK_THAT(got,
                    contains("  conductor              1 starting       0 s "));
-  CATCH_CHECK_THAT(got.output, contains(" 0  -\n"));
+  CATCH_CHECK_THAT(got, contains(" 0  -\n"));
 }
 
 CATCH_TEST_CASE("a daemon's memory and its peers have lines of their own",
                 "[cluster_commands]") {
-  fake_coordinator coordinator;
-  const user user{coordinator.address(), coordinator.key_file()};
-  coordinator.on(method::runs, [](const payload&) -> result<payload> {
-    return encode(runs_reply{{record(run_state::running)}, false});
-  });
-  coordinator.on(method::health, [](const payload&) -> result<payload> {
-    run_health health;
-    health.run = "good-1";
-    auto& daemon = health.daemons.emplace_back();
-    daemon.disk_cache_bytes = 3'000'000;
-    daemon.most_disk_cache_bytes = 4'000'000;
-    daemon.disk_rows_wanted = 20;
-    daemon.disk_rows_found = 5;
-    daemon.mapped_bytes = 70'000'000;
-    daemon.peers = {
-      {"b\x1b[2J", 3, 0.125, 2'000'000, 3'000'000, 4, 5, 500'000, 250'000}};
-    health.daemons.emplace_back().daemon = "b"; // Of which nothing is known.
-    return encode(health);
-  });
-  const auto got = user.runs("status good-1");
+  daemon_health daemon;
+  daemon.disk_cache_bytes = 3'000'000;
+  daemon.most_disk_cache_bytes = 4'000'000;
+  daemon.disk_rows_wanted = 20;
+  daemon.disk_rows_found = 5;
+  daemon.mapped_bytes = 70'000'000;
+  daemon.peers = {
+    {"b\x1b[2J", 3, 0.125, 2'000'000, 3'000'000, 4, 5, 500'000, 250'000}};
+  daemon_health unknown; // Nothing is known of it.
+  unknown.daemon = "b";
+  const auto got = status_of_run({daemon, unknown});
   CATCH_CHECK_THAT(
-    got.output, contains("\nrows from disk 3.0 of 4.0 MB, among them 5 of 20 "
-                         "that were asked for\n"
-                         "mapped files in memory, which the system may take "
-                         "back: 70.0 MB\n"));
+    got, contains("\nrows from disk 3.0 of 4.0 MB, among them 5 of 20 "
+                  "that were asked for\n"
+                  "mapped files in memory, which the system may take "
+                  "back: 70.0 MB\n"));
   CATCH_CHECK_THAT(
-    got.output,
-    contains(" 125.0 ms there and back, MB/s: 2.00 out, 3.00 in, of them "
-             "gradients 0.50 and 0.25; requests/s: 4.0 out, 5.0 in\n"));
-  CATCH_CHECK_THAT(got.output, !contains("\x1b"));
-  const auto second = got.output.substr(got.output.find("daemon b:"));
+    got, contains(" 125.0 ms there and back, MB/s: 2.00 out, 3.00 in, of them "
+                  "gradients 0.50 and 0.25; requests/s: 4.0 out, 5.0 in\n"));
+  CATCH_CHECK_THAT(got, !contains("\x1b"));
+  const auto second = got.substr(got.find("daemon b:"));
   CATCH_CHECK_THAT(second, !contains("disk 0.0 of") && !contains("mapped"));
 }
 
