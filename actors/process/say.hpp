@@ -3,6 +3,8 @@
 #include "messages/base/error.hpp"
 #include "messages/base/printable.hpp"
 
+#include <poll.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <string_view>
@@ -45,8 +47,11 @@ void say(fmt::format_string<Ts...> text, Ts&&... args) {
 inline result<bool> flush_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
     return true;
-  if (errno != EPIPE)
-    return fail_errno(errno, "not all that was to be printed could be");
+  const auto cause = errno;
+  // What was printed before may have failed, and something else since then.
+  pollfd reader{::fileno(stdout), 0, 0};
+  if (::poll(&reader, 1, 0) != 1 || (reader.revents & POLLERR) == 0)
+    return fail_errno(cause, "not all that was to be printed could be");
   std::clearerr(stdout);
   return false;
 }
