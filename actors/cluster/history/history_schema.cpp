@@ -63,6 +63,20 @@ result<void> execute_together(sqlite3* database,
 
 } // namespace
 
+result<void> check_version(std::int64_t version,
+                           const std::filesystem::path& file) {
+  if (version > present_version)
+    return fail(ec::version_mismatch,
+                "{} was written by a newer version of Graphmill (schema {}, "
+                "this one knows {}); use that one, or another folder for runs",
+                file.string(), version, present_version);
+  if (version < 1)
+    return fail(ec::invalid_data,
+                "{} is damaged: it says that it has version {} of the schema",
+                file.string(), version);
+  return ok();
+}
+
 result<void> prepare(sqlite3* database, const std::filesystem::path& file) {
   GRAPHMILL_TRY(const auto mark,
                 sqlite::query_number(database, "PRAGMA application_id", file));
@@ -81,6 +95,7 @@ result<void> prepare(sqlite3* database, const std::filesystem::path& file) {
                 "{} is a database of another program; move it away or choose "
                 "another folder for runs",
                 file.string());
+  GRAPHMILL_TRYV(check_version(version, file));
   if (version == 1) {
     GRAPHMILL_TRYV(
       sqlite::check_schema(database, {create_runs, create_index}, file));
@@ -88,11 +103,6 @@ result<void> prepare(sqlite3* database, const std::filesystem::path& file) {
       database, {create_open_runs, create_office, draw_cluster, mark_as_ours},
       file);
   }
-  if (version != present_version)
-    return fail(ec::version_mismatch,
-                "{} was written by a newer version of Graphmill (schema {}, "
-                "this one knows {}); use that one, or another folder for runs",
-                file.string(), version, present_version);
   return sqlite::check_schema(
     database, {create_runs, create_index, create_open_runs, create_office},
     file);

@@ -13,8 +13,12 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace graphmill {
@@ -109,19 +113,26 @@ result<void> close_open_runs(sqlite3* database, const fs::path& file,
 
 constexpr std::string_view magic{"SQLite format 3\0", 16};
 
-/// Whether the header of a database has our mark, which stands there in
-/// big-endian order, whatever else it has.
-bool has_our_mark(const fs::path& file) {
+/// The version of its schema, as the header of a database says that has our
+/// mark, whatever else it has; nothing of other files. Numbers stand there in
+/// big-endian order.
+std::optional<std::int32_t> version_in_header(const fs::path& file) {
+  constexpr std::size_t version_at = 60;
   constexpr std::size_t mark_at = 68;
-  const auto opened = open_file(file, O_RDONLY);
   std::array<std::byte, mark_at + 4> begin{};
-  if (!opened || !read_some(opened.value().get(), begin, file))
-    return false;
-  std::int64_t mark = 0;
-  for (auto at = mark_at; at < begin.size(); ++at)
-    mark = mark << 8 | std::to_integer<std::int64_t>(begin[at]);
-  return mark == history_schema::application
-         && std::memcmp(begin.data(), magic.data(), magic.size()) == 0;
+  const auto opened = open_file(file, O_RDONLY);
+  if (!opened || !read_some(opened.value().get(), begin, file)
+      || std::memcmp(begin.data(), magic.data(), magic.size()) != 0)
+    return std::nullopt;
+  const auto number_at = [&begin](std::size_t at) {
+    std::uint32_t number = 0;
+    for (const auto byte : std::span{begin}.subspan(at, 4))
+      number = number << 8 | std::to_integer<std::uint32_t>(byte);
+    return number;
+  };
+  if (number_at(mark_at) != history_schema::application)
+    return std::nullopt;
+  return static_cast<std::int32_t>(number_at(version_at));
 }
 
 /// Gives a history another name, with what SQLite keeps beside it: that first,
@@ -186,11 +197,16 @@ void run_history::closer::operator()(sqlite3* database) const {
 result<run_history> run_history::open(const fs::path& file, std::uint32_t keep,
                                       bool take_up) {
   GRAPHMILL_TRYV(check_place(file));
+  // SQLite mends some headers before it tells the version.
+  if (const auto version = version_in_header(file))
+    if (auto known = history_schema::check_version(*version, file);
+        !known && known.error().code == ec::version_mismatch)
+      return known.error();
   const auto died = last_life(file); // Opening may change the file.
   // SQLite gives the files beside it the same owner and rights.
   GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
   auto out = open_as_it_is(file, keep, take_up, died);
-  if (out || out.error().code != ec::invalid_data || !has_our_mark(file))
+  if (out || out.error().code != ec::invalid_data || !version_in_header(file))
     return out;
   GRAPHMILL_TRY(const auto aside, put_aside(file));
   GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));

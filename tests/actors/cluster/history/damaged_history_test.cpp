@@ -75,6 +75,9 @@ CATCH_TEST_CASE("a damaged history is set aside, and a new one begins",
   CATCH_SECTION("a history of the first version with other tables") {
     run_sql(file, "PRAGMA user_version = 1");
   }
+  CATCH_SECTION("a version that there never was") {
+    run_sql(file, "PRAGMA user_version = 0");
+  }
   CATCH_SECTION("one table less") {
     run_sql(file, "DROP INDEX runs_by_time");
   }

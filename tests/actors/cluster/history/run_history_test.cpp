@@ -311,6 +311,14 @@ CATCH_TEST_CASE("what is no history is refused and stays as it is",
     run_sql(file, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 3");
     code = ec::version_mismatch;
   }
+  CATCH_SECTION("a newer version, whose header has a wrong count of pages") {
+    value_of(open_history(file));
+    run_sql(file, "PRAGMA user_version = 3");
+    std::fstream header{file, std::ios::in | std::ios::out | std::ios::binary};
+    header.seekp(24);
+    header.write("\1\2\3\4\x15\0\0\5", 8); // And of changes.
+    code = ec::version_mismatch;
+  }
   const auto before = content_of(file);
   const auto got = error_of(open_history(file));
   CATCH_INFO(got.message);
