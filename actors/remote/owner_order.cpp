@@ -27,7 +27,8 @@ std::vector<std::uint16_t> owner_order(const deployment& assignment,
   const auto begin =
     (static_cast<std::size_t>(assignment.you) + static_cast<std::size_t>(part))
     % out.size();
-  std::ranges::rotate(out, out.begin() + static_cast<std::ptrdiff_t>(begin));
+  std::rotate(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(begin),
+              out.end());
   const auto home = host_of(assignment.daemons[assignment.you]);
   const auto distance = [&](std::uint16_t owner) {
     if (owner == assignment.you)

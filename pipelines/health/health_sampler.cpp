@@ -76,10 +76,12 @@ void keep_most_telling(std::vector<actor_health>& actors, std::size_t most) {
   const auto is_one_of_many = [](const actor_health& actor) {
     return actor.part >= 0 || !actor.peer.empty();
   };
-  const auto many =
-    std::ranges::stable_partition(actors, std::not_fn(is_one_of_many));
+  // Of `std::ranges` those that give a subrange are not for Clang 14 with
+  // GCC's library, by which the fuzzed program is built.
+  const auto many = std::stable_partition(actors.begin(), actors.end(),
+                                          std::not_fn(is_one_of_many));
   std::ranges::stable_sort(
-    many, std::ranges::greater{}, [](const actor_health& actor) {
+    many, actors.end(), std::ranges::greater{}, [](const actor_health& actor) {
       return std::pair{actor.in_trouble(),
                        double(actor.answers) * actor.mean_latency};
     });
