@@ -34,7 +34,7 @@ class Evaluations(runs.Workplace):
         """Lets a test be made while the class is set up."""
 
     def cluster(self, data, shares, name=""):
-        made = Cluster(self.top / f"{self.id().split('.')[-1]}{name}", data,
+        made = Cluster(self.top / f"{self.own_name}{name}", data,
                        shares)
         self.addCleanup(made.__exit__)
         return made
