@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace graphmill {
@@ -169,13 +170,47 @@ std::int32_t drawn_in(const run_folder& run, split which) {
 
 namespace {
 
+/// A field that a submission decides: another value of it would be dropped.
+struct decided_field {
+  const char* path;
+  const char* reason;
+};
+
+constexpr decided_field decided_by_prediction[] = {
+  {"evaluate.predict", "--predict has the cluster predict"},
+  {"evaluate.only", "--predict measures nothing; --evaluate does"},
+  {"model.weights", "the weights are those of the run"}};
+
+constexpr decided_field decided_by_evaluation[] = {
+  {"evaluate.predict", "--evaluate predicts nothing; --predict does"},
+  {"evaluate.only", "--split says which split is measured"},
+  {"train.epochs", "neighbours are drawn as the run itself has drawn them when "
+                   "it measured that split"},
+  {"model.weights", "the weights are those of the run"}};
+
+/// Fails if an override sets a field that is not the user's to set.
+result<void> refuse_decided(const definition_source& source,
+                            std::span<const decided_field> decided) {
+  for (const auto& field : decided) {
+    const auto found = source.fields.find(field.path);
+    // What a file says has a line.
+    if (found != source.fields.end() && found->second.where.line == 0)
+      return fail(ec::invalid_argument, "{}: {}; leave it out",
+                  found->second.where.origin, field.reason);
+  }
+  return ok();
+}
+
 /// A run that uses the weights of a finished one, and is yet to be told what
 /// for.
 /// @param settings As those of `load_definition`.
+/// @param decided What these must not set.
 result<submission>
 submission_of_weights(const run_folder& folder,
-                      const std::vector<std::string>& settings) {
+                      const std::vector<std::string>& settings,
+                      std::span<const decided_field> decided) {
   GRAPHMILL_TRY(auto source, load_definition(folder.definition(), settings));
+  GRAPHMILL_TRYV(refuse_decided(source, decided));
   GRAPHMILL_TRY(const auto weights, read_safetensors(folder.weights()));
   GRAPHMILL_TRYV(check_weights(folder, weights.tensors));
   auto& def = source.value;
@@ -199,7 +234,8 @@ result<submission> prediction_by(const std::string& run,
   GRAPHMILL_TRY(const auto folder, run_folder::open(run));
   std::vector<std::string> settings{"evaluate.neighbours=all"};
   settings.insert(settings.end(), overrides.begin(), overrides.end());
-  GRAPHMILL_TRY(auto out, submission_of_weights(folder, settings));
+  GRAPHMILL_TRY(auto out,
+                submission_of_weights(folder, settings, decided_by_prediction));
   out.def.evaluate.scores = false; // Nothing is evaluated.
   out.def.evaluate.predict = true;
   return out;
@@ -208,7 +244,8 @@ result<submission> prediction_by(const std::string& run,
 result<submission> evaluation_by(const std::string& run, measured_split which,
                                  const std::vector<std::string>& overrides) {
   GRAPHMILL_TRY(const auto folder, run_folder::open(run));
-  GRAPHMILL_TRY(auto out, submission_of_weights(folder, overrides));
+  GRAPHMILL_TRY(
+    auto out, submission_of_weights(folder, overrides, decided_by_evaluation));
   out.def.evaluate.only = which;
   out.def.train.epochs = static_cast<std::uint32_t>(
     std::int64_t{1} + drawn_in(folder, split_of(which).value_or(split::test)));

@@ -59,13 +59,15 @@ struct submission {
 /// Has a cluster predict all nodes with the weights of a finished run: by the
 /// definition of the run, with all neighbours unless the overrides say
 /// otherwise, and without what is for training alone.
-/// @param run Its folder. @param overrides As those of `load_definition`.
+/// @param run Its folder. @param overrides As those of `load_definition`. Fails
+/// if they set what the command decides, such as `evaluate.predict`.
 result<submission> prediction_by(const std::string& run,
                                  const std::vector<std::string>& overrides);
 
 /// Has a cluster measure a split with the weights of a finished run, and draw
 /// neighbours as `graphmill evaluate` does. The rest is as above, but that
-/// neighbours are used as in the run's definition.
+/// neighbours are used as in the run's definition. Overrides must not set
+/// `evaluate.only` or `train.epochs`, either.
 /// @param which Not `none`.
 result<submission> evaluation_by(const std::string& run, measured_split which,
                                  const std::vector<std::string>& overrides);

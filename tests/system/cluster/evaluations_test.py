@@ -110,6 +110,15 @@ class Evaluations(runs.Workplace):
                       cluster.refused("submit", definition))
         self.assertIn("nowhere", cluster.refused("submit", "--evaluate",
                                                  "nowhere"))
+        for command, field, reason in (
+                ("--evaluate", "evaluate.only=train", "--split says which"),
+                ("--evaluate", "train.epochs=9", "neighbours are drawn as"),
+                ("--evaluate", "evaluate={only: train}", "--split says which"),
+                ("--predict", "evaluate.predict=false", "--predict has the"),
+                ("--predict", "model.weights=w", "the weights are those")):
+            with self.subTest(command, field=field):
+                self.assertIn(f"--set {field}: {reason}", cluster.refused(
+                    "submit", command, run, "--set", field))
         self.assertEqual(cluster.ask("runs")["runs"], [])
         done = graphmill("train", definition, "--data", bare, "--runs",
                          self.top / "never", "--quiet")
