@@ -7,6 +7,18 @@
 
 namespace graphmill {
 
+namespace {
+
+/// At least so often, while requests wait: what was stopped for long is noticed
+/// by a look that comes late.
+constexpr std::chrono::minutes longest_nap{1};
+
+/// A look that comes so much later than it should says that the process was
+/// stopped, or that its actor was busy.
+constexpr std::chrono::seconds late_look{2};
+
+} // namespace
+
 request_watch::~request_watch() {
   // A timer would keep what is left of the actor until it expires.
   quietly([this] {
@@ -59,6 +71,7 @@ void request_watch::give_up_on(caf::actor_id actor) {
 }
 
 void request_watch::arm(clock::time_point when) {
+  when = std::min<clock::time_point>(when, self_->clock().now() + longest_nap);
   if (!armed_.empty() && armed_.begin()->first <= when)
     return;
   const auto id =
@@ -71,10 +84,25 @@ void request_watch::arm(clock::time_point when) {
   armed_.emplace(when, id);
 }
 
+/// Nobody could answer while the process was stopped, and answers may stand
+/// behind this look: requests have as much longer.
+void request_watch::make_up_for(clock::duration_type stopped) {
+  const auto now = self_->clock().now();
+  const auto later = [now, stopped](clock::time_point when) {
+    return std::min<clock::time_point>(now, when + stopped);
+  };
+  for (auto& [key, request] : waiting_)
+    request.since = later(request.since);
+  for (auto& [id, of] : debtors_)
+    of.heard = later(of.heard);
+}
+
 /// Fails what has waited too long, and looks for the next limit. Answers that
 /// came meanwhile have moved limits on.
 void request_watch::sweep() {
   const auto now = self_->clock().now();
+  if (!armed_.empty() && now - armed_.begin()->first >= late_look)
+    make_up_for(now - armed_.begin()->first);
   armed_.erase(armed_.begin(), armed_.upper_bound(now));
   std::vector<caf::message_id> late;
   auto next = clock::time_point::max();

@@ -20,7 +20,8 @@ namespace graphmill {
 /// silent for as long as the request allows: it has answered neither this
 /// request nor any other one of the same watch since. So a request does not
 /// fail for standing in line behind others, and an actor that hangs is still
-/// found out.
+/// found out. Time in which the process was stopped does not count, but for a
+/// minute of each stop at the most.
 ///
 /// CAF 0.17 would keep a timer of its own for every request until it expires,
 /// long after the answer. Here the actor has one, for the earliest limit.
@@ -124,6 +125,7 @@ private:
   void give_up_on(caf::actor_id actor);
   void forget(std::uint64_t id);
   void arm(clock::time_point when);
+  void make_up_for(clock::duration_type stopped);
   void sweep();
   void answer(caf::message_id id, caf::sec reason);
 

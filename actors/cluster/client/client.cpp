@@ -113,10 +113,12 @@ result<payload> cluster_client::call_there(method method_id, payload body,
                         if (signals != nullptr)
                           signals->wake();
                       });
-  const auto patience =
-    std::chrono::steady_clock::now() + options.deadline + grace;
+  const auto patience = std::chrono::steady_clock::now() + options.deadline;
   while (there.wait_for(0ms) != std::future_status::ready) {
-    if (std::chrono::steady_clock::now() >= patience)
+    // After a stop of this process the transport has yet to see that it is
+    // late.
+    if (std::chrono::steady_clock::now() >= patience
+        && there.wait_for(grace) != std::future_status::ready)
       return fail(ec::internal, "the transport has not ended {}",
                   to_string(method_id));
     if (with_.stop.stop_requested())

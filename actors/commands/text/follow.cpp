@@ -3,6 +3,8 @@
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/process/say.hpp"
 
+#include <chrono>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -10,20 +12,24 @@ namespace graphmill {
 result<bool> follow(const std::function<result<bool>()>& look,
                     signal_watch& signals, follow_pace pace) {
   const auto now = std::chrono::steady_clock::now;
-  auto reached = now();
+  // Not since the last success: this process may have been stopped for hours.
+  std::optional<std::chrono::steady_clock::time_point> failing;
   for (auto told = false; signals.count() == 0; signals.wait(pace.interval)) {
     const auto over = look();
     if (over) {
       GRAPHMILL_TRY(const auto is_read, flush_output());
       if (over.value() || !is_read)
         return true;
-      reached = now();
+      failing.reset();
       told = false;
-    } else if (!may_pass(over.error()) || now() - reached >= pace.patience) {
-      return over.error();
-    } else if (!std::exchange(told, true)) {
-      say(stderr, "graphmill: {}; trying again\n", over.error().message);
+      continue;
     }
+    const auto at = now();
+    failing = failing.value_or(at);
+    if (!may_pass(over.error()) || at - *failing >= pace.patience)
+      return over.error();
+    if (!std::exchange(told, true))
+      say(stderr, "graphmill: {}; trying again\n", over.error().message);
   }
   return false;
 }

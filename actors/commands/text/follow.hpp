@@ -11,7 +11,8 @@ namespace graphmill {
 /// How often `follow` looks, and how long it bears not to see anything.
 struct follow_pace {
   std::chrono::milliseconds interval = std::chrono::milliseconds{500};
-  /// The coordinator may be started anew meanwhile.
+  /// From the first look that fails; the coordinator may be started anew
+  /// meanwhile.
   std::chrono::milliseconds patience = std::chrono::seconds{60};
 };
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <thread>
 
 namespace graphmill {
@@ -125,14 +126,19 @@ result<void> run_watcher::show(const watch_reply& news) {
   return ok();
 }
 
-/// Asks for news until there is an answer, or for too long.
+/// Asks for news until there is an answer, or for too long: since the first
+/// failure, for before it this process may have been stopped for hours.
 result<watch_reply> run_watcher::ask(std::chrono::milliseconds wait) {
-  const auto start = clock::now();
+  std::optional<clock::time_point> failing;
   for (auto told = false;;) {
     if (with_.check)
       GRAPHMILL_TRYV(with_.check());
     auto got = client_.watch({with_.run, cursor_, wait});
-    if (got || !may_pass(got.error()) || clock::now() - start >= with_.patience)
+    if (got || !may_pass(got.error()))
+      return got;
+    const auto now = clock::now();
+    failing = failing.value_or(now);
+    if (now - *failing >= with_.patience)
       return got;
     if (!std::exchange(told, true) && !with_.quiet) {
       hide_bar();

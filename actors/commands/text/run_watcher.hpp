@@ -20,7 +20,7 @@ public:
     bool quiet = false;        ///< No bar.
     /// Asked between requests; an error ends the watch.
     std::function<result<void>()> check;
-    /// How long the coordinator may be out of reach.
+    /// How long the coordinator may be out of reach, once it has not answered.
     std::chrono::milliseconds patience = std::chrono::seconds{60};
   };
 

@@ -242,6 +242,35 @@ CATCH_TEST_CASE("standing in line is not waiting for an answer",
   CATCH_CHECK(s.seen->failures.size() == 3);
 }
 
+CATCH_TEST_CASE("the time in which the process was stopped is no silence",
+                "[actors][requests]") {
+  const std::chrono::minutes stopped{GENERATE(10, 480)};
+  request_watch_scene s{30min};
+  s.ask(2);
+  s.sim.advance(10min, 1s);
+  s.sim.advance(stopped, stopped); // All at once, as when it wakes up.
+  CATCH_CHECK(s.seen->failures.empty());
+  s.sim.advance(5min, 1s);
+  s.answer_oldest();
+  CATCH_CHECK(s.seen->answers == std::vector{0});
+  s.sim.advance(30min - 1s, 1s);
+  CATCH_CHECK(s.seen->failures.empty());
+  s.sim.advance(1s);
+  CATCH_CHECK(s.seen->failures == std::vector{ec::timeout});
+}
+
+CATCH_TEST_CASE("of a stop no more than a minute counts",
+                "[actors][requests]") {
+  request_watch_scene s{30min};
+  s.ask();
+  s.sim.advance(10min, 1s); // Looks again in a minute, and so 9 min late.
+  s.sim.advance(10min, 10min);
+  s.sim.advance(19min - 1s, 1s);
+  CATCH_CHECK(s.seen->failures.empty());
+  s.sim.advance(1s);
+  CATCH_CHECK(s.seen->failures == std::vector{ec::timeout});
+}
+
 CATCH_TEST_CASE("what a lost actor owes fails at once", "[actors][requests]") {
   request_watch_scene s{15min};
   s.ask(3);

@@ -3,6 +3,7 @@
 #include "tests/support/result.hpp"
 
 #include <csignal>
+#include <thread>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -24,6 +25,21 @@ CATCH_TEST_CASE("what is followed may be out of reach for a while",
   };
   CATCH_CHECK(value_of(follow(look, signals, {.interval = 0ms})));
   CATCH_CHECK(looks == 5);
+}
+
+CATCH_TEST_CASE("what was stopped for longer than its patience looks again",
+                "[commands][follow]") {
+  signal_watch signals;
+  int looks = 0;
+  const auto look = [&looks]() -> result<bool> {
+    if (++looks == 2)
+      return true;
+    std::this_thread::sleep_for(20ms); // As a stop in the midst of it would.
+    return fail(ec::timeout, "nobody answers");
+  };
+  const follow_pace pace{.interval = 0ms, .patience = 10ms};
+  CATCH_CHECK(value_of(follow(look, signals, pace)));
+  CATCH_CHECK(looks == 2);
 }
 
 CATCH_TEST_CASE("following ends with what does not pass",
