@@ -63,9 +63,10 @@ class Source:
                           "means over nodes of one type")
         self.type = types[0]
         self.nodes = self.folder / "nodes" / self.type["name"]
-        if self.type.get("labels", "") not in KIND_FLAGS:
-            raise Refused(f"{folder} has labels of the kind "
-                          f"{self.type['labels']}, which is newer than this")
+        for each in (self.type, *self.type.get("label_sets", [])):
+            if each.get("labels", "") not in KIND_FLAGS:
+                raise Refused(f"{folder} has labels of the kind "
+                              f"{each['labels']}, which is newer than this")
         if not (self.nodes / "features.npy").is_file():
             raise Refused(f"{folder} has no dense features to take means of")
         self.features = opened(self.nodes / "features.npy")
@@ -147,6 +148,15 @@ def classes_of(labelled):
     return out
 
 
+def kind_flags(node_type):
+    """What an import has to be told of the kinds of labels."""
+    flags = list(KIND_FLAGS[node_type.get("labels", "")])
+    for each in node_type.get("label_sets", []):
+        for flag in KIND_FLAGS[each.get("labels", "")]:
+            flags += [f"{flag}-set", each["name"]]
+    return flags
+
+
 def write_meta(source, hops, folder):
     one = {"num_nodes": source.type["count"],
            "num_features": source.type["feature_width"] * (hops + 1),
@@ -179,7 +189,7 @@ def add_hops(data, out, hops, program=None):
         write_edges(source, arrays)
         write_labels(source, arrays)
         write_meta(source, hops, arrays)
-        flags = KIND_FLAGS[source.type.get("labels", "")]
+        flags = kind_flags(source.type)
         said = import_arrays(
             import_command(program, arrays, out, out.name, flags, False),
             arrays, out, typed=True)

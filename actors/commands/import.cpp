@@ -84,6 +84,16 @@ void add_wordnet(command_line& cli, CLI::App& parent) {
     ->capture_default_str();
 }
 
+/// An option that may come several times, each time one label set.
+void add_sets(CLI::App& app, const char* flag, const char* help,
+              std::vector<std::string>& sets) {
+  app.add_option(flag, sets, help)
+    ->type_name("SET")
+    ->expected(1) // Not the folder behind it.
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_npy(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<npy_import_options>();
   auto flags = std::make_shared<change_flags>();
@@ -117,6 +127,12 @@ void add_npy(command_line& cli, CLI::App& parent) {
   app->add_flag("--regression", options->regression,
                 "Labels are numbers to be learnt, one or several for each "
                 "node; nan where nothing is known");
+  add_sets(*app, "--multi-label-set",
+           "As --multi-label, of the label set labels.SET.npy",
+           options->multi_label_sets);
+  add_sets(*app, "--regression-set",
+           "As --regression, of the label set labels.SET.npy",
+           options->regression_sets);
   add_change_flags(*app, *flags);
   app->footer(
     "The arrays of a graph of one node type:\n"
@@ -129,9 +145,10 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "                              features_indptr.npy,\n"
     "                              features_indices.npy, "
     "features_values.npy\n"
-    "  labels.<set>.npy            [N], a label set: other labels; with\n"
+    "  labels.<set>.npy            a label set: other labels, as above, with\n"
     "                              train_idx.<set>.npy and so on, or those\n"
-    "                              alone for another split of the labels\n"
+    "                              alone for another split of the labels;\n"
+    "                              numbers with --regression-set <set>\n"
     "  time.npy                    [N], for --split with --by time\n"
     "  meta.json                   counts, num_features, class_names\n"
     "Of several types: the same with a prefix <type>., and edges in\n"
@@ -263,6 +280,8 @@ void add_csv(command_line& cli, CLI::App& parent) {
   app->add_flag("--regression", options->regression,
                 "Labels are numbers to be learnt; nothing or nan where none is "
                 "known");
+  add_sets(*app, "--regression-set", "As --regression, of the label set SET",
+           options->regression_sets);
   add_headers(*app, *flags);
   app->add_option("--target", options->target,
                   "Node type to learn on; default: the first with labels");

@@ -17,7 +17,7 @@ namespace graphmill {
 
 /// The newest version of the folder format that this build reads. It writes
 /// `format_version_of`.
-inline constexpr int dataset_format_version = 3;
+inline constexpr int dataset_format_version = 4;
 
 /// The splits of a node type, in this order wherever they are indexed.
 enum class split : std::uint8_t { train, validation, test };
@@ -53,13 +53,15 @@ inline bool fits_label_row(std::uint8_t first, std::uint8_t value) {
   return first == no_labels ? value == no_labels : value <= 1;
 }
 
-/// Other labels of the nodes of a type, with classes and splits of their own. A
-/// definition chooses one by its name.
+/// Other labels of the nodes of a type, with a kind, classes and splits of
+/// their own. A definition chooses one by its name.
 struct label_set_info {
   std::string name;
+  /// Classes, or labels or values of a node.
   std::int64_t class_count = 0;
   std::vector<std::string> class_names;       ///< Empty, or one per class.
   std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
+  label_kind labels = label_kind::classes;
 };
 
 struct node_type_info {
@@ -72,7 +74,7 @@ struct node_type_info {
   std::vector<std::string> class_names;       ///< Empty, or one per class.
   std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
   std::vector<label_set_info> label_sets{};   ///< Besides its own labels.
-  /// Of its own labels; those of label sets are classes.
+  /// Of its own labels; label sets have kinds of their own.
   label_kind labels = label_kind::classes;
   /// Whether features are stored as compressed rows, without zeros.
   bool sparse_features = false;
@@ -128,8 +130,9 @@ struct dataset_info {
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
 };
 
-/// The version that a dataset is written as: 3 if the features of a node type
-/// are sparse or its nodes have rows of labels, which older builds cannot
+/// The version that a dataset is written as: 4 if a label set has rows of
+/// labels, which older builds take for classes; 3 if the features of a node
+/// type are sparse or its own labels are rows, which still older ones cannot
 /// read; 2 if one has label sets, which they would leave out; else 1.
 int format_version_of(const dataset_info& info);
 

@@ -142,6 +142,7 @@ result<node_type_info> read_node_type(const object_reader& in) {
     auto& set = type.label_sets.emplace_back();
     GRAPHMILL_TRY(set.name, entry.text("name", true));
     GRAPHMILL_TRYV(read_classes(entry, type.count, set));
+    GRAPHMILL_TRY(set.labels, read_label_kind(entry));
   }
   return type;
 }
@@ -228,11 +229,15 @@ json to_json(const node_type_info& type) {
   if (type.sparse_features)
     out["sparse_features"] = {{"entries", type.feature_entries},
                               {"most_in_row", type.most_row_entries}};
-  for (const auto& set : type.label_sets)
-    out["label_sets"].push_back({{"name", set.name},
-                                 {"class_count", set.class_count},
-                                 {"class_names", set.class_names},
-                                 {"splits", splits_json(set.split_counts)}});
+  for (const auto& set : type.label_sets) {
+    auto& entry = out["label_sets"].emplace_back(
+      json{{"name", set.name},
+           {"class_count", set.class_count},
+           {"class_names", set.class_names},
+           {"splits", splits_json(set.split_counts)}});
+    if (set.labels != label_kind::classes)
+      entry["labels"] = to_string(set.labels);
+  }
   return out;
 }
 
@@ -249,6 +254,10 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 
 int format_version_of(const dataset_info& info) {
   const auto version_of = [](const node_type_info& type) {
+    if (std::ranges::any_of(type.label_sets, [](const label_set_info& set) {
+          return set.labels != label_kind::classes;
+        }))
+      return 4;
     if (type.sparse_features || type.has_label_rows())
       return 3;
     return type.label_sets.empty() ? 1 : 2;

@@ -109,6 +109,10 @@ result<void> check_node_type(const node_type_info& type,
                 "{}: features of {} are {}; float32 or float16 expected", where,
                 type.name, to_string(type.feature_type));
   GRAPHMILL_TRYV(check_array_bytes(type, where));
+  for (const auto& set : type.label_sets)
+    GRAPHMILL_TRYV(
+      check_array_bytes(with_labels_of(type, set),
+                        fmt::format("{}: label set {}", where, set.name)));
   return type.sparse_features ? check_sparse_features(type, where) : ok();
 }
 

@@ -61,7 +61,7 @@ node_type_info with_labels_of(const node_type_info& type,
   out.class_count = set.class_count;
   out.class_names = set.class_names;
   out.split_counts = set.split_counts;
-  out.labels = label_kind::classes;
+  out.labels = set.labels;
   return out;
 }
 

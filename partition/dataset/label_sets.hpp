@@ -26,8 +26,8 @@ std::optional<std::size_t> find_label_set(const node_type_info& type,
 result<void> check_label_set_names(const node_type_info& type,
                                    std::string_view where);
 
-/// A type as one of its label sets shows it: classes, their names and the
-/// sizes of splits are that set's. The sets stay in it.
+/// A type as one of its label sets shows it: the kind of labels, classes, their
+/// names and the sizes of splits are that set's. The sets stay in it.
 node_type_info with_labels_of(const node_type_info& type,
                               const label_set_info& set);
 

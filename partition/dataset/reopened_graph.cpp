@@ -9,7 +9,8 @@ namespace graphmill {
 namespace {
 
 auto fields_of(const label_set_info& set) {
-  return std::tie(set.name, set.class_count, set.class_names, set.split_counts);
+  return std::tie(set.name, set.class_count, set.class_names, set.split_counts,
+                  set.labels);
 }
 
 auto fields_of(const node_type_info& type) {

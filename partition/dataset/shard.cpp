@@ -19,7 +19,8 @@ bool same_label_sets(const node_type_info& a, const node_type_info& b) {
   return std::ranges::equal(
     a.label_sets, b.label_sets,
     [](const label_set_info& x, const label_set_info& y) {
-      return x.name == y.name && x.class_count == y.class_count;
+      return x.name == y.name && x.class_count == y.class_count
+             && x.labels == y.labels;
     });
 }
 

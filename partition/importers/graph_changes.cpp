@@ -119,6 +119,13 @@ result<void> check_split(const split_request& request,
                          std::span<const std::int64_t> labels,
                          std::span<const double> times) {
   GRAPHMILL_TRYV(validate(request.fractions));
+  if (type.has_label_rows() && request.order == split_order::label)
+    return fail(ec::invalid_argument,
+                "--split by label: nodes of type {} {}, so that there are no "
+                "classes to be split; say --by random or time",
+                type.name,
+                type.regression() ? "have numbers for labels"
+                                  : "may have several labels");
   if (request.order == split_order::time
       && std::ssize(times) != std::ssize(labels))
     return fail(ec::invalid_argument,
@@ -152,13 +159,6 @@ result<void> write_split(const split_request& request,
                 "--split: nodes of type {} have a split already; leave that "
                 "out with --ignore to make another",
                 type.name);
-  if (type.has_label_rows() && request.order == split_order::label)
-    return fail(ec::invalid_argument,
-                "--split by label: nodes of type {} {}, so that there are no "
-                "classes to be split; say --by random or time",
-                type.name,
-                type.regression() ? "have numbers for labels"
-                                  : "may have several labels");
   GRAPHMILL_TRYV(check_split(request, type, labels, times));
   const auto splits = split_nodes(request, labels, times);
   for (auto which : all_splits) {

@@ -70,7 +70,9 @@ result<void> declare_sparse(dataset_info& info,
                             std::span<const row_norm> norms);
 
 /// Whether a split can be made of the labelled nodes of a type: shares that
-/// make sense and, if it is by time, a finite time of each node.
+/// make sense; classes, if it is by label; and, if it is by time, a finite time
+/// of each node.
+/// @param type As the labels show it.
 /// @param times [nodes] Empty if there are none.
 result<void> check_split(const split_request& request,
                          const node_type_info& type,

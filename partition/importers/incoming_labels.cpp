@@ -1,5 +1,9 @@
 #include "partition/importers/incoming_labels.hpp"
 
+#include "messages/base/pluralized.hpp"
+#include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/seed_check.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -21,6 +25,21 @@ split_ids labelled_seeds(const split_ids& seeds,
   return out;
 }
 
+/// What a node has, for sentences.
+std::string labels_text(const incoming_labels& set) {
+  switch (set.kind) {
+  case label_kind::classes:
+    break;
+  case label_kind::multi_label:
+    return fmt::format("any of {} for each node",
+                       pluralized(set.class_count, "label"));
+  case label_kind::regression:
+    return fmt::format("{} for each node",
+                       pluralized(set.class_count, "number"));
+  }
+  return fmt::format("{} classes", set.class_count);
+}
+
 std::size_t seeds_in(const split_ids& seeds) {
   return seeds[0].size() + seeds[1].size() + seeds[2].size();
 }
@@ -32,7 +51,8 @@ void declare_label_sets(node_type_info& type,
   for (const auto& set : sets)
     type.label_sets.push_back({.name = set.name,
                                .class_count = set.class_count,
-                               .class_names = set.class_names});
+                               .class_names = set.class_names,
+                               .labels = set.kind});
 }
 
 result<void> write_label_sets(std::span<const incoming_labels> sets,
@@ -44,25 +64,32 @@ result<void> write_label_sets(std::span<const incoming_labels> sets,
                               const note_callback& on_note) {
   for (std::size_t i = 0; i < sets.size(); ++i) {
     const auto& set = sets[i];
+    auto shown = with_labels_of(type, type.label_sets[i]);
+    shown.name += fmt::format(" (label set {})", set.name);
+    const auto labelled =
+      shown.has_label_rows() ? labelled_nodes(shown, set.rows) : set.labels;
     auto splits = set.splits.value_or(split_ids{});
     if (set.splits) {
-      tell_note(on_note, "label set {} of {}: {} classes, with its own split",
-                set.name, type.name, set.class_count);
+      tell_note(on_note, "label set {} of {}: {}, with its own split", set.name,
+                type.name, labels_text(set));
     } else if (request) {
-      GRAPHMILL_TRYV(check_split(*request, type, set.labels, times));
-      splits = split_nodes(*request, set.labels, times);
-      tell_note(on_note, "label set {} of {}: {} classes, split by --split",
-                set.name, type.name, set.class_count);
+      GRAPHMILL_TRYV(check_split(*request, shown, labelled, times));
+      splits = split_nodes(*request, labelled, times);
+      tell_note(on_note, "label set {} of {}: {}, split by --split", set.name,
+                type.name, labels_text(set));
     } else {
-      splits = labelled_seeds(own, set.labels);
+      splits = labelled_seeds(own, labelled);
       tell_note(on_note,
-                "label set {} of {}: {} classes, and no split of its own: it "
+                "label set {} of {}: {}, and no split of its own: it "
                 "takes over that of the type, {} of {} seeds, which it has "
                 "labels of",
-                set.name, type.name, set.class_count, seeds_in(splits),
+                set.name, type.name, labels_text(set), seeds_in(splits),
                 seeds_in(own));
     }
-    GRAPHMILL_TRYV(writer.set_label_set(id, i, set.labels, std::move(splits)));
+    GRAPHMILL_TRYV(
+      shown.has_label_rows()
+        ? writer.set_label_set_rows(id, i, set.rows, std::move(splits))
+        : writer.set_label_set(id, i, set.labels, std::move(splits)));
   }
   return ok();
 }

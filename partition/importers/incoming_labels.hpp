@@ -21,10 +21,13 @@ using split_ids = std::array<std::vector<node_id>, 3>;
 /// A label set on its way from a source to a writer. Value type.
 struct incoming_labels {
   std::string name;
-  std::vector<std::int64_t> labels; ///< [nodes] -1 = none.
+  std::vector<std::int64_t> labels; ///< [nodes] Classes, -1 = none.
   std::int64_t class_count = 0;
   std::vector<std::string> class_names{}; ///< Empty, or one per class.
   std::optional<split_ids> splits{};      ///< If the source has them.
+  label_kind kind = label_kind::classes;
+  /// [nodes, bytes of a row] Instead of `labels`, of the other kinds.
+  std::vector<std::uint8_t> rows{};
 };
 
 /// Declares label sets of a type before a writer is made.
@@ -36,6 +39,7 @@ void declare_label_sets(node_type_info& type,
 /// the type's own split, without those that have no label in the set. Says
 /// which of it was done.
 /// @param request Of the target; nothing for other types.
+/// @param type With its label sets declared.
 /// @param own The splits that the source has of the type's own labels.
 /// @param times [nodes] As for `write_split`.
 result<void> write_label_sets(std::span<const incoming_labels> sets,

@@ -1,5 +1,6 @@
 #include "partition/partitioners/partition_dataset.hpp"
 
+#include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/proved_arrays.hpp"
 
 #include <algorithm>
@@ -24,6 +25,9 @@ totals totals_of(const dataset_info& info) {
     sum.nodes += count;
     sum.feature_bytes += static_cast<double>(type.feature_bytes());
     sum.label_bytes += count * static_cast<double>(type.label_bytes());
+    for (const auto& set : type.label_sets)
+      sum.label_bytes +=
+        count * static_cast<double>(with_labels_of(type, set).label_bytes());
   }
   for (const auto& type : info.edge_types) {
     sum.edges += static_cast<double>(type.count);

@@ -3,12 +3,12 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/digest.hpp"
 #include "partition/dataset/label_sets.hpp"
-#include "partition/dataset/seed_check.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/memory_limit.hpp"
 #include "partition/writing/csc_sort.hpp"
 #include "partition/writing/edge_spool.hpp"
 #include "partition/writing/feature_writer.hpp"
+#include "partition/writing/kept_labels.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -29,50 +29,10 @@ constexpr std::size_t spool_buffer_bytes = std::size_t{1} << 18;
 /// Memory for sorting that is taken even where there is little.
 constexpr std::uint64_t least_sort_bytes = std::uint64_t{16} << 20;
 
-struct label_state {
-  std::vector<std::int64_t> labels;
-  std::vector<std::uint8_t> rows; ///< Where nodes have rows of labels;
-                                  ///< `labels` are `labelled_nodes` then.
-  bool labelled = false;
-  std::array<std::vector<node_id>, 3> splits;
-};
-
-struct node_state : label_state { ///< With the type's own labels.
+struct node_state : kept_labels { ///< With the type's own labels.
   std::optional<feature_writer> features;
-  std::vector<label_state> label_sets;
+  std::vector<kept_labels> label_sets;
 };
-
-/// Checks and writes labels and splits.
-/// @param type As the labels show it, with a name for errors.
-/// @param set The label set; empty: the type's own.
-/// @param counts The numbers of seeds.
-result<void> write_label_files(const fs::path& folder,
-                               const node_type_info& type, std::string_view set,
-                               const label_state& state, bool need_train,
-                               std::array<std::int64_t, 3>& counts) {
-  if (type.class_count > 0 && !state.labelled)
-    return fail(ec::invalid_data, "{} has {} classes, but no labels were given",
-                type.name, type.class_count);
-  GRAPHMILL_TRYV(check_seeds(type, state.labels, state.splits, need_train));
-  if (state.labelled && type.has_label_rows()) {
-    GRAPHMILL_TRYV(write_npy_bytes(
-      folder / labels_file(set),
-      type.regression() ? dtype::float32 : dtype::uint8,
-      {type.count, type.class_count}, std::as_bytes(std::span{state.rows})));
-  } else if (state.labelled) {
-    GRAPHMILL_TRYV(
-      write_npy<std::int64_t>(folder / labels_file(set), state.labels));
-  }
-  for (auto which : all_splits) {
-    const auto i = static_cast<std::size_t>(which);
-    counts[i] = std::ssize(state.splits[i]);
-    if (!state.splits[i].empty()) {
-      GRAPHMILL_TRYV(
-        write_npy<node_id>(folder / seeds_file(which, set), state.splits[i]));
-    }
-  }
-  return ok();
-}
 
 /// A type as a label set shows it, with a name for errors.
 node_type_info described(const node_type_info& type,
@@ -117,6 +77,7 @@ struct dataset_writer::impl {
 
   result<void> make_type_folders();
   result<void> check_node_type(node_type_id type, const char* name) const;
+  result<node_type_info> shown_set(node_type_id type, std::size_t set) const;
   result<void> finish_nodes(node_type_id type);
   result<void> finish_edges(edge_type_id type);
   edge_rules rules_of(edge_type_id type) const;
@@ -192,6 +153,17 @@ result<void> dataset_writer::impl::check_node_type(node_type_id type,
   return ok();
 }
 
+/// The type as the set shows it, with a name for errors.
+result<node_type_info> dataset_writer::impl::shown_set(node_type_id type,
+                                                       std::size_t set) const {
+  GRAPHMILL_TRYV(check_node_type(type, "a label set"));
+  const auto& about = info.node_types[type];
+  if (set >= about.label_sets.size())
+    return fail(ec::internal, "label set {} of {} is given, of {}", set,
+                about.name, about.label_sets.size());
+  return described(about, about.label_sets[set]);
+}
+
 result<void> dataset_writer::append_features(node_type_id type,
                                              std::span<const float> rows) {
   GRAPHMILL_TRYV(impl_->check_node_type(type, "features"));
@@ -206,23 +178,14 @@ result<void> dataset_writer::append_features(node_type_id type,
 result<void> dataset_writer::set_labels(node_type_id type,
                                         std::span<const std::int64_t> labels) {
   GRAPHMILL_TRYV(impl_->check_node_type(type, "labels"));
-  GRAPHMILL_TRYV(check_labels(impl_->info.node_types[type], labels));
-  auto& state = impl_->nodes[type];
-  state.labels.assign(labels.begin(), labels.end());
-  state.labelled = true;
-  return ok();
+  return impl_->nodes[type].take_classes(impl_->info.node_types[type], labels);
 }
 
 result<void> dataset_writer::set_label_rows(node_type_id type,
                                             std::vector<std::uint8_t> rows) {
   GRAPHMILL_TRYV(impl_->check_node_type(type, "labels"));
-  const auto& about = impl_->info.node_types[type];
-  GRAPHMILL_TRYV(check_label_rows(about, rows));
-  auto& state = impl_->nodes[type];
-  state.labels = labelled_nodes(about, rows);
-  state.rows = std::move(rows);
-  state.labelled = true;
-  return ok();
+  return impl_->nodes[type].take_rows(impl_->info.node_types[type],
+                                      std::move(rows));
 }
 
 result<void> dataset_writer::set_split(node_type_id type, split which,
@@ -237,17 +200,20 @@ result<void>
 dataset_writer::set_label_set(node_type_id type, std::size_t set,
                               std::span<const std::int64_t> labels,
                               std::array<std::vector<node_id>, 3> splits) {
-  GRAPHMILL_TRYV(impl_->check_node_type(type, "a label set"));
-  const auto& about = impl_->info.node_types[type];
-  if (set >= about.label_sets.size())
-    return fail(ec::internal, "label set {} of {} is given, of {}", set,
-                about.name, about.label_sets.size());
-  GRAPHMILL_TRYV(check_labels(described(about, about.label_sets[set]), labels));
+  GRAPHMILL_TRY(const auto shown, impl_->shown_set(type, set));
   auto& state = impl_->nodes[type].label_sets[set];
-  state.labels.assign(labels.begin(), labels.end());
-  state.labelled = true;
   state.splits = std::move(splits);
-  return ok();
+  return state.take_classes(shown, labels);
+}
+
+result<void>
+dataset_writer::set_label_set_rows(node_type_id type, std::size_t set,
+                                   std::vector<std::uint8_t> rows,
+                                   std::array<std::vector<node_id>, 3> splits) {
+  GRAPHMILL_TRY(const auto shown, impl_->shown_set(type, set));
+  auto& state = impl_->nodes[type].label_sets[set];
+  state.splits = std::move(splits);
+  return state.take_rows(shown, std::move(rows));
 }
 
 result<void>
@@ -313,14 +279,13 @@ result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
   if (state.features) {
     GRAPHMILL_TRYV(state.features->finish(about));
   }
-  GRAPHMILL_TRYV(write_label_files(path, about, "", state,
-                                   type == info.target && about.class_count > 0,
-                                   about.split_counts));
+  const auto target = type == info.target;
+  GRAPHMILL_TRYV(state.write(path, about, "", target && about.class_count > 0,
+                             about.split_counts));
   for (std::size_t s = 0; s < about.label_sets.size(); ++s) {
     auto& set = about.label_sets[s];
-    GRAPHMILL_TRYV(write_label_files(path, described(about, set), set.name,
-                                     state.label_sets[s], type == info.target,
-                                     set.split_counts));
+    GRAPHMILL_TRYV(state.label_sets[s].write(
+      path, described(about, set), set.name, target, set.split_counts));
   }
   state = {};
   return ok();

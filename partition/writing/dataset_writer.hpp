@@ -84,12 +84,18 @@ public:
   result<void> set_split(node_type_id type, split which,
                          std::span<const node_id> ids);
 
-  /// Sets all labels of a label set of a type, and its seeds, which may be
-  /// none.
+  /// Sets all labels of a label set of a type whose labels are classes, and its
+  /// seeds, which may be none.
   /// @param set Its place among the `label_sets` of the type.
   result<void> set_label_set(node_type_id type, std::size_t set,
                              std::span<const std::int64_t> labels,
                              std::array<std::vector<node_id>, 3> splits);
+
+  /// The same of a label set whose nodes have rows of labels: as `label_kind`
+  /// says. @param rows [nodes, bytes of a row]
+  result<void> set_label_set_rows(node_type_id type, std::size_t set,
+                                  std::vector<std::uint8_t> rows,
+                                  std::array<std::vector<node_id>, 3> splits);
 
   /// Appends edges: `sources[i]` -> `destinations[i]`. Each destination's list
   /// keeps the order in which its edges were appended. An edge to a node that

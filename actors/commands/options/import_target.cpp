@@ -29,6 +29,12 @@ using clock = std::chrono::steady_clock;
 constexpr const char* record_name = "import.json";
 constexpr std::size_t largest_record = std::size_t{1} << 24;
 
+/// "multi_label" or "regression" of labels that are not classes.
+void tell_kind(nlohmann::json& labels, label_kind kind) {
+  if (kind != label_kind::classes)
+    labels[std::string{to_string(kind)}] = true;
+}
+
 nlohmann::json to_json(const dataset_info& info) {
   auto nodes = nlohmann::json::array();
   for (const auto& type : info.node_types) {
@@ -39,16 +45,15 @@ nlohmann::json to_json(const dataset_info& info) {
                      {"train", type.split_counts[0]},
                      {"val", type.split_counts[1]},
                      {"test", type.split_counts[2]}});
-    if (type.multi_label())
-      nodes.back()["multi_label"] = true;
-    if (type.regression())
-      nodes.back()["regression"] = true;
-    for (const auto& set : type.label_sets)
+    tell_kind(nodes.back(), type.labels);
+    for (const auto& set : type.label_sets) {
       nodes.back()["label_sets"].push_back({{"name", set.name},
                                             {"class_count", set.class_count},
                                             {"train", set.split_counts[0]},
                                             {"val", set.split_counts[1]},
                                             {"test", set.split_counts[2]}});
+      tell_kind(nodes.back()["label_sets"].back(), set.labels);
+    }
   }
   auto edges = nlohmann::json::array();
   for (std::size_t i = 0; i < info.edge_types.size(); ++i)

@@ -27,10 +27,10 @@ std::string class_name(const node_type_info& type, std::size_t i) {
   return type.class_names.empty() ? std::to_string(i) : type.class_names[i];
 }
 
-/// Of labels that are numbers.
-void print_values(std::string& out, const node_type_info& type,
-                  const label_inspection& found) {
-  print(out, "\nlabels of {}: {}, {} without\n", type.name,
+/// Of labels that are numbers. @param which As for `print_classes`.
+void print_values(std::string& out, const std::string& which,
+                  const node_type_info& type, const label_inspection& found) {
+  print(out, "\n{}: {}, {} without\n", which,
         pluralized(found.values.size(), "number"),
         pluralized(found.unlabelled, "node"));
   for (std::size_t i = 0; i < found.values.size(); ++i) {
@@ -67,17 +67,21 @@ void print_classes(std::string& out, const std::string& which,
 
 void print_labels(std::string& out, const node_type_info& type,
                   const node_type_inspection& found) {
-  if (found.values.empty())
-    print_classes(out, "labels of " + type.name, type, found);
-  else
-    print_values(out, type, found);
+  const auto print_one = [&out](const std::string& which,
+                                const node_type_info& shown,
+                                const label_inspection& one) {
+    if (one.values.empty())
+      print_classes(out, which, shown, one);
+    else
+      print_values(out, which, shown, one);
+  };
+  print_one("labels of " + type.name, type, found);
   for (std::size_t s = 0; s < type.label_sets.size(); ++s) {
     const auto& set = type.label_sets[s];
-    print_classes(out,
-                  fmt::format("label set {} of {} (train {}, val {}, test {})",
-                              set.name, type.name, set.split_counts[0],
-                              set.split_counts[1], set.split_counts[2]),
-                  with_labels_of(type, set), found.label_sets[s]);
+    print_one(fmt::format("label set {} of {} (train {}, val {}, test {})",
+                          set.name, type.name, set.split_counts[0],
+                          set.split_counts[1], set.split_counts[2]),
+              with_labels_of(type, set), found.label_sets[s]);
   }
 }
 
@@ -184,6 +188,15 @@ json edges_json(const inspected& inspection, bool part) {
   return edges;
 }
 
+/// What is said of labels that are not classes.
+void tell_kind(json& labels, label_kind kind, const label_inspection& found) {
+  if (kind == label_kind::classes)
+    return;
+  labels[std::string{to_string(kind)}] = true;
+  if (kind == label_kind::regression)
+    labels["values"] = values_json(found.values);
+}
+
 json to_json(const inspected& inspection, bool part) {
   const auto& info = inspection.data.info();
   auto nodes = json::array();
@@ -200,12 +213,7 @@ json to_json(const inspected& inspection, bool part) {
                      {"train", type.split_counts[0]},
                      {"val", type.split_counts[1]},
                      {"test", type.split_counts[2]}});
-    if (type.multi_label())
-      nodes.back()["multi_label"] = true;
-    if (type.regression()) {
-      nodes.back()["regression"] = true;
-      nodes.back()["values"] = values_json(found.values);
-    }
+    tell_kind(nodes.back(), type.labels, found);
     if (type.sparse_features)
       nodes.back()["sparse_features"] = {{"entries", type.feature_entries},
                                          {"most_in_row", type.most_row_entries},
@@ -222,6 +230,8 @@ json to_json(const inspected& inspection, bool part) {
          {"train", set.split_counts[0]},
          {"val", set.split_counts[1]},
          {"test", set.split_counts[2]}});
+      tell_kind(nodes.back()["label_sets"].back(), set.labels,
+                found.label_sets[s]);
     }
   }
   return {{"folder", inspection.data.folder().string()},

@@ -85,6 +85,19 @@ result<void> expect_times_used(const csv_import_options& options) {
 /// Fails if labels are said to be numbers and there are none.
 result<void> expect_values(const csv_graph& graph,
                            const csv_import_options& options) {
+  for (const auto& name : options.regression_sets) {
+    const auto named = [&name](const csv_set_columns& set) {
+      return set.name == name && set.label.has_value();
+    };
+    if (std::ranges::none_of(graph.nodes, [&named](const csv_node_type& type) {
+          return std::ranges::any_of(type.layout.label_sets, named);
+        }))
+      return fail(ec::invalid_argument,
+                  "--regression-set {0}: no node table has a column of labels "
+                  "of this set; call it label.{0}, or say which one it is "
+                  "(--label-set COLUMN)",
+                  name);
+  }
   if (!options.regression
       || std::ranges::any_of(graph.nodes, [](const csv_node_type& type) {
            return type.layout.label.has_value();

@@ -82,6 +82,9 @@ struct csv_import_options {
   /// Labels are numbers to be learnt: finite ones, and nothing or nan where
   /// none is known.
   bool regression = false;
+  /// Label sets of which the same is so, by name: the one above is of the
+  /// types' own labels. Each must be there, with a column of labels.
+  std::vector<std::string> regression_sets{};
 };
 
 /// Imports text tables (RFC 4180: quotes, and line breaks within them; lines

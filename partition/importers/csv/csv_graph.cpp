@@ -39,8 +39,7 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
                   table.type, table.file.string());
     GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
     GRAPHMILL_TRY(auto type,
-                  read_node_table(table, std::move(layout), options.separator,
-                                  options.regression));
+                  read_node_table(table, std::move(layout), options));
     graph.nodes.push_back(std::move(type));
   }
   return ok();

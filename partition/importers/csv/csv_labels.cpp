@@ -4,6 +4,10 @@
 #include "partition/importers/csv/csv_names.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -52,21 +56,52 @@ std::vector<std::string> number_classes(std::span<const std::string> texts,
   return names;
 }
 
-csv_classes label_texts::finish() {
+csv_labels label_texts::finish() {
   std::vector<std::string> texts;
   for (node_id i = 0; i < texts_.size(); ++i)
     texts.emplace_back(texts_.name(i));
   std::vector<std::int64_t> numbers;
-  csv_classes out;
+  csv_labels out;
   out.names = number_classes(texts, numbers);
   for (auto text : text_of_)
     out.labels.push_back(numbers[static_cast<std::size_t>(text)]);
   return out;
 }
 
+std::optional<float> float_in(std::string_view text) {
+  if (const auto value = number_from<float>(text))
+    return value;
+  const auto wide = number_from<double>(text);
+  return wide ? std::optional{static_cast<float>(*wide)} : std::nullopt;
+}
+
+result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
+  const auto field = trim_blanks(text);
+  auto value = std::numeric_limits<float>::quiet_NaN();
+  if (!field.empty()) {
+    const auto parsed = float_in(field);
+    if (!parsed || std::isinf(*parsed))
+      return rows.wrong(
+        fmt::format("the label \"{}\" is no finite number, and {} says that "
+                    "labels are numbers to be learnt; leave it empty where "
+                    "none is known",
+                    text, option_));
+    if (!std::isnan(*parsed)) // Of which there are many kinds.
+      value = *parsed;
+  }
+  read_.labels.push_back(std::isnan(value) ? -1 : 0);
+  const auto bytes =
+    std::bit_cast<std::array<std::uint8_t, sizeof(value)>>(value);
+  read_.values.insert(read_.values.end(), bytes.begin(), bytes.end());
+  return ok();
+}
+
 result<void> csv_set_reader::add(const csv_reader& rows, node_id node) {
-  if (columns_.label)
+  if (columns_.label && numbers_) {
+    GRAPHMILL_TRYV(numbers_->add(rows, rows.fields()[*columns_.label]));
+  } else if (columns_.label) {
     labels_.add(rows.fields()[*columns_.label]);
+  }
   if (!columns_.split)
     return ok();
   GRAPHMILL_TRY(const auto which,
@@ -76,23 +111,32 @@ result<void> csv_set_reader::add(const csv_reader& rows, node_id node) {
   return ok();
 }
 
-result<incoming_labels> csv_set_reader::finish(const csv_classes& own,
+result<incoming_labels> csv_set_reader::finish(const csv_labels& own,
                                                const csv_reader& rows) {
-  auto classes = columns_.label ? labels_.finish() : own;
-  if (classes.names.empty() && !columns_.label)
+  auto read = !columns_.label ? own
+              : numbers_      ? numbers_->finish()
+                              : labels_.finish();
+  const auto none = std::ranges::all_of(
+    read.labels, [](std::int64_t label) { return label < 0; });
+  if (none && !columns_.label)
     return rows.wrong(fmt::format(
       "label set \"{0}\" has a split alone, and the table has no labels that "
       "it could be of; make a column \"label\" or \"label.{0}\"",
       columns_.name));
-  if (classes.names.empty())
+  if (none)
     return rows.wrong(
       fmt::format("label set \"{0}\" has no label in any row; leave it out "
                   "with --ignore",
                   columns_.name));
   incoming_labels out{.name = columns_.name,
-                      .labels = std::move(classes.labels),
-                      .class_count = std::ssize(classes.names),
-                      .class_names = std::move(classes.names)};
+                      .labels = std::move(read.labels),
+                      .class_count = std::ssize(read.names),
+                      .class_names = std::move(read.names)};
+  if (!read.values.empty()) {
+    out.class_count = 1;
+    out.kind = label_kind::regression;
+    out.rows = std::move(read.values);
+  }
   if (columns_.split)
     out.splits = std::move(splits_);
   return out;

@@ -28,10 +28,17 @@ result<std::optional<split>> parse_csv_split(const csv_reader& rows,
 std::vector<std::string> number_classes(std::span<const std::string> texts,
                                         std::vector<std::int64_t>& labels);
 
-/// Labels of a table's nodes. Value type.
-struct csv_classes {
-  std::vector<std::int64_t> labels; ///< [nodes], or none without a column.
-  std::vector<std::string> names;
+/// The number in a field, rounded to float32: what is too small for it is 0,
+/// and what is too large is infinite. Nothing if it is no number.
+std::optional<float> float_in(std::string_view text);
+
+/// Labels of a table's nodes: none at all without a column. Value type.
+struct csv_labels {
+  /// [nodes] Classes; of numbers, 0 where one is known, else -1.
+  std::vector<std::int64_t> labels;
+  std::vector<std::string> names; ///< Of classes.
+  /// [nodes] Bytes of float32, if labels are numbers to be learnt; else empty.
+  std::vector<std::uint8_t> values;
 };
 
 /// Collects the labels in a column, row by row.
@@ -41,29 +48,49 @@ public:
     text_of_.push_back(texts_.insert(trim_blanks(field)).first);
   }
 
-  csv_classes finish();
+  csv_labels finish();
 
 private:
   id_map texts_;
   std::vector<node_id> text_of_; ///< [nodes] In `texts_`.
 };
 
+/// Collects the labels in a column that are numbers to be learnt, row by row.
+class label_numbers {
+public:
+  /// @param option Which says that they are numbers, for errors.
+  explicit label_numbers(std::string option) : option_(std::move(option)) {}
+
+  /// Fails on what is neither a finite number nor nothing nor "nan".
+  result<void> add(const csv_reader& rows, std::string_view field);
+
+  csv_labels finish() { return std::move(read_); }
+
+private:
+  std::string option_;
+  csv_labels read_;
+};
+
 /// Collects the columns of one label set, row by row.
 class csv_set_reader {
 public:
-  explicit csv_set_reader(csv_set_columns columns)
-    : columns_(std::move(columns)) {}
+  /// @param regression Whether its labels are numbers to be learnt.
+  csv_set_reader(csv_set_columns columns, bool regression)
+    : columns_(std::move(columns)) {
+    if (regression)
+      numbers_.emplace("--regression-set " + columns_.name);
+  }
 
   /// @param node The number of the row's node.
   result<void> add(const csv_reader& rows, node_id node);
 
   /// @param own The labels of the type, for a set that is a split alone.
-  result<incoming_labels> finish(const csv_classes& own,
-                                 const csv_reader& rows);
+  result<incoming_labels> finish(const csv_labels& own, const csv_reader& rows);
 
 private:
   csv_set_columns columns_;
   label_texts labels_;
+  std::optional<label_numbers> numbers_; ///< In the place of `labels_`.
   split_ids splits_;
 };
 

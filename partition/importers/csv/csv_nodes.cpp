@@ -6,10 +6,7 @@
 #include "partition/writing/memory_needs.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
-#include <limits>
 
 namespace graphmill {
 
@@ -27,37 +24,6 @@ result<double> parse_time(const csv_reader& rows, std::string_view text) {
                                   "dates numbers, such as seconds",
                                   text));
   return *time;
-}
-
-/// A number, rounded to float32: what is too small for it is 0, and what is too
-/// large is infinite.
-std::optional<float> float_in(std::string_view text) {
-  if (const auto value = number_from<float>(text))
-    return value;
-  const auto wide = number_from<double>(text);
-  return wide ? std::optional{static_cast<float>(*wide)} : std::nullopt;
-}
-
-/// Appends the value in a label column, and says whether one is known.
-result<void> add_value(const csv_reader& rows, std::string_view text,
-                       csv_node_type& type) {
-  const auto field = trim_blanks(text);
-  auto value = std::numeric_limits<float>::quiet_NaN();
-  if (!field.empty()) {
-    const auto parsed = float_in(field);
-    if (!parsed || std::isinf(*parsed))
-      return rows.wrong(fmt::format(
-        "the label \"{}\" is no finite number, and --regression says that "
-        "labels are numbers to be learnt; leave it empty where none is known",
-        text));
-    if (!std::isnan(*parsed)) // Of which there are many kinds.
-      value = *parsed;
-  }
-  type.labels.push_back(std::isnan(value) ? -1 : 0);
-  const auto bytes =
-    std::bit_cast<std::array<std::uint8_t, sizeof(value)>>(value);
-  type.values.insert(type.values.end(), bytes.begin(), bytes.end());
-  return ok();
 }
 
 /// Reads the features of a table and gives them to `visit`, a block of rows at
@@ -127,20 +93,15 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
 }
 
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
-                                      char separator, bool regression) {
-  GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, separator));
-  if (regression)
-    for (const auto& set : layout.label_sets)
-      if (!set.label)
-        return rows.wrong(fmt::format(
-          "label set \"{}\" has a split alone, of nodes whose labels are "
-          "numbers; label sets have one class for each node",
-          set.name));
+                                      const csv_import_options& options) {
+  GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, options.separator));
   csv_node_type type{.name = table.type, .table = table};
-  label_texts labels;
+  label_texts texts;
+  label_numbers numbers{"--regression"};
   std::vector<csv_set_reader> sets;
   for (const auto& columns : layout.label_sets)
-    sets.emplace_back(columns);
+    sets.emplace_back(
+      columns, std::ranges::count(options.regression_sets, columns.name) != 0);
   for (;;) {
     GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
     if (!there)
@@ -148,10 +109,10 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     const auto& fields = rows.fields();
     GRAPHMILL_TRY(const auto node,
                   add_id(type, rows, trim_blanks(fields[*layout.id])));
-    if (layout.label && regression) {
-      GRAPHMILL_TRYV(add_value(rows, fields[*layout.label], type));
+    if (layout.label && options.regression) {
+      GRAPHMILL_TRYV(numbers.add(rows, fields[*layout.label]));
     } else if (layout.label) {
-      labels.add(fields[*layout.label]);
+      texts.add(fields[*layout.label]);
     }
     for (auto& set : sets)
       GRAPHMILL_TRYV(set.add(rows, node));
@@ -166,14 +127,14 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     if (which)
       type.splits[static_cast<std::size_t>(*which)].push_back(node);
   }
-  auto classes = labels.finish();
+  auto own = options.regression ? numbers.finish() : texts.finish();
   for (auto& set : sets) {
-    GRAPHMILL_TRY(auto read, set.finish(classes, rows));
+    GRAPHMILL_TRY(auto read, set.finish(own, rows));
     type.label_sets.push_back(std::move(read));
   }
-  if (!regression)
-    type.labels = std::move(classes.labels);
-  type.class_names = std::move(classes.names);
+  type.labels = std::move(own.labels);
+  type.values = std::move(own.values);
+  type.class_names = std::move(own.names);
   type.layout = std::move(layout);
   return type;
 }

@@ -39,9 +39,9 @@ struct csv_node_type {
 };
 
 /// Reads a table's ids, labels, splits, label sets and times.
-/// @param regression Whether labels are numbers to be learnt.
+/// @param options Say what separates fields, and which labels are numbers.
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
-                                      char separator, bool regression);
+                                      const csv_import_options& options);
 
 /// Reads the table again (to standardise, twice) and gives its features to a
 /// writer, a block of rows at a time. Fails if the table's columns have changed

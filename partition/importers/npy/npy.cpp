@@ -280,6 +280,8 @@ result<dataset_info> import_npy(const npy_import_options& options,
                      .times = wanted && wanted->order == split_order::time,
                      .multi_label = options.multi_label,
                      .regression = options.regression,
+                     .multi_label_sets = options.multi_label_sets,
+                     .regression_sets = options.regression_sets,
                      .ignore = options.ignore}));
   note_source(source, options.on_note);
   GRAPHMILL_TRY(auto plan, begin_import(folder, declare(source, options),

@@ -28,6 +28,10 @@ struct npy_import_options {
   bool multi_label = false;
   /// Labels are numbers to be learnt, one or several for each node.
   bool regression = false;
+  /// Label sets of which the same is so, by name: the two above are of the
+  /// types' own labels. Each must be there.
+  std::vector<std::string> multi_label_sets{};
+  std::vector<std::string> regression_sets{};
   std::vector<std::string> ignore{}; ///< Files of the folder to leave out.
   graph_changes changes{};
   note_callback on_note{};
@@ -46,6 +50,8 @@ struct npy_import_options {
 ///   features.npy              [N, F] or [N], any numbers, or as CSR:
 ///   features_indptr.npy       [N + 1], with features_indices.npy and
 ///   features_values.npy       width `num_features` of meta.json
+///   labels.<set>.npy          a label set: as labels.npy; its splits are
+///                             train_idx.<set>.npy and so on
 ///   meta.json                 name, num_nodes, num_classes, num_features,
 ///                             class_names
 ///

@@ -49,6 +49,21 @@ bool marks_one_each(std::span<const std::uint8_t> rows, std::size_t width) {
   return true;
 }
 
+/// Numbers with fractions are not taken for classes, nor for values without
+/// being asked to.
+result<void> expect_classes(const npy_array& labels,
+                            const npy_label_choice& how) {
+  const auto type = labels.type();
+  if (type != dtype::float16 && type != dtype::float32
+      && type != dtype::float64)
+    return ok();
+  return fail(ec::invalid_data,
+              "{} holds {}; integers expected: save classes as such, or import "
+              "with {} if labels are numbers to be learnt",
+              labels.path().string(), to_string(type),
+              how.option("--regression"));
+}
+
 /// Takes how many labels or values a node has, unless meta.json knows better.
 /// @param called "labels" or "values".
 result<void> take_row_width(npy_node_source& type, const npy_meta& meta,
@@ -73,11 +88,36 @@ result<void> take_row_width(npy_node_source& type, const npy_meta& meta,
 
 } // namespace
 
-bool has_label_rows(const npy_array& labels, bool wanted) {
-  return labels.shape().size() == 2 && (wanted || !is_list(labels));
+std::string npy_label_choice::option(std::string_view flag) const {
+  return set.empty() ? std::string{flag} : fmt::format("{}-set {}", flag, set);
 }
 
-result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels) {
+result<void> derive_npy_labels(npy_node_source& type, const npy_meta& meta,
+                               const npy_label_choice& how) {
+  const auto& labels = *type.labels;
+  if (how.regression)
+    return derive_npy_values(type, meta);
+  if (labels.shape().size() == 2 && (how.multi_label || !is_list(labels))) {
+    // Of label sets, those that are classes alone are numbered anew.
+    if (how.renumber && how.set.empty())
+      return fail(ec::invalid_argument,
+                  "--renumber-labels is for one label for each node, and {} "
+                  "has several; leave it out",
+                  labels.path().string());
+    return derive_npy_label_rows(type, meta, how);
+  }
+  if (how.multi_label)
+    return fail(ec::invalid_argument,
+                "{}: {} has one number for each node; a row of 0 and 1 for "
+                "each is expected",
+                how.option("--multi-label"), labels.path().string());
+  GRAPHMILL_TRYV(expect_one_label_each(labels, type.count));
+  GRAPHMILL_TRYV(expect_classes(labels, how));
+  return derive_npy_classes(type, meta, how.renumber);
+}
+
+result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels,
+                                                  const npy_label_choice& how) {
   const auto width = labels.shape()[1];
   GRAPHMILL_TRYV(expect_room_for_rows(labels, sizeof(std::uint8_t)));
   std::vector<std::uint8_t> rows(static_cast<std::size_t>(labels.size()));
@@ -96,9 +136,10 @@ result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels) {
                     "{} has {} numbers for each node, and number {} of node {} "
                     "is {}: nodes with several labels have 1 for each that "
                     "they have and 0 for the others, or -1 throughout if "
-                    "nothing is known of them; import with --regression if "
-                    "labels are numbers to be learnt",
-                    labels.path().string(), width, i % width, i / width, value);
+                    "nothing is known of them; import with {} if labels are "
+                    "numbers to be learnt",
+                    labels.path().string(), width, i % width, i / width, value,
+                    how.option("--regression"));
     }
   }
   return rows;
@@ -140,19 +181,19 @@ result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta) {
 }
 
 result<void> derive_npy_label_rows(npy_node_source& type, const npy_meta& meta,
-                                   bool wanted) {
+                                   const npy_label_choice& how) {
   const auto& labels = *type.labels;
   const auto path = labels.path().string();
   GRAPHMILL_TRYV(labels.expect_shape({type.count, -1}));
   const auto width = labels.shape()[1];
   GRAPHMILL_TRYV(take_row_width(type, meta, width, most_labels, "labels"));
-  GRAPHMILL_TRY(type.label_rows, read_label_rows(labels));
-  if (!wanted
+  GRAPHMILL_TRY(type.label_rows, read_label_rows(labels, how));
+  if (!how.multi_label
       && marks_one_each(type.label_rows, static_cast<std::size_t>(width)))
     return fail(ec::invalid_data,
                 "each row of {} marks one of {} classes: save argmax(axis=1) "
-                "of it, or import with --multi-label if nodes can have several",
-                path, width);
+                "of it, or import with {} if nodes can have several",
+                path, width, how.option("--multi-label"));
   type.kind = label_kind::multi_label;
   return ok();
 }

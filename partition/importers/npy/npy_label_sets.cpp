@@ -1,6 +1,7 @@
 #include "partition/importers/npy/npy_label_sets.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/importers/npy/npy_label_rows.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 
@@ -34,11 +35,10 @@ std::string_view set_of_file(std::string_view file, std::string_view prefix) {
 }
 
 /// The labels of a set, or of the type where the set is a split alone.
-result<incoming_labels> read_labels(npy_folder& folder,
-                                    const std::string& prefix,
-                                    const std::string& set,
-                                    const npy_node_source& type,
-                                    const npy_meta& meta, bool renumber) {
+result<incoming_labels>
+read_labels(npy_folder& folder, const std::string& prefix,
+            const std::string& set, const npy_node_source& type,
+            const npy_meta& meta, const npy_source_options& options) {
   npy_node_source shown;
   shown.name = type.name;
   shown.count = type.count;
@@ -49,22 +49,26 @@ result<incoming_labels> read_labels(npy_folder& folder,
                 "{}: label set \"{}\" has a split alone, and there is neither "
                 "{}labels.npy nor {} that it could be of",
                 folder.path().string(), set, prefix, file);
-  if (!shown.labels && type.kind != label_kind::classes)
-    return fail(ec::invalid_data,
-                "{}: label set \"{}\" has a split alone, of nodes that have "
-                "{}; label sets have one class for each node",
-                folder.path().string(), set,
-                type.kind == label_kind::regression ? "numbers for labels"
-                                                    : "several labels");
   if (shown.labels) {
-    GRAPHMILL_TRYV(expect_one_label_each(*shown.labels, type.count));
-    GRAPHMILL_TRYV(derive_npy_classes(shown, meta, renumber));
+    const auto named = [&set](const std::vector<std::string>& names) {
+      return std::ranges::find(names, set) != names.end();
+    };
+    GRAPHMILL_TRYV(
+      derive_npy_labels(shown, meta,
+                        {.renumber = options.renumber,
+                         .multi_label = named(options.multi_label_sets),
+                         .regression = named(options.regression_sets),
+                         .set = set}));
   }
   const auto& from = shown.labels ? shown : type;
   incoming_labels out{.name = set,
                       .labels = {},
                       .class_count = from.class_count,
-                      .class_names = from.class_names};
+                      .class_names = from.class_names,
+                      .kind = from.kind,
+                      .rows = from.label_rows};
+  if (from.kind != label_kind::classes)
+    return out;
   GRAPHMILL_TRY(out.labels, read_integers(*from.labels));
   if (!from.label_of_class.empty())
     renumber_labels(from.label_of_class, out.labels);
@@ -160,7 +164,7 @@ result<npy_split> open_npy_split(npy_folder& folder, const std::string& prefix,
 result<std::vector<incoming_labels>>
 read_npy_label_sets(npy_folder& folder, const std::string& prefix,
                     const npy_node_source& type, const npy_meta& meta,
-                    bool renumber) {
+                    const npy_source_options& options) {
   std::set<std::string> names;
   for (const auto& file : folder.names())
     if (const auto set = set_of_file(file, prefix); !set.empty())
@@ -172,10 +176,9 @@ read_npy_label_sets(npy_folder& folder, const std::string& prefix,
                   "{}: there are files of a label set that cannot be called "
                   "\"{}\"; use letters, digits, '-', '.' and single '_' within",
                   folder.path().string(), name);
-    GRAPHMILL_TRY(auto set,
-                  read_labels(folder, prefix, name, type,
-                              member_of_meta(meta, "label_sets", name),
-                              renumber));
+    GRAPHMILL_TRY(
+      auto set, read_labels(folder, prefix, name, type,
+                            member_of_meta(meta, "label_sets", name), options));
     split_ids seeds;
     for (auto which : all_splits) {
       GRAPHMILL_TRY(const auto opened,

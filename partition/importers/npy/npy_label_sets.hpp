@@ -49,13 +49,13 @@ result<npy_split> open_npy_split(npy_folder& folder, const std::string& prefix,
                                  split which, std::string_view set);
 
 /// Reads the label sets of a node type: `<prefix>labels.<set>.npy` with splits
-/// as above, or splits alone, of the type's own labels.
+/// as above, or splits alone, of the type's own labels, whatever kind they are.
 /// @param type With its count, own labels and classes.
 /// @param meta What meta.json says of the type; `label_sets`.`<set>` may have
 /// `num_classes` and `class_names`.
 result<std::vector<incoming_labels>>
 read_npy_label_sets(npy_folder& folder, const std::string& prefix,
                     const npy_node_source& type, const npy_meta& meta,
-                    bool renumber);
+                    const npy_source_options& options);
 
 } // namespace graphmill

@@ -37,12 +37,6 @@ result<void> expect_one_label_each(const npy_array& labels,
                                    std::int64_t nodes) {
   if (is_list(labels) && labels.size() == nodes)
     return ok();
-  if (labels.shape().size() == 2 && labels.rows() == nodes)
-    return fail(ec::invalid_data,
-                "{} has {} numbers for each node, and one label is expected: "
-                "save argmax(axis=1) of it if each row marks one class; a "
-                "label set cannot have several labels for each node",
-                labels.path().string(), labels.shape()[1]);
   return labels.expect_shape({nodes});
 }
 

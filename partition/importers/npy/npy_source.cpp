@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <string_view>
 
 namespace graphmill {
 
@@ -44,19 +46,6 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
            : std::clamp<std::int64_t>(*most, -1, highest) + 1;
 }
 
-/// Numbers with fractions are not taken for classes, nor for values without
-/// being asked to.
-result<void> expect_classes(const npy_array& labels) {
-  const auto type = labels.type();
-  if (type != dtype::float16 && type != dtype::float32
-      && type != dtype::float64)
-    return ok();
-  return fail(ec::invalid_data,
-              "{} holds {}; integers expected: save classes as such, or import "
-              "with --regression if labels are numbers to be learnt",
-              labels.path().string(), to_string(type));
-}
-
 /// Options that are each about what labels are.
 result<void> check_options(const npy_source_options& options) {
   if (options.regression && (options.multi_label || options.renumber))
@@ -64,6 +53,31 @@ result<void> check_options(const npy_source_options& options) {
                 "--regression is for labels that are numbers to be learnt, and "
                 "{} for classes; leave one of them out",
                 options.multi_label ? "--multi-label" : "--renumber-labels");
+  for (const auto& set : options.regression_sets)
+    if (std::ranges::count(options.multi_label_sets, set) != 0)
+      return fail(ec::invalid_argument,
+                  "--regression-set {0} and --multi-label-set {0} exclude each "
+                  "other; leave one of them out",
+                  set);
+  return ok();
+}
+
+/// Fails if a label set that an option names is not there, or is of another
+/// kind.
+result<void> expect_sets(const npy_source& source, std::string_view option,
+                         std::span<const std::string> names, label_kind kind) {
+  for (const auto& name : names) {
+    const auto named = [&](const incoming_labels& set) {
+      return set.name == name && set.kind == kind;
+    };
+    if (std::ranges::none_of(source.nodes, [&](const npy_node_source& type) {
+          return std::ranges::any_of(type.label_sets, named);
+        }))
+      return fail(ec::invalid_argument,
+                  "{0} {1}: there is no labels.{1}.npy, nor <type>.labels.{1}"
+                  ".npy",
+                  option, name);
+  }
   return ok();
 }
 
@@ -80,24 +94,11 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
                : type.dense  ? type.dense->rows()
                : type.indptr ? type.indptr->rows() - 1
                              : from_edges;
-  if (type.labels && options.regression) {
-    GRAPHMILL_TRYV(derive_npy_values(type, meta));
-  } else if (type.labels && has_label_rows(*type.labels, options.multi_label)) {
-    if (options.renumber)
-      return fail(ec::invalid_argument,
-                  "--renumber-labels is for one label for each node, and {} "
-                  "has several; leave it out",
-                  type.labels->path().string());
-    GRAPHMILL_TRYV(derive_npy_label_rows(type, meta, options.multi_label));
-  } else if (type.labels) {
-    if (options.multi_label)
-      return fail(ec::invalid_argument,
-                  "--multi-label: {} has one number for each node; a row of 0 "
-                  "and 1 for each is expected",
-                  type.labels->path().string());
-    GRAPHMILL_TRYV(expect_one_label_each(*type.labels, type.count));
-    GRAPHMILL_TRYV(expect_classes(*type.labels));
-    GRAPHMILL_TRYV(derive_npy_classes(type, meta, options.renumber));
+  if (type.labels) {
+    GRAPHMILL_TRYV(derive_npy_labels(type, meta,
+                                     {.renumber = options.renumber,
+                                      .multi_label = options.multi_label,
+                                      .regression = options.regression}));
   }
   if (type.dense) {
     const auto& shape = type.dense->shape();
@@ -159,8 +160,8 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
   }
   GRAPHMILL_TRYV(derive_counts(type, meta, from_edges, options));
   GRAPHMILL_TRYV(check_shapes(type));
-  GRAPHMILL_TRY(type.label_sets, read_npy_label_sets(folder, prefix, type, meta,
-                                                     options.renumber));
+  GRAPHMILL_TRY(type.label_sets,
+                read_npy_label_sets(folder, prefix, type, meta, options));
   return type;
 }
 
@@ -331,6 +332,11 @@ result<npy_source> open_npy_source(const fs::path& path,
     return fail(ec::invalid_argument,
                 "--regression: {} has no labels.npy to take numbers from",
                 path.string());
+  GRAPHMILL_TRYV(expect_sets(source, "--regression-set",
+                             options.regression_sets, label_kind::regression));
+  GRAPHMILL_TRYV(expect_sets(source, "--multi-label-set",
+                             options.multi_label_sets,
+                             label_kind::multi_label));
   return source;
 }
 

@@ -60,9 +60,12 @@ struct npy_source_options {
   /// Make classes of the labels that there are, whatever meta.json says of
   /// classes.
   bool renumber = false;
-  bool times = false;                ///< Open the times of nodes.
-  bool multi_label = false;          ///< Rows of labels are wanted.
-  bool regression = false;           ///< Labels are numbers to be learnt.
+  bool times = false;       ///< Open the times of nodes.
+  bool multi_label = false; ///< Rows of labels are wanted.
+  bool regression = false;  ///< Labels are numbers to be learnt.
+  /// Label sets of which the same is so, by name.
+  std::vector<std::string> multi_label_sets{};
+  std::vector<std::string> regression_sets{};
   std::vector<std::string> ignore{}; ///< Files to leave out.
 };
 

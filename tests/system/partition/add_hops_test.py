@@ -117,17 +117,21 @@ class Hops(runs.Workplace):
                 for array, content in (
                         ("edges", self.edges["paper__cites__paper"]),
                         ("features", np.ones((NODES, 1), np.float32)),
-                        ("labels", labels), ("train_idx", np.arange(50))):
+                        ("labels", labels), ("train_idx", np.arange(50)),
+                        ("labels.too", labels)):
                     np.save(arrays / f"{array}.npy", content)
-                imported("npy", arrays, "--out", self.top / name, flag)
+                imported("npy", arrays, "--out", self.top / name, flag,
+                         f"{flag}-set", "too")
                 out = self.top / f"{name}-hops"
                 add_hops.add_hops(self.top / name, out, 1, program())
                 old, new = Dataset(self.top / name), Dataset(out)
-                for key in ("labels", "class_count", "splits"):
+                for key in ("labels", "class_count", "splits", "label_sets"):
                     self.assertEqual(old.info["node_types"][0][key],
                                      new.info["node_types"][0][key], key)
-                np.testing.assert_array_equal(old.node_array("node", "labels"),
-                                              new.node_array("node", "labels"))
+                for array in ("labels", "labels.too"):
+                    np.testing.assert_array_equal(
+                        old.node_array("node", array),
+                        new.node_array("node", array))
 
     def test_pieces_do_not_matter(self):
         """Whole numbers add up to the same in any pieces."""

@@ -45,6 +45,100 @@ def label_arrays(seed, classes):
             "val_idx": order[40:60], "test_idx": order[60:81]}
 
 
+def kind_arrays():
+    """Of both other kinds, by the names of label sets: several labels, and two
+    numbers, of all nodes but for nine."""
+    rng = np.random.default_rng(3)
+    kinds = {}
+    for name, labels, unknown in (
+            ("tags", rng.integers(0, 2, (NODES, 3)), -1),
+            ("height", rng.normal(size=(NODES, 2)).astype(np.float32),
+             np.nan)):
+        order = rng.permutation(NODES)
+        labels[order[81:]] = unknown
+        kinds[name] = {"labels": labels, "train_idx": order[:40],
+                       "val_idx": order[40:60], "test_idx": order[60:81]}
+    return kinds
+
+
+class LabelKinds(runs.Workplace):
+    """Label sets that are several labels, or numbers, of nodes whose own labels
+    are classes."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.kinds = kind_arrays()
+        source = write_graph(cls.top / "source")
+        save(source, **label_arrays(1, 3),
+             **{f"{array}.{name}": content
+                for name, arrays in cls.kinds.items()
+                for array, content in arrays.items()})
+        cls.all = cls.top / "all"
+        imported("npy", source, "--regression-set", "height", "--out", cls.all)
+        cls.parts = partitioned(cls.all, 3, "random")
+        cls.alone = {}
+        for name, arrays in cls.kinds.items():
+            source = write_graph(cls.top / f"source-{name}")
+            save(source, **arrays)
+            cls.alone[name] = cls.top / name
+            imported("npy", source, "--out", cls.alone[name],
+                     *(["--regression"] if name == "height" else []))
+
+    def test_what_is_written(self):
+        dataset = Dataset(self.all)
+        self.assertEqual(dataset.info["format_version"], 4)
+        self.assertNotIn("labels", dataset.node_type("node"))
+        self.assertEqual({each["name"]: each["labels"] for each in
+                          dataset.node_type("node")["label_sets"]},
+                         {"tags": "multi_label", "height": "regression"})
+        for name, alone in self.alone.items():
+            for array in ("labels", "train", "val", "test"):
+                np.testing.assert_array_equal(
+                    dataset.node_array("node", f"{array}.{name}"),
+                    Dataset(alone).node_array("node", array))
+        for folder in (self.parts, self.all):
+            done = graphmill("inspect", folder, "--quiet")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for name, what in (("tags", "3 labels"), ("height", "2 numbers")):
+            self.assertIn(f"label set {name} of node (train 40, val 20, test "
+                          f"21): {what}, 9 nodes without", done.stdout)
+        told = {each["name"]: each for each in
+                self.ask("inspect", self.all)["node_types"][0]["label_sets"]}
+        self.assertTrue(told["tags"]["multi_label"])
+        self.assertEqual(len(told["height"]["values"]), 2)
+
+    def test_weights(self):
+        """The same as where these are the own labels: whole, in parts and on a
+        cluster."""
+        wants = {name: self.train(DEFINITION, alone)
+                 for name, alone in self.alone.items()}
+        for name, want in wants.items():
+            definition = merged(DEFINITION, {"labels": name})
+            for data in (self.all, self.parts):
+                with self.subTest(labels=name, data=data.name):
+                    got = self.train(definition, data)
+                    self.assertEqual(got["digest"], want["digest"])
+                    self.assertEqual(got["test"], want["test"])
+            about = (pathlib.Path(got["run"]) / "run.json").read_text()
+            self.assertIn("regression" if name == "height" else "multi_label",
+                          about)
+        with Cluster(self.top / "cluster", self.parts,
+                     ["0", "1,2"]) as cluster:
+            for name, want in wants.items():
+                summary = cluster.run(self.write(
+                    merged(DEFINITION, {"labels": name}), self.parts))
+                self.assertEqual(summary["digest"], want["digest"], name)
+
+    def test_a_folder_keeps_its_kind(self):
+        run = self.train(merged(DEFINITION, {"labels": "tags"}),
+                         self.all)["run"]
+        done = graphmill("resume", run, "--from-start", "--with-changes",
+                         "--set", "labels=height")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("in the place of any of several labels", done.stderr)
+
+
 class LabelSets(runs.Workplace):
     @classmethod
     def setUpClass(cls):
@@ -160,7 +254,7 @@ class LabelSets(runs.Workplace):
         self.assertIn("`labels` has chosen the best epoch", done.stderr)
 
     def test_a_folder_keeps_its_kind_of_labels(self):
-        """Own labels may be several, those of label sets are one class."""
+        """Own labels are several, those of the label set are one class."""
         source = write_graph(self.top / "source-kinds")
         rng = np.random.default_rng(7)
         save(source, labels=rng.integers(0, 2, (NODES, 3)).astype(np.uint8),

@@ -142,9 +142,4 @@ CATCH_TEST_CASE("a column of labels is numbers where that is asked for",
         "nodes.csv:3: the label \"tall\" is no finite number"));
   CATCH_CHECK(has(error_of(import_table("id,split", "a,\nb,\nc,\n")).message,
                   "--regression: no node table has a column of labels"));
-  CATCH_CHECK(has(error_of(import_table("id,label,split,split.other",
-                                        "a,1,train,val\nb,2,,\nc,3,,\n"))
-                    .message,
-                  "label set \"other\" has a split alone, of nodes whose "
-                  "labels are numbers"));
 }
