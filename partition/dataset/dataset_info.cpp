@@ -175,6 +175,9 @@ result<dataset_info> read_info(const object_reader& in) {
   dataset_info info;
   GRAPHMILL_TRY(const auto version,
                 in.integer("format_version", std::numeric_limits<int>::max()));
+  if (version < 1)
+    return fail(ec::invalid_data, "{}: there is no format version {}", in.where,
+                version);
   if (version > dataset_format_version)
     return fail(ec::version_mismatch,
                 "{} has format version {}; this Graphmill reads up to {}: use "

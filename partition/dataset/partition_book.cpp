@@ -63,8 +63,9 @@ result<std::vector<node_id>> read_offsets(const json& offsets,
 
 result<partition_book> read_book(const json& in, const std::string& where) {
   const auto version = integer_of(in.at("format_version")).value_or(-1);
-  if (version < 0)
-    return fail(ec::invalid_data, "{}: \"format_version\" is no number", where);
+  if (version < 1)
+    return fail(ec::invalid_data,
+                "{}: \"format_version\" is no number from 1 on", where);
   if (version > partitions_format_version)
     return fail(ec::version_mismatch,
                 "{} has format version {}; this Graphmill reads up to {}: use "

@@ -99,7 +99,7 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
     for (auto& set : type.label_sets)
       set.split_counts = {};
   }
-  GRAPHMILL_TRYV(check_info(info, folder.string()));
+  GRAPHMILL_TRYV(check_info(info, "the new dataset"));
   dataset_writer writer;
   auto& self = *writer.impl_;
   self.folder = folder;

@@ -1,5 +1,6 @@
 #include "partition/importers/csv/csv_columns.hpp"
 
+#include "messages/base/printable.hpp"
 #include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_roles.hpp"
@@ -11,6 +12,9 @@
 namespace graphmill {
 
 namespace {
+
+/// Of an id in a note.
+constexpr std::size_t most_bytes_shown = 60;
 
 std::vector<std::size_t> all_columns(const csv_layout& layout) {
   std::vector<std::size_t> columns;
@@ -235,8 +239,9 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
     tell_note(options_.on_note,
               "{}: its first row is taken for an edge ({}, {}); if it is a "
               "header, say --header",
-              table.file.filename().string(), first[*layout.source],
-              first[*layout.destination]);
+              table.file.filename().string(),
+              shortened(first[*layout.source], most_bytes_shown),
+              shortened(first[*layout.destination], most_bytes_shown));
   return layout;
 }
 

@@ -8,6 +8,8 @@
 #include "partition/importers/npy/npy_source.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace graphmill {
@@ -26,6 +28,23 @@ std::size_t find_or_add(csv_graph& graph, const std::string& name) {
   return graph.nodes.size() - 1;
 }
 
+/// How tables of elsewhere write that nothing is known.
+constexpr auto words_for_none = std::to_array<std::string_view>(
+  {"nan", "none", "null", "na", "n/a", "?", "-1", "-100"});
+
+/// Says which classes are called as if no label were known: here they are
+/// classes like others.
+void tell_classes_for_none(const csv_node_type& type,
+                           const note_callback& on_note) {
+  for (const auto& name : type.class_names)
+    if (std::ranges::find(words_for_none, lower_name(name))
+        != words_for_none.end())
+      tell_note(on_note,
+                "{}: label \"{}\" is a class like any other; where no label "
+                "is known, leave the field empty",
+                type.table->file.filename().string(), name);
+}
+
 result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
                        csv_chooser& chooser) {
   for (const auto& table : options.nodes) {
@@ -40,6 +59,7 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
     GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
     GRAPHMILL_TRY(auto type,
                   read_node_table(table, std::move(layout), options));
+    tell_classes_for_none(type, options.on_note);
     graph.nodes.push_back(std::move(type));
   }
   return ok();
@@ -54,6 +74,8 @@ result<void> add_edges(csv_graph& graph, const csv_import_options& options,
                   "\"{}\" is no edge type; <source>__<name>__<destination> "
                   "expected",
                   table.type);
+    for (const auto& part : *parts)
+      GRAPHMILL_TRYV(check_name(part, "--edges " + table.type));
     if (std::ranges::any_of(graph.edges, [&table](const csv_edge_file& other) {
           return other.table.type == table.type;
         }))

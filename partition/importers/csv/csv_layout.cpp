@@ -68,8 +68,15 @@ bool names_table(const std::string& name, const csv_table& table) {
 result<bool> next_csv_row(csv_reader& rows, const csv_layout& layout) {
   GRAPHMILL_TRY(const auto there, rows.next());
   const auto fields = rows.fields().size();
-  if (!there || fields == layout.count())
-    return there;
+  if (!there)
+    return false;
+  // Tables that were put together bring theirs along.
+  if (layout.header && fields == layout.count()
+      && trim_blanks(rows.fields().front()) == layout.names.front()
+      && trimmed_fields(rows) == layout.names)
+    return rows.wrong("this row repeats the header: take it out");
+  if (fields == layout.count())
+    return true;
   if (layout.source && fields == 1)
     return rows.wrong(one_csv_field);
   return rows.wrong(fmt::format("{} fields; {} expected, as in the {}", fields,

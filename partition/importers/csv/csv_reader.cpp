@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <exception>
 #include <optional>
@@ -26,6 +27,13 @@ constexpr std::size_t csv_block_bytes = std::size_t{1} << 16;
 /// does not fill the memory.
 constexpr std::size_t longest_row = std::size_t{1} << 24;
 constexpr int end_of_file = -1;
+
+/// What files begin with that zip, xz, Zstandard and bzip2 make.
+constexpr auto packed_begins =
+  std::to_array<std::string_view>({"PK\x03\x04",
+                                   "\xfd"
+                                   "7zXZ",
+                                   "\x28\xb5\x2f\xfd", "BZh91AY&SY"});
 
 /// The separator of the first row in the first block of a file.
 char detect_separator(std::string_view text) {
@@ -55,8 +63,16 @@ std::string_view what_else(std::string_view block) {
            "examples/to_graphmill.py, or save a list of its edges";
   if (block.starts_with("\xff\xfe") || block.starts_with("\xfe\xff"))
     return "in UTF-16: save it in UTF-8";
+  for (const auto begin : packed_begins)
+    if (block.starts_with(begin))
+      return "packed, and by something else than gzip: unpack it";
   if (block.find('\0') != block.npos)
     return "no text, for it has NUL characters";
+  if (const auto returned = block.find('\r'); returned != block.npos
+                                              && returned + 1 < block.size()
+                                              && block.find('\n') == block.npos)
+    return "in lines that end with carriage returns alone: save it with line "
+           "feeds";
   return {};
 }
 
@@ -129,6 +145,12 @@ bool csv_reader::impl::refill() {
     const auto got =
       stream.sgetn(block.data(), static_cast<std::streamsize>(block.size()));
     block.resize(static_cast<std::size_t>(std::max<std::streamsize>(got, 0)));
+  } catch (const io::gzip_error&) {
+    block.clear();
+    failure = fail(ec::invalid_data,
+                   "cannot read {}: as a gzip file it is cut short or damaged "
+                   "(`gzip -t` tells); make it again",
+                   path.string());
   } catch (const std::exception& broken) {
     block.clear();
     failure = fail(ec::invalid_data, "cannot read {}: {}", path.string(),

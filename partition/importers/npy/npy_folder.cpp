@@ -101,8 +101,10 @@ result<npy_folder> npy_folder::open(const fs::path& path,
   for (fs::directory_iterator entry{path, failed};
        !failed && entry != fs::directory_iterator{}; entry.increment(failed)) {
     std::error_code unknown;
-    if (!entry->is_directory(unknown))
-      folder.names_.insert(entry->path().filename().string());
+    auto name = entry->path().filename().string();
+    // A folder that is called like an array is refused when it is opened.
+    if (!entry->is_directory(unknown) || looks_like_data(name))
+      folder.names_.insert(std::move(name));
   }
   if (failed)
     return fail_errno(failed.value(), "cannot list {}", path.string());

@@ -6,6 +6,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -142,6 +143,14 @@ YAML::Mark mark_of(std::string_view text, std::size_t offset) {
   return mark;
 }
 
+/// Whether a line, counted from 0, is indented by a tab, as YAML must not be.
+bool indented_by_tab(std::string_view text, int line) {
+  for (; line > 0 && !text.empty(); --line)
+    text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
+  const auto begin = text.find_first_not_of(' ');
+  return begin != text.npos && text[begin] == '\t';
+}
+
 } // namespace
 
 std::optional<yaml_node> parse_yaml(std::string_view text,
@@ -169,6 +178,9 @@ std::optional<yaml_node> parse_yaml(std::string_view text,
       return refuse({}, "more than one YAML document in the file");
     return root;
   } catch (const YAML::Exception& broken) {
+    if (indented_by_tab(text, broken.mark.line))
+      return refuse(broken.mark, "not valid YAML: a tab before what stands "
+                                 "here; indent with spaces");
     return refuse(broken.mark,
                   format_printable("not valid YAML: {}", broken.msg));
   } catch (const std::exception& broken) {

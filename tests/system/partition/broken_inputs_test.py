@@ -1,0 +1,323 @@
+"""Every row of partition/broken-inputs.md: the input is made, the command run,
+and its exit code and sentence are those of the page.
+
+What is broken is made here and in support/broken_inputs.py; rows that
+odd_input_test.py has in its tables are made by those."""
+
+import concurrent.futures
+import gzip
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import odd_input_test
+import support
+from broken_inputs import (
+    DEFINITION, NODES, arrays, cut, dataset, definition, element, emptied,
+    field, header, labels, longer, meta, parts, pickled, predicted, renamed,
+    run, sparse, table, to_folder, to_loop, to_pipe, told, type_told, weights,
+    with_not_a_number, within)
+from support import ROOT, graphmill, np, program
+
+PAGE = (ROOT / "partition/broken-inputs.md").read_text()
+PATIENCE_SECONDS = 100
+CHECKPOINT = ("checkpoints", "0000001-0000000000")
+LINKS = "edges/node__links__node"
+
+# By the headings of the page, and the first column of its tables.
+MAKERS = {
+    "Tables of text": {
+        "a byte order mark": table("\ufeffsource,target\na,b\n",
+                                    "\ufeff" + NODES),
+        "line ends of Windows, in some lines": table("a,b\r\nb,c\n"),
+        "line ends of old Macs": table("a,b\rb,c\r"),
+        "UTF-16": table("a,b\n".encode("utf-16")),
+        "a NUL character": table(b"a,b\nb\0,c\n"),
+        "a line break in a quoted id": table('"a\nz",b\n', None),
+        "a gzip file, also of several members": table(
+            gzip.compress(b"a,b\n") + gzip.compress(b"b,c\n")),
+        "a gzip file that is cut": table(gzip.compress(b"a,b\n" * 99)[:-12]),
+        "a zip archive": table(b"PK\3\4\n\0\0\0"),
+        "a file of Zstandard": table(b"\x28\xb5\x2f\xfd\x04\x00\n"),
+        "an empty edge list and no table": table("", None),
+        "an empty node table": table("a,b\n", ""),
+        "a folder as table": table(to_folder),
+        "a link to itself as table": table(to_loop),
+        "a pipe as table": table(to_pipe),
+        "a comment between edges": table("a,b\n# hi\nb,c\n", None),
+        "the header again, between edges": table(
+            "source,target\na,b\nsource,target\nb,c\n", None),
+        "`nan` as a feature": table("a,b\n", NODES.replace(",1", ",nan")),
+        "a feature beyond float32": table("a,b\n",
+                                          NODES.replace(",1", ",1e39")),
+        "no value for a feature": table("a,b\n", NODES.replace(",1", ",")),
+        "`None` as a label": table("a,b\n", NODES.replace("b,y", "b,None")),
+        "`-1` as a label among texts": table("a,b\n",
+                                             NODES.replace("b,y", "b,-1")),
+        "no label of a node of a split": table("a,b\n",
+                                               NODES.replace("a,x", "a,")),
+        "ids that are negative, or beyond 2^63": table(
+            "-1,2\n2,99999999999999999999999\n", None),
+        "the edges of one type twice": table("a,b\n", NODES, "--edges",
+                                             "e.csv"),
+        "two node tables of one type": table("a,b\n", NODES, "--nodes",
+                                             "n.csv"),
+        "a type called `..`": table("a,b\n", None, "--edges",
+                                    "..__to__b=e.csv"),
+        "a type with a space": table("a,b\n", None, "--edges",
+                                     "x y__to__b=e.csv"),
+        "shares that are no numbers": table("a,b\n", NODES, "--split",
+                                            "nan,0.1,0.1"),
+    },
+    "Arrays": {
+        "pickled objects": arrays(labels=pickled),
+        "records": arrays(labels=np.zeros(40, [("a", int), ("b", float)])),
+        "complex numbers": arrays(features=np.ones((40, 5), complex)),
+        "a file that is cut": arrays(features=cut),
+        "a file that is too long": arrays(features=longer),
+        "an empty file": arrays(features=emptied),
+        "a header that tells of more than there is": arrays(labels=header(
+            "{'descr': '<i8', 'fortran_order': False, 'shape': (40,), }")),
+        "a header whose shape overflows": arrays(labels=header(
+            "{'descr': '<i8', 'fortran_order': False, "
+            "'shape': (4611686018427387904, 4), }")),
+        "a header with a negative extent": arrays(labels=header(
+            "{'descr': '<i8', 'fortran_order': False, 'shape': (-8,), }")),
+        "a folder called `features.npy`": arrays(features=to_folder),
+        "a pipe as array": arrays(features=to_pipe),
+        "a link to itself as array": arrays(features=to_loop),
+        "an array packed by gzip": arrays(features=lambda path: (
+            path.write_bytes(gzip.compress(path.read_bytes())))),
+        "`inf` in features": arrays(features=np.full((40, 5), np.inf)),
+        "features of no node": arrays(features=np.zeros((0, 5), np.float32)),
+        "features of a node too many": arrays(features=np.zeros((41, 5))),
+        "no edges at all": arrays(edges=np.zeros((2, 0), int)),
+        "a source below 0": arrays(edges=np.array([[0, 1, -1], [1, 2, 3]])),
+        "a destination that is no node": arrays(
+            edges=np.array([[0, 1, 2], [1, 2, 40]])),
+        "labels of a node too many": arrays(labels=np.zeros(41, int)),
+        "a label of -100": arrays(labels=labels(n30=-100)),
+        "a label that is no class": arrays(labels=labels(n30=3)),
+        "a training node without a label": arrays(labels=labels(n7=-1)),
+        "classes as floats that are whole": arrays(
+            labels=labels().astype(float)),
+        "a label of 2^62": arrays(labels=labels(n30=2**62), meta=meta(
+            num_classes=None)),
+        "a seed that is no node": arrays(train_idx=np.array([40, 2])),
+        "a seed twice": arrays(train_idx=np.array([2, 2])),
+        "a seed in two splits": arrays(train_idx=np.array([9, 2])),
+        "no training nodes": arrays(train_idx=np.zeros(0, int)),
+        "seeds as floats": arrays(train_idx=np.array([1.0, 2.0])),
+        "a sparse feature beyond the last column": sparse(
+            columns=np.full(40, 5)),
+        "rows of sparse features that overlap": sparse(
+            begin=np.array([0, 5, *range(2, 41)])),
+        "sparse entries in no row": sparse(
+            begin=np.minimum(np.arange(41), 39)),
+        "a sparse column twice in a row": sparse(
+            begin=np.array([0] + [40] * 40)),
+        "`meta.json` that is no JSON": arrays(meta="{rubbish"),
+        "`meta.json` with a key twice": arrays(
+            meta='{"num_nodes": 40, "num_nodes": 41}'),
+        "`meta.json` with 100,000 levels": arrays(meta="[" * 100000),
+        "`meta.json` with another number of nodes": arrays(
+            meta=meta(num_nodes=39)),
+        "`meta.json` with a negative count": arrays(meta=meta(num_nodes=-1)),
+        "`meta.json` with a billion classes": arrays(
+            meta=meta(num_classes=10**9)),
+    },
+    "Datasets and their parts": {
+        "no `dataset.json`": dataset(
+            lambda folder: (folder / "dataset.json").unlink()),
+        "`dataset.json` that is cut": dataset(within("dataset.json", by=cut)),
+        "a pipe as `dataset.json`": dataset(
+            within("dataset.json", by=to_pipe)),
+        "a format of the future": dataset(within("dataset.json", by=told(
+            lambda document: document.update(format_version=9)))),
+        "a format that never was": dataset(within("dataset.json", by=told(
+            lambda document: document.update(format_version=0)))),
+        "a count of nodes that arrays contradict": type_told(count=257),
+        "a count of 2^62": type_told(count=2**62),
+        "a type called `../x`": type_told(name="../x"),
+        "a node type twice": dataset(within("dataset.json", by=told(
+            lambda document: document["node_types"].append(
+                document["node_types"][0])))),
+        "a feature that is no number": dataset(within(
+            "nodes/node/features.npy", by=element(5, np.nan))),
+        "a source that is no node": dataset(within(
+            LINKS, "indices.npy", by=element(5, 256))),
+        "lists of edges that overlap": dataset(within(
+            LINKS, "indptr.npy", by=element(5, 900))),
+        "a dataset in a link to itself": dataset(
+            lambda folder: (shutil.rmtree(folder), folder.symlink_to("set"))),
+        "more parts than nodes": dataset(
+            lambda folder: None, "partition", "set", "--parts", "257", "--out",
+            "out", "--method", "random", "--quiet"),
+        "no parts": dataset(lambda folder: None, "partition", "set",
+                            "--parts", "0"),
+        "a part that is gone": parts(within("part-1", by=shutil.rmtree)),
+        "parts that have been swapped": parts(lambda folder: [
+            (folder / old).rename(folder / new) for old, new in (
+                ("part-0", "x"), ("part-1", "part-0"), ("x", "part-1"))]),
+        "seeds of parts that are cut": parts(within("seeds/node/train.npy",
+                                                    by=cut)),
+    },
+    "Definitions": {
+        "an empty file of a definition": definition(""),
+        "a list": definition("- a\n"),
+        "a definition in UTF-16": definition(DEFINITION.encode("utf-16")),
+        "a definition with a byte order mark": definition("\ufeff"
+                                                          + DEFINITION),
+        "a pipe as definition": definition(to_pipe),
+        "a file without an end": definition(
+            lambda path: path.symlink_to("/dev/zero")),
+        "a definition of 1 MiB": definition(DEFINITION + "#" + "x" * 2**20),
+        "a tab as indentation": definition(
+            "dataset: set\nmodel:\n\thidden: 8\n"),
+        "a key twice": field("model: {hidden: 8, hidden: 16}"),
+        "an anchor, as of a bomb": definition(
+            "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"),
+        "a tag": definition("dataset: !!python/object/apply:os.system [x]\n"),
+        "100,000 open brackets": definition("dataset: " + "[" * 100000),
+        "two documents": definition(f"{DEFINITION}---\n{DEFINITION}"),
+        "a field that is misspelt": field("model: {hiden: 8}"),
+        "a kind that is misspelt": field("model: {kind: saeg}"),
+        "a section that is empty": field("model:"),
+        "a negative fanout": field("sampler: {fanouts: [-2, 3]}"),
+        "no fanouts": field("sampler: {fanouts: []}"),
+        "a fanout beyond 2^64": field(
+            "sampler: {fanouts: [18446744073709551617]}"),
+        "a batch of no seeds": field("train: {batch_size: 0}"),
+        "a batch of 1e3 seeds": field("train: {batch_size: 1e3}"),
+        "a learning rate of nan": field("optimizer: {learning_rate: nan}"),
+        "a learning rate below 0": field("optimizer: {learning_rate: -0.1}"),
+        "`yes` for true": field("model: {layer_norm: yes}"),
+        "a name that leads elsewhere": field("name: ../../etc"),
+        "a label set that there is not": field("labels: topic"),
+        "`--set` without a value": definition(DEFINITION, "--set",
+                                              "model.hidden"),
+    },
+    "Weights, checkpoints and lists of nodes": {
+        "weights that are cut": weights(cut),
+        "weights that are too long": weights(longer),
+        "weights in a folder": weights(to_folder),
+        "weights in a pipe": weights(to_pipe),
+        "weights of PyTorch": weights(lambda path: path.write_bytes(
+            b"\x80\x02}q\0." + b"x" * 99)),
+        "weights with another bit": run(
+            within("weights.safetensors", by=with_not_a_number), "evaluate"),
+        "a definition changed beside its weights": run(
+            within("definition.yaml", by=renamed("hidden: 8", "hidden: 9")),
+            "evaluate"),
+        "a run without `run.json`": run(
+            lambda folder: (folder / "run.json").unlink(), "evaluate"),
+        "a checkpoint that is cut": run(
+            within(*CHECKPOINT, "tensors.safetensors", by=cut), "resume",
+            "--set", "train.epochs=2", "--with-changes"),
+        "a checkpoint's state that is cut": run(
+            within(*CHECKPOINT, "state.json", by=cut), "resume", "--set",
+            "train.epochs=2", "--with-changes"),
+        "nodes that there are not": predicted(np.array([256])),
+        "nodes as floats": predicted(np.array([1.5])),
+        "an empty list of nodes": predicted(np.zeros(0, int)),
+        "a word among nodes": predicted("1\nx\n"),
+    },
+}
+
+
+def maker(heading, name):
+    """What makes the input of a row."""
+    if name in MAKERS[heading]:
+        return MAKERS[heading][name]
+    for row in odd_input_test.CSV_REFUSED:
+        if heading == "Tables of text" and row[0] == name:
+            return table(row[1], row[2], *row[3])
+    for row in odd_input_test.NPY_REFUSED:
+        if heading == "Arrays" and row[0] == name:
+            return arrays(*row[2], **row[1])
+    return None
+
+
+def rows_of_page():
+    """Of all tables: heading, name, exit code, what is said."""
+    for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
+        for line in section.splitlines():
+            cells = [cell.strip() for cell in line.split(" | ")]
+            if len(cells) == 3 and cells[1].isdigit():
+                yield (section.splitlines()[0], cells[0].removeprefix("| "),
+                       int(cells[1]), cells[2].removesuffix(" |"))
+
+
+class BrokenInputs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = pathlib.Path(tempfile.mkdtemp(prefix="graphmill-"))
+        cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
+        cls.good = cls.top / "good"
+        cls.good.mkdir()
+        support.imported("rmat", "--out", cls.good / "set", "--scale", 8,
+                         "--edges", 1000, "--features", 4, "--classes", 3,
+                         "--train", 0.2)
+        path = cls.good / "d.yaml"
+        path.write_text(DEFINITION)
+        for words in (
+                ("partition", cls.good / "set", "--parts", 2, "--method",
+                 "random", "--out", cls.good / "parts", "--quiet"),
+                ("train", path, "--data", cls.good / "set", "--runs",
+                 cls.good / "runs", "--quiet")):
+            done = graphmill(*words)
+            assert done.returncode == 0, done.stderr
+        next((cls.good / "runs").iterdir()).rename(cls.good / "run")
+
+    def answer(self, number, make):
+        """Makes an input in a folder of its own; returns the finished
+        process."""
+        place = self.top / str(number)
+        place.mkdir()
+        words = make(place, self.good)
+        return subprocess.run([program(), *map(str, words)], cwd=place,
+                              text=True, errors="backslashreplace",
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=PATIENCE_SECONDS)
+
+    def test_rows(self):
+        rows = list(rows_of_page())
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            answers = list(pool.map(
+                lambda numbered: self.answer(
+                    numbered[0], maker(*numbered[1][:2])), enumerate(rows)))
+        for (heading, name, code, said), done in zip(rows, answers):
+            with self.subTest(heading, input=name):
+                text = done.stdout + done.stderr
+                self.assertEqual(done.returncode, code, text)
+                self.check_said(text, said)
+                if code != 0 and "\ngraphmill: " in "\n" + done.stderr:
+                    self.assertEqual(len(done.stderr.split("graphmill: ")), 2)
+
+    def check_said(self, text, said):
+        """The pieces of a shortened sentence, in their order."""
+        at = 0
+        for piece in said.split(" ... "):
+            self.assertIn(piece, text[at:])
+            at = text.index(piece, at) + len(piece)
+
+    def test_the_page_has_every_input(self):
+        named = [(heading, name) for heading, name, *_ in rows_of_page()]
+        self.assertEqual(len(named), len(set(named)))
+        for heading, name in named:
+            self.assertIsNotNone(maker(heading, name), name)
+        self.assertLessEqual(
+            {(heading, name) for heading in MAKERS
+             for name in MAKERS[heading]}, set(named))
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)
