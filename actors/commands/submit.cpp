@@ -38,16 +38,25 @@ struct watch_options {
   bool quiet = false;
 };
 
-/// Follows a run until it or the user's patience ends.
+/// Follows a run until it or the user's patience ends, or nobody reads on.
 result<int> watch(cluster_client& client, const std::string& run, bool json,
                   bool quiet) {
   run_watcher::settings with;
   with.run = run;
   with.table = quiet ? nullptr : json ? stderr : stdout;
   with.quiet = quiet;
+  auto is_read = true;
+  with.check = [&is_read]() -> result<void> {
+    GRAPHMILL_TRY(is_read, flush_output());
+    if (!is_read)
+      return fail(ec::cancelled, "nobody reads what is printed");
+    return ok();
+  };
   auto ended = run_watcher{client, std::move(with)}.follow();
   if (ended)
     return conclude_run(ended.value(), json, quiet);
+  if (!is_read)
+    return 0;
   if (ended.error().code == ec::cancelled)
     return fail(ec::cancelled,
                 "watches no more; run {0} goes on. `graphmill watch {0}` shows "

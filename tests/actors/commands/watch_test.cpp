@@ -236,6 +236,34 @@ CATCH_TEST_CASE("watching goes on when the coordinator is back",
     contains("run good-1 failed: the coordinator ended while it was on"));
 }
 
+CATCH_TEST_CASE("a run whose rows nobody reads any more is not watched",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  coordinator.on(method::submit, take_run);
+  coordinator.on(method::runs, [](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(run_state::running)}, false});
+  });
+  coordinator.on(method::watch, [](const payload& body) -> result<payload> {
+    std::this_thread::sleep_for(10ms);
+    GRAPHMILL_TRY(const auto request, decode_watch_request(body));
+    watch_reply out;
+    out.record = record(run_state::running);
+    out.events = {metrics("train", static_cast<int>(request.cursor) + 1, 0.25)};
+    out.next = request.cursor + 1;
+    return encode(out);
+  });
+  for (const auto* command : {"watch good-1", "submit good.yaml --watch"}) {
+    CATCH_INFO(command);
+    const auto got = user.runs(
+      command,
+      "timeout 60 sh -c '{ \"$0\" \"$@\"; echo code $?. >&2; } | head -c 1'");
+    CATCH_CHECK(got.code == 0); // Of the reader.
+    CATCH_CHECK_THAT(got.errors, contains("code 0."));
+  }
+  CATCH_CHECK(coordinator.count(method::cancel) == 0);
+}
+
 CATCH_TEST_CASE("a signal ends watching, not the run", "[cluster_commands]") {
   fake_coordinator coordinator;
   const user user{coordinator.address(), coordinator.key_file()};
