@@ -48,7 +48,9 @@ result<int> watch(cluster_client& client, const std::string& run, bool json,
   auto is_read = true;
   with.check = [&is_read]() -> result<void> {
     GRAPHMILL_TRY(is_read, flush_output());
-    return is_read ? ok() : fail(ec::cancelled, "nobody reads what is printed");
+    if (!is_read)
+      return fail(ec::cancelled, "nobody reads what is printed");
+    return ok();
   };
   auto ended = run_watcher{client, std::move(with)}.follow();
   if (ended)
