@@ -1,5 +1,6 @@
 #include "actors/base/request_watch.hpp"
 
+#include "actors/base/timeouts.hpp"
 #include "messages/base/caught.hpp"
 
 #include <algorithm>
@@ -12,10 +13,6 @@ namespace {
 /// At least so often, while requests wait: what was stopped for long is noticed
 /// by a look that comes late.
 constexpr std::chrono::minutes longest_nap{1};
-
-/// A look that comes so much later than it should says that the process was
-/// stopped, or that its actor was busy.
-constexpr std::chrono::seconds late_look{2};
 
 } // namespace
 
@@ -101,7 +98,7 @@ void request_watch::make_up_for(clock::duration_type stopped) {
 /// came meanwhile have moved limits on.
 void request_watch::sweep() {
   const auto now = self_->clock().now();
-  if (!armed_.empty() && now - armed_.begin()->first >= late_look)
+  if (!armed_.empty() && now - armed_.begin()->first >= timeouts::late_look)
     make_up_for(now - armed_.begin()->first);
   armed_.erase(armed_.begin(), armed_.upper_bound(now));
   std::vector<caf::message_id> late;

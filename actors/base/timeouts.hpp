@@ -160,6 +160,9 @@ inline constexpr milliseconds checkpoints_told{10'000};
 inline constexpr milliseconds figures_silence{10'000};
 /// Questions that wait at the coordinator.
 inline constexpr milliseconds question_look{100};
+/// A look that comes so much later than it should says that the process was
+/// stopped, or its actor busy: what others owe it has as much longer.
+inline constexpr milliseconds late_look{2000};
 /// A coordinator with runs notes that it lives. If it dies and nobody can go on
 /// with its run, the last note tells when that ended. Each looks whether it
 /// still has its lock.

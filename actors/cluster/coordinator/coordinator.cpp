@@ -190,6 +190,7 @@ void coordinator::look_again() {
 void coordinator::look() {
   look_again();
   const auto now = clock::now();
+  make_up_for_stop(now);
   complaints_.look(now);
   comings_.look(now);
   if (config_.audit)

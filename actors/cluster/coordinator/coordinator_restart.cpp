@@ -112,6 +112,20 @@ bool coordinator::awaits_daemons() {
   return true;
 }
 
+/// While this process was stopped, daemons may have come back without being
+/// heard: whoever waits for them goes on with that for as much longer.
+void coordinator::make_up_for_stop(clock::time_point now) {
+  const auto looked = std::exchange(looked_at_, now);
+  const auto gap = now - looked;
+  if (looked == clock::time_point{} || gap < timeouts::late_look)
+    return;
+  for (auto& run : queue_)
+    run.recovery.put_off(gap);
+  for (auto* until : {&return_until_, &shrink_at_})
+    if (*until != clock::time_point{})
+      *until += gap;
+}
+
 /// Another coordinator has the lock by now: this one ends at once and
 /// leaves everything as it is, for that is the other one's.
 /// @returns whether it is so.

@@ -217,6 +217,7 @@ private:
   void restore();
   result<void> restore(submitted_run& run, const std::string& yaml) const;
   bool awaits_daemons();
+  void make_up_for_stop(clock::time_point now);
   bool gives_way(const error& reason);
   using calls = remote_calls<interface>;
   void ask_daemon(const daemon_address& daemon, method what, payload data,
@@ -370,7 +371,8 @@ private:
   bool ending_ = false;
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};
-  clock::time_point start_at_{}; ///< No run before.
+  clock::time_point looked_at_{}; ///< When it has last looked at the time.
+  clock::time_point start_at_{};  ///< No run before.
   /// The run that waits for its next attempt goes on with fewer trainers then.
   clock::time_point shrink_at_{};
   clock::time_point look_at_members_{};

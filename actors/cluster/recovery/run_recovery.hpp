@@ -68,6 +68,11 @@ public:
   clock::duration left_at(clock::time_point now) const {
     return until_.value_or(now) - now;
   }
+  /// It waits for so much longer, if it waits: nobody could come meanwhile.
+  void put_off(clock::duration by) {
+    if (until_)
+      *until_ += by;
+  }
   /// Whether it has waited for too long.
   bool is_over(clock::time_point now) const { return until_ && now >= *until_; }
   /// How long the next attempt is put off: none after one that was of use, else

@@ -50,6 +50,32 @@ class Slow(ClusterWorkplace):
         self.assertEqual(summary["digest"], alone["digest"])
         self.assertNotIn("is lost", cluster.logs())
 
+    def test_coordinator_of_a_run_that_waits(self):
+        """For a daemon that is lost: it does not give up when it wakes."""
+        definition = merged(LASTS, {"faults": {"trainer_delay_ms": 50},
+                                    "recovery": {"wait": STOPPED_SECONDS - 2}})
+        cluster = self.cluster(["0", "1"])
+        run = cluster.ask("submit", self.write(definition, self.parts))["run"]
+        folder = cluster.folder / "runs" / run
+        cluster.wait_until(lambda: list((folder / "checkpoints").glob("*-*")),
+                           "checkpoint")
+        cluster.daemons[1].kill()
+        cluster.wait_until(
+            lambda: cluster.ask("runs", run)["runs"][0]["state"] == "queued",
+            "run that waits")
+        coordinator = cluster.daemons[0]
+        os.kill(coordinator.process.pid, signal.SIGSTOP)
+        self.addCleanup(coordinator.end)
+        cluster.add("1", name="d1")  # Which it hears of when it wakes.
+        time.sleep(STOPPED_SECONDS)
+        os.kill(coordinator.process.pid, signal.SIGCONT)
+        cluster.wait_until(
+            lambda: cluster.ask("runs", run)["runs"][0]["state"]
+            not in ("queued", "running"), "end of the run")
+        record = cluster.ask("runs", run)["runs"][0]
+        self.assertEqual(record["state"], "finished",
+                         f"{record['message']}\n{cluster.logs()}")
+
     def test_daemon(self):
         self.check_stopped(1)
 

@@ -43,6 +43,17 @@ CATCH_TEST_CASE("a run waits for its next attempt, and then no longer",
   CATCH_CHECK(run.is_over(start + 1h + 60s));
 }
 
+CATCH_TEST_CASE("time in which nobody could come is no waiting", "[recovery]") {
+  run_recovery run{{60, 3}};
+  run.put_off(10min); // It does not wait yet.
+  CATCH_CHECK_FALSE(run.waits());
+  CATCH_CHECK_FALSE(run.broken(loss(), trained_until{0, 1}, start));
+  run.put_off(10min);
+  CATCH_CHECK(run.left_at(start + 10min) == 60s);
+  CATCH_CHECK_FALSE(run.is_over(start + 10min + 59s));
+  CATCH_CHECK(run.is_over(start + 10min + 60s));
+}
+
 CATCH_TEST_CASE("a run that a coordinator has left waits as others do",
                 "[recovery]") {
   run_recovery run{{60, 1}};
