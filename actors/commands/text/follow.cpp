@@ -25,8 +25,9 @@ result<bool> follow(const std::function<result<bool>()>& look,
       continue;
     }
     const auto at = now();
-    failing = failing.value_or(at);
-    if (!may_pass(over.error()) || at - *failing >= pace.patience)
+    const auto since = failing.value_or(at);
+    failing = since;
+    if (!may_pass(over.error()) || at - since >= pace.patience)
       return over.error();
     if (!std::exchange(told, true))
       say(stderr, "graphmill: {}; trying again\n", over.error().message);

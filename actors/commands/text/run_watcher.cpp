@@ -137,8 +137,9 @@ result<watch_reply> run_watcher::ask(std::chrono::milliseconds wait) {
     if (got || !may_pass(got.error()))
       return got;
     const auto now = clock::now();
-    failing = failing.value_or(now);
-    if (now - *failing >= with_.patience)
+    const auto since = failing.value_or(now);
+    failing = since;
+    if (now - since >= with_.patience)
       return got;
     if (!std::exchange(told, true) && !with_.quiet) {
       hide_bar();
