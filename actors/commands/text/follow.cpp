@@ -4,7 +4,6 @@
 #include "actors/process/say.hpp"
 
 #include <chrono>
-#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -13,23 +12,22 @@ result<bool> follow(const std::function<result<bool>()>& look,
                     signal_watch& signals, follow_pace pace) {
   const auto now = std::chrono::steady_clock::now;
   // Not since the last success: this process may have been stopped for hours.
-  std::optional<std::chrono::steady_clock::time_point> failing;
-  for (auto told = false; signals.count() == 0; signals.wait(pace.interval)) {
+  auto since = now();
+  for (auto fails = false; signals.count() == 0; signals.wait(pace.interval)) {
     const auto over = look();
     if (over) {
       GRAPHMILL_TRY(const auto is_read, flush_output());
       if (over.value() || !is_read)
         return true;
-      failing.reset();
-      told = false;
+      fails = false;
       continue;
     }
+    const auto failed_before = std::exchange(fails, true);
     const auto at = now();
-    const auto since = failing.value_or(at);
-    failing = since;
+    since = failed_before ? since : at;
     if (!may_pass(over.error()) || at - since >= pace.patience)
       return over.error();
-    if (!std::exchange(told, true))
+    if (!failed_before)
       say(stderr, "graphmill: {}; trying again\n", over.error().message);
   }
   return false;
