@@ -24,6 +24,7 @@ DEFINITION = {
     "evaluate": {"batch_size": 20},
 }
 TOPIC = {"labels": "topic"}
+METRICS = {"tags": {}, "height": {"evaluate": {"metric": "mse"}}}
 
 
 def write_graph(folder):
@@ -111,10 +112,10 @@ class LabelKinds(runs.Workplace):
     def test_weights(self):
         """The same as where these are the own labels: whole, in parts and on a
         cluster."""
-        wants = {name: self.train(DEFINITION, alone)
+        wants = {name: self.train(merged(DEFINITION, METRICS[name]), alone)
                  for name, alone in self.alone.items()}
         for name, want in wants.items():
-            definition = merged(DEFINITION, {"labels": name})
+            definition = merged(DEFINITION, METRICS[name], {"labels": name})
             for data in (self.all, self.parts):
                 with self.subTest(labels=name, data=data.name):
                     got = self.train(definition, data)
@@ -127,14 +128,16 @@ class LabelKinds(runs.Workplace):
                      ["0", "1,2"]) as cluster:
             for name, want in wants.items():
                 summary = cluster.run(self.write(
-                    merged(DEFINITION, {"labels": name}), self.parts))
+                    merged(DEFINITION, METRICS[name], {"labels": name}),
+                    self.parts))
                 self.assertEqual(summary["digest"], want["digest"], name)
 
     def test_a_folder_keeps_its_kind(self):
         run = self.train(merged(DEFINITION, {"labels": "tags"}),
                          self.all)["run"]
         done = graphmill("resume", run, "--from-start", "--with-changes",
-                         "--set", "labels=height")
+                         "--set", "labels=height", "--set",
+                         "evaluate.metric=mse")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("in the place of any of several labels", done.stderr)
 
