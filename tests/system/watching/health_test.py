@@ -11,7 +11,7 @@ sys.path.insert(
 import runs
 from clusters import Cluster
 from runs import SMALL, merged, partitioned, small_rmat
-from support import program
+from support import graphmill, program
 
 LATE = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0},
                       "faults": {"reply_delay_ms": 80}})
@@ -65,6 +65,33 @@ class Health(runs.Workplace):
                 lambda: cluster.ask("runs", run)["runs"][0]["state"]
                 == "cancelled", "run that is cancelled")
             self.assertEqual(cluster.ask("status", run)["state"], "cancelled")
+
+    def test_a_job_that_sleeps(self):
+        """It is seen at once, with the batch that it is at and since when."""
+        definition = merged(SMALL, {
+            "train": {"epochs": 100000}, "checkpoint": {"keep": 0},
+            "placement": {"trainers": ["d0"], "samplers": ["d0"]},
+            "faults": {"sampler_delay_ms": 10000, "daemons": ["d0"]}})
+        with Cluster(self.top / "sleeps", self.parts, ["0", "1"]) as cluster:
+            run = cluster.ask("submit",
+                              self.write(definition, self.parts))["run"]
+
+            def sleepers():
+                return [actor for daemon in self.health(cluster, run)["daemons"]
+                        for actor in daemon["actors"]
+                        if actor["kind"] == "sampler"
+                        and actor["state"] == "running"
+                        and actor["in_state"] > 2]
+            seen = []
+            cluster.wait_until(lambda: seen.extend(sleepers()) or seen,
+                               "sampler that sleeps")
+            self.assertEqual(seen[0]["batch"]["phase"], "train")
+            self.assertEqual(seen[0]["batch"]["epoch"], 0)
+            lines = graphmill("status", run, "--cluster", cluster.coordinator)
+            self.assertRegex(lines.stdout, r"sampler +\d+ running +\d+ s .* "
+                                           r"train 1/\d+")
+            self.assertRegex(lines.stdout, r"trainer 0 +\d+ starved ")
+            cluster.ask("cancel", run)
 
     def test_what_goes_between_daemons(self):
         definition = merged(LATE, {"trainer": {"replicas": 2},
