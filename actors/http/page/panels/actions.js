@@ -66,6 +66,7 @@ export class Actions {
     text(byId("token-said"), said.refused ?? "");
     if (said.refused !== undefined) return;
     this.hold(token);
+    byId("token-input").value = ""; // Of this end it may never be told.
     this.tokenDialog.close();
   }
 
