@@ -115,15 +115,12 @@ bool coordinator::awaits_daemons() {
 /// While this process was stopped, daemons may have come back without being
 /// heard: whoever waits for them goes on with that for as much longer.
 void coordinator::make_up_for_stop(clock::time_point now) {
-  const auto looked = std::exchange(looked_at_, now);
-  const auto gap = now - looked;
-  if (looked == clock::time_point{} || gap < timeouts::late_look)
-    return;
+  const auto missed = missed_.look(now);
   for (auto& run : queue_)
-    run.recovery.put_off(gap);
+    run.recovery.put_off(missed);
   for (auto* until : {&return_until_, &shrink_at_})
     if (*until != clock::time_point{})
-      *until += gap;
+      *until += missed;
 }
 
 /// Another coordinator has the lock by now: this one ends at once and

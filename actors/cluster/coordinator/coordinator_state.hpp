@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/compute_thread.hpp"
+#include "actors/base/missed_time.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/base/tensor_pieces.hpp"
@@ -371,8 +372,8 @@ private:
   bool ending_ = false;
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};
-  clock::time_point looked_at_{}; ///< When it has last looked at the time.
-  clock::time_point start_at_{};  ///< No run before.
+  missed_time missed_; ///< Between two looks at the time.
+  clock::time_point start_at_{}; ///< No run before.
   /// The run that waits for its next attempt goes on with fewer trainers then.
   clock::time_point shrink_at_{};
   clock::time_point look_at_members_{};
