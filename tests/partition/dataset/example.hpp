@@ -1,6 +1,9 @@
 #pragma once
 
+#include "partition/dataset/shard.hpp"
+#include "partition/partitioners/partition_dataset.hpp"
 #include "partition/writing/dataset_writer.hpp"
+#include "tests/support/result.hpp"
 
 #include <array>
 #include <cstdint>
@@ -49,6 +52,16 @@ inline result<dataset_info> write_example(const std::filesystem::path& folder) {
   GRAPHMILL_TRYV(append_example_nodes(writer));
   GRAPHMILL_TRYV(writer.append_edges(1, by_sources, by_destinations));
   return writer.finish();
+}
+
+/// The dataset of a folder, cut in two at random into another folder.
+inline partitioned_graph cut_in_two(const std::filesystem::path& whole,
+                                    const std::filesystem::path& parts) {
+  partition_options options;
+  options.parts = 2;
+  options.method = partition_method::random;
+  value_of(prepare_partitions(value_of(dataset::open(whole)), options, parts));
+  return value_of(partitioned_graph::open(parts));
 }
 
 } // namespace graphmill::test

@@ -129,12 +129,7 @@ CATCH_TEST_CASE("a label set is of any kind, whole and in parts",
   fs::create_directory(folder / "plain");
   value_of(write_kinds(folder / "plain"));
   check_kinds(value_of(partitioned_graph::open(folder / "plain")));
-  const auto data = value_of(dataset::open(folder / "plain"));
-  partition_options options;
-  options.parts = 2;
-  options.method = partition_method::random;
-  value_of(prepare_partitions(data, options, folder / "parts"));
-  const auto parts = value_of(partitioned_graph::open(folder / "parts"));
+  const auto parts = cut_in_two(folder / "plain", folder / "parts");
   // Of the type's own labels, whichever set is shown.
   CATCH_CHECK(parts.proves_rows());
   check_kinds(parts);

@@ -120,12 +120,7 @@ CATCH_TEST_CASE("a label set is chosen by its name",
   CATCH_CHECK(unknown.code == ec::invalid_argument);
   CATCH_CHECK(has(unknown.message, "no label set \"year\""));
   CATCH_CHECK(has(unknown.message, "there are \"topic\""));
-  const auto data = value_of(dataset::open(folder / "plain"));
-  partition_options options;
-  options.parts = 2;
-  options.method = partition_method::random;
-  value_of(prepare_partitions(data, options, folder / "parts"));
-  const auto parts = value_of(partitioned_graph::open(folder / "parts"));
+  const auto parts = cut_in_two(folder / "plain", folder / "parts");
   check_own(parts);
   check_topic(parts);
 }

@@ -2,7 +2,7 @@
 and its exit code and sentence are those of the page.
 
 What is broken is made here and in support/broken_inputs.py; rows that
-odd_input_test.py has in its tables are made by those."""
+odd_tables_test.py and odd_arrays_test.py have are made by those."""
 
 import concurrent.futures
 import gzip
@@ -12,18 +12,19 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import odd_input_test
+import odd_arrays_test
+import odd_tables_test
 import support
 from broken_inputs import (
     DEFINITION, NODES, arrays, cut, dataset, definition, element, emptied,
     field, header, labels, longer, meta, parts, pickled, predicted, renamed,
     run, sparse, table, to_folder, to_loop, to_pipe, told, type_told, weights,
     with_not_a_number, within)
+from runs import Workplace
 from support import ROOT, graphmill, np, program
 
 PAGE = (ROOT / "partition/broken-inputs.md").read_text()
@@ -236,10 +237,10 @@ def maker(heading, name):
     """What makes the input of a row."""
     if name in MAKERS[heading]:
         return MAKERS[heading][name]
-    for row in odd_input_test.CSV_REFUSED:
+    for row in odd_tables_test.REFUSED:
         if heading == "Tables of text" and row[0] == name:
             return table(row[1], row[2], *row[3])
-    for row in odd_input_test.NPY_REFUSED:
+    for row in odd_arrays_test.REFUSED:
         if heading == "Arrays" and row[0] == name:
             return arrays(*row[2], **row[1])
     return None
@@ -255,11 +256,10 @@ def rows_of_page():
                        int(cells[1]), cells[2].removesuffix(" |"))
 
 
-class BrokenInputs(unittest.TestCase):
+class BrokenInputs(Workplace):
     @classmethod
     def setUpClass(cls):
-        cls.top = pathlib.Path(tempfile.mkdtemp(prefix="graphmill-"))
-        cls.addClassCleanup(shutil.rmtree, cls.top, ignore_errors=True)
+        super().setUpClass()
         cls.good = cls.top / "good"
         cls.good.mkdir()
         support.imported("rmat", "--out", cls.good / "set", "--scale", 8,

@@ -44,6 +44,14 @@ class Workplace(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.assertEqual(list(self.results.iterdir()), [])
 
+    def taken(self, arguments):
+        """Imports anew and returns the summary."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        done = graphmill("import", *arguments, "--quiet", "--json", "--out",
+                         self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[-1])
+
 
 def save(folder, **arrays):
     for name, values in arrays.items():

@@ -1,6 +1,6 @@
-#include "partition/importers/csv/csv.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
+#include "tests/partition/importers/npy/table_import.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -73,24 +73,6 @@ std::vector<std::uint8_t> set_rows(const dataset& data, label_kind kind,
 
 const std::vector<std::int64_t> marks_several{1, 1, 0, 1, -1, -1};
 const std::vector<std::int64_t> marks_one{1, 0, 0, 1, -1, -1};
-
-/// A table of three nodes with these lines behind its header, imported.
-result<dataset> import_set_table(const std::string& header,
-                                 const std::string& lines,
-                                 const set_names& regression,
-                                 bool own_numbers = false) {
-  temp_folder source;
-  temp_folder out;
-  std::ofstream{source / "nodes.csv"} << header << '\n' << lines;
-  std::ofstream{source / "edges.csv"} << "source,destination\na,b\nb,c\n";
-  csv_import_options options;
-  options.nodes = {{"", source / "nodes.csv"}};
-  options.edges = {{"", source / "edges.csv"}};
-  options.regression = own_numbers;
-  options.regression_sets = regression;
-  GRAPHMILL_TRYV(import_csv(options, out.path()));
-  return dataset::open(out.path());
-}
 
 } // namespace
 
@@ -179,36 +161,32 @@ CATCH_TEST_CASE("a label set of numbers is split", "[partition][import][npy]") {
 
 CATCH_TEST_CASE("a column of a label set may be numbers",
                 "[partition][import][csv]") {
-  const auto data = value_of(import_set_table("id,label,split,label.s",
-                                              "a,x,train,0.5\n"
-                                              "b,y,val,\n"
-                                              "c,x,train,-3\n",
-                                              {"s"}));
+  const table_import take{.regression_sets = {"s"}};
+  const auto data = value_of(take("id,label,split,label.s", "a,x,train,0.5\n"
+                                                            "b,y,val,\n"
+                                                            "c,x,train,-3\n"));
   CATCH_CHECK(set_rows(data, label_kind::regression, 1)
               == rows_of_values({0.5f, no_value, -3}));
   CATCH_CHECK(data.info().node_types[0].label_sets[0].split_counts
               == std::array<std::int64_t, 3>{2, 0, 0});
-  CATCH_CHECK(
-    has(error_of(import_set_table("id,label,split,label.s",
-                                  "a,x,train,0.5\nb,y,,tall\nc,x,,\n", {"s"}))
-          .message,
-        "nodes.csv:3: the label \"tall\" is no finite number, and "
-        "--regression-set s says"));
-  CATCH_CHECK(
-    has(error_of(import_set_table("id,label,split,label.s",
-                                  "a,x,train,\nb,y,,nan\nc,x,,\n", {"s"}))
-          .message,
-        "label set \"s\" has no label in any row"));
-  CATCH_CHECK(has(error_of(import_set_table("id,label,split",
-                                            "a,x,train\nb,y,\nc,x,\n", {"s"}))
+  CATCH_CHECK(has(error_of(take("id,label,split,label.s",
+                                "a,x,train,0.5\nb,y,,tall\nc,x,,\n"))
                     .message,
-                  "--regression-set s: no node table has a column"));
+                  "nodes.csv:3: the label \"tall\" is no finite number, and "
+                  "--regression-set s says"));
+  CATCH_CHECK(has(
+    error_of(take("id,label,split,label.s", "a,x,train,\nb,y,,nan\nc,x,,\n"))
+      .message,
+    "label set \"s\" has no label in any row"));
+  CATCH_CHECK(
+    has(error_of(take("id,label,split", "a,x,train\nb,y,\nc,x,\n")).message,
+        "--regression-set s: no node table has a column"));
 }
 
 CATCH_TEST_CASE("another split of numbers is a label set of numbers",
                 "[partition][import][csv]") {
-  const auto data = value_of(import_set_table(
-    "id,label,split,split.s", "a,1,train,\nb,2.5,,train\nc,,,\n", {}, true));
+  const auto data = value_of(table_import{.regression = true}(
+    "id,label,split,split.s", "a,1,train,\nb,2.5,,train\nc,,,\n"));
   const auto& type = data.info().node_types[0];
   CATCH_CHECK(type.regression());
   CATCH_REQUIRE(type.label_sets.size() == 1);

@@ -1,6 +1,6 @@
-#include "partition/importers/csv/csv.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/partition/importers/npy/label_import.hpp"
+#include "tests/partition/importers/npy/table_import.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
@@ -23,21 +23,6 @@ std::vector<std::uint8_t> values_in(const dataset& data, std::int64_t width) {
   CATCH_CHECK(type.regression());
   CATCH_CHECK(type.class_count == width);
   return rows_of_values(list<float>(*data.nodes(0).labels));
-}
-
-/// A table of nodes with these lines behind its header, imported.
-result<dataset> import_table(const std::string& header,
-                             const std::string& lines, bool regression = true) {
-  temp_folder source;
-  temp_folder out;
-  std::ofstream{source / "nodes.csv"} << header << '\n' << lines;
-  std::ofstream{source / "edges.csv"} << "source,destination\na,b\nb,c\n";
-  csv_import_options options;
-  options.nodes = {{"", source / "nodes.csv"}};
-  options.edges = {{"", source / "edges.csv"}};
-  options.regression = regression;
-  GRAPHMILL_TRYV(import_csv(options, out.path()));
-  return dataset::open(out.path());
 }
 
 } // namespace
@@ -118,28 +103,27 @@ CATCH_TEST_CASE("nodes whose labels are numbers are split",
 
 CATCH_TEST_CASE("a column of labels is numbers where that is asked for",
                 "[partition][import][csv]") {
+  const table_import take{.regression = true};
   const std::string lines = "a,0.5,train\nb,,\nc,-3,val\n";
-  const auto data = value_of(import_table("id,label,split", lines));
+  const auto data = value_of(take("id,label,split", lines));
   CATCH_CHECK(values_in(data, 1) == rows_of_values({0.5f, no_value, -3}));
   CATCH_CHECK(data.info().node_types[0].split_counts
               == std::array<std::int64_t, 3>{1, 1, 0});
   // As of arrays, what is too small for float32 is 0: p-values may be.
-  const auto tiny = value_of(
-    import_table("id,label,split", "a,1e-120,train\nb,-1e-300,\nc,1e-40,\n"));
+  const auto tiny =
+    value_of(take("id,label,split", "a,1e-120,train\nb,-1e-300,\nc,1e-40,\n"));
   CATCH_CHECK(values_in(tiny, 1) == rows_of_values({0.0f, -0.0f, 1e-40f}));
   CATCH_CHECK(
-    has(error_of(import_table("id,label,split", "a,1e39,train\nb,,\nc,1,\n"))
-          .message,
+    has(error_of(take("id,label,split", "a,1e39,train\nb,,\nc,1,\n")).message,
         "the label \"1e39\" is no finite number"));
   // Otherwise they are texts that name classes.
-  const auto classes = value_of(import_table("id,label,split", lines, false));
+  const auto classes = value_of(table_import{}("id,label,split", lines));
   CATCH_CHECK(classes.info().node_types[0].labels == label_kind::classes);
   CATCH_CHECK(classes.info().node_types[0].class_names
               == std::vector<std::string>{"-3", "0.5"});
-  CATCH_CHECK(
-    has(error_of(import_table("id,label,split", "a,0.5,train\nb,tall,\nc,1,\n"))
-          .message,
-        "nodes.csv:3: the label \"tall\" is no finite number"));
-  CATCH_CHECK(has(error_of(import_table("id,split", "a,\nb,\nc,\n")).message,
+  CATCH_CHECK(has(
+    error_of(take("id,label,split", "a,0.5,train\nb,tall,\nc,1,\n")).message,
+    "nodes.csv:3: the label \"tall\" is no finite number"));
+  CATCH_CHECK(has(error_of(take("id,split", "a,\nb,\nc,\n")).message,
                   "--regression: no node table has a column of labels"));
 }
