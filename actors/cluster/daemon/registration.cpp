@@ -17,6 +17,7 @@ bool is_final(ec code) {
 } // namespace
 
 bool registration::due(time_point now) {
+  give_up_at_ += missed_.look(now);
   if (asking_ || !ask_at_ || now < *ask_at_)
     return false;
   ask_at_.reset();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/base/missed_time.hpp"
 #include "messages/base/error.hpp"
 
 #include <chrono>
@@ -36,7 +37,8 @@ public:
     refused,    ///< For good; or it was never taken and its patience is over.
   };
 
-  /// @param patience How long the coordinator may be unreachable at first.
+  /// @param patience How long the coordinator may be unreachable at first. Time
+  /// in which nobody asked whether it is `due` does not count.
   registration(time_point now, std::chrono::milliseconds patience)
     : ask_at_(now), give_up_at_(now + patience) {}
 
@@ -61,6 +63,7 @@ public:
 private:
   std::optional<time_point> ask_at_;
   time_point give_up_at_;
+  missed_time missed_;
   state now_ = state::applying;
   bool asking_ = false;   ///< A question is under way.
   bool outdated_ = false; ///< What was told last has changed since.

@@ -4,6 +4,7 @@
 #include "actors/transport/sessions/arrivals.hpp"
 #include "actors/transport/sessions/caller_session.hpp"
 #include "actors/transport/sessions/server_session.hpp"
+#include "actors/transport/sockets/awake_clock.hpp"
 #include "actors/transport/sockets/complaint_log.hpp"
 #include "actors/transport/sockets/connections/authenticator.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
@@ -74,7 +75,8 @@ private:
          std::shared_ptr<traffic> counters);
   void bind(const endpoint& listens);
   result<void> bind_locally();
-  static session_time now() { return std::chrono::steady_clock::now(); }
+  /// On its own thread alone.
+  session_time now() { return clock_.look(std::chrono::steady_clock::now()); }
 
   bool step();
   void wait();
@@ -186,6 +188,7 @@ private:
   std::uint64_t next_id_ = 1;
   std::uint64_t callers_made_ = 0;
   std::uint64_t duplicates_ = 0; ///< As far as `counters_` has them already.
+  awake_clock clock_;
   complaint_log complaints_{[this](const auto& line) { log(line); }};
 };
 

@@ -124,7 +124,7 @@ void engine::serve_callers() {
               other_end(got->descriptor, of.where.port).value_or(of.where);
             of.here = stays_here(got->descriptor);
           }
-          const auto failed = taken([&of, &got, over] {
+          const auto failed = taken([this, &of, &got, over] {
             of.session.receive(now(), over, std::move(*got->content));
           });
           if (failed)

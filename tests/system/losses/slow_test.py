@@ -21,7 +21,7 @@ LASTS = merged(SMALL, {"train": {"epochs": 20}, "trainer": {"replicas": 2}})
 
 
 class Slow(ClusterWorkplace):
-    def check_stopped(self, which):
+    def check_stopped(self, which, seconds=STOPPED_SECONDS):
         """The run pauses, goes on, and ends with the weights of any other."""
         alone = self.train(LASTS, self.parts)
         slowed = merged(LASTS, {"faults": {"trainer_delay_ms": 50}})
@@ -32,15 +32,18 @@ class Slow(ClusterWorkplace):
         cluster.wait_until(
             lambda: metrics.exists() and metrics.read_text().count("\n") > 1,
             "end of a phase")
-        stopped = cluster.daemons[which].process.pid
-        os.kill(stopped, signal.SIGSTOP)
-        self.addCleanup(cluster.daemons[which].end)
+        stopped = [cluster.daemons[each].process.pid for each in which]
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
+        for each in which:
+            self.addCleanup(cluster.daemons[each].end)
         before = metrics.read_text()
         self.assertFalse((folder / "summary.json").exists(), "too short")
-        time.sleep(STOPPED_SECONDS)
+        time.sleep(seconds)
         self.assertLess(metrics.read_text().count("\n") - before.count("\n"),
                         3, "it was not needed")
-        os.kill(stopped, signal.SIGCONT)
+        for process in stopped:
+            os.kill(process, signal.SIGCONT)
         cluster.wait_until(
             lambda: cluster.ask("runs", run)["runs"][0]["state"]
             not in ("queued", "running"), "end of the run")
@@ -77,10 +80,14 @@ class Slow(ClusterWorkplace):
                          f"{record['message']}\n{cluster.logs()}")
 
     def test_daemon(self):
-        self.check_stopped(1)
+        self.check_stopped([1])
 
     def test_coordinator(self):
-        self.check_stopped(0)
+        self.check_stopped([0])
+
+    def test_everybody(self):
+        """As long as a daemon on another machine would take them for lost."""
+        self.check_stopped([0, 1], seconds=18)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,16 @@ CATCH_TEST_CASE("what a daemon tells of itself is told again when it changes",
   CATCH_CHECK_FALSE(it.due(zero + 1h));
 }
 
+CATCH_TEST_CASE("a daemon that was stopped while it applied goes on with that",
+                "[registration]") {
+  registration it{zero, 60s};
+  CATCH_CHECK(it.due(zero));
+  CATCH_CHECK_FALSE(it.due(zero + 10min)); // The question was long lost.
+  CATCH_CHECK_FALSE(it.answered(lost_on_the_way(), zero + 10min));
+  CATCH_CHECK(it.due(zero + 10min + 1s));
+  CATCH_CHECK_FALSE(it.answered(ok(), zero + 10min + 1s));
+}
+
 CATCH_TEST_CASE("a refusal ends a daemon, patience ends at first only",
                 "[registration]") {
   registration refused{zero, 60s};
@@ -62,6 +72,8 @@ CATCH_TEST_CASE("a refusal ends a daemon, patience ends at first only",
 
   registration late{zero, 60s};
   CATCH_CHECK(late.due(zero));
+  for (auto after = 1s; after <= 60s; after += 1s)
+    CATCH_CHECK_FALSE(late.due(zero + after));
   CATCH_CHECK_FALSE(late.answered(lost_on_the_way(), zero + 60s));
   CATCH_CHECK(late.due(zero + 61s));
   CATCH_CHECK(late.answered(lost_on_the_way(), zero + 61s));
