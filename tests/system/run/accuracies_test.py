@@ -11,6 +11,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
+import plain_gat
 import plain_rgcn
 import runs
 from accuracies import EXAMPLES, words_as_nodes
@@ -158,12 +159,32 @@ class Films:
                 "val": np.array([1]), "test": np.array([3, 6])}[array]
 
 
+class Papers:
+    """A dataset as `Folder` reads it: one type, of which one node has no edges
+    and another no features."""
+    info = {"node_types": [{"name": "paper", "count": 7}]}
+
+    def __init__(self, rng):
+        self.rows = rng.normal(size=(7, 5)) * (rng.random((7, 5)) < 0.6)
+        self.rows[2] = 0
+        self.links = rng.integers(0, 6, (2, 12))
+
+    def edge_types(self):
+        return ["paper__cites__paper"]
+
+    def edges(self, name):
+        return self.links
+
+    def features(self, name):
+        return self.rows
+
+    node_array = Films.node_array
+
+
 class PlainGradients(unittest.TestCase):
-    def test_by_differences(self):
-        """In a random direction of each array, without dropout. ReLU has no
-        kink so near."""
-        rng = np.random.default_rng(3)
-        model = plain_rgcn.Model(plain_rgcn.Graph(Films(rng)), 1)
+    def check(self, model, rng):
+        """In a random direction of each array, without dropout. No kink of an
+        activation is so near."""
         for values in model.values.values():
             values[:] = rng.normal(size=values.shape)
         _, gradients = model.loss_and_gradients(False)
@@ -180,6 +201,27 @@ class PlainGradients(unittest.TestCase):
                 want = (above - below) / 2e-6
                 self.assertAlmostEqual((gradients[name] * direction).sum(),
                                        want, delta=1e-6 * (1 + abs(want)))
+
+    def test_rgcn(self):
+        rng = np.random.default_rng(3)
+        self.check(plain_rgcn.Model(plain_rgcn.Graph(Films(rng)), 1), rng)
+
+    def test_gat(self):
+        rng = np.random.default_rng(4)
+        self.check(plain_gat.Model(plain_gat.Graph(Papers(rng)), 1), rng)
+
+    def test_gat_with_dropout(self):
+        """With the same draws again and again."""
+        rng = np.random.default_rng(5)
+        model = plain_gat.Model(plain_gat.Graph(Papers(rng)), 1, True)
+        honest = model.loss_and_gradients
+
+        def drawn(training):
+            model.rng = np.random.default_rng(6)
+            return honest()
+
+        model.loss_and_gradients = drawn
+        self.check(model, rng)
 
 
 if __name__ == "__main__":
