@@ -6,6 +6,7 @@
 #include "pipelines/definition/validation.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/model/devices.hpp"
+#include "pipelines/model/state_shapes.hpp"
 #include "pipelines/model/threads.hpp"
 #include "pipelines/planning/run_plan.hpp"
 #include "pipelines/planning/storage_decision.hpp"
@@ -62,6 +63,7 @@ make_replicas(const run_setup& run, const member_config& member) {
   tensor_file begin;
   if (!begins_with.empty()) {
     GRAPHMILL_TRY(begin, read_safetensors(begins_with));
+    GRAPHMILL_TRYV(check_no_others(def, info, begin.tensors));
   }
   for (std::size_t i = 0; i < count; ++i) {
     def.trainer.device = device_of(run.def.trainer.device, i, cuda_devices());

@@ -92,9 +92,24 @@ result<void> check_restorable(const definition& def, const dataset_info& info,
   return ok();
 }
 
+result<void> check_no_others(const definition& def, const dataset_info& info,
+                             const std::vector<named_tensor>& weights) {
+  GRAPHMILL_TRY(const auto shapes, state_shapes(def, info));
+  for (const auto& one : weights)
+    if (is_weight(one.name)
+        && std::ranges::find(shapes, one.name, &tensor_shape::name)
+             == shapes.end())
+      return fail(ec::invalid_data,
+                  "the weights hold a tensor {}, which the model has not; they "
+                  "are of another model",
+                  one.name);
+  return ok();
+}
+
 result<std::vector<named_tensor>>
 begin_state(const definition& def, const dataset_info& info,
             const std::vector<named_tensor>& weights) {
+  GRAPHMILL_TRYV(check_no_others(def, info, weights));
   GRAPHMILL_TRY(const auto shapes, state_shapes(def, info));
   std::vector<named_tensor> out;
   for (const auto& wanted : shapes) {

@@ -29,10 +29,16 @@ result<void> check_state(const definition& def, const dataset_info& info,
 result<void> check_restorable(const definition& def, const dataset_info& info,
                               const std::vector<named_tensor>& state);
 
+/// Fails with `invalid_data`, and names the first, if there are weights among
+/// these tensors that the model has not: whoever begins with them would leave
+/// out a part of what was learnt. Moments and best weights are passed over.
+result<void> check_no_others(const definition& def, const dataset_info& info,
+                             const std::vector<named_tensor>& weights);
+
 /// Such a state of a replica that has begun with these weights and has taken no
 /// step: moments are 0, and nothing is the best. Other tensors beside the
 /// weights are passed over. Fails with `invalid_data`, and names a weight that
-/// is missing or has another shape.
+/// is missing, has another shape, or is not the model's.
 result<std::vector<named_tensor>>
 begin_state(const definition& def, const dataset_info& info,
             const std::vector<named_tensor>& weights);

@@ -7,6 +7,7 @@
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 #include "partition/dataset/label_sets.hpp"
+#include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -147,8 +148,6 @@ result<resumption> find_run(const resume_options& options) {
       out.dataset_digest = out.folder->from().dataset_digest;
     }
   }
-  if (!options.data.empty())
-    out.data = options.data;
   return out;
 }
 
@@ -295,6 +294,9 @@ result<int> resume(const resume_options& options) {
   GRAPHMILL_TRY(auto found, find_run(options));
   GRAPHMILL_TRY(const auto source, definition_of(found, options));
   const auto& def = source.value;
+  if (!options.data.empty()) {
+    GRAPHMILL_TRY(found.data, find_dataset(def, options.data));
+  }
   GRAPHMILL_TRY(const auto graph, partitioned_graph::open(found.data));
   if (graph.info().digest != found.dataset_digest)
     return fail(ec::invalid_data,
@@ -355,8 +357,9 @@ void add_resume_command(command_line& cli) {
                       "a path (default: the newest one); with --cluster and "
                       "without RUN the folder of one that lies here, which is "
                       "sent there");
-  command->add_option("--data", options->data,
-                      "Where the dataset lies now, if it has moved");
+  command->add_option(
+    "--data", options->data,
+    "Where the dataset lies now, if it has moved, or the folder that holds it");
   command
     ->add_option("--runs", options->runs,
                  "Folder in which a run folder is made for a checkpoint")

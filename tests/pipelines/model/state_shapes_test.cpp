@@ -57,6 +57,13 @@ CATCH_TEST_CASE("a state is made of weights alone, as before the first step",
     value_of(restored->restore(begin, 0));
     CATCH_CHECK(restored->digest() == trained->digest());
 
+    auto more = weights; // As of a kind that has this one and others.
+    more.push_back(weights.front());
+    more.back().name += "_of_another_model";
+    const auto refused = error_of(begin_state(def, graph.info, more));
+    CATCH_CHECK(refused.code == ec::invalid_data);
+    CATCH_CHECK(refused.message.find(more.back().name) != std::string::npos);
+
     auto wrong = weights;
     wrong.front().shape.push_back(1);
     CATCH_CHECK(error_of(begin_state(def, graph.info, wrong)).code

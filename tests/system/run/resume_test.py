@@ -188,7 +188,9 @@ class Resumed(runs.Workplace):
         self.assertEqual(json.loads(done.stdout)["digest"],
                          expected["digest"])
         # A checkpoint by itself gets a run of its own.
-        summary = self.resume(copied, "--runs", self.runs)
+        # The dataset may be named by the folder that holds it, as for `train`.
+        summary = self.resume(copied, "--runs", self.runs, "--data",
+                              pathlib.Path(self.data).parent)
         self.assertEqual(pathlib.Path(summary["run"]).parent, self.runs)
         self.assertEqual(summary["digest"], expected["digest"])
         self.assertEqual(self.metrics(summary["run"]),
@@ -334,6 +336,13 @@ class Resumed(runs.Workplace):
             text=True, capture_output=True, timeout=PATIENCE_SECONDS)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("has shape", done.stderr)
+        # A GCN has some of the weights of GraphSAGE, in the same shapes.
+        done = subprocess.run(
+            self.arguments(merged(begun, {"model": {"kind": "gcn"}}),
+                           self.data),
+            text=True, capture_output=True, timeout=PATIENCE_SECONDS)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("which the model has not", done.stderr)
 
     def test_on_parts_of_the_graph(self):
         """A run on the whole graph goes on with three parts of it."""
