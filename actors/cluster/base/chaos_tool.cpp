@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -14,7 +15,7 @@ namespace graphmill {
 
 namespace {
 
-/// The answer leaves before harm is done.
+/// The answer leaves before harm is done; later, if messages are held back.
 constexpr std::chrono::milliseconds until_answered{50};
 
 link_fault fault_of(const chaos_request& asked) {
@@ -63,10 +64,18 @@ chaos_tool::~chaos_tool() {
 
 void chaos_tool::inflict(const chaos_request& asked) {
   auto run = [on = with_, asked] { act_safely(on, asked); };
+  const auto now = clock::now();
+  const auto pause =
+    until_answered
+    + (now < held_until_ ? held_for_ : std::chrono::milliseconds{0});
+  if (asked.kind == chaos_kind::delay) {
+    held_until_ = std::max(held_until_, now + pause + asked.wait + asked.lasts);
+    held_for_ = std::max(held_for_, asked.each);
+  }
   if (asked.at == moment::at_once) {
     thread_.post(
-      [run = std::move(run)] {
-        std::this_thread::sleep_for(until_answered);
+      [run = std::move(run), pause] {
+        std::this_thread::sleep_for(pause);
         run();
       },
       [](const error&) {});
@@ -74,8 +83,7 @@ void chaos_tool::inflict(const chaos_request& asked) {
   }
   with_.log->info("chaos is to come, within {} ms: {}", asked.wait.count(),
                   sentence_of(asked));
-  await_moment(asked.at, std::move(run),
-               std::chrono::steady_clock::now() + asked.wait);
+  await_moment(asked.at, std::move(run), now + asked.wait);
 }
 
 error refuse_chaos(const std::string& daemon) {

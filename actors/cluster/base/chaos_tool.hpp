@@ -37,7 +37,12 @@ public:
   void inflict(const chaos_request& asked);
 
 private:
+  using clock = std::chrono::steady_clock;
+
   settings with_;
+  /// Until then messages may be held back for so long: answers leave later.
+  clock::time_point held_until_{};
+  std::chrono::milliseconds held_for_{0};
   compute_thread thread_; ///< Last: ends before what its jobs use.
 };
 

@@ -252,7 +252,8 @@ void coordinator::close() {
   const auto can_be_resumed =
     failure
     && (failure->code == ec::unavailable || failure->code == ec::timeout
-        || failure->code == ec::no_space || failure->code == ec::permission);
+        || failure->code == ec::no_space || failure->code == ec::permission
+        || failure->code == ec::io);
   // What an attempt has left for the next one has no other place.
   const auto leaves = active_->paused || active_->attempt > 1;
   thread_.post(

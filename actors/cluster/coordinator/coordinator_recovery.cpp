@@ -109,6 +109,7 @@ void coordinator::attempt_later(std::optional<training_state> found) {
     return;
   }
   let_leavers_go();
+  const auto* why = active_->paused ? ", with other trainers" : "";
   auto run = std::move(static_cast<submitted_run&>(*active_));
   if (found)
     run.from = std::move(found);
@@ -123,7 +124,7 @@ void coordinator::attempt_later(std::optional<training_state> found) {
   // A daemon that fails again and again is not deployed on without a pause.
   if (const auto pause = run.recovery.pause(); pause.count() != 0)
     start_at_ = clock::now() + pause;
-  run.record.message = fmt::format("waits for attempt {}", run.attempt);
+  run.record.message = fmt::format("waits for attempt {}{}", run.attempt, why);
   note_standing(run, run.holders_but(calls_.net().self().name));
   queue_.push_front(std::move(run));
   start_next();
@@ -189,9 +190,8 @@ void coordinator::on_rewound(const run_rewound& back) {
   for (const auto& daemon : active_->where.daemons)
     names.push_back(daemon.name);
   const auto says =
-    fmt::format("attempt {} {}; daemons {}", active_->attempt,
-                active_->from ? "goes on from " + place_name(active_->from->at)
-                              : std::string{"goes on from the beginning"},
+    fmt::format("attempt {} goes on from {}; daemons {}", active_->attempt,
+                active_->from ? place_name(active_->from->at) : "the beginning",
                 enumerated(names))
     + (active_->def.trainer.is_elastic()
          ? fmt::format("; {}", pluralized(active_->trainers(), "trainer"))

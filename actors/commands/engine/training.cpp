@@ -14,6 +14,7 @@
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/health/board_trace.hpp"
 #include "pipelines/health/trace_events.hpp"
+#include "pipelines/results/checkpoint.hpp"
 
 #include <cstdio>
 #include <functional>
@@ -44,10 +45,15 @@ result<int> conclude(const training_options& options, const run_result& run,
     say("{}\n", one_line(summary));
   if (!failure)
     return 0;
-  return say_failure(fail(failure->code, "{}; {} so far are in {}",
-                          failure->message,
-                          saved.has_weights ? "weights and metrics" : "metrics",
-                          folder.path().string()));
+  const auto kept = checkpoints_in(folder.checkpoints());
+  return say_failure(fail(
+    failure->code, "{}; {} so far are in {}{}", failure->message,
+    saved.has_weights ? "weights and metrics" : "metrics",
+    folder.path().string(),
+    kept.empty() ? ""
+                 : fmt::format("; `graphmill resume {}` goes on from its last "
+                               "checkpoint, {}",
+                               folder.path().string(), kept.front())));
 }
 
 /// An attempt is prepared: only now may files of its run change.

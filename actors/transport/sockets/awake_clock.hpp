@@ -28,6 +28,13 @@ public:
     return real - missed_;
   }
 
+  /// When the clock that does not stand still will show what this one shows
+  /// then, if it is looked at until then.
+  session_time real(session_time awake) const {
+    return awake > session_time::max() - missed_ ? session_time::max()
+                                                 : awake + missed_;
+  }
+
 private:
   session_time looked_at_{};
   session_time::duration missed_{0};

@@ -227,7 +227,7 @@ void engine::deliver(server_session::deliver& request) {
   // Names of methods are literals.
   guarded(to_string(request.method).data(), [this, &request, &reply] {
     options_.on_request({request.method, std::move(request.from),
-                         std::move(request.data), request.deadline,
+                         std::move(request.data), clock_.real(request.deadline),
                          std::move(reply), std::move(request.host)});
   });
 }

@@ -20,6 +20,7 @@ from support import program
 ONE_RUN_SECONDS = 150
 STOPPED_MILLISECONDS = 2000
 FULL_MILLISECONDS = 2000
+DELAY = ("delay", "--lasts", 1500, "--each", 100)
 
 DEFINITION = merged(chaos.DEFINITION, {
     "placement": {"samplers": [], "owners": 1},
@@ -103,6 +104,35 @@ class Kinds(runs.Workplace):
         self.assertFalse(self.cluster.is_stopped("t1"))
         self.assertIs(self.cluster.daemon("t1").process, process)
         self.assertIsNone(process.poll())
+
+    def check_of_links(self, *faults):
+        """The run ends as in peace after faults of a daemon's connections."""
+        run = self.begin()
+        process = self.cluster.daemon("t1").process
+        for kind, *more in faults:
+            self.harm("t1", kind, *more)
+        self.assertFalse((self.folder(run) / "summary.json").exists())
+        summary = self.check_finished(run)
+        self.assertIs(self.cluster.daemon("t1").process, process)
+        self.assertIsNone(process.poll())
+        told = self.cluster.daemon("t1").log.read_text()
+        for kind, *_ in faults:
+            self.assertIn(f"chaos: {kind} t1", told)
+        return summary
+
+    def test_delay(self):
+        summary = self.check_of_links(DELAY)
+        self.assertEqual(summary.get("attempts", 1), 1)  # Slow is not dead.
+
+    def test_cut(self):
+        self.check_of_links(("cut",))
+
+    def test_cut_while_messages_are_late(self):
+        """Whoever asks for the second fault hears that it will be."""
+        self.check_of_links(DELAY, ("cut",))
+
+    def test_corrupt(self):
+        self.check_of_links(("corrupt", "--messages", 3))
 
     def test_disk(self):
         """The run's records of its steps cannot be written: it ends with its

@@ -18,10 +18,10 @@ class Supervised(Cluster):
     """Daemons by name, at fixed ports, that let themselves be harmed. Whoever
     waits for something calls `tend` meanwhile, which starts the dead again."""
 
-    def __init__(self, folder, data, layout, stand_in=False):
+    def __init__(self, folder, data, layout, stand_in=False, through=()):
         """`layout` says what each daemon has: a name, parts and more options;
         the first one is the coordinator. A stand-in for it has the same, and the
-        same folder of runs."""
+        same folder of runs. `through` is a command that starts each daemon."""
         super().__init__(folder, data, [])
         self.died = {}
         self.retired = []
@@ -49,7 +49,8 @@ class Supervised(Cluster):
     def start(self, name, parts, *more, **options):
         self.daemons.append(Daemon(
             self.folder, name, self.data, parts, "--chaos-allowed", *more,
-            **{"listen": "tcp://127.0.0.1:0", **options}))
+            **{"listen": "tcp://127.0.0.1:0", "within": self.through,
+               **options}))
 
     def __exit__(self, *_):
         super().__exit__()

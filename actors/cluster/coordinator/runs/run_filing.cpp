@@ -374,6 +374,9 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
     summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (saved.failure)
     out.message = saved.failure->message;
+  // It has trained to its end, and lacks a place for what it has learnt.
+  if (saved.failure && !outcome.failure)
+    out.message += way_on();
   if (log_)
     log_->info("run ended after {:.1f} s and {} training steps: {}",
                seconds + seconds_before_, result_.outcome.train_steps,

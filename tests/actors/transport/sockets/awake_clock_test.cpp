@@ -30,4 +30,8 @@ CATCH_TEST_CASE("the clock of a transport stands still while nobody looks",
   CATCH_CHECK(clock.look(looked_first + 8h + 1s) == after + 1s);
   CATCH_CHECK(clock.look(looked_first + 9h)
               == after + 1s + awake_clock::longest_gap);
+  // What it says of the future is of use to others, who look at another one.
+  CATCH_CHECK(clock.real(clock.look(looked_first + 9h) + 5s)
+              == looked_first + 9h + 5s);
+  CATCH_CHECK(clock.real(session_time::max()) == session_time::max());
 }
