@@ -23,6 +23,7 @@ class Supervised(Cluster):
         the first one is the coordinator. A stand-in for it has the same, and the
         same folder of runs. `through` is a command that starts each daemon."""
         super().__init__(folder, data, [])
+        self.through = through
         self.died = {}
         self.retired = []
         self.restarts = 0
