@@ -287,6 +287,19 @@ def finished():
                 0.7812)
 
 
+def waiting_for_a_part():
+    """As `recovering`, of a coordinator whose record says what it waits for."""
+    out = recovering()
+    out["records"][0]["message"] = "it waits to go on: no daemon serves part 2"
+    return out
+
+
+def failed_for_a_lost_daemon():
+    out = failed()
+    out["status"] = status(None, [], lost()["status"]["daemons"])
+    return out
+
+
 def failed():
     return over("failed", "the loss is not finite in epoch 5, step 117; try a "
                 "smaller learning rate", f"failed: run {RUN}: the loss is not "

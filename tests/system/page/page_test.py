@@ -32,6 +32,7 @@ HEADLINES = {
     "failed": "Run failed",
 }
 STATE = "document.getElementById('verdict-state').textContent"
+SENTENCE = "document.getElementById('verdict-sentence').textContent"
 UP = "document.getElementById('link').dataset.up"
 
 
@@ -95,6 +96,20 @@ class States(Page):
                 daemons = self.texts("#daemon-table tbody th")
                 self.assertEqual(daemons, ["a", "b", "c"])
                 self.close()
+
+    def test_it_is_said_what_a_run_waits_for(self):
+        self.show(documents.waiting_for_a_part())
+        browser.wait_for(STATE, "Recovering")
+        browser.wait_for(SENTENCE, f"{documents.RUN}: it waits to go on: "
+                                   "no daemon serves part 2")
+
+    def test_a_run_has_failed_and_a_part_is_missing(self):
+        self.show(documents.failed_for_a_lost_daemon())
+        browser.wait_for(STATE, "Run failed, and no other can start")
+        self.assertIn("try a smaller learning rate",
+                      browser.evaluate(SENTENCE))
+        self.assertIn("no daemon in service has part 2: no run can start",
+                      self.texts("#evidence li"))
 
     def test_starved(self):
         """Each actor says by words how it is, and the one that limits is

@@ -10,27 +10,31 @@ stands on both screens, in half a minute. The captures that pages show are of re
 (tests/actors/commands/top/top_captures_test.cpp); these are to be looked at.
 """
 
-import json
 import os
 import pathlib
 import re
-import signal
 import sys
 import tempfile
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from captured_states import in_each_state
 from clusters import Cluster
-from runs import SMALL, merged, name_of, partitioned, small_rmat
+from runs import partitioned, small_rmat
 from screens import Screen
 from support import program
 from terminals import Terminal
 
 SIZES = ((24, 80), (50, 160))
-LONG = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0},
-                      "trainer": {"replicas": 2}})
-SLOW = merged(LONG, {"faults": {"reply_delay_ms": 40}})
-FRAGILE = merged(LONG, {"recovery": {"wait": 0}})
+SIGNS = {  # Patterns that stand on the screen in this state alone.
+    "idle": "no run yet",
+    "training": r"progress  train(.|\n)*trainer 0",
+    "starved": r"trainer \d +d\d +starved",
+    "finished": r" finished  at ",
+    "lost": r"\nd1 +(silent|lost)",
+    "recovering": r"state     queued: ",
+    "failed": r"state     failed: ",
+}
 
 
 class Captured:
@@ -55,65 +59,21 @@ class Captured:
         self.terminal.close()
 
 
-def capture(cluster, state, sign, folder):
-    """@param sign A pattern that stands on the screen in this state alone."""
+def capture(cluster, state, folder):
     tops = [Captured(cluster, *size) for size in SIZES]
     try:
         texts = []
 
         def is_shown():
             texts[:] = [top.text() for top in tops]
-            return all(re.search(sign, text) for text in texts)
-        cluster.wait_until(is_shown, f"screens with {sign}")
+            return all(re.search(SIGNS[state], text) for text in texts)
+        cluster.wait_until(is_shown, f"screens with {SIGNS[state]}")
         for (rows, columns), text in zip(SIZES, texts):
             (folder / f"{state}-{columns}x{rows}.txt").write_text(text)
         print(f"--- {state}\n{texts[0]}", flush=True)
     finally:
         for top in tops:
             top.end()
-
-
-def submit(cluster, top, definition):
-    file = top / "definition.yaml"
-    file.write_text(json.dumps({"dataset": name_of(cluster.data), **definition}))
-    return cluster.ask("submit", file)["run"]
-
-
-def end(cluster, run):
-    cluster.ask("cancel", run)
-    cluster.wait_until(
-        lambda: cluster.ask("runs", run)["runs"][0]["state"] == "cancelled",
-        "end of a run")
-
-
-def begin_and_lose(cluster, top, definition, how):
-    """A daemon, by a signal, while the run is on; returns the run's id."""
-    run = submit(cluster, top, definition)
-    cluster.wait_until(
-        lambda: cluster.ask("status", run)["state"] == "running", "run")
-    os.kill(cluster.daemons[-1].process.pid, how)
-    return run
-
-
-def capture_all(cluster, top, folder):
-    capture(cluster, "idle", "no run yet", folder)
-    run = submit(cluster, top, LONG)
-    capture(cluster, "training", r"progress  train(.|\n)*trainer 0", folder)
-    end(cluster, run)
-    run = submit(cluster, top, SLOW)
-    capture(cluster, "starved", r"trainer \d +d\d +starved", folder)
-    end(cluster, run)
-    submit(cluster, top, SMALL)
-    capture(cluster, "finished", r" finished  at ", folder)
-    run = begin_and_lose(cluster, top, LONG, signal.SIGSTOP)
-    capture(cluster, "lost", r"\nd1 +(silent|lost)", folder)
-    cluster.daemons[-1].kill()
-    capture(cluster, "recovering", r"state     queued: ", folder)
-    cluster.add("1", name="d1")
-    cluster.await_daemons(2)
-    end(cluster, run)
-    begin_and_lose(cluster, top, FRAGILE, signal.SIGKILL)
-    capture(cluster, "failed", r"state     failed: ", folder)
 
 
 def main():
@@ -126,7 +86,8 @@ def main():
         top = pathlib.Path(made)
         parts = partitioned(small_rmat(top / "rmat"), 2, "random")
         with Cluster(top / "cluster", parts, ["0", "1"]) as cluster:
-            capture_all(cluster, top, folder)
+            in_each_state(cluster, top,
+                          lambda state: capture(cluster, state, folder))
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ function whileRunning(status, run, events) {
   return speak("good", "play", phase);
 }
 
-/** A sentence on a run that is over. */
+/** A sentence on a run that is over, or that waits for its next attempt. */
 export function outcome(record) {
   if (record.state === "finished" && typeof record.accuracy === "number")
     return `${record.run}: accuracy ${decimal(record.accuracy)} on test nodes`;
@@ -109,13 +109,17 @@ export function headline(store) {
   const next = status.queued?.[0];
   if (next !== undefined) {
     const why = recovers(next, null, events) ? "Recovering" : "Waiting to start";
+    const waits = store.records.get(next); // It says what for; an event may not.
     return say(why === "Recovering" || about.length > 0 ? "warn" : "calm",
-      why === "Recovering" ? "again" : "ring", why,
-      events.findLast((event) => event.run === next)?.text ?? next, about);
+      why === "Recovering" ? "again" : "ring", why, waits?.message ? outcome(waits)
+        : events.findLast((event) => event.run === next)?.text ?? next, about);
   }
-  if (missingParts(status).length > 0) return say("bad", "cross", "No run can start", "", about);
   const ended = events.findLast((event) => event.kind === "ended" && event.run);
   const record = ended ? store.records.get(ended.run) : null;
+  if (missingParts(status).length > 0)
+    return record?.state === "failed"
+      ? say("bad", "cross", "Run failed, and no other can start", outcome(record), about)
+      : say("bad", "cross", "No run can start", "", about);
   const tones = { finished: ["good", "check"], failed: ["bad", "cross"] };
   if (record?.state && record.state !== "running")
     return say(...(tones[record.state] ?? ["idle", "dash"]), `Run ${record.state}`,
