@@ -97,6 +97,29 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
   CATCH_CHECK(client.ask(get_page).status == 200);
 }
 
+CATCH_TEST_CASE("nobody is made a WebSocket", "[http_server]") {
+  const auto server = started(options_with_page());
+  const std::string upgrade =
+    "GET /page HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n";
+  // A masked frame that says to be of 2^63 - 1 bytes, and noise behind it.
+  auto noise = std::string("\x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff", 10);
+  for (unsigned i = 0; i < 4096; ++i)
+    noise += static_cast<char>(i * 2654435761U >> 24U);
+  for (int round = 0; round < 20; ++round) {
+    raw_client client{*server};
+    // Whoever only asks for it gets the page, by HTTP.
+    const auto got = client.ask(upgrade);
+    CATCH_CHECK(got.status == 200);
+    CATCH_CHECK_THAT(got.head, !contains("Upgrade"));
+    const auto answer = client.ask(noise + "\r\n\r\n");
+    CATCH_CHECK((answer.status == 400 || answer.status == 0));
+    raw_client other{*server};
+    CATCH_CHECK(other.ask(get_page).status == 200);
+  }
+}
+
 CATCH_TEST_CASE("who sends a long body hears why it is refused",
                 "[http_server]") {
   auto options = options_with_page();
