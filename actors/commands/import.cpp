@@ -158,8 +158,14 @@ void add_npy(command_line& cli, CLI::App& parent) {
 /// Splits "TYPE=FILE"; without a type it stays empty.
 csv_table table_of(const std::string& text) {
   const auto equals = text.find('=');
-  // A slash before it: it belongs to a path.
-  if (equals == std::string::npos || text.find('/') < equals)
+  if (equals == std::string::npos)
+    return {"", text};
+  // A slash before it: it belongs to a path, unless the file is behind it. Then
+  // the type is refused by its name.
+  std::error_code failed;
+  if (text.find('/') < equals
+      && (std::filesystem::exists(text, failed)
+          || !std::filesystem::exists(text.substr(equals + 1), failed)))
     return {"", text};
   return {text.substr(0, equals), text.substr(equals + 1)};
 }

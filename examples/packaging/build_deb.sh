@@ -22,6 +22,7 @@ meson install -C "$build" --no-rebuild --quiet --strip --destdir "$root" >&2
 gzip -9n "$root"/usr/share/man/man1/graphmill.1
 # Debian's zsh looks in site-functions below /usr/local alone.
 mv "$root"/usr/share/zsh/site-functions "$root"/usr/share/zsh/vendor-completions
+install -m 644 examples/packaging/copyright "$root"/usr/share/doc/graphmill/copyright
 
 version=$(meson introspect --projectinfo "$build" |
   sed 's/.*"version": *"\([^"]*\)".*/\1/')

@@ -219,6 +219,8 @@ struct RunProgress {
   # not known yet.
   checkpointAge @9 :Float64;
   # Seconds since the last one; -1: none.
+  work @10 :Text;
+  # Of a run that trains nothing, such as "evaluate test"; else empty.
 }
 
 struct Verdict {

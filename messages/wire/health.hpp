@@ -270,6 +270,7 @@ struct run_progress {
   double seeds_per_second = 0;
   double seconds_left = -1;
   double checkpoint_age = -1;
+  std::string work{}; ///< Of a run that trains nothing, as "evaluate test".
 
   static void fields(auto& of, auto visit) {
     visit("phase", of.phase);
@@ -282,6 +283,7 @@ struct run_progress {
     visit("seedsPerSecond", of.seeds_per_second);
     visit("secondsLeft", of.seconds_left);
     visit("checkpointAge", of.checkpoint_age);
+    visit("work", of.work);
   }
 };
 

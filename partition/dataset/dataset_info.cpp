@@ -274,6 +274,9 @@ int format_version_of(const dataset_info& info) {
 result<dataset_info> parse_dataset_info(std::string_view text,
                                         std::string_view where) {
   GRAPHMILL_TRY(const auto in, parse_json(text, where));
+  if (const auto twice = repeated_key_anywhere(text))
+    return fail(ec::invalid_data, "{} says \"{}\" twice: leave one of them",
+                where, *twice);
   try {
     return read_info({in, std::string{where}});
   } catch (const json::exception& broken) {

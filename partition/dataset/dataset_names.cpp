@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -30,6 +32,21 @@ result<void> check_range(std::string_view name, const char* label,
   return ok();
 }
 
+/// Two classes of one name could not be told apart in what a model says.
+result<void> check_distinct(const node_type_info& type,
+                            std::string_view where) {
+  std::vector<std::string_view> names(type.class_names.begin(),
+                                      type.class_names.end());
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice == names.end())
+    return ok();
+  return fail(ec::invalid_data,
+              "{}: two classes of {} are called \"{}\"; give each a name of "
+              "its own",
+              where, type.name, *twice);
+}
+
 /// Of a type, or of one as a label set shows it.
 result<void> check_classes(const node_type_info& type, std::string_view where) {
   GRAPHMILL_TRYV(
@@ -39,6 +56,7 @@ result<void> check_classes(const node_type_info& type, std::string_view where) {
     return fail(ec::invalid_data,
                 "{}: {} has {} classes, but {} names for them", where,
                 type.name, type.class_count, type.class_names.size());
+  GRAPHMILL_TRYV(check_distinct(type, where));
   if (type.multi_label()
       && (type.class_count == 0 || type.class_count > most_labels))
     return fail(ec::invalid_data,

@@ -7,6 +7,7 @@
 #include <new>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -78,17 +79,20 @@ result<Json> parse_within_limits(std::string_view text, std::string_view where,
   }
 }
 
-/// Reads until a key of the outermost object comes again, and makes no values.
+/// Reads until a key of an object comes again, and makes no values.
 class key_reader : public nlohmann::json_sax<nlohmann::json> {
 public:
   std::optional<std::string> repeated;
 
-  bool start_object(std::size_t) override { return ++depth_ > 0; }
-  bool end_object() override { return depth_-- > 0; }
-  bool start_array(std::size_t) override { return ++depth_ > 0; }
-  bool end_array() override { return depth_-- > 0; }
+  /// @param levels Down to which objects count; 1: the outermost alone.
+  explicit key_reader(std::size_t levels) : levels_(levels) {}
+
+  bool start_object(std::size_t) override { return begin(); }
+  bool end_object() override { return end(); }
+  bool start_array(std::size_t) override { return begin(); }
+  bool end_array() override { return end(); }
   bool key(string_t& name) override {
-    if (depth_ > 1 || names_.insert(name).second)
+    if (names_.size() > levels_ || names_.back().insert(name).second)
       return true;
     repeated = name;
     return false;
@@ -106,8 +110,17 @@ public:
   }
 
 private:
-  std::size_t depth_ = 0;
-  std::set<std::string> names_;
+  bool begin() {
+    names_.emplace_back();
+    return true;
+  }
+  bool end() {
+    names_.pop_back();
+    return true;
+  }
+
+  std::size_t levels_;
+  std::vector<std::set<std::string>> names_; ///< Of what is open.
 };
 
 } // namespace
@@ -118,7 +131,13 @@ result<nlohmann::json> parse_json(std::string_view text, std::string_view where,
 }
 
 std::optional<std::string> repeated_key(std::string_view text) {
-  key_reader keys;
+  key_reader keys{1};
+  nlohmann::json::sax_parse(text, &keys);
+  return std::move(keys.repeated);
+}
+
+std::optional<std::string> repeated_key_anywhere(std::string_view text) {
+  key_reader keys{json_depth_limit};
   nlohmann::json::sax_parse(text, &keys);
   return std::move(keys.repeated);
 }

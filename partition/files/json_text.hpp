@@ -35,6 +35,10 @@ result<nlohmann::json> parse_json(std::string_view text, std::string_view where,
 /// @pre `parse_json` has taken the text.
 std::optional<std::string> repeated_key(std::string_view text);
 
+/// The same of all objects in a text: what says one thing twice, and in the
+/// end means the last, is a slip of whoever wrote it by hand.
+std::optional<std::string> repeated_key_anywhere(std::string_view text);
+
 /// The same with the fields of objects in the order of the text.
 result<nlohmann::ordered_json> parse_ordered_json(std::string_view text,
                                                   std::string_view where);

@@ -1,5 +1,7 @@
 #include "pipelines/definition/measured_seeds.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -31,6 +33,14 @@ std::string_view to_string(measured_split which) {
     return "test";
   }
   return "none";
+}
+
+std::string work_without_training(const definition& def) {
+  if (def.evaluate.predict)
+    return "predict";
+  return trains_nothing(def)
+           ? fmt::format("evaluate {}", to_string(def.evaluate.only))
+           : std::string{};
 }
 
 std::optional<measured_split> measured_split_named(std::string_view name) {

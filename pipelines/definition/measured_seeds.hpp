@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace graphmill {
@@ -14,6 +15,10 @@ std::optional<split> split_of(measured_split which);
 
 /// Its name for users: "train", "validation", "test"; "none".
 std::string_view to_string(measured_split which);
+
+/// What a run does that trains nothing, as in "evaluate test"; empty for
+/// others.
+std::string work_without_training(const definition& def);
 
 /// The split of that name; nothing for "none", and whatever is no name.
 std::optional<measured_split> measured_split_named(std::string_view name);

@@ -1,5 +1,7 @@
 #include "actors/cluster/health/progress_gauge.hpp"
 
+#include "pipelines/definition/measured_seeds.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -18,7 +20,8 @@ double seconds_between(std::chrono::steady_clock::rep from,
 progress_gauge::progress_gauge(const definition& def, std::int64_t train_seeds,
                                const progress_before& before,
                                std::function<clock::time_point()> now)
-  : now_(std::move(now)), epochs_(static_cast<std::int32_t>(def.train.epochs)),
+  : now_(std::move(now)), work_(work_without_training(def)),
+    epochs_(static_cast<std::int32_t>(def.train.epochs)),
     train_batch_(def.train.batch_size), train_seeds_(train_seeds),
     max_steps_(def.train.max_steps), loss_(before.loss),
     checkpoint_(
@@ -101,6 +104,7 @@ std::optional<run_progress> progress_gauge::read(clock::time_point now) const {
   if (!begun_)
     return std::nullopt;
   run_progress out;
+  out.work = work_;
   out.phase = phase_;
   out.epoch = epoch_;
   out.epochs = epochs_;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace graphmill {
 
@@ -53,6 +54,7 @@ private:
   std::int64_t steps_from(const phase_request& work) const;
 
   const std::function<clock::time_point()> now_; ///< From any thread.
+  const std::string work_; ///< Of a run that trains nothing; else empty.
   const std::int32_t epochs_;
   const std::int64_t train_batch_;
   const std::int64_t train_seeds_;

@@ -243,6 +243,7 @@ public:
   result<void> by_layers() {
     auto& config = run_.config;
     const auto beside = fs::path{options_.out}.parent_path();
+    const auto on_progress = show_progress(options_.quiet);
     layerwise_config layers{.def = config.def,
                             .data = config.data,
                             .verify = config.verify,
@@ -254,9 +255,11 @@ public:
                                        : beside.empty() ? fs::path{"."}
                                                         : beside,
                             .log = config.log,
-                            .on_progress = show_progress(options_.quiet)};
+                            .on_progress = on_progress};
     std::optional<signal_watch> signals; // Until all is written.
     GRAPHMILL_TRY(auto done, run_layerwise(std::move(layers), signals));
+    if (on_progress)
+      on_progress({}); // What is written is told on lines of its own.
     made_.logits = done.made.logits.view;
     argmax(made_.logits, made_.classes);
     for (const auto& rows : done.made.embeddings)

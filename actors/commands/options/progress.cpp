@@ -82,8 +82,9 @@ public:
     const auto fresh = !seen_.contains(now.phase);
     const auto interval = terminal_ ? 0.1 : 10.0;
     const auto finished = now.total != 0 && now.done >= now.total;
-    if (!fresh && !(finished && terminal_ && phase_ == now.phase)
-        && seconds_since(last_) < interval)
+    const auto ends_phase =
+      finished && phase_ == now.phase && (terminal_ || !finished_);
+    if (!fresh && !ends_phase && seconds_since(last_) < interval)
       return;
     const auto text = line(now, seconds_since(start_));
     if (terminal_) {
@@ -96,6 +97,7 @@ public:
       say(stderr, "{}\n", text);
     }
     phase_ = now.phase;
+    finished_ = finished;
     seen_.insert(phase_);
     last_ = clock::now();
   }
@@ -109,7 +111,8 @@ private:
   const bool terminal_ = isatty(STDERR_FILENO) == 1;
   const clock::time_point start_ = clock::now();
   clock::time_point last_{};
-  std::string phase_; ///< That was shown last.
+  std::string phase_;     ///< That was shown last.
+  bool finished_ = false; ///< And whether it was at its end.
   /// Phases may come again, one for each of many types: they get one line.
   std::set<std::string, std::less<>> seen_;
   bool open_ = false;

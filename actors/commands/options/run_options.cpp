@@ -170,7 +170,8 @@ std::int32_t drawn_in(const run_folder& run, split which) {
 
 namespace {
 
-/// A field that a submission decides: another value of it would be dropped.
+/// A field that a submission decides, or has no use for: another value of it
+/// would be dropped.
 struct decided_field {
   const char* path;
   const char* reason;
@@ -179,14 +180,27 @@ struct decided_field {
 constexpr decided_field decided_by_prediction[] = {
   {"evaluate.predict", "--predict has the cluster predict"},
   {"evaluate.only", "--predict measures nothing; --evaluate does"},
-  {"model.weights", "the weights are those of the run"}};
+  {"evaluate.scores", "--predict measures nothing; --evaluate does"}};
 
 constexpr decided_field decided_by_evaluation[] = {
   {"evaluate.predict", "--evaluate predicts nothing; --predict does"},
   {"evaluate.only", "--split says which split is measured"},
   {"train.epochs", "neighbours are drawn as the run itself has drawn them when "
-                   "it measured that split"},
-  {"model.weights", "the weights are those of the run"}};
+                   "it measured that split"}};
+
+constexpr const char* for_training =
+  "it is for training, and the run is finished";
+
+constexpr decided_field decided_by_weights[] = {
+  {"model.weights", "the weights are those of the run"},
+  {"evaluate.metric", "it chooses the best epoch, and there is none to choose"},
+  {"evaluate.every", for_training},
+  {"train.balance_classes", for_training},
+  {"train.max_steps", for_training},
+  {"train.min_epochs", for_training},
+  {"train.patience", for_training},
+  {"train.record_steps", for_training},
+  {"trainer.sizes", for_training}};
 
 /// Fails if an override sets a field that is not the user's to set.
 result<void> refuse_decided(const definition_source& source,
@@ -201,6 +215,15 @@ result<void> refuse_decided(const definition_source& source,
   return ok();
 }
 
+/// Fails if an override is about how weights are learnt.
+result<void> refuse_optimizer(const definition_source& source) {
+  for (const auto& [path, field] : source.fields)
+    if (path.starts_with("optimizer.") && field.where.line == 0)
+      return fail(ec::invalid_argument, "{}: {}; leave it out",
+                  field.where.origin, for_training);
+  return ok();
+}
+
 /// A run that uses the weights of a finished one, and is yet to be told what
 /// for.
 /// @param settings As those of `load_definition`.
@@ -211,6 +234,8 @@ submission_of_weights(const run_folder& folder,
                       std::span<const decided_field> decided) {
   GRAPHMILL_TRY(auto source, load_definition(folder.definition(), settings));
   GRAPHMILL_TRYV(refuse_decided(source, decided));
+  GRAPHMILL_TRYV(refuse_decided(source, decided_by_weights));
+  GRAPHMILL_TRYV(refuse_optimizer(source));
   GRAPHMILL_TRY(const auto weights, read_safetensors(folder.weights()));
   GRAPHMILL_TRYV(check_weights(folder, weights.tensors));
   auto& def = source.value;

@@ -60,7 +60,8 @@ struct submission {
 /// definition of the run, with all neighbours unless the overrides say
 /// otherwise, and without what is for training alone.
 /// @param run Its folder. @param overrides As those of `load_definition`. Fails
-/// if they set what the command decides, such as `evaluate.predict`.
+/// if they set what the command decides, such as `evaluate.predict`, or what is
+/// for training alone, such as `train.patience`.
 result<submission> prediction_by(const std::string& run,
                                  const std::vector<std::string>& overrides);
 

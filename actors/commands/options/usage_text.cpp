@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,14 @@ std::vector<std::string> commands_of(const CLI::App& command) {
   return out;
 }
 
+/// Whose graphs, and tables, are not read by any kind of import.
+bool is_python_library(std::string_view word) {
+  constexpr auto names = std::to_array<std::string_view>(
+    {"pyg", "dgl", "ogb", "networkx", "scipy", "pandas", "pyarrow", "parquet",
+     "torch_geometric"});
+  return std::ranges::find(names, word) != names.end();
+}
+
 /// "; `--tensorboard` has taken ...": an option whose value may be left out may
 /// have taken what was meant for something else, which is missing then.
 std::string taken_text(const CLI::App& command) {
@@ -110,6 +119,10 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& wrong) {
     return fmt::format("{} has no option {}{}", in_quotes(name),
                        in_quotes(word), meant(word, options_of(*command.app)));
   const auto commands = commands_of(*command.app);
+  if (command.words == "import" && is_python_library(word))
+    return fmt::format("`import` has no command {}: examples/to_graphmill.py "
+                       "takes graphs of Python libraries",
+                       in_quotes(word));
   if (!commands.empty())
     return fmt::format("{} has no command {}{}", in_quotes(name),
                        in_quotes(word), meant(word, commands));

@@ -129,6 +129,10 @@ std::string health_label(const actor_health& actor) {
 }
 
 std::string health_progress(const run_progress& now) {
+  // Epochs, seeds of training and learning are of runs that train.
+  if (!now.work.empty())
+    return format_printable("progress  {}, step {} of {}\n", now.work, now.step,
+                            now.steps);
   auto out = fmt::format(
     "progress  {}, epoch {} of {}, step {} of {}; {} seeds/s; {} left\n",
     to_string(now.phase), std::int64_t{now.epoch} + 1, now.epochs, now.step,

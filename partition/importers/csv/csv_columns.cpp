@@ -96,7 +96,14 @@ result<void> add_ends(column_roles& roles, const csv_layout& layout,
     text, layout.header ? "name" : "number"));
 }
 
-csv_layout layout_of_row(const std::vector<std::string>& first, bool header) {
+/// Fails if the name of a column is not of one line.
+result<csv_layout> layout_of_row(const std::vector<std::string>& first,
+                                 bool header, const csv_reader& rows) {
+  for (std::size_t i = 0; header && i < first.size(); ++i)
+    if (printable(first[i]) != first[i])
+      return rows.wrong(fmt::format(
+        "the name of column {} has a line break or control character: {}",
+        i + 1, shortened(printable(first[i]), most_bytes_shown)));
   csv_layout layout;
   layout.header = header;
   layout.names = header ? first : std::vector<std::string>(first.size());
@@ -224,7 +231,7 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
   if (first.size() < 2)
     return rows.wrong(one_csv_field);
   GRAPHMILL_TRY(const auto header, edge_header(table, rows, first, second));
-  auto layout = layout_of_row(first, header);
+  GRAPHMILL_TRY(auto layout, layout_of_row(first, header, rows));
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, true));
   add_by_name(roles, layout, edge_role_of);
   if (auto added = add_ends(roles, layout, rows); !added) {
@@ -251,8 +258,9 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
   if (!there)
     return rows.wrong("the table is empty; a header with a column \"id\" "
                       "expected");
-  auto layout =
-    layout_of_row(trimmed_fields(rows), said_header(table).value_or(true));
+  GRAPHMILL_TRY(auto layout,
+                layout_of_row(trimmed_fields(rows),
+                              said_header(table).value_or(true), rows));
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, false));
   add_by_name(roles, layout, node_role_of);
   if (!has(roles, csv_role::id))

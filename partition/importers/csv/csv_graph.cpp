@@ -1,5 +1,7 @@
 #include "partition/importers/csv/csv_graph.hpp"
 
+#include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 #include "messages/words/closest.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/importers/csv/csv_columns.hpp"
@@ -32,10 +34,14 @@ std::size_t find_or_add(csv_graph& graph, const std::string& name) {
 constexpr auto words_for_none = std::to_array<std::string_view>(
   {"nan", "none", "null", "na", "n/a", "?", "-1", "-100"});
 
-/// Says which classes are called as if no label were known: here they are
-/// classes like others.
+/// Says how many nodes -1 leaves without a label, and which classes are called
+/// as if no label were known: here they are classes like others.
 void tell_classes_for_none(const csv_node_type& type,
                            const note_callback& on_note) {
+  if (type.minus_ones > 0)
+    tell_note(on_note, "{}: label -1 of {} says that no label is known",
+              type.table->file.filename().string(),
+              pluralized(type.minus_ones, "node"));
   for (const auto& name : type.class_names)
     if (std::ranges::find(words_for_none, lower_name(name))
         != words_for_none.end())
@@ -150,7 +156,12 @@ result<void> add_relation(csv_edge_file& file, const csv_edge& edge) {
   if (edge.relation.empty())
     return fail(ec::invalid_data, "{}:{}: the relation is empty",
                 file.table.file.string(), edge.line);
-  file.relations.insert(edge.relation);
+  const auto fresh = file.relations.insert(edge.relation).second;
+  if (fresh && printable(edge.relation) != edge.relation)
+    return fail(ec::invalid_data,
+                "{}:{}: the relation \"{}\" has a line break or control "
+                "character",
+                file.table.file.string(), edge.line, printable(edge.relation));
   if (static_cast<std::size_t>(file.relations.size()) > most_types)
     return fail(ec::invalid_data,
                 "{}:{}: column {} has more than {} values, which is too many "

@@ -63,8 +63,11 @@ csv_labels label_texts::finish() {
   std::vector<std::int64_t> numbers;
   csv_labels out;
   out.names = number_classes(texts, numbers);
-  for (auto text : text_of_)
-    out.labels.push_back(numbers[static_cast<std::size_t>(text)]);
+  for (auto text : text_of_) {
+    const auto at = static_cast<std::size_t>(text);
+    out.labels.push_back(numbers[at]);
+    out.minus_ones += numbers[at] < 0 && !texts[at].empty() ? 1 : 0;
+  }
   return out;
 }
 

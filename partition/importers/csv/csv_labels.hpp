@@ -39,6 +39,8 @@ struct csv_labels {
   std::vector<std::string> names; ///< Of classes.
   /// [nodes] Bytes of float32, if labels are numbers to be learnt; else empty.
   std::vector<std::uint8_t> values;
+  std::int64_t minus_ones =
+    0; ///< Nodes whose label -1 says that none is known.
 };
 
 /// Collects the labels in a column, row by row.

@@ -135,6 +135,7 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
   type.labels = std::move(own.labels);
   type.values = std::move(own.values);
   type.class_names = std::move(own.names);
+  type.minus_ones = own.minus_ones;
   type.layout = std::move(layout);
   return type;
 }

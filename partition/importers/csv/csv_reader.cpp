@@ -1,5 +1,6 @@
 #include "partition/importers/csv/csv_reader.hpp"
 
+#include "messages/base/printable.hpp"
 #include "partition/files/file_io.hpp"
 
 #include <boost/iostreams/device/file_descriptor.hpp>
@@ -61,6 +62,10 @@ std::string_view what_else(std::string_view block) {
     return "a Matrix Market file, whose first row holds sizes: read it as a "
            "SciPy matrix (scipy.io.mmread) and give that to "
            "examples/to_graphmill.py, or save a list of its edges";
+  using namespace std::string_view_literals;
+  if (block.starts_with("\xff\xfe\0\0"sv)
+      || block.starts_with("\0\0\xfe\xff"sv))
+    return "in UTF-32: save it in UTF-8";
   if (block.starts_with("\xff\xfe") || block.starts_with("\xfe\xff"))
     return "in UTF-16: save it in UTF-8";
   for (const auto begin : packed_begins)
@@ -112,6 +117,7 @@ struct csv_reader::impl {
   result<bool> quoted_field();
   bool plain_field();
   result<bool> read_row();
+  result<void> check_text() const;
 };
 
 /// Finds out about gzip, a byte order mark and the separator.
@@ -263,6 +269,31 @@ result<bool> csv_reader::impl::read_row() {
   return true;
 }
 
+/// Fails if the row has a byte that is not UTF-8, as tables in Latin-1 do:
+/// names and ids of it could not be told again.
+result<void> csv_reader::impl::check_text() const {
+  if (std::ranges::all_of(
+        text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+    return ok();
+  std::size_t begin = 0;
+  for (std::size_t field = 0; field < ends.size(); ++field) {
+    auto left = std::string_view{text}.substr(begin, ends[field] - begin);
+    while (!left.empty()) {
+      const auto length = utf8_length(left);
+      if (length == 0)
+        return fail(ec::invalid_data,
+                    "{}:{}: byte {} of field {} is 0x{:02x}, which is not "
+                    "UTF-8: save the table in UTF-8 (iconv -f latin1 -t utf-8 "
+                    "makes it, if it is in Latin-1)",
+                    path.string(), line, ends[field] - begin - left.size() + 1,
+                    field + 1, static_cast<unsigned char>(left.front()));
+      left.remove_prefix(length);
+    }
+    begin = ends[field];
+  }
+  return ok();
+}
+
 csv_reader::csv_reader() : impl_(std::make_unique<impl>()) {}
 csv_reader::csv_reader(csv_reader&&) noexcept = default;
 csv_reader& csv_reader::operator=(csv_reader&&) noexcept = default;
@@ -291,6 +322,7 @@ result<bool> csv_reader::next() {
     if (!empty && !comment)
       break;
   }
+  GRAPHMILL_TRYV(self.check_text());
   self.began = true;
   self.fields.clear();
   std::size_t begin = 0;

@@ -23,7 +23,7 @@ public:
   /// @param separator What separates fields; '\0' stands for the first of tab,
   /// comma, ';' and space that the first row has.
   /// Fails on what begins like another kind of file: Parquet, Matrix Market,
-  /// UTF-16, or bytes that are no text.
+  /// UTF-16 or UTF-32, or bytes that are no text.
   static result<csv_reader> open(const std::filesystem::path& path,
                                  char separator);
   csv_reader(csv_reader&&) noexcept;
@@ -32,7 +32,8 @@ public:
 
   /// Goes to the next row. Fails, and names file and line, on a quoted field
   /// that does not end, on text behind its closing quote, on a row of more than
-  /// 16 MiB, and on what cannot be read or unpacked.
+  /// 16 MiB, on a byte that is not UTF-8, and on what cannot be read or
+  /// unpacked.
   /// @returns false behind the last row.
   result<bool> next();
 

@@ -135,7 +135,8 @@ result<std::vector<node_id>> seeds_of(const npy_node_source& type,
 }
 
 result<void> copy_nodes(const npy_node_source& type, node_type_id id,
-                        row_norm norm, dataset_writer& writer) {
+                        row_norm norm, dataset_writer& writer,
+                        const note_callback& on_note) {
   GRAPHMILL_TRYV(copy_features(type, id, norm, writer));
   if (type.kind != label_kind::classes) {
     GRAPHMILL_TRYV(writer.set_label_rows(id, type.label_rows));
@@ -143,6 +144,10 @@ result<void> copy_nodes(const npy_node_source& type, node_type_id id,
     GRAPHMILL_TRY(auto labels, read_integers(*type.labels));
     if (!type.label_of_class.empty())
       renumber_labels(type.label_of_class, labels);
+    if (const auto none = std::ranges::count(labels, -1); none > 0)
+      tell_note(on_note, "{}: label -1 of {} says that no label is known",
+                type.labels->path().filename().string(),
+                pluralized(none, "node"));
     GRAPHMILL_TRYV(writer.set_labels(id, labels));
   }
   for (auto which : all_splits) {
@@ -219,6 +224,9 @@ void note_nodes(const npy_node_source& type, const note_callback& on_note) {
   else if (type.labels)
     tell_note(on_note, "{}: labels of {}, {} classes", file_of(*type.labels),
               type.name, type.class_count);
+  if (type.times)
+    tell_note(on_note, "{}: times of {}, from {}", file_of(*type.times),
+              type.name, to_string(type.times->type()));
   if (!type.label_of_class.empty())
     tell_note(on_note,
               "{}: labels are numbered anew from 0, and {} to {} become the "
@@ -293,7 +301,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
       on_progress(
         {.phase = "read nodes", .done = t, .total = source.nodes.size()});
     GRAPHMILL_TRYV(copy_nodes(source.nodes[t], static_cast<node_type_id>(t),
-                              norms[t], writer));
+                              norms[t], writer, options.on_note));
   }
   if (wanted) {
     GRAPHMILL_TRYV(split_target(source, info, *wanted, writer));

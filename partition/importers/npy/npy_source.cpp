@@ -34,7 +34,7 @@ result<json> read_meta(npy_folder& folder) {
   GRAPHMILL_TRY(auto meta, parse_ordered_json(text, path.string()));
   if (!meta.is_object())
     return fail(ec::invalid_data, "{} should be an object", path.string());
-  if (const auto twice = repeated_key(text))
+  if (const auto twice = repeated_key_anywhere(text))
     return fail(ec::invalid_data, "{} says \"{}\" twice: leave one of them",
                 path.string(), *twice);
   return meta;

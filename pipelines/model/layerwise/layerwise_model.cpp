@@ -325,10 +325,13 @@ layerwise_model::run(const std::vector<node_type_id>& embeddings) {
       }
     std::vector<rows> kept(types); // As they entered the last layer so far.
     std::vector<rows> outputs;     // Of the target, with jumping knowledge.
-    for (int l = 0; l < layout_.hops; ++l) {
+    const auto tell = [this](int done) {
       if (how_.on_progress)
-        how_.on_progress({"layers", static_cast<std::uint64_t>(l),
+        how_.on_progress({"layers", static_cast<std::uint64_t>(done),
                           static_cast<std::uint64_t>(layout_.hops)});
+    };
+    for (int l = 0; l < layout_.hops; ++l) {
+      tell(l);
       GRAPHMILL_TRY(auto next, next_layer(l, h));
       for (const auto type : embeddings)
         if (layout_.layers[l].types[type].in != 0)
@@ -355,6 +358,7 @@ layerwise_model::run(const std::vector<node_type_id>& embeddings) {
                            return result<owned_matrix>{std::move(y)};
                          }));
     }
+    tell(layout_.hops);
     for (const auto type : embeddings)
       out.embeddings.push_back(kept[type]);
     out.file_bytes = room_.file_bytes();

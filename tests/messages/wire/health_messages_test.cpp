@@ -80,6 +80,7 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   run_health sent;
   sent.run = "r";
   sent.progress = run_progress{phase::test, 1, 2, 3, 4};
+  sent.progress->work = "evaluate test";
   sent.daemons = {busy_daemon()};
   sent.daemons[0].answer_bytes = 13;
   sent.daemons[0].most_answer_bytes = 14;
@@ -100,6 +101,7 @@ CATCH_TEST_CASE("how a run is comes there and back", "[messages][health]") {
   CATCH_REQUIRE(got.progress);
   CATCH_CHECK((got.progress->phase == phase::test));
   CATCH_CHECK(got.progress->steps == 4);
+  CATCH_CHECK(got.progress->work == "evaluate test");
   CATCH_CHECK(std::isnan(got.progress->loss));
   CATCH_CHECK(got.daemons.at(0).actors.size() == 2);
   CATCH_CHECK(got.daemons.at(0).answer_bytes == 13);

@@ -73,6 +73,10 @@ CATCH_TEST_CASE("a key that comes again is found where it counts",
               == std::nullopt);
   CATCH_CHECK(repeated_key(R"({"a":1,"\u0061":-2})") == "a");
   CATCH_CHECK(repeated_key("[1, 2]") == std::nullopt);
+  CATCH_CHECK(repeated_key_anywhere(R"({"a":[{"b":1},{"b":1}],"b":{"a":2}})")
+              == std::nullopt);
+  CATCH_CHECK(repeated_key_anywhere(R"([{"a":{"b":1,"c":[{}],"b":2}}])")
+              == "b");
 }
 
 CATCH_TEST_CASE("broken JSON is an error with its place", "[partition][json]") {

@@ -146,6 +146,10 @@ CATCH_TEST_CASE("wrong declarations are refused", "[partition][writer]") {
      "author has -1 nodes"},
     {[](variant& v) { v.info.node_types[0].class_names.push_back("c"); },
      "2 classes, but 3 names"},
+    {[](variant& v) {
+       v.info.node_types[0].class_names = {"b", "b"};
+     },
+     "two classes of paper are called \"b\""},
     {[](variant& v) { v.info.node_types[0].feature_type = dtype::int64; },
      "features of paper are int64"},
     {[](variant& v) { v.info.node_types.clear(); }, "0 node types"},

@@ -114,6 +114,11 @@ class Evaluations(runs.Workplace):
                 ("--evaluate", "evaluate.only=train", "--split says which"),
                 ("--evaluate", "train.epochs=9", "neighbours are drawn as"),
                 ("--evaluate", "evaluate={only: train}", "--split says which"),
+                ("--evaluate", "train.patience=3", "it is for training"),
+                ("--evaluate", "optimizer.learning_rate=1", "it is for train"),
+                ("--evaluate", "evaluate.metric=f1_macro", "it chooses the"),
+                ("--predict", "train={max_steps: 3}", "it is for training"),
+                ("--predict", "evaluate.scores=true", "--predict measures"),
                 ("--predict", "evaluate.predict=false", "--predict has the"),
                 ("--predict", "model.weights=w", "the weights are those")):
             with self.subTest(command, field=field):

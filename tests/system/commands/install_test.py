@@ -1,6 +1,7 @@
 """What `meson install` puts where, and that the installed program works."""
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,9 @@ PLACES = {
     "lib/systemd/system": ["graphmill-node.service"],
     "lib/sysusers.d": ["graphmill.conf"],
 }
+# What a link of a page leads to, unless it is a place in the page itself.
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+PAGES = (".md", ".txt")
 
 
 class Installed(runs.Workplace):
@@ -35,21 +39,51 @@ class Installed(runs.Workplace):
         found = list(cls.top.glob("**/bin/graphmill"))
         assert len(found) == 1, found
         cls.prefix = found[0].parents[1]
+        cls.doc = cls.prefix / "share/doc/graphmill"
 
     def test_places(self):
         for folder, names in PLACES.items():
             there = sorted(path.name for path in
                            (self.prefix / folder).iterdir())
             self.assertEqual(there, sorted(names), folder)
-        doc = self.prefix / "share/doc/graphmill"
-        self.assertEqual(sorted(path.name for path in doc.iterdir()),
-                         ["LICENSE", "README.md", "SECURITY.md", "examples"])
+        self.assertEqual(
+            sorted(path.name for path in self.doc.iterdir()),
+            ["CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md",
+             "actors", "examples", "messages", "partition", "pipelines",
+             "tests"])
         for name in ("wordnet.yaml", "to_graphmill.py",
                      "to_graphmill/__init__.py", "cluster/statefulset.yaml"):
-            self.assertEqual((doc / "examples" / name).read_bytes(),
+            self.assertEqual((self.doc / "examples" / name).read_bytes(),
                              (ROOT / "examples" / name).read_bytes())
-        for name in ("meson.build", "packaging", "quickstart.sh"):
-            self.assertFalse((doc / "examples" / name).exists(), name)
+        for name in ("meson.build", "packaging/build_deb.sh", "quickstart.sh"):
+            self.assertFalse((self.doc / "examples" / name).exists(), name)
+
+    def links(self, page):
+        """Relative ones, as paths."""
+        return [page.parent / target for target in
+                LINK.findall(page.read_text()) if "://" not in target]
+
+    def test_links_of_the_readme(self):
+        links = self.links(self.doc / "README.md")
+        self.assertGreater(len(links), 20)
+        for path in links:
+            self.assertTrue(path.exists(), path)
+
+    def test_links_between_pages(self):
+        """Those to sources lead nowhere, which the package does not have."""
+        pages = [path for path in self.doc.rglob("*.md")]
+        self.assertGreater(len(pages), 20)
+        for page in pages:
+            for path in self.links(page):
+                if path.suffix in PAGES:
+                    self.assertTrue(path.exists(), f"{page}: {path}")
+
+    def test_the_readme_begins_with_a_way_for_packages(self):
+        """Which the examples that it names are there for."""
+        begin = (self.doc / "README.md").read_text().split("## Two commands")[0]
+        named = re.findall(r"/usr/(share/doc/graphmill/\S+\.yaml)", begin)
+        self.assertEqual(len(named), 1)
+        self.assertTrue((self.prefix / named[0]).exists(), named)
 
     def test_the_page_of_packages_names_the_places(self):
         page = (ROOT / "examples/packaging/README.md").read_text()
@@ -58,6 +92,17 @@ class Installed(runs.Workplace):
             if folder != "bin":
                 for name in names:
                     self.assertIn(f"`{folder}/{name}`", page)
+
+    def test_the_copyright_of_the_package_is_that_of_the_license(self):
+        text = (ROOT / "examples/packaging/copyright").read_text()
+        self.assertTrue(text.startswith("Format: https://www.debian.org/doc/"
+                                        "packaging-manuals/copyright-format/"
+                                        "1.0/\n"))
+        self.assertIn("\nCopyright: 2026 The authors of Graphmill\n", text)
+        licenses = set(re.findall(r"^License: (.*)$", text, re.MULTILINE))
+        self.assertEqual(licenses, {"Apache-2.0"})
+        begin = " ".join((ROOT / "LICENSE").read_text().split()[:4])
+        self.assertEqual(begin, "Apache License Version 2.0,")
 
     def test_the_service_starts_what_is_installed(self):
         unit = (self.prefix

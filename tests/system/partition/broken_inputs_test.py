@@ -40,6 +40,9 @@ MAKERS = {
         "line ends of Windows, in some lines": table("a,b\r\nb,c\n"),
         "line ends of old Macs": table("a,b\rb,c\r"),
         "UTF-16": table("a,b\n".encode("utf-16")),
+        "UTF-32": table("a,b\n".encode("utf-32")),
+        "Latin-1": table("a,b\n", NODES.replace("a,x", "Z\xfcrich,x").encode(
+            "latin-1")),
         "a NUL character": table(b"a,b\nb\0,c\n"),
         "a line break in a quoted id": table('"a\nz",b\n', None),
         "a gzip file, also of several members": table(
@@ -62,6 +65,14 @@ MAKERS = {
         "`None` as a label": table("a,b\n", NODES.replace("b,y", "b,None")),
         "`-1` as a label among texts": table("a,b\n",
                                              NODES.replace("b,y", "b,-1")),
+        "`-1` as a label among numbers": table("a,b\n", NODES.replace(
+            "a,x", "a,7").replace("b,y,val", "b,-1,").replace("c,x", "c,8")),
+        "a line break in a label": table("a,b\n",
+                                         NODES.replace("a,x", 'a,"x\nz"')),
+        "a line break in the name of a column": table(
+            "a,b\n", NODES.replace("split,f", 'split,"f\ng"')),
+        "an escape in a relation": table(
+            "source,relation,target\na,r\x1b[2J,b\n", None),
         "no label of a node of a split": table("a,b\n",
                                                NODES.replace("a,x", "a,")),
         "ids that are negative, or beyond 2^63": table(
@@ -74,6 +85,8 @@ MAKERS = {
                                     "..__to__b=e.csv"),
         "a type with a space": table("a,b\n", None, "--edges",
                                      "x y__to__b=e.csv"),
+        "a type with a slash": table("a,b\n", None, "--edges",
+                                     "a/x__to__b=e.csv"),
         "shares that are no numbers": table("a,b\n", NODES, "--split",
                                             "nan,0.1,0.1"),
     },
@@ -127,6 +140,12 @@ MAKERS = {
         "`meta.json` that is no JSON": arrays(meta="{rubbish"),
         "`meta.json` with a key twice": arrays(
             meta='{"num_nodes": 40, "num_nodes": 41}'),
+        "`meta.json` with a key twice in an object of its own": arrays(
+            meta='{"num_nodes": 40, "label_sets": {"t": {}, "t": {}}}'),
+        "`meta.json` with a class twice": arrays(
+            meta=meta(class_names=["a", "b", "a"])),
+        "`meta.json` with a line break in the name of a class": arrays(
+            meta=meta(class_names=["a", "b\nc", "d"])),
         "`meta.json` with 100,000 levels": arrays(meta="[" * 100000),
         "`meta.json` with another number of nodes": arrays(
             meta=meta(num_nodes=39)),
@@ -150,6 +169,9 @@ MAKERS = {
         "a node type twice": dataset(within("dataset.json", by=told(
             lambda document: document["node_types"].append(
                 document["node_types"][0])))),
+        "a class twice": type_told(class_names=["a", "b", "a"]),
+        "a key twice in `dataset.json`": dataset(within(
+            "dataset.json", by=renamed('"count":', '"count": 1, "count":'))),
         "a feature that is no number": dataset(within(
             "nodes/node/features.npy", by=element(5, np.nan))),
         "a source that is no node": dataset(within(

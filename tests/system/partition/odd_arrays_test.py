@@ -140,6 +140,14 @@ TAKEN = [
      [4, 2]),
     ("gaps between labels of a set", {"labels.t": np.arange(40) % 2 * 5}, [],
      ["label set t of node: 2 classes"], "labels.t", np.arange(40) % 2),
+    ("times", {"time": np.arange(40) / 2, "train_idx": None, "val_idx": None,
+               "test_idx": None},
+     ["--split", "0.5,0.25,0.25", "--by", "time"],
+     ["time.npy: times of node, from float64"], "train", np.arange(20)),
+    ("no label", {"labels": np.where(np.arange(40) < 38, np.arange(40) % 3,
+                                     -1)}, [],
+     ["labels.npy: label -1 of 2 nodes says that no label is known"], None,
+     None),
     ("standardised", {"features": np.arange(200.0).reshape(40, 5)},
      ["--normalise", "standardise"], [], None, None),
 ]
@@ -176,6 +184,31 @@ class Arrays(Workplace):
                 if array is not None:
                     np.testing.assert_array_equal(
                         Dataset(self.out).node_array("node", array), expected)
+
+    def test_kinds_of_numbers(self):
+        """All that the page of the format names, of whatever is read."""
+        integers = [np.dtype(f"{sign}int{bits}") for sign in ("", "u")
+                    for bits in (8, 16, 32, 64)]
+        for kind in integers + [np.dtype(f"float{bits}")
+                                for bits in (16, 32, 64)]:
+            with self.subTest(kind=kind):
+                features = (np.arange(200) % 100).reshape(40, 5)
+                files = {"features": features.astype(kind)}
+                if kind in integers:
+                    files["labels"] = (np.arange(40) % 3).astype(kind)
+                    files["train_idx"] = np.array(TRAIN).astype(kind)
+                    files["edges"] = (np.arange(600) % 40).reshape(
+                        2, 300).astype(kind)
+                self.feed(files)
+                self.taken(["npy", self.source])
+                got = Dataset(self.out)
+                np.testing.assert_array_equal(
+                    got.node_array("node", "features"), features)
+                np.testing.assert_array_equal(
+                    got.node_array("node", "train"), TRAIN)
+                if kind in integers:
+                    self.check_edges(got, "node__to__node",
+                                     files["edges"].astype(int), (40, 40))
 
     def test_archives(self):
         self.feed({})

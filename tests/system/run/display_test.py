@@ -76,6 +76,20 @@ class Display(clusters.ClusterWorkplace):
                 self.assertRegex(output, shown)
                 self.assertNotRegex(output, rb"\x1b\[Ktest  ")
 
+    def test_layers_end_at_100_percent(self):
+        """On a terminal, where what was written stands on lines of its own,
+        and in a file."""
+        run = self.train(DEFINITION, self.data)["run"]
+        words = ("predict", run, "--all", "--out", self.top / "all.npy")
+        output = self.on_terminal(*words)
+        shown = re.findall(rb"\x1b\[Klayers [^\x1b]*\] +(\d+) %", output)
+        self.assertEqual((shown[0], shown[-1]), (b"0", b"100"))
+        self.assertIn("wrote the classes", "\n".join(
+            line for line in lines_shown(output, 100)
+            if line.startswith("wrote ")))
+        said = graphmill(*words).stderr
+        self.assertRegex(said, r"\nlayers .* 100 %\n$")
+
 
 class NothingToMeasure(runs.Workplace):
     def test_an_empty_split(self):

@@ -22,16 +22,7 @@ error not_its_rank(const std::string& daemon, rank_id rank) {
   return fail(ec::permission, "daemon \"{}\" has no rank {}", daemon, rank);
 }
 
-/// What a run does that trains nothing; empty for others.
-std::string work_of(const definition& def) {
-  if (def.evaluate.predict)
-    return "predict";
-  return trains_nothing(def)
-           ? fmt::format("evaluate {}", to_string(def.evaluate.only))
-           : std::string{};
-}
-
-/// @param work As of `work_of`.
+/// @param work As of `work_without_training`.
 run_news news_of(const phase_request& request, std::int64_t done,
                  const std::string& work) {
   run_news out;
@@ -319,7 +310,8 @@ run_observer observer_of(const submitted_run& run,
   };
   // The observer is called by one actor, so it may have a state.
   auto last = std::make_shared<active_run::clock::time_point>();
-  out.on_step = [id = run.id, coordinator, last, work = work_of(run.def)](
+  out.on_step = [id = run.id, coordinator, last,
+                 work = work_without_training(run.def)](
                   const phase_request& request, std::int64_t done) {
     const auto now = active_run::clock::now();
     if (done != request.steps && now - *last < timeouts::progress)

@@ -102,8 +102,9 @@ export class DaemonTable {
 }
 
 function howFar({ progress }) {
-  return progress ? `${progress.phase}, epoch ${progress.epoch + 1} of ${progress.epochs}, step `
-    + `${exact(progress.step)} of ${exact(progress.steps)}` : "";
+  if (!progress) return "";
+  return (progress.work || `${progress.phase}, epoch ${progress.epoch + 1} of ${progress.epochs}`)
+    + `, step ${exact(progress.step)} of ${exact(progress.steps)}`;
 }
 
 function runRows(store) {

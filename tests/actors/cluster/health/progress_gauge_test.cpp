@@ -12,6 +12,23 @@ namespace graphmill::test {
 
 using namespace std::chrono_literals;
 
+CATCH_TEST_CASE("a gauge says what a run does that trains nothing",
+                "[cluster][health]") {
+  const auto told_of = [](const definition& def) {
+    const auto gauge = std::make_shared<progress_gauge>(def, 80);
+    run_observer told;
+    progress_gauge::observe(gauge, told);
+    told.on_begin(phase_request{});
+    return gauge->read(progress_gauge::clock::now())->work;
+  };
+  definition def;
+  def.evaluate.only = measured_split::validation;
+  CATCH_CHECK(told_of(def) == "evaluate validation");
+  def.evaluate.only = measured_split::none;
+  def.evaluate.predict = true;
+  CATCH_CHECK(told_of(def) == "predict");
+}
+
 CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   definition def;
   def.train.epochs = 3;
@@ -43,6 +60,7 @@ CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   CATCH_CHECK((now->phase == phase::train));
   CATCH_CHECK(now->epoch == 1);
   CATCH_CHECK(now->epochs == 3);
+  CATCH_CHECK(now->work.empty());
   CATCH_CHECK(now->step == 4);
   CATCH_CHECK(now->steps == 8);
   CATCH_CHECK(now->learning_rate == 0.5);

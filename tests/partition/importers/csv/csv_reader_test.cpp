@@ -168,6 +168,23 @@ CATCH_TEST_CASE("what is no table of text is refused by its kind",
   CATCH_CHECK(has(refused("%%MatrixMarket matrix\n3 3 1\n1 2\n"),
                   "is a Matrix Market file"));
   CATCH_CHECK(has(refused("\xff\xfe"s + "a\0,\0b\0"s), "is in UTF-16"));
+  CATCH_CHECK(has(refused("\xff\xfe\0\0a\0\0\0"s), "is in UTF-32"));
+  CATCH_CHECK(has(refused("\0\0\xfe\xff\0\0\0a"s), "is in UTF-32"));
   CATCH_CHECK(has(refused("a,b\n\0"s), "is no text"));
   CATCH_CHECK(has(refused(gzipped("a,b\n\0"s)), "is no text"));
+}
+
+CATCH_TEST_CASE("a byte that is not UTF-8 is named with its row and field",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  const auto refused = [&folder](const std::string& text) {
+    return error_of(read(folder, text)).message;
+  };
+  CATCH_CHECK(has(refused("a,b\n\nc,Z\xfcrich\n"),
+                  "t:3: byte 2 of field 2 is 0xfc, which is not UTF-8"));
+  CATCH_CHECK(has(refused("\"\xe9\"\n"), "t:1: byte 1 of field 1 is 0xe9"));
+  // A sequence that goes over the end of a field is none.
+  CATCH_CHECK(has(refused("\xc3,\xbc\n"), "t:1: byte 1 of field 1 is 0xc3"));
+  CATCH_CHECK(value_of(read(folder, "Z\xc3\xbcrich,\xe6\x97\xa5\n"))
+              == table{{"Z\xc3\xbcrich", "\xe6\x97\xa5"}});
 }
