@@ -3,6 +3,7 @@ happen, and the run that is on ends with the weights of a run in peace."""
 
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ sys.path.insert(0, str(HERE.parents[0] / "support"))
 sys.path.insert(0, str(HERE.parents[0]))
 import chaos
 import runs
+from over_http import get, told_at
 from runs import merged
 from supervised import Supervised
 from support import program
@@ -21,14 +23,20 @@ ONE_RUN_SECONDS = 150
 STOPPED_MILLISECONDS = 2000
 FULL_MILLISECONDS = 2000
 DELAY = ("delay", "--lasts", 1500, "--each", 100)
+# Long enough to be seen in figures, which are means of the last seconds.
+LONG_DELAY = ("delay", "--lasts", 4000, "--each", 200)
+LATE_SECONDS = 0.04
+DAMAGED = 3  # Messages.
 
 DEFINITION = merged(chaos.DEFINITION, {
     "placement": {"samplers": [], "owners": 1},
     "checkpoint": {"every_steps": 2},
     "faults": {"trainer_delay_ms": 150},
 })
-LAYOUT = [("c", "none", "--slots", "0"), ("t0", "0", "--slots", "1"),
-          ("t1", "1", "--slots", "1")]
+TELLS = ("--metrics", "127.0.0.1:0")
+LAYOUT = [("c", "none", "--slots", "0", "--http", "127.0.0.1:0"),
+          ("t0", "0", "--slots", "1", *TELLS),
+          ("t1", "1", "--slots", "1", *TELLS)]
 
 
 class Kinds(runs.Workplace):
@@ -105,13 +113,29 @@ class Kinds(runs.Workplace):
         self.assertIs(self.cluster.daemon("t1").process, process)
         self.assertIsNone(process.poll())
 
-    def check_of_links(self, *faults):
-        """The run ends as in peace after faults of a daemon's connections."""
+    def figures(self, name, metric, of="itself"):
+        """By labels, from what a daemon tells."""
+        page = get(told_at(self.cluster.daemon(name), of), "/metrics")[1]
+        return {labels: float(value) for labels, value in re.findall(
+            rf"^{metric}(?:\{{(.*)\}})? (\S+)$", page, re.MULTILINE)}
+
+    def count(self, name, metric):
+        return self.figures(name, f"graphmill_transport_{metric}_total")[""]
+
+    def answers_late(self):
+        trips = self.figures("c", "graphmill_peer_round_trip_seconds",
+                             of="the cluster")
+        return trips.get('daemon="t0",peer="t1"', 0) > LATE_SECONDS
+
+    def check_of_links(self, *faults, seen=lambda: True):
+        """The run ends as in peace after faults of a daemon's connections, of
+        which something is seen meanwhile."""
         run = self.begin()
         process = self.cluster.daemon("t1").process
         before = len(self.cluster.daemon("t1").log.read_text())
         for kind, *more in faults:
             self.harm("t1", kind, *more)
+        self.await_it(seen, f"sign of {faults}")
         self.assertFalse((self.folder(run) / "summary.json").exists())
         summary = self.check_finished(run)
         self.assertIs(self.cluster.daemon("t1").process, process)
@@ -122,18 +146,26 @@ class Kinds(runs.Workplace):
         return summary
 
     def test_delay(self):
-        summary = self.check_of_links(DELAY)
+        summary = self.check_of_links(LONG_DELAY, seen=self.answers_late)
         self.assertEqual(summary.get("attempts", 1), 1)  # Slow is not dead.
 
     def test_cut(self):
-        self.check_of_links(("cut",))
+        before = self.count("t1", "retries")
+        self.check_of_links(
+            ("cut",), seen=lambda: self.count("t1", "retries") > before)
 
     def test_cut_while_messages_are_late(self):
         """Whoever asks for the second fault hears that it will be."""
         self.check_of_links(DELAY, ("cut",))
 
     def test_corrupt(self):
-        self.check_of_links(("corrupt", "--messages", 3))
+        """Some of the messages may end with the connection of the first."""
+        before = self.count("t0", "malformed_messages")
+
+        def damaged():
+            return self.count("t0", "malformed_messages") - before
+        self.check_of_links(("corrupt", "--messages", DAMAGED), seen=damaged)
+        self.assertLessEqual(damaged(), DAMAGED)
 
     def test_disk(self):
         """The run's records of its steps cannot be written: it ends with its
