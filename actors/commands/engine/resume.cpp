@@ -357,9 +357,8 @@ void add_resume_command(command_line& cli) {
                       "a path (default: the newest one); with --cluster and "
                       "without RUN the folder of one that lies here, which is "
                       "sent there");
-  command->add_option(
-    "--data", options->data,
-    "Where the dataset lies now, if it has moved, or the folder that holds it");
+  command->add_option("--data", options->data,
+                      "The dataset, if it has moved, or what holds it");
   command
     ->add_option("--runs", options->runs,
                  "Folder in which a run folder is made for a checkpoint")
@@ -384,12 +383,10 @@ void add_resume_command(command_line& cli) {
                           "--storage", "--disk-cache", "--memory"})
     cluster->excludes(command->get_option(own));
   command->footer(
-    "The weights are those of a run that was never stopped. Checkpoints behind "
-    "the one that\nis gone on from, and the metrics of later epochs, are "
-    "removed.");
+    "The weights are those of a run that was never stopped. Checkpoints behind\n"
+    "the one that is gone on from, and metrics of later epochs, are removed.");
   command->callback([&cli, options] {
-    const auto here = options->cluster.address.empty();
-    if (here && options->run.empty())
+    if (options->cluster.address.empty() && options->run.empty())
       refuse_words("say what to go on with: the folder of a run or of a "
                    "checkpoint");
     if (options->run.empty() && options->from.empty())

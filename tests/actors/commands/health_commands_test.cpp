@@ -1,4 +1,3 @@
-#include "actors/commands/text/health_text.hpp"
 #include "messages/wire/chaos.hpp"
 #include "messages/wire/health.hpp"
 #include "messages/wire/log.hpp"
@@ -261,16 +260,6 @@ CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
   CATCH_CHECK_FALSE(harmed);
   CATCH_CHECK(user.runs(one).code == 0);
   CATCH_CHECK(harmed);
-}
-
-CATCH_TEST_CASE("a run that trains nothing has no epochs and learns nothing",
-                "[cluster_commands]") {
-  run_progress now{phase::test, 1, 3, 4, 8};
-  CATCH_CHECK_THAT(health_progress(now),
-                   contains("progress  test, epoch 2 of 3, step 4 of 8;"));
-  now.work = "evaluate validation";
-  CATCH_CHECK(health_progress(now)
-              == "progress  evaluate validation, step 4 of 8\n");
 }
 
 CATCH_TEST_CASE("a cluster resumes a run with data and memory of its own",
