@@ -145,7 +145,7 @@ TAKEN = [
      ["--split", "0.5,0.25,0.25", "--by", "time"],
      ["time.npy: times of node, from float64"], "train", np.arange(20)),
     ("no label", {"labels": np.where(np.arange(40) < 38, np.arange(40) % 3,
-                                     -1)}, [],
+                                     -1), "test_idx": np.arange(20, 38)}, [],
      ["labels.npy: label -1 of 2 nodes says that no label is known"], None,
      None),
     ("standardised", {"features": np.arange(200.0).reshape(40, 5)},

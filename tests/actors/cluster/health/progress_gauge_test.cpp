@@ -22,6 +22,7 @@ CATCH_TEST_CASE("a gauge says what a run does that trains nothing",
     return gauge->read(progress_gauge::clock::now())->work;
   };
   definition def;
+  def.train.batch_size = 10;
   def.evaluate.only = measured_split::validation;
   CATCH_CHECK(told_of(def) == "evaluate validation");
   def.evaluate.only = measured_split::none;
