@@ -182,6 +182,10 @@ struct Model {
 
   attentionResidual @12 :Bool = false
     $help("Add each node's own row, times a matrix, to what its attention gives. For kinds that attend and have no such matrix or gate anyway");
+
+  messageDropout @13 :Float64 = 0
+    $help("Probability of dropping a value of the rows that attention sums, which the layer's weights have made, behind the scores, while training. For gat and gatv2")
+    $range(min = 0, max = 0.99);
 }
 
 struct Trainer {

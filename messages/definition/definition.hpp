@@ -83,6 +83,7 @@ struct definition {
     std::uint32_t output_heads = 0; ///< Of the last layer; 0: as `heads`.
     double attention_dropout = 0;
     bool attention_residual = false;
+    double message_dropout = 0; ///< Of the rows that attention sums.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -98,6 +99,7 @@ struct definition {
       visit("outputHeads", of.output_heads);
       visit("attentionDropout", of.attention_dropout);
       visit("attentionResidual", of.attention_residual);
+      visit("messageDropout", of.message_dropout);
     }
 
     friend bool operator==(const model_section&,

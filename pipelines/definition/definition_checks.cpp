@@ -6,13 +6,16 @@
 
 #include <capnp/dynamic.h>
 #include <capnp/message.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -207,6 +210,23 @@ void check_attention(definition_source& source) {
                                 path, traits_of(model.kind).name));
 }
 
+void check_message_dropout(definition_source& source) {
+  const auto& model = source.value.model;
+  if (model.message_dropout == 0 || traits_of(model.kind).drops_messages()
+      || !source.usable("model.message_dropout")
+      || !source.usable("model.kind"))
+    return;
+  std::vector<std::string_view> kinds;
+  for (const auto& traits : model_kinds)
+    if (traits.drops_messages())
+      kinds.push_back(traits.name);
+  source.report(source.where("model.message_dropout"),
+                fmt::format("`model.message_dropout` is for {}, and not for "
+                            "{}; leave it out",
+                            fmt::join(kinds, " and "),
+                            traits_of(model.kind).name));
+}
+
 /// Rows of tables must not change their signs.
 void check_embedding_decay(definition_source& source) {
   const auto& optimizer = source.value.optimizer;
@@ -323,6 +343,7 @@ void check_definition(definition_source& source) {
   check_sampling(source);
   check_heads(source);
   check_attention(source);
+  check_message_dropout(source);
   check_momentum(source);
   check_embedding_decay(source);
   check_patience(source);

@@ -101,6 +101,10 @@ struct model_traits {
   constexpr bool attends_by_relation() const {
     return message == message_form::attention && typed;
   }
+  /// The rows that its attention sums may be dropped out.
+  constexpr bool drops_messages() const {
+    return message == message_form::attention && !typed;
+  }
   /// Reads in-degrees over the full graph.
   constexpr bool needs_degrees() const {
     return sums() && weights == edge_weights::symmetric;

@@ -41,12 +41,16 @@ inline std::uint32_t stream_of(int layer, int node_type, int rank) {
 /// The same for the weights of a layer's attention, along edges and of nodes
 /// for themselves: as if they were of layers that no model has, and relations
 /// were node types. Rows are edges of the relation in the order of the batch,
-/// or nodes, and columns are heads.
+/// or nodes, and columns are heads. `message_stream_of` is for the rows that
+/// are attended to, element by element.
 inline std::uint32_t edge_stream_of(int layer, int relation, int rank) {
   return stream_of(128 + layer, relation, rank);
 }
 inline std::uint32_t self_stream_of(int layer, int rank) {
   return stream_of(192 + layer, 0, rank);
+}
+inline std::uint32_t message_stream_of(int layer, int rank) {
+  return stream_of(192 + layer, 1, rank);
 }
 
 /// out[i] = dropout(activation(x[i] + bias)) for rows [begin, end). A dropped

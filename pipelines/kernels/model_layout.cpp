@@ -28,6 +28,8 @@ public:
     if (traits_.attends())
       out_.attention_threshold =
         dropout_threshold(def_.model.attention_dropout);
+    if (traits_.drops_messages())
+      out_.message_threshold = dropout_threshold(def_.model.message_dropout);
     add_relations();
     add_tables();
     add_widths();

@@ -123,6 +123,7 @@ struct model_layout {
   value_loss loss = value_loss::mse;       ///< Where labels are numbers.
   std::uint32_t drop_threshold = 0;
   std::uint32_t attention_threshold = 0; ///< `dropout::threshold` of weights.
+  std::uint32_t message_threshold = 0; ///< The same of rows that are attended.
   std::vector<relation_info> relations;
   std::vector<layer_layout> layers;
   int jumping_weight = absent; ///< [hops * hidden, classes]; `jumping_head`.

@@ -204,6 +204,8 @@ fused_model::make_attention(int layer, std::size_t relation,
   how.drop = {how_.key, edge_stream_of(layer, static_cast<int>(relation), rank),
               threshold};
   how.drop_self = {how_.key, self_stream_of(layer, rank), threshold};
+  how.drop_messages = {how_.key, message_stream_of(layer, rank),
+                       how_.training ? layout_.message_threshold : 0};
   how.average = shape.last;
   if (layout_.traits.attends_by_relation()) {
     const auto& ends = layout_.relations[relation];

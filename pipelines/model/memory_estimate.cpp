@@ -169,6 +169,8 @@ private:
         (inputs + rows) * width + scores + 2 * (edges(r) + inputs);
       if (layout_.attention_threshold != 0) // The weights after dropout.
         sum.kept += (edges(r) + rows) * heads;
+      if (layout_.message_threshold != 0) // The messages after dropout.
+        sum.kept += inputs * width;
       if (layer.attention_weight != absent) {
         sum.kept += rows * width;                  // Rows of destinations,
         sum.transient += rows * width;             // their gradients,

@@ -100,14 +100,14 @@ void attend_sources_backward(const attention& task,
     std::fill(sum, sum + heads, 0.0f);
     for (auto t = back.indptr[j]; t < back.indptr[j + 1]; ++t) {
       const auto e = back.positions[t];
-      attention_rows::add_heads(gradient.row(back.columns[t]),
-                                task.shares() + e * heads, heads, width, row);
+      attention_rows::add_message_gradient(
+        task, j, gradient.row(back.columns[t]), task.shares() + e * heads, row);
       for (std::int64_t h = 0; h < heads; ++h)
         sum[h] += scores.edges[e * heads + h];
     }
     if (task.self_weights != nullptr && j < task.rows) {
-      attention_rows::add_heads(gradient.row(j), task.self_shares() + j * heads,
-                                heads, width, row);
+      attention_rows::add_message_gradient(task, j, gradient.row(j),
+                                           task.self_shares() + j * heads, row);
       attention_rows::add_heads(
         destination_vector, scores.destinations + j * heads, heads, width, row);
       for (std::int64_t h = 0; h < heads; ++h)

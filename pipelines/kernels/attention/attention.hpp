@@ -44,7 +44,15 @@ struct attention {
   dropout drop_self;
   float* dropped_weights = nullptr;
   float* dropped_self = nullptr;
+  /// What `activate` has made of z by dropout alone, and `dropout::scale` of
+  /// it: these rows are summed, while scores are of z. No data: z is summed.
+  const_matrix messages;
+  float message_scale = 1;
 
+  /// What is summed of row j.
+  const float* message(std::int64_t j) const {
+    return messages.data != nullptr ? messages.row(j) : z.row(j);
+  }
   /// What rows of z are summed with.
   const float* shares() const {
     return dropped_weights != nullptr ? dropped_weights : weights;

@@ -84,6 +84,24 @@ GRAPHMILL_INLINE float kept_share(const float* dropped, std::int64_t at,
   return std::bit_cast<std::uint32_t>(dropped[at]) == minus_zero ? 0.0f : scale;
 }
 
+/// into += what row j of z has, as it is summed, of the gradient of a sum with
+/// `share` of it, within each head.
+GRAPHMILL_INLINE void add_message_gradient(const attention& task,
+                                           std::int64_t j,
+                                           const float* gradient,
+                                           const float* share, float* into) {
+  const auto heads = task.heads;
+  const auto width = task.z.columns / heads;
+  if (task.messages.data == nullptr)
+    return add_heads(gradient, share, heads, width, into);
+  const auto* message = task.messages.row(j);
+  for (std::int64_t h = 0; h < heads; ++h)
+    for (std::int64_t c = h * width; c < (h + 1) * width; ++c)
+      into[c] = simd::fused(
+        share[h], gradient[c] * kept_share(message, c, task.message_scale),
+        into[c]);
+}
+
 /// Fills the weights of row i as they are summed with.
 GRAPHMILL_INLINE void drop_weights(const attention& task, std::int64_t i) {
   const auto heads = task.heads;
@@ -110,14 +128,14 @@ GRAPHMILL_INLINE void unsoften(const attention& task, const float* gradient,
   const auto* g = gradient + h * width;
   const auto at = i * heads + h;
   const auto self_weight = with_self ? task.self_weights[at] : 0.0f;
-  const auto self = with_self ? product(g, task.z.row(i) + h * width, width)
+  const auto self = with_self ? product(g, task.message(i) + h * width, width)
                                   * kept_share(task.dropped_self, at, scale)
                               : 0.0f;
   auto mean = self_weight * self;
   for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
     const auto place = e * heads + h;
     out.edges[place] =
-      product(g, task.z.row(task.columns[e]) + h * width, width)
+      product(g, task.message(task.columns[e]) + h * width, width)
       * kept_share(task.dropped_weights, place, scale);
     mean = simd::fused(task.weights[place], out.edges[place], mean);
   }
@@ -129,16 +147,17 @@ GRAPHMILL_INLINE void unsoften(const attention& task, const float* gradient,
   }
 }
 
-/// out = the row's sum of rows of z, by its weights.
+/// out = the row's sum of messages, by its weights.
 GRAPHMILL_INLINE void sum_row(const attention& task, std::int64_t i,
                               float* out) {
   const auto heads = task.heads;
   const auto width = task.z.columns / heads;
   std::fill(out, out + task.z.columns, 0.0f);
   if (task.self_weights != nullptr)
-    add_heads(task.z.row(i), task.self_shares() + i * heads, heads, width, out);
+    add_heads(task.message(i), task.self_shares() + i * heads, heads, width,
+              out);
   for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e)
-    add_heads(task.z.row(task.columns[e]), task.shares() + e * heads, heads,
+    add_heads(task.message(task.columns[e]), task.shares() + e * heads, heads,
               width, out);
 }
 

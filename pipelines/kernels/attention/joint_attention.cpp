@@ -106,24 +106,23 @@ void attend_jointly_sources_backward(const joint_attention& task,
                                      const score_gradients& scores,
                                      const_matrix gradient, std::int64_t begin,
                                      std::int64_t end, matrix out) {
-  using attention_rows::add_heads;
+  using attention_rows::add_message_gradient;
   const auto& base = task.base;
   const auto heads = base.heads;
-  const auto width = base.z.columns / heads;
   for (auto j = begin; j < end; ++j) {
     auto* row = out.row(j);
     std::fill(row, row + out.columns, 0.0f);
     for (auto t = back.indptr[j]; t < back.indptr[j + 1]; ++t) {
       const auto i = back.columns[t];
       const auto at = back.positions[t] * heads;
-      add_heads(gradient.row(i), base.shares() + at, heads, width, row);
+      add_message_gradient(base, j, gradient.row(i), base.shares() + at, row);
       for (std::int64_t h = 0; h < heads; ++h)
         add_joint_slopes(task, i, j, h, scores.edges[at + h], row);
     }
     if (j >= base.rows)
       continue;
-    add_heads(gradient.row(j), base.self_shares() + j * heads, heads, width,
-              row);
+    add_message_gradient(base, j, gradient.row(j),
+                         base.self_shares() + j * heads, row);
     for (std::int64_t h = 0; h < heads; ++h)
       add_joint_slopes(task, j, j, h, scores.self[j * heads + h], row);
   }

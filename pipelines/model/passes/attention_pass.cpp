@@ -54,6 +54,8 @@ attention_pass::attention_pass(const setting& options)
   } else {
     make_scores();
   }
+  if (set_.drop_messages.threshold != 0)
+    make_messages();
 }
 
 void attention_pass::make_scores() {
@@ -74,6 +76,16 @@ void attention_pass::make_scores() {
              destination_scores_.view());
 }
 
+void attention_pass::make_messages() {
+  const auto z = z_.view();
+  messages_ = {z.rows, z.columns, set_.pool};
+  set_.team->for_pieces(
+    z.rows, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      activate(z, nullptr, activation::none, set_.drop_messages, begin, end,
+               messages_.view());
+    });
+}
+
 attention attention_pass::task() {
   return {.indptr = set_.forward->indptr.data(),
           .columns = set_.forward->columns.data(),
@@ -90,7 +102,9 @@ attention attention_pass::task() {
             set_.drop.threshold != 0 ? dropped_weights_.data() : nullptr,
           .dropped_self = with_self() && set_.drop.threshold != 0
                             ? dropped_self_.data()
-                            : nullptr};
+                            : nullptr,
+          .messages = messages_.view(),
+          .message_scale = set_.drop_messages.scale()};
 }
 
 joint_attention attention_pass::joint_task() {

@@ -39,6 +39,7 @@ public:
     const_matrix destination_weight; ///< Of joint scores; else no data.
     dropout drop;                    ///< Of weights of edges,
     dropout drop_self;               ///< and of nodes for themselves.
+    dropout drop_messages;           ///< Of what is summed, behind the scores.
     bool average = false;
   };
 
@@ -59,6 +60,7 @@ private:
   attention task();
   joint_attention joint_task();
   void make_scores();
+  void make_messages();
   void scores_backward(const_matrix gradient, const score_gradients& scores,
                        const targets& into);
   void joint_backward(const_matrix gradient, const score_gradients& scores,
@@ -78,6 +80,7 @@ private:
   owned_matrix self_weights_;
   owned_matrix dropped_weights_; ///< As they are summed with, after dropout.
   owned_matrix dropped_self_;
+  owned_matrix messages_;   ///< z after dropout, if there is any.
   owned_matrix y_;          ///< Of joint scores: the rows of destinations,
   owned_matrix y_gradient_; ///< and their gradient.
   owned_matrix destination_gradients_; ///< Of `destination_scores_`.

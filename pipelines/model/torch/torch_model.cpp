@@ -183,6 +183,8 @@ attention_terms torch_model::impl::terms_of(int layer, const at::Tensor& h,
     out.y = at::mm(h.narrow(0, 0, count), parameter(shape.attention_weight));
   out.drop = edge_drop(layer, 0);
   out.drop_self = {how.key, self_stream_of(layer, rank), threshold};
+  out.drop_messages = {how.key, message_stream_of(layer, rank),
+                       how.training ? layout.message_threshold : 0};
   out.average = shape.last;
   return out;
 }

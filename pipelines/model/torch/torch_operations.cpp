@@ -155,7 +155,8 @@ at::Tensor attend(const at::Tensor& z, const attention_terms& terms,
   const auto weights =
     at::cat({drop(softmax.narrow(0, 0, count), terms.drop),
              drop(softmax.narrow(0, count, edges.rows), terms.drop_self)});
-  return attended(by_head, weights, all, terms.average);
+  const auto messages = drop(z, terms.drop_messages).view(by_head.sizes());
+  return attended(messages, weights, all, terms.average);
 }
 
 at::Tensor attend_by_relation(const at::Tensor& z, const at::Tensor& source,

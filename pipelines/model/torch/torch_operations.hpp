@@ -56,6 +56,7 @@ struct attention_terms {
   at::Tensor y;           ///< for which this is [rows, heads * width of one].
   dropout drop;           ///< Of weights of edges,
   dropout drop_self;      ///< and of nodes for themselves.
+  dropout drop_messages;  ///< Of what is summed, behind the scores.
   bool average = false;   ///< Heads, which lie side by side otherwise.
 };
 

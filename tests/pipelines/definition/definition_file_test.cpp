@@ -73,7 +73,8 @@ fetch: {replicas: 4, threads: 5, precision: float16, cache: 64 MiB, cache_order:
 model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
         layer_norm: true, weights: a/w.safetensors, residual: true,
         jumping: false, embedding_scale: 0.5, output_heads: 3,
-        attention_dropout: 0.375, attention_residual: true}
+        attention_dropout: 0.375, attention_residual: true,
+        message_dropout: 0.4375}
 trainer: {replicas: {min: 6, max: 7}, threads: 9, device: "cuda:1",
           step_timeout: 60, sizes: [0/0:7, 3/17:6]}
 optimizer:
@@ -120,7 +121,7 @@ labels: genre
   CATCH_CHECK(def.model
               == definition::model_section{model_kind::gat, 12, 6, 0.25, 8,
                                            true, "a/w.safetensors", true, false,
-                                           0.5, 3, 0.375, true});
+                                           0.5, 3, 0.375, true, 0.4375});
   CATCH_CHECK(
     def.trainer
     == definition::trainer_section{7, 9, "cuda:1", 60, 6, {"0/0:7", "3/17:6"}});

@@ -14,6 +14,7 @@ CATCH_TEST_CASE("how a model learns by default", "[definition]") {
   CATCH_CHECK(def.model.embedding_scale == model.embedding_scale);
   CATCH_CHECK(def.model.output_heads == 0);
   CATCH_CHECK(def.model.attention_dropout == 0);
+  CATCH_CHECK(def.model.message_dropout == 0);
   CATCH_CHECK(def.optimizer.decay_layers == decayed_layers::all);
   CATCH_CHECK(def.optimizer.decay_biases);
   CATCH_CHECK(def.optimizer.embedding_decay == 0);
@@ -80,6 +81,20 @@ CATCH_TEST_CASE("settings that exclude each other or have no effect",
   CATCH_CHECK(problems_in("{dataset: d, model: {kind: rgat, "
                           "output_heads: 2, attention_dropout: 0.5}}")
                 .empty());
+  for (const std::string kind : {"gat", "gatv2"})
+    CATCH_CHECK(problems_in("{dataset: d, model: {message_dropout: 0.5, kind: "
+                            + kind + "}}")
+                  .empty());
+  for (const std::string kind : {"rgat", "hgt", "sage"})
+    CATCH_CHECK(problems_in("{dataset: d, model: {message_dropout: 0.5, kind: "
+                            + kind + "}}")
+                == texts{"x.yaml:1:39: `model.message_dropout` is for gat and "
+                         "gatv2, and not for "
+                         + kind + "; leave it out"});
+  CATCH_CHECK(problems_in("{dataset: d, model: {kind: gat, "
+                          "message_dropout: 1}}")
+              == texts{"x.yaml:1:50: `model.message_dropout` is `1`, must be "
+                       "a number from 0 to 0.99"});
   CATCH_CHECK(
     problems_in("{dataset: d, model: {kind: rgat, attention_residual: true}}")
     == texts{"x.yaml:1:54: `model.attention_residual` adds each node's own "

@@ -159,7 +159,15 @@ void activations(printer& out) {
   }
 }
 
-void attentions(printer& out) {
+/// Rows of z as they are summed after dropout.
+floats messages_of(const floats& z, std::int64_t width, const dropout& drop) {
+  floats messages(z.size());
+  activate({z.data(), sources, width}, nullptr, activation::none, drop, 0,
+           sources, {messages.data(), sources, width});
+  return messages;
+}
+
+void attentions(printer& out, const dropout& drop) {
   const auto graph = out.make_edges();
   const turned_edges back{graph};
   const auto edges = std::ssize(graph.columns);
@@ -174,15 +182,20 @@ void attentions(printer& out) {
       out.take(scores);
       floats weights(static_cast<std::size_t>(edges * heads));
       floats own(static_cast<std::size_t>(rows * heads));
-      const attention task{.indptr = graph.indptr.data(),
-                           .columns = graph.columns.data(),
-                           .rows = rows,
-                           .z = {z.data(), sources, width},
-                           .heads = heads,
-                           .source_scores = scores.data(),
-                           .destination_scores = scores.data(),
-                           .weights = weights.data(),
-                           .self_weights = own.data()};
+      const auto messages = messages_of(z, width, drop);
+      const attention task{
+        .indptr = graph.indptr.data(),
+        .columns = graph.columns.data(),
+        .rows = rows,
+        .z = {z.data(), sources, width},
+        .heads = heads,
+        .source_scores = scores.data(),
+        .destination_scores = scores.data(),
+        .weights = weights.data(),
+        .self_weights = own.data(),
+        .messages = {drop.threshold != 0 ? messages.data() : nullptr, sources,
+                     width},
+        .message_scale = drop.scale()};
       floats sum(static_cast<std::size_t>(rows * width));
       attend(task, 0, rows, {sum.data(), rows, width});
       out.take(sum);
@@ -218,6 +231,8 @@ void joint_attentions(printer& out) {
       floats own(static_cast<std::size_t>(rows * heads));
       auto dropped_weights = weights;
       auto dropped_own = own;
+      const dropout drop{7, 3, 20000};
+      const auto messages = messages_of(z, width, drop);
       const joint_attention task{
         .base = {.indptr = graph.indptr.data(),
                  .columns = graph.columns.data(),
@@ -229,7 +244,9 @@ void joint_attentions(printer& out) {
                  .drop = {7, 1, 20000},
                  .drop_self = {7, 2, 20000},
                  .dropped_weights = dropped_weights.data(),
-                 .dropped_self = dropped_own.data()},
+                 .dropped_self = dropped_own.data(),
+                 .messages = {messages.data(), sources, width},
+                 .message_scale = drop.scale()},
         .y = {y.data(), rows, width},
         .vector = vector.data()};
       floats sum(static_cast<std::size_t>(rows * width));
@@ -340,7 +357,8 @@ int main() {
   out.print("maxima");
   activations(out);
   out.print("activations");
-  attentions(out);
+  attentions(out, {});
+  attentions(out, {7, 3, 20000});
   out.print("attention");
   joint_attentions(out);
   out.print("joint-attention");

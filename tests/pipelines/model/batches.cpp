@@ -144,6 +144,7 @@ void add_attention_options(definition& def) {
     return;
   def.model.output_heads = 3;
   def.model.attention_residual = !traits.self_weight;
+  def.model.message_dropout = traits.drops_messages() ? 0.3 : 0;
 }
 
 definition small_definition(model_kind kind, int hops) {

@@ -121,6 +121,16 @@ CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
   check_gradients(def, graph, {2, 0, 5}, fanout, random);
 }
 
+CATCH_TEST_CASE("gradients with dropout of messages alone", "[compute]") {
+  const auto kind = GENERATE(model_kind::gat, model_kind::gatv2);
+  const auto layers = GENERATE(1, 2);
+  CATCH_INFO("kind " << int(kind) << ", layers " << layers << ", seed 61");
+  std::mt19937_64 random{61};
+  auto def = small_definition(kind, layers);
+  def.model.message_dropout = 0.5;
+  check_gradients(def, random_graph(random, {}), {2, 0, 5}, -1, random);
+}
+
 CATCH_TEST_CASE("gradients of layers that are jumped over and added to",
                 "[compute]") {
   const auto kind = GENERATE(from_range(all_kinds()));

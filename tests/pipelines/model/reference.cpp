@@ -223,6 +223,12 @@ reference_model::rows reference_model::attention(int l, const rows& in,
   const auto rank = std::uint32_t(batch_.data.key.rank);
   const auto edge_stream = std::uint32_t(128 + l) << 24 | rank;
   const auto self_stream = std::uint32_t(192 + l) << 24 | rank;
+  auto messages = z; // What is summed, element by element kept or not.
+  for (std::size_t j = 0; j < z.size(); ++j)
+    for (std::size_t c = 0; c < z[j].size(); ++c)
+      messages[j][c] *=
+        kept(key, std::uint32_t(192 + l) << 24 | 1u << 16 | rank, j, c,
+             training ? layout_.message_threshold : 0);
   rows out;
   for (std::int64_t i = 0; i < count; ++i) {
     std::vector<std::int64_t> from(edges.columns.data() + edges.indptr[i],
@@ -243,7 +249,7 @@ reference_model::rows reference_model::attention(int l, const rows& in,
             ? kept(key, self_stream, i, column, threshold)
             : kept(key, edge_stream, edges.indptr[i] + k, column, threshold);
         for (auto c = h * width; c < (h + 1) * width; ++c)
-          joined[c] += share * powers[k] / total * z[from[k]][c];
+          joined[c] += share * powers[k] / total * messages[from[k]][c];
       }
     }
     if (!shape.last) {

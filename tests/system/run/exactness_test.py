@@ -104,8 +104,9 @@ class Layouts(Digests):
     def test_ways_to_learn(self):
         """Dropped attention, decay of some weights, clipping, class weights."""
         averaging = {"output_heads": 2}
-        for kind, more in (("gat", {**averaging, "attention_residual": True}),
-                           ("gatv2", {**averaging, "attention_residual": True}),
+        untyped = {**averaging, "attention_residual": True,
+                   "message_dropout": 0.4}
+        for kind, more in (("gat", untyped), ("gatv2", untyped),
                            ("rgat", averaging), ("hgt", {})):
             definition = merged(DEFINITION, GLOBAL, {
                 "model": {"kind": kind, "attention_dropout": 0.3, **more},

@@ -52,7 +52,8 @@ class Models(runs.Workplace):
         for kind in ("gat", "gatv2"):
             self.check({"kind": kind, "output_heads": 3,
                         "attention_dropout": 0.25,
-                        "attention_residual": True}, self.data)
+                        "attention_residual": True,
+                        "message_dropout": 0.25}, self.data)
         self.check({"kind": "rgat", "output_heads": 3,
                     "attention_dropout": 0.25}, self.typed)
 
