@@ -67,12 +67,37 @@ void coordinator::on_members(const members_read& read) {
                       label_of(member));
   for (const auto& member : come)
     config_.log->info("added: the key {} of {}", member.key, label_of(member));
-  if (config_.audit)
-    config_.audit->add(audit_of_members(config_.members, said.value(), file));
   config_.members = said.value();
+  note_members();
   admit_members();
   for (const auto& daemon : registry_.statuses())
     tell_members(daemon.name);
+}
+
+/// Has the audit log tell what they are, if it has told something else before:
+/// also where that was another coordinator's. One that has lost its folder
+/// leaves it to the next.
+void coordinator::note_members() {
+  if (!noted_members_)
+    return;
+  const auto complain = [log = config_.log](const error& reason) {
+    log->error("what has changed among the members may be missing in the audit "
+               "log: {}",
+               reason.message);
+  };
+  members_thread_->post(
+    [noted = noted_members_, audit = config_.audit, lock = config_.lock,
+     members = config_.members, by = config_.watch->file(), complain] {
+      if (!lock->check())
+        return;
+      if (auto entries = noted->change_to(members, by))
+        audit->add(std::move(entries.value()));
+      else
+        complain(entries.error());
+      if (const auto kept = noted->keep(); !kept)
+        complain(kept.error());
+    },
+    complain);
 }
 
 /// Has the transport let in who has a key now, and expect that of each daemon

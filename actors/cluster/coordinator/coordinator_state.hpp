@@ -2,6 +2,7 @@
 
 #include "actors/base/compute_thread.hpp"
 #include "actors/base/missed_time.hpp"
+#include "actors/cluster/audit/noted_members.hpp"
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/base/tensor_pieces.hpp"
@@ -78,12 +79,15 @@ public:
       registry_(config_.offer) {
     if (config_.watch)
       members_thread_.emplace();
+    if (config_.watch && config_.audit)
+      noted_members_ = std::make_shared<noted_members>(config_.runs);
     deaths_.install(self_);
     recall_runs();
     look_again();
     if (const auto cleared = clear_uploads(config_.runs); !cleared)
       config_.log->warn("{}", cleared.error().message);
     restore();
+    note_members();
   }
 
   ~coordinator() {
@@ -164,6 +168,7 @@ private:
 
   void look_at_members(clock::time_point now);
   void on_members(const members_read& read);
+  void note_members();
   void admit_members();
   std::vector<key_holder> daemon_keys() const;
   bool has_member_key(const peer_identity& identity) const;
@@ -378,6 +383,8 @@ private:
   clock::time_point shrink_at_{};
   clock::time_point look_at_members_{};
   bool looking_at_members_ = false;
+  /// Null unless they are audited. Its thread for them uses it.
+  std::shared_ptr<noted_members> noted_members_;
   std::set<std::string> untold_; ///< Daemons that did not hear of new keys.
   down_watch deaths_;
   std::optional<active_run> active_;

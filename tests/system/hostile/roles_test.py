@@ -28,6 +28,17 @@ def public(key):
                 if line.startswith("public "))
 
 
+def keys_by_change(lines):
+    """The keys that lines of the audit log name, by what was done and whose they
+    are."""
+    found = {}
+    for line in lines:
+        if line["result"] == "ok":
+            holder, key = line["object"].split(", key ")
+            found[line["what"], holder.split('"')[1]] = key
+    return found
+
+
 class Roles(MembersWorkplace):
     def revoke(self, name):
         # A public key may begin with a hyphen.
@@ -186,31 +197,73 @@ class Roles(MembersWorkplace):
 
     def check_audit(self, cluster, wanted):
         """All changes of members are noted, and the file that was none."""
-        file = self.folder / "runs" / "audit.jsonl"
-
-        def noted():
-            lines = map(json.loads, file.read_text().splitlines())
-            return [line for line in lines
-                    if (line["who"], line["host"]) == (str(self.members), "")]
-        cluster.wait_until(lambda: len(noted()) == len(wanted) + 1,
+        cluster.wait_until(lambda: len(self.changes()) == len(wanted) + 1,
                            "lines of the audit log")
-        refused = [line for line in noted() if line["result"] == "refused"]
+        refused = [line for line in self.changes()
+                   if line["result"] == "refused"]
         self.assertEqual([line["what"] for line in refused],
                          ["members refused"])
         self.assertEqual(refused[0]["code"], "invalid_data")
         self.assertIn("is no members file", refused[0]["why"])
-        found = {}
-        for line in noted():
-            if line["result"] == "ok":
-                holder, key = line["object"].split(", key ")
-                found[line["what"], holder.split('"')[1]] = key
-        self.assertEqual(found, wanted)
+        self.assertEqual(keys_by_change(self.changes()), wanted)
         secrets = [word for key in self.folder.glob("*.key")
                    for line in key.read_text().splitlines()
                    for word in line.split()[1:] if line.startswith("secret ")]
         self.assertTrue(secrets)
         for secret in secrets:
-            self.assertNotIn(secret, file.read_text())
+            self.assertNotIn(secret, self.audited().read_text())
+
+    def test_members_change_while_nobody_looks(self):
+        bob = self.keygen("--client", "bob")
+        cluster = self.cluster(1)
+        kept = self.folder / "runs" / "members.noted"
+        cluster.wait_until(kept.exists, "what is kept of the members")
+        self.assertEqual(kept.stat().st_mode & 0o777, 0o600)
+        cluster.daemons[0].kill()
+        self.revoke("bob")
+        carol = self.keygen("--client", "carol")
+        wanted = {("member removed", "bob"): public(bob),
+                  ("member added", "carol"): public(carol)}
+        for _ in range(2):  # The second one has nothing to add.
+            self.start_again(cluster)
+            self.assertTrue(self.works(cluster, carol))
+            self.assertFalse(self.works(cluster, bob))
+            self.check_changes(cluster, wanted)
+            cluster.daemons[0].kill()
+        # What is damaged is said, and known from then on.
+        kept.write_text("graphmill-members 1\nnonsense\n")
+        kept.chmod(0o600)
+        self.revoke("carol")
+        self.start_again(cluster)
+        cluster.wait_until(
+            lambda: "may be missing in the audit log" in cluster.logs(),
+            "complaint")
+        cluster.wait_until(lambda: "nonsense" not in kept.read_text(),
+                           "what is kept")
+        dave = self.keygen("--client", "dave")
+        self.check_changes(cluster,
+                           {**wanted, ("member added", "dave"): public(dave)})
+
+    def start_again(self, cluster):
+        cluster.daemons.clear()
+        cluster.add("0-1", "--key", self.key("d0"), "--members", self.members)
+        cluster.await_daemons(1)
+
+    def audited(self):
+        return self.folder / "runs" / "audit.jsonl"
+
+    def changes(self):
+        """What the audit log says of the members file."""
+        lines = map(json.loads, self.audited().read_text().splitlines())
+        return [line for line in lines
+                if (line["who"], line["host"]) == (str(self.members), "")]
+
+    def check_changes(self, cluster, wanted):
+        cluster.wait_until(lambda: len(self.changes()) >= len(wanted),
+                           "lines of the audit log")
+        self.assertEqual([line["result"] for line in self.changes()],
+                         ["ok"] * len(wanted))
+        self.assertEqual(keys_by_change(self.changes()), wanted)
 
     def test_a_daemon_of_the_run_is_revoked(self):
         cluster = self.cluster()

@@ -239,6 +239,13 @@ result<std::vector<key_holder>> read_members(const fs::path& file) {
   return parse_members(text, file.string());
 }
 
+std::string members_text(const std::vector<key_holder>& members) {
+  auto out = fmt::format("{}\n", members_line);
+  for (const auto& member : members)
+    out += line_of(member);
+  return out;
+}
+
 const key_holder& coordinator_of(const std::vector<key_holder>& members) {
   return *std::find_if(members.begin(), members.end(), [](const auto& member) {
     return member.role == key_role::coordinator;

@@ -30,6 +30,9 @@ result<std::vector<key_holder>> parse_members(std::string_view text,
 /// Never waits for a writer, whatever the file is.
 result<std::vector<key_holder>> read_members(const std::filesystem::path& file);
 
+/// What `parse_members` reads as these members, which it has accepted before.
+std::string members_text(const std::vector<key_holder>& members);
+
 /// The one coordinator of what has been read.
 const key_holder& coordinator_of(const std::vector<key_holder>& members);
 
