@@ -13,8 +13,8 @@ nodes of a type `word`, so that no node has features, and all have vectors that
 are learnt. The first two have 20 labels a class.
 
 R-GCNs stand beside `plain_rgcn.py`, which computes one by NumPy alone. With
-`--plain` it is trained anew on the same datasets, with as many seeds. Why the
-GAT stays below what is published on CiteSeer, `plain_gat.py` shows.
+`--plain` it is trained anew on the same datasets, with as many seeds. What a GAT
+reaches by its formulas alone, `plain_gat.py` shows.
 
 A run is `graphmill train DEFINITION --set seed=N`, with what is printed of its
 example after `--set`; `--set` here adds to that of every run. Deviations are
