@@ -1,4 +1,5 @@
 #include "partition/sampling/draws.hpp"
+#include "partition/sampling/neighbour_lists.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "partition/sampling/slices.hpp"
 
@@ -11,97 +12,6 @@
 namespace graphmill {
 
 namespace {
-
-// Sampling mostly waits for memory: destinations are spread over all of a part,
-// so that accesses to `indptr` and to the index array miss the caches. Loops
-// therefore ask for the memory of later elements before they work on one.
-constexpr std::size_t row_ahead = 16; ///< Lists between prefetch and use.
-
-/// Where the list of a destination lies in the shard's index array.
-struct list_place {
-  std::int64_t begin = 0;
-  std::uint32_t degree = 0;
-};
-
-/// One request being answered.
-struct task {
-  const edge_shard& edges;
-  const node_shard& nodes; ///< Of the destination type.
-  const neighbour_request& request;
-  pod_vector<list_place> places;
-};
-
-result<void> check(const shard& graph, const neighbour_request& request) {
-  const auto& info = graph.info();
-  if (request.edge_type < 0
-      || static_cast<std::size_t>(request.edge_type) >= info.edge_types.size())
-    return fail(ec::invalid_argument, "there is no edge type {} in \"{}\"",
-                request.edge_type, info.name);
-  if (request.hop < 1 || request.hop > max_hops)
-    return fail(ec::invalid_argument, "hop {} is not in 1..{}", request.hop,
-                max_hops);
-  GRAPHMILL_TRYV(request.rule.check());
-  const auto type = info.edge_types[request.edge_type].destination;
-  const auto& owned = graph.nodes(type);
-  for (auto id : request.destinations)
-    if (id < owned.begin || id >= owned.end)
-      return fail(ec::invalid_argument,
-                  "node {} of type \"{}\" is not in part {}, which owns [{}, "
-                  "{})",
-                  id, info.node_types[type].name, graph.part(), owned.begin,
-                  owned.end);
-  return ok();
-}
-
-error broken_list(const task& work, node_id id, std::int64_t max_degree) {
-  const auto* begin = &work.edges.indptr[id - work.nodes.begin];
-  return fail(
-    ec::invalid_data,
-    "the list of in-edges of node {} goes from {} to {} of {} edges, "
-    "and {} in-edges are the most of a node; `graphmill inspect` says "
-    "what else is broken",
-    work.nodes.original(id), begin[0], begin[1], work.edges.indices.size,
-    max_degree);
-}
-
-/// Looks up every list and counts what it gives.
-/// @returns the number of sources of all lists.
-///
-/// The file is not believed: with a list that lies outside of the index array,
-/// or is longer than the dataset says any list is, later loops would read
-/// elsewhere, and the batch exceed the credit that was reserved for it. Such a
-/// list counts as empty and is reported in the end. A file that was truncated
-/// while it was mapped reads as zeros, which look like broken lists. That is no
-/// error here, for whoever asks looks at `mapped_file::first_fault`, too, and
-/// reports it by the file's name.
-result<std::int64_t> find_lists(task& work, std::int64_t max_degree,
-                                pod_vector<std::int32_t>& counts) {
-  const auto& request = work.request;
-  const auto ids = request.destinations;
-  const auto* indptr = work.edges.indptr.data();
-  const auto limit = work.edges.indices.size;
-  const auto first = work.nodes.begin;
-  max_degree = std::min<std::int64_t>(max_degree, INT32_MAX);
-  std::int64_t total = 0;
-  std::int64_t broken = -1;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (i + row_ahead < ids.size())
-      __builtin_prefetch(indptr + (ids[i + row_ahead] - first));
-    const auto begin = indptr[ids[i] - first];
-    const auto end = indptr[ids[i] - first + 1];
-    const auto sane =
-      begin >= 0 && begin <= end && end <= limit && end - begin <= max_degree;
-    const auto degree = sane ? end - begin : 0;
-    broken = sane ? broken : static_cast<std::int64_t>(i);
-    work.places[i] = {sane ? begin : 0, static_cast<std::uint32_t>(degree)};
-    const auto count = request.rule.sources_of(work.places[i].degree);
-    counts[i] = static_cast<std::int32_t>(count);
-    total += count;
-  }
-  if (broken >= 0 && !mapped_file::first_fault())
-    return broken_list(work, ids[broken], max_degree);
-  return total;
-}
 
 /// Copies picked elements of the index array to the answer. If edge ids are
 /// wanted, their places in the array are written, too: `to_original_edges`
@@ -196,7 +106,7 @@ private:
 /// afterwards. Answers keep the order of the destinations, since the windows
 /// are filled and emptied alternately.
 template <class Id>
-void sample_few(const task& work, emitter<Id> out) {
+void sample_few(const list_task& work, emitter<Id> out) {
   const auto ids = work.request.destinations;
   std::array<pick_window, 2> windows{pick_window{work.request},
                                      pick_window{work.request}};
@@ -227,7 +137,7 @@ void sample_few(const task& work, emitter<Id> out) {
 /// For all neighbours, or for fanouts of more than 32. Lists are taken one by
 /// one: each has enough elements to keep many reads of memory under way.
 template <class Id>
-void sample_many(const task& work, emitter<Id> out) {
+void sample_many(const list_task& work, emitter<Id> out) {
   const auto& request = work.request;
   const auto middle = draw_middle(request.hop, request.edge_type);
   std::vector<std::uint32_t> positions;
@@ -256,7 +166,7 @@ void sample_many(const task& work, emitter<Id> out) {
 }
 
 template <class Id>
-void sample_as(const task& work, neighbour_reply& out) {
+void sample_as(const list_task& work, neighbour_reply& out) {
   const emitter<Id> emit{reinterpret_cast<const Id*>(work.edges.indices.data),
                          reinterpret_cast<Id*>(out.sources.data()),
                          work.request.edge_ids ? out.edge_ids.data() : nullptr};
@@ -267,38 +177,12 @@ void sample_as(const task& work, neighbour_reply& out) {
     sample_many(work, emit);
 }
 
-/// From places in this shard's index array to places in the original graph's.
-/// @param edges Of the original graph: the file is not believed here, either.
-result<void> to_original_edges(const task& work, std::int64_t edges,
-                               neighbour_reply& out) {
-  const auto& begins = work.edges.original_begin;
-  if (begins.empty() || out.edge_ids.empty())
-    return ok();
-  auto* id = out.edge_ids.data();
-  for (std::size_t i = 0; i < work.places.size(); ++i) {
-    const auto node = work.request.destinations[i];
-    const auto begin = begins[node - work.nodes.begin];
-    const auto [here, degree] = work.places[i];
-    if (begin < 0 || begin > edges - std::int64_t{degree})
-      return fail(ec::invalid_data,
-                  "{} in-edges of node {} begin at edge {} of {}: "
-                  "original_begin.npy is damaged; partition the dataset again",
-                  degree, work.nodes.original(node), begin, edges);
-    // Fewer, where a slice of the list is answered.
-    const auto count =
-      std::min<std::ptrdiff_t>(out.counts[i], out.edge_ids.end() - id);
-    for (const auto* end = id + count; id != end; ++id)
-      *id += begin - here;
-  }
-  return ok();
-}
-
 result<void> answer(const shard& graph, const neighbour_request& request,
                     neighbour_reply& out) {
   const auto& type = graph.info().edge_types[request.edge_type];
   const auto& edges = graph.edges(request.edge_type);
-  task work{edges, graph.nodes(type.destination), request,
-            pod_vector<list_place>{out.counts.pool()}};
+  list_task work{edges, graph.nodes(type.destination), request,
+                 pod_vector<list_place>{out.counts.pool()}};
   work.places.resize(request.destinations.size());
   out.counts.resize(request.destinations.size());
   out.wide = edges.indices.wide;
@@ -317,7 +201,8 @@ result<void> answer(const shard& graph, const neighbour_request& request,
 /// be begun in the middle, for positions are sorted after all of them have been
 /// drawn: every slice of a drawn list draws the whole list again.
 template <class Id>
-void take_slice(const task& work, std::int64_t skip, neighbour_reply& out) {
+void take_slice(const list_task& work, std::int64_t skip,
+                neighbour_reply& out) {
   const auto& request = work.request;
   const auto& place = work.places[0];
   const auto wanted = out.sources.size() / sizeof(Id);
@@ -345,8 +230,8 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
                           const source_slice& slice, neighbour_reply& out) {
   const auto& type = graph.info().edge_types[request.edge_type];
   const auto& edges = graph.edges(request.edge_type);
-  task work{edges, graph.nodes(type.destination), request,
-            pod_vector<list_place>{out.counts.pool()}};
+  list_task work{edges, graph.nodes(type.destination), request,
+                 pod_vector<list_place>{out.counts.pool()}};
   work.places.resize(1);
   out.counts.resize(1);
   out.wide = edges.indices.wide;
@@ -369,7 +254,7 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
 
 result<void> sample_slice(const shard& graph, const neighbour_request& request,
                           const source_slice& slice, neighbour_reply& out) {
-  GRAPHMILL_TRYV(check(graph, request));
+  GRAPHMILL_TRYV(check_lists(graph, request));
   if (slice.most < 1 || slice.skip < 0 || request.destinations.size() != 1)
     return fail(ec::invalid_argument,
                 "{} sources from number {} on are asked for, of {} nodes: a "
@@ -387,7 +272,7 @@ result<void> sample_slice(const shard& graph, const neighbour_request& request,
 result<void> sample_neighbours(const shard& graph,
                                const neighbour_request& request,
                                neighbour_reply& out) {
-  GRAPHMILL_TRYV(check(graph, request));
+  GRAPHMILL_TRYV(check_lists(graph, request));
   try {
     return answer(graph, request, out);
   } catch (const std::bad_alloc&) {

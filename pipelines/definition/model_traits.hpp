@@ -16,7 +16,8 @@ enum class activation : std::uint8_t { none, relu, elu };
 
 /// What the edges of a relation bring to the nodes at their ends.
 enum class message_form : std::uint8_t {
-  /// A sum of rows, weighed as `edge_weights` says, times a weight matrix.
+  /// A sum of rows, weighed as `term_normalisation` says, times a weight
+  /// matrix.
   sum,
   /// Attention over the sources, in `model.heads` heads; where kinds are not
   /// typed, over the node itself, too.
@@ -41,7 +42,7 @@ enum class attention_score : std::uint8_t {
 };
 
 /// How the terms of a `message_form::sum` are weighed.
-enum class edge_weights : std::uint8_t {
+enum class term_normalisation : std::uint8_t {
   mean, ///< All terms weigh the same, and 1 together.
   /// Terms are weighed by in-degrees over the full graph, and the node itself
   /// is a term (Kipf and Welling, ICLR'17).
@@ -50,8 +51,8 @@ enum class edge_weights : std::uint8_t {
 };
 
 /// Whether the node itself is a term of the sum.
-constexpr bool adds_itself(edge_weights weights) {
-  return weights == edge_weights::symmetric;
+constexpr bool adds_itself(term_normalisation normalisation) {
+  return normalisation == term_normalisation::symmetric;
 }
 
 /// All that sets one kind of model apart from the others, in one record: what
@@ -64,9 +65,10 @@ struct model_traits {
   bool typed = false;
   bool self_weight = false; ///< A weight matrix for the node's own row.
   message_form message = message_form::sum;
-  edge_weights weights = edge_weights::mean; ///< Only for sums.
+  term_normalisation normalisation =
+    term_normalisation::mean; ///< Only for sums.
   /// The messages of all relations into a node type are averaged in the place
-  /// of summed. Only for sums with `edge_weights::mean`.
+  /// of summed. Only for sums with `term_normalisation::mean`.
   bool averages_relations = false;
   /// The node itself is a term of the sum and weighs 1 + epsilon, a number that
   /// each layer learns. Only for sums.
@@ -107,11 +109,11 @@ struct model_traits {
   }
   /// Reads in-degrees over the full graph.
   constexpr bool needs_degrees() const {
-    return sums() && weights == edge_weights::symmetric;
+    return sums() && normalisation == term_normalisation::symmetric;
   }
   /// Sums a row for every node, also for those without in-edges.
   constexpr bool sums_all_rows() const {
-    return sums() && (adds_itself(weights) || learns_own_weight);
+    return sums() && (adds_itself(normalisation) || learns_own_weight);
   }
   /// A layer's own gradients flow along transposed edges, even if none has to
   /// go on into its input.
@@ -124,7 +126,7 @@ inline constexpr std::array model_kinds{
   model_traits{.kind = model_kind::sage, .name = "sage", .self_weight = true},
   model_traits{.kind = model_kind::gcn,
                .name = "gcn",
-               .weights = edge_weights::symmetric,
+               .normalisation = term_normalisation::symmetric,
                .drop_input = true},
   model_traits{.kind = model_kind::gat,
                .name = "gat",
@@ -138,7 +140,7 @@ inline constexpr std::array model_kinds{
   // Xu et al., "How powerful are graph neural networks?", ICLR'19.
   model_traits{.kind = model_kind::gin,
                .name = "gin",
-               .weights = edge_weights::unit,
+               .normalisation = term_normalisation::unit,
                .learns_own_weight = true,
                .perceptron = true},
   // Hamilton et al., "Inductive representation learning on large graphs",
@@ -146,7 +148,7 @@ inline constexpr std::array model_kinds{
   model_traits{.kind = model_kind::sage_sum,
                .name = "sage_sum",
                .self_weight = true,
-               .weights = edge_weights::unit},
+               .normalisation = term_normalisation::unit},
   model_traits{.kind = model_kind::sage_max,
                .name = "sage_max",
                .self_weight = true,

@@ -73,12 +73,12 @@ relation_scales scales_of(const model_layout& layout, const minibatch& batch,
 relation_scales scales_of(const model_layout& layout, std::size_t relation,
                           const csr& edges, std::int64_t rows,
                           const pod_vector<std::int32_t>& degrees) {
-  switch (layout.traits.weights) {
-  case edge_weights::mean:
+  switch (layout.traits.normalisation) {
+  case term_normalisation::mean:
     break;
-  case edge_weights::symmetric:
+  case term_normalisation::symmetric:
     return symmetric_scales(edges, rows, degrees);
-  case edge_weights::unit:
+  case term_normalisation::unit:
     return unit_scales(rows);
   }
   auto out = mean_scales(edges, rows);
