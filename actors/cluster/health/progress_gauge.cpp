@@ -9,6 +9,9 @@ namespace graphmill {
 
 namespace {
 
+/// Seconds without a step, and longer if steps take longer.
+constexpr double still_after = 3;
+
 double seconds_between(std::chrono::steady_clock::rep from,
                        std::chrono::steady_clock::rep to) {
   using ticks = std::chrono::steady_clock::duration;
@@ -66,6 +69,7 @@ void progress_gauge::on_begin(const phase_request& work) {
   } else if (work.phase == phase::test) {
     left_ = 0; // It comes behind all epochs.
   }
+  moved_ = since_.time_since_epoch().count();
   begun_ = true;
 }
 
@@ -84,6 +88,7 @@ void progress_gauge::on_step(const phase_request& work, std::int64_t done) {
   if (done <= step_)
     return;
   step_ = done;
+  moved_ = now_().time_since_epoch().count();
   if (work.phase != phase::train)
     return;
   left_ = std::max<std::int64_t>(0, left_at_begin_ - (done - work.first));
@@ -100,6 +105,15 @@ std::int64_t progress_gauge::seeds_until(std::int64_t step) const {
   return std::min(step * train_batch_, train_seeds_);
 }
 
+/// Within a phase of training, for longer than some steps take.
+bool progress_gauge::stands_still(clock::time_point now) const {
+  if (phase_ != phase::train || step_ >= steps_)
+    return false;
+  const auto pace = steps_pace_.load();
+  const auto quiet = seconds_between(moved_, now.time_since_epoch().count());
+  return quiet > std::max(still_after, pace > 0 ? 5 / pace : 0.0);
+}
+
 std::optional<run_progress> progress_gauge::read(clock::time_point now) const {
   if (!begun_)
     return std::nullopt;
@@ -112,8 +126,9 @@ std::optional<run_progress> progress_gauge::read(clock::time_point now) const {
   out.steps = steps_;
   out.loss = loss_;
   out.learning_rate = rate_;
-  out.seeds_per_second = seeds_pace_;
-  if (const auto pace = steps_pace_.load(); pace > 0)
+  const auto still = stands_still(now);
+  out.seeds_per_second = still ? 0 : seeds_pace_.load();
+  if (const auto pace = steps_pace_.load(); pace > 0 && !still)
     out.seconds_left = double(left_) / pace;
   if (const auto kept = checkpoint_.load(); kept != 0)
     out.checkpoint_age =

@@ -26,7 +26,9 @@ struct progress_before {
 ///
 /// The pace is that of training alone: seeds and steps that all ranks have done
 /// since the epoch began, by the time until the last of them. It stays while
-/// other phases are on, and until the next epoch has done a step.
+/// other phases are on, and until the next epoch has done a step; but nothing
+/// is known of it when no step has been done for so long that the run stands
+/// still, as without one of its daemons.
 class progress_gauge {
 public:
   using clock = std::chrono::steady_clock;
@@ -52,6 +54,7 @@ private:
   void on_step(const phase_request& work, std::int64_t done);
   std::int64_t seeds_until(std::int64_t step) const;
   std::int64_t steps_from(const phase_request& work) const;
+  bool stands_still(clock::time_point now) const;
 
   const std::function<clock::time_point()> now_; ///< From any thread.
   const std::string work_; ///< Of a run that trains nothing; else empty.
@@ -70,6 +73,7 @@ private:
   std::atomic<double> loss_;
   /// In a second of training; 0: not known yet.
   std::atomic<double> seeds_pace_{0}, steps_pace_{0};
+  std::atomic<clock::rep> moved_{0}; ///< When a phase began, or its last step.
   std::atomic<clock::rep> checkpoint_{0}; ///< 0: none yet.
 };
 

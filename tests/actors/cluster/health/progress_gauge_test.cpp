@@ -226,4 +226,27 @@ CATCH_TEST_CASE("nobody has to take checkpoints for progress",
   CATCH_CHECK(gauge->read(progress_gauge::clock::now()));
 }
 
+CATCH_TEST_CASE("a gauge knows no pace of a run that stands still",
+                "[cluster][health]") {
+  using namespace std::chrono_literals;
+  timed_gauge it;
+  const auto work = it.begin(phase::train, 0, 7);
+  it.at += 2s;
+  it.told.on_step(work, 2); // One in a second: five of them are patience.
+  it.at += 5s;
+  CATCH_CHECK(it.pace().first == 10);
+  it.at += 1s;
+  CATCH_CHECK(it.pace() == std::pair{0.0, -1.0});
+  it.told.on_step(work, 3);
+  CATCH_CHECK(it.pace().first > 0);
+  CATCH_CHECK(it.pace().second > 0);
+  // Between phases nothing is trained, and the pace stays.
+  it.told.on_step(work, 7);
+  it.at += 60s;
+  CATCH_CHECK(it.pace().first > 0);
+  it.begin(phase::validation, 0, 7);
+  it.at += 60s;
+  CATCH_CHECK(it.pace().first > 0);
+}
+
 } // namespace graphmill::test
