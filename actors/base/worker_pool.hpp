@@ -134,8 +134,10 @@ private:
     std::uint64_t running = 0; ///< Ticket of its job; 0 = idle.
     bool doomed = false;       ///< Will end soon: gets no other job.
     clock::time_point idle_since{};
-    clock::time_point given{}; ///< Its job, if it has one.
-    std::optional<Job> held;   ///< By a fault: it has yet to begin.
+    clock::time_point given{};             ///< Its job, if it has one.
+    std::optional<Job> held;               ///< By a fault: it has yet to begin.
+    std::chrono::milliseconds held_for{0}; ///< From now on.
+    std::chrono::milliseconds piece{0};    ///< Of that, until the timer comes.
   };
 
   /// An answer that a fault holds back.
@@ -207,7 +209,17 @@ private:
       return;
     }
     slot.held = std::move(job);
-    post_later(handle_of<interface>(self_), config_.job_delay,
+    slot.held_for = config_.job_delay;
+    hold(i, ticket);
+  }
+
+  /// Holds the job that a worker has taken for some more of the delay: in
+  /// pieces, so that a long one counts as work while it lasts.
+  void hold(std::size_t i, std::uint64_t ticket) {
+    constexpr std::chrono::milliseconds longest_piece{250};
+    auto& slot = slots_[i];
+    slot.piece = std::min(slot.held_for, longest_piece);
+    post_later(handle_of<interface>(self_), slot.piece,
                pool_timer{0, ticket, i});
   }
 
@@ -250,7 +262,12 @@ private:
     auto& slot = slots_[i];
     if (slot.running != ticket || !slot.held)
       return;
-    counters_->worked(config_.job_delay, std::chrono::nanoseconds{0});
+    counters_->worked(slot.piece, std::chrono::nanoseconds{0});
+    slot.held_for -= slot.piece;
+    if (slot.held_for.count() > 0) {
+      hold(i, ticket);
+      return;
+    }
     auto job = std::move(*slot.held);
     slot.held.reset();
     begin(i, std::move(job));

@@ -342,13 +342,13 @@ private:
                              .count());
   }
 
-  /// It has nothing to do, or all that it has is admitted, or credit is
-  /// lacking.
+  /// It has nothing to do, or credit is lacking, or all that it has is with
+  /// stages and trainers: what it does itself takes no time to speak of.
   void update_gauges() {
     const auto seen = ledger_.statistics();
     config_.gauge->enter(waiting_           ? actor_state::stalled
                          : flights_.empty() ? actor_state::starved
-                                            : actor_state::running);
+                                            : actor_state::waiting);
     config_.gauge->credit(seen.in_flight, seen.used_bytes);
     config_.gauge->queued(flights_.size());
     config_.gauges->peak_bytes = seen.peak_bytes;

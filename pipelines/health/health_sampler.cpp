@@ -37,6 +37,8 @@ std::string waits_for(const actor_label& who) {
     return "for what other daemons tell of their rows";
   case actor_kind::conductor:
     return "for the members of the run";
+  case actor_kind::dispatcher:
+    return "for the stages and trainers that have its batches";
   default:
     if (who.peer.empty())
       return "for the answers of others";
