@@ -382,14 +382,18 @@ class Keyboard(Page):
         self.assertEqual(browser.evaluate(
             "[...document.querySelectorAll('[id]')].map((one) => one.id)"
             ".filter((id, i, all) => all.indexOf(id) !== i)"), [])
-        tree = browser.ask("Accessibility.getFullAXTree")["nodes"]
-        nameless = [node["role"]["value"] for node in tree
-                    if not node.get("ignored")
-                    and node["role"]["value"] in (
-                        "button", "link", "slider", "searchbox", "region",
-                        "img", "image", "table", "list", "dialog")
-                    and node["role"]["value"] != "list"
-                    and not node.get("name", {}).get("value")]
+        # The browser makes the tree in its own time.
+        for _ in range(50):
+            tree = browser.ask("Accessibility.getFullAXTree")["nodes"]
+            nameless = [node["role"]["value"] for node in tree
+                        if not node.get("ignored")
+                        and node["role"]["value"] in (
+                            "button", "link", "slider", "searchbox", "region",
+                            "img", "image", "table", "dialog")
+                        and not node.get("name", {}).get("value")]
+            if not nameless:
+                break
+            time.sleep(0.1)
         self.assertEqual(nameless, [])
 
 
