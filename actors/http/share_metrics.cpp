@@ -250,6 +250,10 @@ constexpr figure_of<peer_health> peer_figures[] = {
    }},
 };
 
+constexpr metric_family peer_state_family{
+  "graphmill_peer_state", metric_gauge,
+  "1 for the state in which the connections of a daemon to another one are."};
+
 /// Two samples with the same labels would cost Prometheus the whole page.
 template <class T>
 void add_once(labelled<T>& to, std::set<std::string>& seen, std::string labels,
@@ -284,6 +288,9 @@ void write_shares(metric_writer& to,
   for (const auto& [labels, count] : left_out)
     to.add(labels, double(count));
   write_figures<peer_health>(to, peer_figures, peers);
+  to.begin(peer_state_family);
+  for (const auto& [labels, peer] : peers)
+    to.add(labels + "," + metric_label("state", to_string(peer->state)), 1);
   write_actors(to, actors);
 }
 

@@ -22,8 +22,9 @@ result<std::unique_ptr<transport>> transport::start(transport_options options) {
   auto made = std::unique_ptr<transport>{new transport};
   made->mailbox_ = std::make_shared<mailbox>();
   made->counters_ = std::make_shared<traffic>();
+  made->links_ = std::make_shared<link_board>();
   GRAPHMILL_TRY(made->engine_, engine::make(std::move(options), made->mailbox_,
-                                            made->counters_));
+                                            made->counters_, made->links_));
   made->self_ = made->engine_->self();
   made->thread_ = std::thread{[runs = made->engine_.get()] { runs->run(); }};
   return made;
@@ -71,6 +72,10 @@ void transport::disturb(link_fault fault) {
 
 traffic transport::statistics() const {
   return *counters_;
+}
+
+std::vector<link_standing> transport::links() const {
+  return links_->read();
 }
 
 } // namespace graphmill

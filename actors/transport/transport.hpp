@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/transport/sockets/held_messages.hpp"
+#include "actors/transport/sockets/link_board.hpp"
 #include "actors/transport/sockets/transport_options.hpp"
 #include "messages/wire/method.hpp"
 
@@ -8,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace graphmill {
 
@@ -63,12 +65,16 @@ public:
   /// What was sent and received so far. From any thread.
   traffic statistics() const;
 
+  /// How the connections to peers are. From any thread.
+  std::vector<link_standing> links() const;
+
 private:
   transport() = default;
 
   peer_identity self_;
   std::shared_ptr<mailbox> mailbox_;
   std::shared_ptr<traffic> counters_;
+  std::shared_ptr<link_board> links_;
   std::unique_ptr<engine> engine_;
   std::thread thread_;
 };

@@ -138,6 +138,14 @@ struct PeerHealth {
   # Bytes of sentPerSecond that are messages between ranks.
   gradientsReceivedPerSecond @8 :Float64;
   # Of receivedPerSecond, the same.
+  state @9 :ActorState;
+  # Of the connections: running; starting, before the first handshake; waiting, when the peer leaves
+  # signs of life unanswered; restarting, when they are broken and tried again; failed, when it is lost;
+  # stopped, when nobody wants them.
+  inState @10 :Float64;
+  # Seconds; of as much as is known.
+  why @11 :Text;
+  # They are not running.
 }
 
 struct DaemonHealth {

@@ -160,6 +160,9 @@ struct peer_health {
   double served_per_second = 0;
   double gradients_sent_per_second = 0;
   double gradients_received_per_second = 0;
+  actor_state state = actor_state::stopped;
+  double in_state = 0;
+  std::string why;
 
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
@@ -171,6 +174,9 @@ struct peer_health {
     visit("servedPerSecond", of.served_per_second);
     visit("gradientsSentPerSecond", of.gradients_sent_per_second);
     visit("gradientsReceivedPerSecond", of.gradients_received_per_second);
+    visit("state", of.state);
+    visit("inState", of.in_state);
+    visit("why", of.why);
   }
 };
 

@@ -27,7 +27,7 @@ std::size_t size_of(const daemon_health& report) {
     out +=
       figures + actor.peer.size() + actor.why.size() + actor.last_error.size();
   for (const auto& peer : report.peers)
-    out += 96 + peer.name.size();
+    out += 112 + peer.name.size() + peer.why.size();
   for (const auto& sentence : report.long_work)
     out += 16 + sentence.size();
   return out;

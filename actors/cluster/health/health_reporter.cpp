@@ -1,6 +1,7 @@
 #include "actors/cluster/health/health_reporter.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/health/peer_links.hpp"
 #include "partition/files/memory_limit.hpp"
 
 namespace graphmill {
@@ -25,8 +26,10 @@ daemon_health health_reporter::report(const health_source& of,
   out.daemon = net_->self().name.substr(0, health_limits::text);
   out.run = of.run;
   sampler_.sample(*of.board, now, out);
-  if (of.flows)
+  if (of.flows) {
     peers_.add_to(out.peers, *of.flows, now);
+    add_links(out.peers, net_->links(), *of.flows, now);
+  }
   out.memory_bytes = memory_.sample();
   out.peak_memory_bytes = memory_.peak_bytes();
   out.mapped_bytes = memory_.mapped_bytes();

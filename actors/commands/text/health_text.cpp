@@ -58,14 +58,27 @@ std::string budgets_text(const daemon_health& daemon) {
   return out;
 }
 
+/// Of connections that are not as they should be. Those that nobody wants any
+/// more are.
+std::string trouble_of(const peer_health& peer) {
+  if (peer.state == actor_state::running || peer.state == actor_state::stopped)
+    return {};
+  return format_printable("    its connections: {} for {}{}{}\n",
+                          to_string(peer.state), health_seconds(peer.in_state),
+                          peer.why.empty() ? "" : ": ", peer.why);
+}
+
 std::string peer_line(const peer_health& peer) {
   return format_printable(
-    "  to {}: {:.1f} ms there and back, MB/s: {:.2f} out, {:.2f} in, of them "
-    "gradients {:.2f} and {:.2f}; requests/s: {:.1f} out, {:.1f} in\n",
-    peer.name, 1e3 * peer.mean_round_trip, peer.sent_per_second * 1e-6,
-    peer.received_per_second * 1e-6, peer.gradients_sent_per_second * 1e-6,
-    peer.gradients_received_per_second * 1e-6, peer.asked_per_second,
-    peer.served_per_second);
+           "  to {}: {:.1f} ms there and back, MB/s: {:.2f} out, {:.2f} in, of "
+           "them "
+           "gradients {:.2f} and {:.2f}; requests/s: {:.1f} out, {:.1f} in\n",
+           peer.name, 1e3 * peer.mean_round_trip, peer.sent_per_second * 1e-6,
+           peer.received_per_second * 1e-6,
+           peer.gradients_sent_per_second * 1e-6,
+           peer.gradients_received_per_second * 1e-6, peer.asked_per_second,
+           peer.served_per_second)
+         + trouble_of(peer);
 }
 
 std::string daemon_text(const daemon_health& daemon) {

@@ -235,4 +235,18 @@ void caller_session::fail_unreachable(session_time now) {
   }
 }
 
+// -- for others to see
+
+/// Attempts to connect again are part of being broken.
+link_state caller_session::link() const {
+  if (state_ == state::ready)
+    return unanswered_beats_ >= with_.liveness.silent_beats ? link_state::silent
+                                                            : link_state::ready;
+  if (reported_lost_)
+    return link_state::lost;
+  if (state_ == state::closed)
+    return link_state::closed;
+  return reason_.empty() ? link_state::opening : link_state::broken;
+}
+
 } // namespace graphmill

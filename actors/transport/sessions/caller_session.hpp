@@ -112,6 +112,11 @@ public:
   const counts& counters() const { return counts_; }
   const std::string& address() const { return address_; }
 
+  /// How the connections are, of whom, and why they are broken.
+  link_state link() const;
+  const std::string& peer_name() const { return identity_.name; }
+  const std::string& reason() const { return reason_; }
+
 private:
   enum class state { closed, opening, ready, waiting };
 

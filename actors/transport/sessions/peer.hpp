@@ -40,6 +40,16 @@ struct peer_event {
   std::string reason;     ///< Why it was lost, in a sentence.
 };
 
+/// How the connections to a peer are.
+enum class link_state : std::uint8_t {
+  closed,  ///< Nobody wants one.
+  opening, ///< On the way to the first handshake.
+  ready,   ///< It is there.
+  silent,  ///< Connected, but it leaves beats unanswered.
+  broken,  ///< Broken, and tried again.
+  lost,    ///< The same, and given up for now by those who keep it.
+};
+
 /// Somebody was refused: for the limits of clients, or for the key.
 struct access_refusal {
   peer_identity from{}; ///< Empty if it has not said who it is.

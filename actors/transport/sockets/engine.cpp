@@ -190,6 +190,8 @@ void engine::finish() {
 }
 
 void engine::tell(const peer_event& news) {
+  if (news.inbound)
+    links_->asked_by(news, link_board::clock::now());
   if (options_.on_peer)
     guarded("news of a peer", [this, &news] { options_.on_peer(news); });
 }

@@ -15,6 +15,7 @@
 #include "actors/transport/sockets/connections/unfinished.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
 #include "actors/transport/sockets/held_messages.hpp"
+#include "actors/transport/sockets/link_board.hpp"
 #include "actors/transport/sockets/mailbox.hpp"
 #include "actors/transport/sockets/transport_options.hpp"
 
@@ -42,7 +43,7 @@ public:
   /// happens on the transport's.
   static result<std::unique_ptr<engine>>
   make(transport_options options, std::shared_ptr<mailbox> box,
-       std::shared_ptr<traffic> counters);
+       std::shared_ptr<traffic> counters, std::shared_ptr<link_board> links);
 
   /// When nobody is within `run`.
   ~engine();
@@ -65,14 +66,16 @@ private:
     /// `where` as a numeric address, which a probe needs. It is known once a
     /// first message has come over a link; until then it is `where` itself.
     endpoint seen_at;
-    bool seen = false;                 ///< Whether this link has set `seen_at`.
-    bool here = false;                 ///< This link leads to our own machine.
-    caller_session::counts reported;   ///< What `counters_` has of it already.
+    bool seen = false;               ///< Whether this link has set `seen_at`.
+    bool here = false;               ///< This link leads to our own machine.
+    caller_session::counts reported; ///< What `counters_` has of it already.
+    /// What `links_` has of it; nothing yet.
+    std::optional<link_state> told = std::nullopt;
     std::unique_ptr<port_probe> probe; ///< Finds out why the link broke.
   };
 
   engine(transport_options options, std::shared_ptr<mailbox> box,
-         std::shared_ptr<traffic> counters);
+         std::shared_ptr<traffic> counters, std::shared_ptr<link_board> links);
   void bind(const endpoint& listens);
   result<void> bind_locally();
   /// On its own thread alone.
@@ -116,6 +119,7 @@ private:
   result<caller*> caller_of(const std::string& address);
   void serve_callers();
   void pump(caller& of);
+  void tell_link(caller& of);
   void act(caller& of, caller_session::effect& effect);
   void open(caller& of, const caller_session::open_link& how);
   void connect(caller& of, const caller_session::open_link& how);
@@ -153,6 +157,7 @@ private:
   transport_options options_;
   std::shared_ptr<mailbox> box_;
   std::shared_ptr<traffic> counters_;
+  std::shared_ptr<link_board> links_;
   hello_message hello_;
   zmq::context_t context_;
   std::shared_ptr<const key_table> table_; ///< Null without keys.

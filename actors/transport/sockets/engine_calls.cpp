@@ -104,6 +104,7 @@ result<engine::caller*> engine::caller_of(const std::string& address) {
                                 false,
                                 false,
                                 {},
+                                std::nullopt,
                                 nullptr})
       .first->second;
   return &made;
@@ -147,7 +148,12 @@ void engine::serve_callers() {
     pump(of);
     if (of.link)
       of.link->flush();
-    at = of.session.idle() && !of.link ? callers_.erase(at) : std::next(at);
+    if (of.session.idle() && !of.link) {
+      links_->forget(at->first);
+      at = callers_.erase(at);
+    } else {
+      ++at;
+    }
   }
 }
 
@@ -168,6 +174,17 @@ void engine::pump(caller& of) {
   const auto& counts = of.session.counters();
   counters_->retries += counts.retries - of.reported.retries;
   of.reported = counts;
+  tell_link(of);
+}
+
+/// Leaves on the board what has changed of a link.
+void engine::tell_link(caller& of) {
+  const auto state = of.session.link();
+  if (of.told == state)
+    return;
+  of.told = state;
+  links_->asks(of.session.address(), of.session.peer_name(), state,
+               of.session.reason(), link_board::clock::now());
 }
 
 void engine::act(caller& of, caller_session::effect& effect) {

@@ -113,9 +113,11 @@ result<void> check(const transport_options& options) {
 } // namespace
 
 engine::engine(transport_options options, std::shared_ptr<mailbox> box,
-               std::shared_ptr<traffic> counters)
+               std::shared_ptr<traffic> counters,
+               std::shared_ptr<link_board> links)
   : options_(std::move(options)), box_(std::move(box)),
-    counters_(std::move(counters)), hello_(hello_of(options_)),
+    counters_(std::move(counters)), links_(std::move(links)),
+    hello_(hello_of(options_)),
     outbox_(
       {.limit_bytes = options_.reply_bytes, .patience = options_.stall_limit},
       [this](const std::string& connection_id, const message& outgoing,
@@ -137,7 +139,8 @@ engine::engine(transport_options options, std::shared_ptr<mailbox> box,
 
 result<std::unique_ptr<engine>>
 engine::make(transport_options options, std::shared_ptr<mailbox> box,
-             std::shared_ptr<traffic> counters) {
+             std::shared_ptr<traffic> counters,
+             std::shared_ptr<link_board> links) {
   GRAPHMILL_TRYV(check(options));
   if (box->descriptor() < 0)
     return fail_errno(errno, "cannot make an event descriptor");
@@ -147,7 +150,8 @@ engine::make(transport_options options, std::shared_ptr<mailbox> box,
   }
   try {
     auto made = std::unique_ptr<engine>{
-      new engine{std::move(options), std::move(box), std::move(counters)}};
+      new engine{std::move(options), std::move(box), std::move(counters),
+                 std::move(links)}};
     if (listens) {
       made->bind(*listens);
       GRAPHMILL_TRY(const auto reached,

@@ -116,11 +116,11 @@ result<void> daemon_health::check() const {
                   "a report of health says of a {} what cannot be",
                   to_string(actor.kind));
   for (const auto& peer : peers)
-    if (peer.name.size() > health_limits::text
+    if (std::max(peer.name.size(), peer.why.size()) > health_limits::text
         || !are_amounts({peer.mean_round_trip, peer.sent_per_second,
                          peer.received_per_second, peer.asked_per_second,
                          peer.served_per_second, peer.gradients_sent_per_second,
-                         peer.gradients_received_per_second}))
+                         peer.gradients_received_per_second, peer.in_state}))
       return fail(ec::invalid_data,
                   "a report of health says of a peer what cannot be");
   if (long_work.size() > health_limits::long_work

@@ -224,7 +224,11 @@ CATCH_TEST_CASE("a daemon's memory and its peers have lines of their own",
   daemon.disk_rows_found = 5;
   daemon.mapped_bytes = 70'000'000;
   daemon.peers = {
-    {"b\x1b[2J", 3, 0.125, 2'000'000, 3'000'000, 4, 5, 500'000, 250'000}};
+    {"b\x1b[2J", 3, 0.125, 2'000'000, 3'000'000, 4, 5, 500'000, 250'000},
+    {.name = "c",
+     .state = actor_state::restarting,
+     .in_state = 4,
+     .why = "nobody listens there"}};
   daemon_health unknown; // Nothing is known of it.
   unknown.daemon = "b";
   const auto got = status_of_run({daemon, unknown});
@@ -236,6 +240,8 @@ CATCH_TEST_CASE("a daemon's memory and its peers have lines of their own",
   CATCH_CHECK_THAT(
     got, contains(" 125.0 ms there and back, MB/s: 2.00 out, 3.00 in, of them "
                   "gradients 0.50 and 0.25; requests/s: 4.0 out, 5.0 in\n"));
+  CATCH_CHECK_THAT(got, contains("    its connections: restarting for 4 s: "
+                                 "nobody listens there\n"));
   CATCH_CHECK_THAT(got, !contains("\x1b"));
   const auto second = got.substr(got.find("daemon b:"));
   CATCH_CHECK_THAT(second, !contains("disk 0.0 of") && !contains("mapped"));

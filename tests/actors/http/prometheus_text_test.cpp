@@ -62,7 +62,8 @@ daemon_health told_share(const std::string& name) {
   out.actors.push_back(told_actor(actor_kind::dispatcher, -1, -1, ""));
   out.actors.back().most_batches = 4;
   out.actors.back().most_bytes = 1000;
-  out.peers.push_back({"b", 3, 0.125, 10, 20, 30, 40, 50, 60});
+  out.peers.push_back(
+    {"b", 3, 0.125, 10, 20, 30, 40, 50, 60, actor_state::running});
   return out;
 }
 
@@ -289,6 +290,7 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
       R"(graphmill_peer_served_requests_per_second{daemon="a",peer="b"} 40)",
       R"(graphmill_peer_gradients_sent_bytes_per_second{daemon="a",peer="b"} 50)",
       R"(graphmill_peer_gradients_received_bytes_per_second{daemon="a",peer="b"} 60)",
+      R"(graphmill_peer_state{daemon="a",peer="b",state="running"} 1)",
       R"(graphmill_actor_state{daemon="a",actor="sampler",state="starved"} 1)",
       R"(graphmill_actor_time_ratio{daemon="a",actor="trainer",rank="0",state="busy"} 0.25)",
       R"(graphmill_actor_latency_seconds{daemon="a",actor="sampling proxy",part="1",peer="b",percentile="90"} 0.003)",

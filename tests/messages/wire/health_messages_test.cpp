@@ -36,7 +36,8 @@ daemon_health busy_daemon() {
   actor.peak_batches = 11;
   actor.peak_bytes = 12;
   out.actors = {actor, actor_health{}};
-  out.peers = {{"b", 10, 0.5, 1, 2, 3, 4, 5, 6}};
+  out.peers = {
+    {"b", 10, 0.5, 1, 2, 3, 4, 5, 6, actor_state::restarting, 7, "cut"}};
   out.long_work = {"the transport's thread has been at it"};
   return out;
 }
@@ -71,6 +72,9 @@ CATCH_TEST_CASE("how a daemon is comes there and back", "[messages][health]") {
   CATCH_CHECK(got.peers[0].served_per_second == 4);
   CATCH_CHECK(got.peers[0].gradients_sent_per_second == 5);
   CATCH_CHECK(got.peers[0].gradients_received_per_second == 6);
+  CATCH_CHECK((got.peers[0].state == actor_state::restarting));
+  CATCH_CHECK(got.peers[0].in_state == 7);
+  CATCH_CHECK(got.peers[0].why == "cut");
   CATCH_CHECK(
     got.long_work
     == std::vector<std::string>{"the transport's thread has been at it"});

@@ -67,7 +67,8 @@ def member(name, first_part, others):
              "sent_per_second": 1.3e6, "received_per_second": 9.1e6,
              "asked_per_second": 260.0, "served_per_second": 240.0,
              "gradients_sent_per_second": 4.0e5,
-             "gradients_received_per_second": 4.0e5}
+             "gradients_received_per_second": 4.0e5,
+             "state": "running", "in_state": 61.5, "why": ""}
             for _, peer in others],
         "cores": 2.6, "memory_bytes": 1_260_000_000,
         "peak_memory_bytes": 1_400_000_000, "cache_bytes": 268_000_000,

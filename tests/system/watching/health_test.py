@@ -18,7 +18,7 @@ LATE = merged(SMALL, {"train": {"epochs": 100000}, "checkpoint": {"keep": 0},
 # What must go between two daemons of which each has a part and a trainer.
 FLOWS = ["requests", "mean_round_trip", "sent_per_second",
          "received_per_second", "asked_per_second", "served_per_second",
-         "gradients_sent_per_second", "gradients_received_per_second"]
+         "gradients_sent_per_second", "gradients_received_per_second", "in_state"]
 
 
 class Health(runs.Workplace):
@@ -117,6 +117,7 @@ class Health(runs.Workplace):
             cluster.wait_until(both_tell, "flows both ways")
             for daemon in seen[-1]:
                 peer = daemon["peers"][0]
+                self.assertEqual((peer["state"], peer["why"]), ("running", ""))
                 for way in ("sent", "received"):
                     self.assertGreater(peer[f"{way}_per_second"],
                                        peer[f"gradients_{way}_per_second"])

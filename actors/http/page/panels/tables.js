@@ -63,10 +63,15 @@ function daemonRows(store) {
     state: one.state === "ready" && silent.includes(one.name) ? "silent" : one.state }));
 }
 
+/** How connections are that are not as they should be. */
+function trouble(peer) {
+  return [undefined, "running", "stopped"].includes(peer.state) ? "" : ` (${peer.state})`;
+}
+
 /** With whom it exchanges what: how long answers take, if any has come lately, and bytes. */
 function links(health) {
   return (health?.peers ?? []).slice(0, 8).map((peer) =>
-    `${peer.name} ${milliseconds(peer.requests > 0 ? peer.mean_round_trip : NaN)}, `
+    `${peer.name}${trouble(peer)} ${milliseconds(peer.requests > 0 ? peer.mean_round_trip : NaN)}, `
     + `sends ${bytesPerSecond(peer.sent_per_second)}, `
     + `receives ${bytesPerSecond(peer.received_per_second)}`).join("; ")
     + (health?.peers?.length > 8 ? ` and ${health.peers.length - 8} more` : "");

@@ -311,3 +311,40 @@ CATCH_TEST_CASE("who waits for whom is told once, and once when it is over",
                      "of life came 0 s ago");
   CATCH_CHECK(it.notes[1] == "waits no more for " + peer + ": it took 90 s");
 }
+
+CATCH_TEST_CASE("a session tells how its connections are",
+                "[transport][session]") {
+  caller_scene it;
+  it.answers_beats = true;
+  CATCH_CHECK(it->link() == link_state::closed);
+  it->keep(it.now());
+  it.look();
+  CATCH_CHECK(it->link() == link_state::opening);
+  it.greet();
+  CATCH_CHECK(it->link() == link_state::ready);
+  CATCH_CHECK(it->peer_name() == "peer");
+  it.advance(10s);
+  CATCH_CHECK(it->link() == link_state::ready);
+  // Five beats, at two in a second, go unanswered before anything is said.
+  it.answers_beats = false;
+  it.advance(2400ms);
+  CATCH_CHECK(it->link() == link_state::ready);
+  it.advance(599ms);
+  CATCH_CHECK(it->link() == link_state::silent);
+  it.advance(1ms);
+  CATCH_CHECK(it->link() == link_state::lost);
+  CATCH_CHECK(it->reason() == "it was silent for 3000 ms");
+  it.advance(5s);
+  while (!it.open)
+    it.advance(10ms);
+  CATCH_CHECK(it->link() == link_state::lost);
+  it.greet();
+  CATCH_CHECK(it->link() == link_state::ready);
+  it.lose(fail(ec::unavailable, "it was cut"));
+  CATCH_CHECK(it->link() == link_state::broken);
+  CATCH_CHECK(it->reason() == "it was cut");
+  while (!it.open)
+    it.advance(10ms);
+  // Trying again does not make it better.
+  CATCH_CHECK(it->link() == link_state::broken);
+}
