@@ -121,8 +121,9 @@ class States(Page):
             "[...document.querySelectorAll('.node[data-named]')]"
             ".map((node) => node.getAttribute('aria-label'))")
         self.assertEqual(len(named), 1)
-        self.assertRegex(named[0], "^feature service, running, works, 99 % busy.*"
-                                   "queue 64.*the verdict names it$")
+        self.assertRegex(named[0], "^feature service running limits 99 % busy.*"
+                                   "queue 64.*: works, 99 % busy.*"
+                                   "the verdict names it$")
         trainers = browser.evaluate(
             "[...document.querySelectorAll('.node')]"
             ".map((node) => node.getAttribute('aria-label'))"
@@ -345,7 +346,7 @@ class Keyboard(Page):
         self.show(documents.training())
         browser.wait_for("document.querySelectorAll('.node').length >= 10")
         self.tab_to("Skip to what runs now")
-        self.tab_to("trainer, running")
+        self.tab_to("trainer running")
         browser.press("Enter")
         browser.wait_for("document.getElementById('details').open")
         self.assertEqual(self.texts("#details-title"), ["trainer at a"])

@@ -61,7 +61,7 @@ function makeNode(node, open) {
     title: svg("text", { class: "title" }),
     mark: svg("g"),
     state: svg("text", { class: "tone" }),
-    limit: svg("text", { class: "limit", "text-anchor": "end" }, "limits"),
+    limit: svg("text", { class: "limit", "text-anchor": "end" }, "limits "),
     back: svg("rect", { class: "bar-back", rx: 2, height: BAR }),
     figures: svg("text", { class: "small" }),
     shares: SHARES.map(part),
@@ -121,14 +121,13 @@ function figuresOf(group) {
   return `queue ${number(group.queue)} \u00b7 ${number(group.rate)}/s`;
 }
 
+/** What the drawing says by shape and fill. */
 function describe(group, named) {
   const shares = SHARES.filter((share) => group.shares[share] >= 0.005)
     .map((share) => `${percent(group.shares[share])} ${SHARE_WORDS[share]}`);
   return [
-    `${group.actors.length > 1 ? `${group.actors.length} ` : ""}${group.kind}`,
-    group.actors.length > 1 ? `${group.alike} ${group.state}` : group.state,
     stateOf(group.state).says,
-    ...shares, figuresOf(group),
+    ...shares,
     ...(group.restarts > 0 ? [count(group.restarts, "restart")] : []),
     ...(named ? ["the verdict names it"] : []),
   ].filter(Boolean).join(", ");
@@ -142,12 +141,11 @@ function showNode(made, node, group, named) {
   attribute(made, "data-tone", tone);
   attribute(made, "data-state", group.state);
   attribute(made, "data-named", named ? "yes" : null);
-  const says = describe(group, named);
-  attribute(made, "aria-label", says);
   const { hint, title, mark, state: words, limit, shares, figures } = made.parts;
-  text(hint, says);
   const several = group.actors.length;
-  text(title, fit(group.kind, stateLeft > left ? stateLeft - left - 6 : inner + PAD - 3, 650));
+  // With a space behind each, since no line ends between them.
+  const room = stateLeft > left ? stateLeft - left - 6 : inner + PAD - 3;
+  text(title, `${fit(group.kind, room, 650)} `);
   attribute(limit, "visibility", named ? null : "hidden");
   if (mark.graphmillShape !== state.shape) {
     mark.replaceChildren(shape(state.shape));
@@ -156,8 +154,9 @@ function showNode(made, node, group, named) {
   for (const one of [mark, words])
     attribute(one, "class", `${one === words ? "tone " : ""}tone-${tone}`);
   const often = several > 1 ? ` ${group.alike}/${several}` : "";
-  text(words, fit(`${group.state}${often}`
-    + (group.recent > 0 && group.state !== "restarting" ? ", restarted" : ""), left + inner - stateLeft - 18, 600));
+  const again = group.recent > 0 && group.state !== "restarting" ? ", restarted" : "";
+  const says = fit(`${group.state}${often}${again}`, left + inner - stateLeft - 18, 600);
+  text(words, `${says} `);
   let x = left;
   SHARES.forEach((share, i) => {
     const wide = Math.min(group.shares[share], 1) * inner;
@@ -167,6 +166,12 @@ function showNode(made, node, group, named) {
   });
   const all = `${percent(group.shares.busy)} busy \u00b7 ${figuresOf(group)}`;
   text(figures, fit(all, inner) === all ? all : fit(figuresOf(group), inner));
+  // By what can be read in it, those who speak to their computer call it.
+  const read = [title, words, ...(named ? [limit] : []), figures]
+    .map((one) => one.textContent).join("");
+  const drawn = describe(group, named);
+  attribute(made, "aria-label", `${read}: ${drawn}`);
+  text(hint, `${several > 1 ? `${several} ` : ""}${group.kind}: ${drawn}, ${figuresOf(group)}`);
 }
 
 function wire({ from: [x, y], to: [u, v], ask }) {
