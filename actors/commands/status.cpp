@@ -119,14 +119,14 @@ std::string standing_of(cluster_client& client, const std::string& run) {
   return found ? found.value().message : std::string{};
 }
 
-/// `exit_troubled` if a daemon is lost or damaged, nobody in service has some
-/// part, or the coordinator tells of trouble; else 0.
+/// `exit_troubled` if a daemon is lost, damaged or hard to reach, nobody in
+/// service has some part, or the coordinator tells of trouble; else 0.
 int cluster_code(const status_reply& now) {
-  const auto is_gone = [](const daemon_status& daemon) {
+  const auto is_troubled = [](const daemon_status& daemon) {
     return daemon.state == daemon_state::lost
-           || daemon.state == daemon_state::damaged;
+           || daemon.state == daemon_state::damaged || !daemon.note.empty();
   };
-  const auto sick = std::ranges::any_of(now.daemons, is_gone)
+  const auto sick = std::ranges::any_of(now.daemons, is_troubled)
                     || !missing_parts(now).empty() || !now.note.empty();
   return sick ? exit_troubled : 0;
 }

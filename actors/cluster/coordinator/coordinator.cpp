@@ -2,9 +2,12 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/health/peer_links.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <map>
+#include <string>
 #include <utility>
 
 namespace graphmill {
@@ -138,6 +141,15 @@ status_reply coordinator::status() const {
   out.dataset = config_.offer.dataset;
   out.parts = static_cast<std::uint32_t>(config_.offer.part_digests.size());
   out.daemons = registry_.statuses();
+  // Of those that may be lost soon, before they are.
+  std::map<std::string, std::string> troubles;
+  for (const auto& link : calls_.net().links())
+    troubles[link.peer] = trouble_of(link, link_board::clock::now());
+  for (auto& daemon : out.daemons)
+    if (daemon.note.empty() && daemon.state != daemon_state::lost)
+      if (const auto known = troubles.find(daemon.name);
+          known != troubles.end())
+        daemon.note = known->second;
   if (active_)
     out.running = active_->id;
   for (const auto& run : queue_)

@@ -1,6 +1,9 @@
 #include "actors/cluster/health/peer_links.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace graphmill {
@@ -26,6 +29,18 @@ actor_state state_of(link_state state) {
 }
 
 } // namespace
+
+std::string trouble_of(const link_standing& link,
+                       std::chrono::steady_clock::time_point now) {
+  const auto seconds =
+    std::chrono::floor<std::chrono::seconds>(now - link.since).count();
+  if (link.state == link_state::silent)
+    return fmt::format("leaves signs of life unanswered for {} s", seconds);
+  if (link.state == link_state::broken || link.state == link_state::lost)
+    return fmt::format("its connections are broken for {} s{}{}", seconds,
+                       link.why.empty() ? "" : ": ", link.why);
+  return {};
+}
 
 void add_links(std::vector<peer_health>& peers,
                const std::vector<link_standing>& links, const peer_flows& run,

@@ -5,6 +5,7 @@
 #include "pipelines/health/peer_flows.hpp"
 
 #include <chrono>
+#include <string>
 #include <vector>
 
 namespace graphmill {
@@ -15,5 +16,9 @@ namespace graphmill {
 void add_links(std::vector<peer_health>& peers,
                const std::vector<link_standing>& links, const peer_flows& run,
                std::chrono::steady_clock::time_point now);
+
+/// What is wrong with connections, in a few words; empty if nothing is.
+std::string trouble_of(const link_standing& link,
+                       std::chrono::steady_clock::time_point now);
 
 } // namespace graphmill

@@ -42,6 +42,14 @@ class Slow(ClusterWorkplace):
         time.sleep(seconds)
         self.assertLess(metrics.read_text().count("\n") - before.count("\n"),
                         3, "it was not needed")
+        if 0 not in which:
+            status = cluster.call("status")
+            self.assertEqual(status.returncode, 3)
+            notes = {one["name"]: one["note"] for one
+                     in json.loads(status.stdout.splitlines()[-1])["daemons"]}
+            for each in which:
+                self.assertRegex(notes[f"d{each}"],
+                                 "leaves signs of life unanswered for")
         for process in stopped:
             os.kill(process, signal.SIGCONT)
         cluster.wait_until(

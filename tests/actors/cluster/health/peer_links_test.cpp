@@ -36,6 +36,17 @@ CATCH_TEST_CASE("peers are told of with how their connections are",
   CATCH_CHECK_FALSE(peers[2].why.empty());
 }
 
+CATCH_TEST_CASE("what is wrong with connections is told in words",
+                "[cluster][health]") {
+  const std::chrono::steady_clock::time_point now{1h};
+  CATCH_CHECK(trouble_of({"b", link_state::ready, now - 4s, {}}, now).empty());
+  CATCH_CHECK(trouble_of({"b", link_state::opening, now, {}}, now).empty());
+  CATCH_CHECK(trouble_of({"b", link_state::silent, now - 4s, {}}, now)
+              == "leaves signs of life unanswered for 4 s");
+  CATCH_CHECK(trouble_of({"b", link_state::broken, now - 2500ms, "cut"}, now)
+              == "its connections are broken for 2 s: cut");
+}
+
 CATCH_TEST_CASE("no more peers are told of than a report has room for",
                 "[cluster][health]") {
   std::vector<std::string> names;
