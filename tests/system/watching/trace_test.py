@@ -39,6 +39,10 @@ class TraceFile:
             self.add(event)
         for spans in self.spans.values():
             spans.sort(key=lambda span: (span["ts"], span["dur"]))
+            # In floating point, as viewers compute it.
+            for one, following in zip(spans, spans[1:]):
+                assert one["ts"] + one["dur"] <= following["ts"], \
+                    (one, following)
 
     def add(self, event):
         place = event["pid"], event["tid"]
