@@ -89,6 +89,39 @@ bool has_steps(const run_health& run) {
 
 } // namespace
 
+namespace {
+
+/// Seconds at the first batch that are worth naming.
+constexpr double long_begin = 3;
+
+/// Who has been longest at one piece of work, of those who make batches and
+/// learn from them; nobody if that is not long.
+placed slow_beginner(const run_health& run) {
+  placed out;
+  for (const auto& daemon : run.daemons)
+    for (const auto& actor : daemon.actors)
+      if (actor.state == actor_state::running && actor.in_state >= long_begin
+          && actor.kind != actor_kind::conductor
+          && (!out || actor.in_state > out.actor->in_state))
+        out = {&daemon, &actor};
+  return out;
+}
+
+verdict before_training(const run_health& run) {
+  if (has_steps(run))
+    return verdict_saying("", "no daemon has told of a trained batch yet");
+  const auto slow = slow_beginner(run);
+  if (!slow)
+    return verdict_saying("", "no batch has been trained yet");
+  return verdict_saying(
+    title_of(slow),
+    fmt::format("no batch has been trained yet: the {} has been at work "
+                "for {:.0f} s",
+                title_of(slow), slow.actor->in_state));
+}
+
+} // namespace
+
 bool tells_of_training(const run_health& run) {
   return std::ranges::any_of(
     all_of(run, actor_kind::trainer),
@@ -104,9 +137,7 @@ verdict verdict_of(const run_health& run) {
                   run.silent.size() == 1 ? "it is" : "they are"));
   const auto trainers = all_of(run, actor_kind::trainer);
   if (!tells_of_training(run))
-    return verdict_saying("", has_steps(run)
-                                ? "no daemon has told of a trained batch yet"
-                                : "no batch has been trained yet");
+    return before_training(run);
   if (const auto dying = dying_actor(run)) {
     auto out =
       verdict_saying(title_of(dying),

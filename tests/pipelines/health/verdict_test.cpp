@@ -294,6 +294,19 @@ const std::vector<verdict_case> cases{
        at(run, daemon, actor_kind::trainer).items = 0;
    },
    "", "no batch has been trained yet"},
+  {"a first batch that takes long",
+   [](run_health& run) {
+     for (std::size_t daemon : {0, 1}) {
+       at(run, daemon, actor_kind::trainer).items = 0;
+       auto& fetcher = at(run, daemon, actor_kind::fetcher);
+       fetcher.state = actor_state::running;
+       fetcher.in_state = daemon == 0 ? 2 : 7;
+     }
+     at(run, 0, actor_kind::sampler).in_state = 9; // It does not work.
+   },
+   "fetcher at daemon \"b\"",
+   "the fetcher at daemon \"b\" has been at work "
+   "for 7 s"},
   {"the begin of an attempt",
    [](run_health& run) {
      for (std::size_t daemon : {0, 1})
