@@ -203,7 +203,12 @@ int print_record(const run_record& run, bool json, bool again) {
         is_over(run.state) && !summary.is_null())
       say_lines("\n" + result_text(summary));
   }
-  return run.state == run_state::failed ? exit_failed : 0;
+  if (run.state == run_state::failed)
+    return exit_failed;
+  // It has begun, and waits for what its next attempt needs.
+  const auto waits =
+    run.state == run_state::queued && run.started != unix_time{0};
+  return waits ? exit_troubled : 0;
 }
 
 /// @param standing What the run's record says.
@@ -257,11 +262,11 @@ void add_status_command(command_line& cli) {
                     "a cluster until Ctrl-C");
   add_cluster_options(*command, options->cluster);
   command->footer(
-    "Exit code: 0 if all is well. 3 if a daemon of the cluster is lost or "
-    "damaged, nobody\nin service has some part, or what becomes of runs cannot "
-    "be written; of a run, if\nsomething is wrong but it goes on. 4 if it has "
-    "failed. With --watch, it is that of\nwhat was shown last, also after "
-    "Ctrl-C.");
+    "Exit code: 0 if all is well. 3 if a daemon of the cluster is lost, "
+    "damaged or silent,\nnobody in service has some part, or what becomes of "
+    "runs cannot be written; of a run,\nif something is wrong but it goes on, "
+    "or will. 4 if it has failed. With --watch, it is\nthat of what was shown "
+    "last, also after Ctrl-C.");
   command->callback([&cli, options] {
     cli.run = [options] {
       return options->run.empty()

@@ -205,6 +205,8 @@ class Recovery(ClusterWorkplace):
         self.assertEqual(record["state"], "queued")
         self.assertIn("no daemon serves part 1", record["message"])
         self.assertIn("lost: d1", record["message"])
+        self.assertEqual([cluster.call("status", each).returncode
+                          for each in (run, behind)], [3, 0])
         self.assertEqual(cluster.status()["queued"], [run, behind])
         cluster.ask("cancel", run)
         record = self.await_state(cluster, run, "cancelled")
