@@ -101,7 +101,7 @@ CATCH_TEST_CASE("parts have the weights of their edges",
       std::vector<part_id> all(static_cast<std::size_t>(parts));
       std::iota(all.begin(), all.end(), 0);
       for (const auto& record : value_of(records_in(at, all)))
-        value_of(verify(record));
+        value_of(verify(record, {}));
       for (auto p : all) {
         const auto part =
           value_of(dataset::open(at / fmt::format("part-{}", p)));
