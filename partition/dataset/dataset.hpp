@@ -111,6 +111,7 @@ struct edge_type_info {
   std::int64_t count = 0;
   std::int64_t max_in_degree = 0;  ///< Over the whole graph.
   dtype index_type = dtype::int64; ///< Of indices.npy: int32 or int64.
+  bool weighted = false;
 };
 
 /// What `dataset.json` says. Value type.

@@ -83,6 +83,9 @@ struct edge_shard {
   std::span<const edge_id> original_begin;
   std::span<const std::int32_t> in_degrees;  ///< [owned destinations]
   std::span<const std::int32_t> out_degrees; ///< [owned sources]
+  std::span<const float> weights{};
+  std::span<const float> in_weights{};
+  std::span<const float> out_weights{};
 };
 
 /// One part of a graph, mapped. Owns the mappings behind its spans, which live

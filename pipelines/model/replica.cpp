@@ -113,6 +113,10 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
       return fail(ec::internal,
                   "a batch for a model of kind {} has no in-degrees",
                   layout.traits.name);
+    if (const auto& sums = batch.data.in_weights;
+        t < sums.size() && !sums[t].empty() && sums[t].size() != rows)
+      return fail(ec::internal, "a batch brings {} sums of weights of {} nodes",
+                  sums[t].size(), rows);
   }
   for (int l = 0; training && l < layout.hops; ++l)
     GRAPHMILL_TRYV(check_transposed(batch, l));
