@@ -11,10 +11,10 @@ struct batch_needs {
   bool merged_relations =
     true; ///< One relation in all; else one per edge type.
   bool degrees = false;
-  bool weights = false; ///< Of edges, of the types that have some.
+  bool input_gradient = false; ///< Layer 1 needs a transposed CSR, too.
+  bool weights = false;        ///< Of edges, of the types that have some.
   /// Sums of the weights of in-edges, beside degrees.
   bool in_weights = false;
-  bool input_gradient = false; ///< Layer 1 needs a transposed CSR, too.
 };
 batch_needs needs_of(const definition& def, const dataset_info& info);
 

@@ -27,6 +27,9 @@ struct shard_arrays {
     std::vector<edge_id> original_begin;
     std::vector<std::int32_t> in_degrees;
     std::vector<std::int32_t> out_degrees;
+    std::vector<float> weights;
+    std::vector<float> in_weights;
+    std::vector<float> out_weights;
   };
   std::vector<nodes> node_types;
   std::vector<edges> edge_types;
@@ -97,6 +100,7 @@ private:
         about.max_in_degree = std::max(about.max_in_degree, degree);
       }
       about.index_type = options_.wide ? dtype::int64 : dtype::int32;
+      about.weighted = !type.weights.empty();
       info.edge_types.push_back(about);
     }
     info_ = std::make_shared<const dataset_info>(std::move(info));
@@ -229,7 +233,31 @@ private:
       out.original_begin = arrays.original_begin;
     out.in_degrees = arrays.in_degrees;
     out.out_degrees = arrays.out_degrees;
+    if (!type.weights.empty())
+      add_weights(e, part, arrays, out);
     return out;
+  }
+
+  void add_weights(std::size_t e, part_id part, shard_arrays::edges& arrays,
+                   edge_shard& out) {
+    const auto& type = graph_.edges[e];
+    std::vector<double> in(type.in.size());
+    std::vector<double> from(graph_.nodes[type.source].count);
+    for (std::size_t to = 0; to < type.in.size(); ++to)
+      for (std::size_t i = 0; i < type.in[to].size(); ++i) {
+        in[to] += type.weights[to][i];
+        from[type.in[to][i]] += type.weights[to][i];
+      }
+    for (auto id : owned(type.destination, part)) {
+      arrays.weights.insert(arrays.weights.end(), type.weights[id].begin(),
+                            type.weights[id].end());
+      arrays.in_weights.push_back(static_cast<float>(in[id]));
+    }
+    for (auto id : owned(type.source, part))
+      arrays.out_weights.push_back(static_cast<float>(from[id]));
+    out.weights = arrays.weights;
+    out.in_weights = arrays.in_weights;
+    out.out_weights = arrays.out_weights;
   }
 
   const test::memory_graph& graph_;

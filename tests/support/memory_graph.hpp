@@ -28,6 +28,7 @@ struct memory_graph {
     std::string name;
     node_type_id destination = 0;
     std::vector<std::vector<node_id>> in; ///< Per destination, in list order.
+    std::vector<std::vector<float>> weights{}; ///< Likewise; empty: none.
   };
   std::vector<node_type> nodes;
   std::vector<edge_type> edges;
