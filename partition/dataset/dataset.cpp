@@ -102,10 +102,28 @@ result<dataset::edge_arrays> open_edges(const fs::path& folder,
   GRAPHMILL_TRY(arrays.out_degrees, open_array(folder / "out_degrees.npy",
                                                dtype::int32, {sources}));
   GRAPHMILL_TRYV(check_ends(arrays.indptr, type.count));
+  if (type.weighted) {
+    auto& weighted = arrays.weighted.emplace();
+    GRAPHMILL_TRY(weighted.weights, open_array(folder / weights_file,
+                                               dtype::float32, {type.count}));
+    GRAPHMILL_TRY(
+      weighted.in_weights,
+      open_array(folder / in_weights_file, dtype::float32, {destinations}));
+    GRAPHMILL_TRY(weighted.out_weights, open_array(folder / out_weights_file,
+                                                   dtype::float32, {sources}));
+  }
   return arrays;
 }
 
 } // namespace
+
+std::vector<const npy_array*> dataset::edge_arrays::all() const {
+  std::vector out{&indptr, &indices, &in_degrees, &out_degrees};
+  if (weighted)
+    for (const auto* array : weighted->all())
+      out.push_back(array);
+  return out;
+}
 
 result<std::span<const std::int64_t>> dataset::sparse_arrays::rows() const {
   GRAPHMILL_TRY(const auto ends, indptr.as<std::int64_t>());
@@ -156,8 +174,9 @@ std::vector<std::string> unused_arrays(const dataset& data) {
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t)
     look(node_folder(data.folder(), info, t), "time.npy");
   for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
-    for (const auto* name : {"weights.npy", "time.npy", "features.npy"})
-      look(edge_folder(data.folder(), info, e), name);
+    for (const auto* name : {weights_file, "time.npy", "features.npy"})
+      if (name != weights_file || !info.edge_types[e].weighted)
+        look(edge_folder(data.folder(), info, e), name);
   return found;
 }
 

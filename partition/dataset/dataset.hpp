@@ -17,7 +17,7 @@ namespace graphmill {
 
 /// The newest version of the folder format that this build reads. It writes
 /// `format_version_of`.
-inline constexpr int dataset_format_version = 4;
+inline constexpr int dataset_format_version = 5;
 
 /// The splits of a node type, in this order wherever they are indexed.
 enum class split : std::uint8_t { train, validation, test };
@@ -111,7 +111,7 @@ struct edge_type_info {
   std::int64_t count = 0;
   std::int64_t max_in_degree = 0;  ///< Over the whole graph.
   dtype index_type = dtype::int64; ///< Of indices.npy: int32 or int64.
-  bool weighted = false;
+  bool weighted = false; ///< Whether each edge has a weight: weights.npy.
 };
 
 /// What `dataset.json` says. Value type.
@@ -131,10 +131,11 @@ struct dataset_info {
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
 };
 
-/// The version that a dataset is written as: 4 if a label set has rows of
-/// labels, which older builds take for classes; 3 if the features of a node
-/// type are sparse or its own labels are rows, which still older ones cannot
-/// read; 2 if one has label sets, which they would leave out; else 1.
+/// The version that a dataset is written as: 5 if edges have weights, which
+/// older builds would leave out; 4 if a label set has rows of labels, which
+/// still older ones take for classes; 3 if the features of a node type are
+/// sparse or its own labels are rows, which those before cannot read; 2 if one
+/// has label sets, which they would leave out; else 1.
 int format_version_of(const dataset_info& info);
 
 /// A sentence to warn with if no edge ends at a node of the target type, so
@@ -191,11 +192,26 @@ public:
     bool has_features() const { return features || sparse; }
   };
 
+  /// Of edges that have weights: float32, finite and not negative.
+  struct weight_arrays {
+    npy_array weights;     ///< [E], in the order of `indices`
+    npy_array in_weights;  ///< [N_destination] sums over the full graph
+    npy_array out_weights; ///< [N_source] sums over the full graph
+
+    std::array<const npy_array*, 3> all() const {
+      return {&weights, &in_weights, &out_weights};
+    }
+  };
+
   struct edge_arrays {
     npy_array indptr;      ///< [N_destination + 1] int64
     npy_array indices;     ///< [E] int32 or int64 source ids
     npy_array in_degrees;  ///< [N_destination] int32, over the full graph
     npy_array out_degrees; ///< [N_source] int32, over the full graph
+    std::optional<weight_arrays> weighted; ///< If the type has weights.
+
+    /// All of them, in the order in which parts are written.
+    std::vector<const npy_array*> all() const;
   };
 
   const node_arrays& nodes(node_type_id type) const { return nodes_[type]; }
@@ -209,8 +225,8 @@ private:
 };
 
 /// Optional arrays of the format that are in the folder and that nothing reads
-/// yet (weights, times and features of edges, times of nodes), as paths within
-/// it.
+/// (times and features of edges, times of nodes, and weights of edge types
+/// that have none according to dataset.json), as paths within it.
 std::vector<std::string> unused_arrays(const dataset& data);
 
 } // namespace graphmill

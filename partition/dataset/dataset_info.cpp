@@ -54,6 +54,16 @@ struct object_reader {
     return wrong(key, "a string");
   }
 
+  /// No if it is absent.
+  result<bool> flag(const char* key) const {
+    const auto at = object.find(key);
+    if (at == object.end())
+      return false;
+    if (at->is_boolean())
+      return at->get<bool>();
+    return wrong(key, "true or false");
+  }
+
   result<dtype> type(const char* key, dtype first, dtype second,
                      dtype absent) const {
     GRAPHMILL_TRY(const auto name, text(key, false));
@@ -167,6 +177,7 @@ result<edge_type_info> read_edge_type(const object_reader& in,
   GRAPHMILL_TRY(type.max_in_degree, in.integer("max_in_degree", most_degree));
   GRAPHMILL_TRY(type.index_type, in.type("index_type", dtype::int32,
                                          dtype::int64, dtype::int64));
+  GRAPHMILL_TRY(type.weighted, in.flag("weights"));
   return type;
 }
 
@@ -245,12 +256,15 @@ json to_json(const node_type_info& type) {
 }
 
 json to_json(const edge_type_info& type, const dataset_info& info) {
-  return {{"source", info.node_types[type.source].name},
-          {"name", type.name},
-          {"destination", info.node_types[type.destination].name},
-          {"count", type.count},
-          {"max_in_degree", type.max_in_degree},
-          {"index_type", to_string(type.index_type)}};
+  json out{{"source", info.node_types[type.source].name},
+           {"name", type.name},
+           {"destination", info.node_types[type.destination].name},
+           {"count", type.count},
+           {"max_in_degree", type.max_in_degree},
+           {"index_type", to_string(type.index_type)}};
+  if (type.weighted)
+    out["weights"] = true;
+  return out;
 }
 
 } // namespace
@@ -265,6 +279,8 @@ int format_version_of(const dataset_info& info) {
       return 3;
     return type.label_sets.empty() ? 1 : 2;
   };
+  if (std::ranges::any_of(info.edge_types, &edge_type_info::weighted))
+    return 5;
   auto version = 1;
   for (const auto& type : info.node_types)
     version = std::max(version, version_of(type));

@@ -41,6 +41,11 @@ inline constexpr const char* sparse_indptr_file = "features.indptr.npy";
 inline constexpr const char* sparse_indices_file = "features.indices.npy";
 inline constexpr const char* sparse_values_file = "features.values.npy";
 
+/// Of edges that have weights.
+inline constexpr const char* weights_file = "weights.npy";
+inline constexpr const char* in_weights_file = "in_weights.npy";
+inline constexpr const char* out_weights_file = "out_weights.npy";
+
 /// Where the arrays of a type lie.
 std::filesystem::path node_folder(const std::filesystem::path& dataset,
                                   const dataset_info& info, node_type_id type);

@@ -130,6 +130,10 @@ std::vector<digest_piece> content_of(const dataset& data) {
     out.text(info.edge_type_name(t));
     out.array(data.edges(t).indptr);
     out.array(data.edges(t).indices);
+    if (const auto& weighted = data.edges(t).weighted) {
+      out.text("edge weights"); // No name of a type has a blank.
+      out.array(weighted->weights);
+    }
   }
   return out.finish();
 }
@@ -156,9 +160,7 @@ content_of_part(const dataset& part, std::span<const npy_array> original_ids,
     }
   }
   for (std::size_t t = 0; t < original_begin.size(); ++t) {
-    const auto& arrays = part.edges(static_cast<edge_type_id>(t));
-    for (const auto* array : {&arrays.indptr, &arrays.indices,
-                              &arrays.in_degrees, &arrays.out_degrees})
+    for (const auto* array : part.edges(static_cast<edge_type_id>(t)).all())
       out.elements(*array);
     out.elements(original_begin[t]);
   }
@@ -184,9 +186,7 @@ std::vector<const npy_array*> arrays_of(const dataset& data) {
     }
   }
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
-    const auto& edges = data.edges(t);
-    for (const auto* array :
-         {&edges.indptr, &edges.indices, &edges.in_degrees, &edges.out_degrees})
+    for (const auto* array : data.edges(t).all())
       out.push_back(array);
   }
   return out;

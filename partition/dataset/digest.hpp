@@ -15,9 +15,9 @@
 namespace graphmill {
 
 /// A fingerprint of a dataset's content: XXH3 with 128 bits (Collet) over its
-/// types, counts, features, labels, splits and edge lists, as 32 hexadecimal
-/// digits. Neither names of files nor provenance count, nor degrees, which
-/// follow from the rest. Reads all of it once.
+/// types, counts, features, labels, splits, edge lists and weights, as 32
+/// hexadecimal digits. Neither names of files nor provenance count, nor degrees
+/// and sums of weights, which follow from the rest. Reads all of it once.
 result<std::string> content_digest(const dataset& data,
                                    const progress_callback& on_progress = {});
 

@@ -86,7 +86,8 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
     const auto& mine = part.edge_types[e];
     const auto& type = whole.edge_types[e];
     if (mine.name != type.name || mine.source != type.source
-        || mine.destination != type.destination)
+        || mine.destination != type.destination
+        || mine.weighted != type.weighted)
       return alien(fmt::format("edge type {} differs", e));
   }
   return ok();
@@ -160,6 +161,11 @@ result<edge_shard> edge_view(opened_part& part, edge_type_id e) {
   GRAPHMILL_TRY(out.out_degrees, arrays.out_degrees.as<std::int32_t>());
   out.indices = {arrays.indices.data(), arrays.indices.size(),
                  arrays.indices.type() == dtype::int64};
+  if (arrays.weighted) {
+    GRAPHMILL_TRY(out.weights, arrays.weighted->weights.as<float>());
+    GRAPHMILL_TRY(out.in_weights, arrays.weighted->in_weights.as<float>());
+    GRAPHMILL_TRY(out.out_weights, arrays.weighted->out_weights.as<float>());
+  }
   return out;
 }
 

@@ -83,9 +83,11 @@ struct edge_shard {
   std::span<const edge_id> original_begin;
   std::span<const std::int32_t> in_degrees;  ///< [owned destinations]
   std::span<const std::int32_t> out_degrees; ///< [owned sources]
-  std::span<const float> weights{};
-  std::span<const float> in_weights{};
-  std::span<const float> out_weights{};
+  /// Of the edges, in the order of `indices`: finite and not negative. Empty if
+  /// the type has none, as are their sums over the whole graph.
+  std::span<const float> weights;
+  std::span<const float> in_weights;  ///< [owned destinations]
+  std::span<const float> out_weights; ///< [owned sources]
 };
 
 /// One part of a graph, mapped. Owns the mappings behind its spans, which live

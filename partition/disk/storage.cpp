@@ -36,6 +36,9 @@ void for_each_array(const shard& part, Visit visit) {
     visit(std::as_bytes(edges.original_begin));
     visit(std::as_bytes(edges.in_degrees));
     visit(std::as_bytes(edges.out_degrees));
+    visit(std::as_bytes(edges.weights));
+    visit(std::as_bytes(edges.in_weights));
+    visit(std::as_bytes(edges.out_weights));
   }
 }
 

@@ -9,7 +9,7 @@ namespace graphmill {
 /// Bytes of a part's arrays, as they lie in its files.
 struct part_bytes {
   std::uint64_t features = 0; ///< Dense ones, which are read by rows.
-  /// Neighbour lists, degrees, labels, ids and sparse features.
+  /// Neighbour lists, degrees, weights, labels, ids and sparse features.
   std::uint64_t others = 0;
 
   std::uint64_t bytes() const { return features + others; }
