@@ -17,13 +17,12 @@ namespace graphmill {
 ///   m[i] = row[i] * sum over sampled j of w[i, j] * column[j] * h[j]
 ///          + self[i] * h[i]
 ///
-/// with the weights w of edges, of those that have some (`csr`); others
-/// weigh 1. With weights that are all 1 the bits are those without.
-struct
-/// relation_scales {
-pod_vector<float> row;    ///< [destinations]
-pod_vector<float> column; ///< [sources]; empty: all one.
-pod_vector<float> self;   ///< [destinations]; empty: no such term.
+/// with the weights w of edges (`csr::weights`), or 1 where they have none.
+/// With weights that are all 1 the bits are those without.
+struct relation_scales {
+  pod_vector<float> row;    ///< [destinations]
+  pod_vector<float> column; ///< [sources]; empty: all one.
+  pod_vector<float> self;   ///< [destinations]; empty: no such term.
 };
 
 /// Mean over the sampled in-neighbours, by the weights of edges; zero if there
