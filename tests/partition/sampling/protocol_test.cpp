@@ -1,10 +1,12 @@
 #include "messages/base/random.hpp"
 #include "partition/sampling/id_table.hpp"
+#include "partition/sampling/reply_merge.hpp"
 #include "partition/sampling/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 
 using namespace graphmill;
@@ -137,7 +139,8 @@ CATCH_TEST_CASE("weights are finite and none below 0, or they are refused",
   value_of(sampler.accept(asked.slot, answer(graph, asked)));
   value_of(sampler.finish_hop());
   const auto batch = sampler.take();
-  CATCH_CHECK(list(batch.edges[0].weights) == std::vector{0.5f, 2, 0.5f, 2});
+  CATCH_CHECK(list(batch.edges[0].weights)
+              == std::vector<float>{0.5f, 2, 0.5f, 2});
   CATCH_CHECK(batch.byte_size() == 4 * 8 + 3 * 8 + 4 * (4 + 8 + 4));
 }
 
