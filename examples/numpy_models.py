@@ -91,45 +91,57 @@ class Folder:
                          np.repeat(np.arange(len(counts)), counts)])
 
 
+    def edge_weights(self, edge_type):
+        """A number for each edge, or None."""
+        about = self.info["edge_types"][self.edge_types().index(edge_type)]
+        if not about.get("weights"):
+            return None
+        return np.load(self.folder / "edges" / edge_type
+                       / "weights.npy").astype(np.float64)
+
+
 class Relation:
     """Edges in one layer, and the weights of their messages."""
 
-    def __init__(self, name, source, target, edges):
+    def __init__(self, name, source, target, edges, edge_weights):
         self.name = name
         self.source = source
         self.target = target
         self.edges = edges
+        self.by = edge_weights  # [E]; all 1 where edges have none.
         self.beside = 1  # Relations into its target, itself included.
 
-    def mean(self, h, weights, prefix):
+    def weighed(self, values, rows):
+        """The sums of sources' values by the weights of edges."""
         sources, targets = self.edges
+        return summed(values[sources] * self.by[:, None], targets, rows)
+
+    def mean(self, h, weights, prefix):
         rows = len(h[self.target])
-        counts = np.maximum(1, np.bincount(targets, minlength=rows))
-        mean = summed(h[self.source][sources], targets, rows) / counts[:, None]
+        totals = np.bincount(self.edges[1], self.by, rows)
+        totals[totals == 0] = 1  # Without neighbours that weigh something.
+        mean = self.weighed(h[self.source], rows) / totals[:, None]
         return mean @ weights[f"{prefix}{self.name}.weight"]
 
     def mean_share(self, h, weights, prefix):
         return self.mean(h, weights, prefix) / self.beside
 
     def symmetric(self, h, weights, prefix):
-        sources, targets = self.edges
         own = h[self.source]
-        degrees = np.bincount(targets, minlength=len(own)) + 1.0
+        degrees = np.bincount(self.edges[1], self.by, len(own)) + 1.0
         scale = 1 / np.sqrt(degrees)
-        found = summed((own * scale[:, None])[sources], targets, len(own))
+        found = self.weighed(own * scale[:, None], len(own))
         found = found * scale[:, None] + own / degrees[:, None]
         return found @ weights[f"{prefix}{self.name}.weight"]
 
     def own_and_sum(self, h, weights, prefix):
-        sources, targets = self.edges
         own = h[self.source]
         found = ((1 + weights[f"{prefix}epsilon"]) * own
-                 + summed(own[sources], targets, len(own)))
+                 + self.weighed(own, len(own)))
         return found @ weights[f"{prefix}{self.name}.weight"]
 
     def sum(self, h, weights, prefix):
-        sources, targets = self.edges
-        found = summed(h[self.source][sources], targets, len(h[self.target]))
+        found = self.weighed(h[self.source], len(h[self.target]))
         return found @ weights[f"{prefix}{self.name}.weight"]
 
     def nothing(self, h, weights, prefix):
@@ -253,8 +265,10 @@ KINDS = {
 class Model:
     """A model of a kind with the weights of a run, over one dataset."""
 
-    def __init__(self, kind, dataset, weights, residual=False):
+    def __init__(self, kind, dataset, weights, residual=False,
+                 weigh_edges=True):
         self.residual = residual
+        self.weigh_edges = weigh_edges
         self.message, self.between = KINDS[kind]
         self.weights = {name: value.astype(np.float64)
                         for name, value in weights.items()}
@@ -269,17 +283,24 @@ class Model:
                                  if rows is None else rows.astype(np.float64))
 
     def relations_of(self, dataset):
+        names = dataset.edge_types()
+        edges = [dataset.edges(name) for name in names]
+        by = [self.weights_of(dataset, name, one.shape[1])
+              for name, one in zip(names, edges)]
         if not self.typed:
-            edges = [dataset.edges(name) for name in dataset.edge_types()]
             return [Relation("neighbours", self.types[0], self.types[0],
-                             np.concatenate(edges, axis=1))]
-        out = [Relation(name, name.split("__")[0], name.split("__")[2],
-                        dataset.edges(name))
-               for name in dataset.edge_types()]
+                             np.concatenate(edges, axis=1),
+                             np.concatenate(by))]
+        out = [Relation(name, name.split("__")[0], name.split("__")[2], *of)
+               for name, *of in zip(names, edges, by)]
         for relation in out:
             relation.beside = sum(other.target == relation.target
                                   for other in out)
         return out
+
+    def weights_of(self, dataset, edge_type, count):
+        found = dataset.edge_weights(edge_type) if self.weigh_edges else None
+        return np.ones(count) if found is None else found
 
     def layer(self, number, h, is_last):
         out = {}

@@ -37,10 +37,12 @@ def read_safetensors(path):
             for name, entry in header.items()}
 
 
-def field(definition, section, name):
-    """A field of a section, as a run writes its definition."""
+def field(definition, section, name, absent=None):
+    """A field of a section, as a run writes its definition. Runs that are older
+    than the field have it not."""
     found = re.search(rf"^{section}:\n((?:  .*\n)+)", definition, re.MULTILINE)
-    return re.search(rf"^  {name}: (.*)$", found[1], re.MULTILINE)[1]
+    value = re.search(rf"^  {name}: (.*)$", found[1], re.MULTILINE)
+    return value[1] if value else absent
 
 
 def label_set(definition):
@@ -58,7 +60,8 @@ def predict(run, data):
                  if (found := re.match(r"layer(\d+)\.", name)))
     model = numpy_models.Model(
         field(definition, "model", "kind"), dataset, weights,
-        field(definition, "model", "residual") == "true")
+        field(definition, "model", "residual") == "true",
+        field(definition, "model", "edge_weights", "use") == "use")
     if field(definition, "fetch", "precision") == "float16":
         for name, rows in model.inputs.items():
             if f"embedding.{name}" not in weights:

@@ -16,6 +16,8 @@ inline std::uint64_t value_bytes(const node_type_info& type, gather_kind kind) {
   case gather_kind::degrees:
   case gather_kind::out_degrees:
     return sizeof(std::int32_t);
+  case gather_kind::in_weights:
+    return sizeof(float);
   case gather_kind::labels:
     return type.label_bytes();
   case gather_kind::original_ids:

@@ -16,10 +16,10 @@ struct remote_counters {
   counter rows;            ///< Feature rows received.
   counter ids_out;         ///< Ids asked about.
   counter sources_in;      ///< Counts and ids of sampled sources.
-  counter edge_ids_in;
-  counter rows_in;   ///< Feature rows.
-  counter values_in; ///< Labels, degrees, original ids.
-  counter bytes_out; ///< All of it, with bodies, without envelopes.
+  counter edge_ids_in;     ///< And weights of edges.
+  counter rows_in;         ///< Feature rows.
+  counter values_in;       ///< Labels, degrees, sums of weights, original ids.
+  counter bytes_out;       ///< All of it, with bodies, without envelopes.
   counter bytes_in;
   counter cached_rows;   ///< Not asked for: in the row cache.
   counter cached_bytes;  ///< Bytes that those rows would have taken.

@@ -115,6 +115,9 @@ private:
         rows.resize(count);
       if (config_.needs.degrees)
         degrees.resize(count);
+      auto& in_weights = batch->in_weights.emplace_back(config_.pool);
+      if (config_.needs.in_weights)
+        in_weights.resize(count);
     }
     batch->labels = pod_vector<std::int64_t>{config_.pool};
     batch->label_rows = pod_vector<std::uint8_t>{config_.pool};
@@ -159,6 +162,9 @@ private:
     if (!batch.degrees[type].empty())
       job.items.push_back(
         {gather_kind::degrees, type, ids, rows, batch.degrees[type].data()});
+    if (!batch.in_weights[type].empty())
+      job.items.push_back({gather_kind::in_weights, type, ids, rows,
+                           batch.in_weights[type].data()});
   }
 
   void add_seed_items(fetching& state, gather_job& job,
@@ -232,6 +238,9 @@ private:
         break;
       case gather_kind::degrees:
         item.out = bytes + from * sizeof(std::int32_t);
+        break;
+      case gather_kind::in_weights:
+        item.out = bytes + from * sizeof(float);
         break;
       default:
         item.out = bytes + from * sizeof(std::int64_t);

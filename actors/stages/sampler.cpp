@@ -44,6 +44,7 @@ neighbour_reply join(sampling::slot& slot) {
     whole.counts.append(piece.counts.span());
     whole.sources.append(piece.sources.span());
     whole.edge_ids.append(piece.edge_ids.span());
+    whole.weights.append(piece.weights.span());
   }
   slot.pieces.clear();
   return whole;

@@ -186,6 +186,16 @@ struct Model {
   messageDropout @13 :Float64 = 0
     $help("Probability of dropping a value of the rows that attention sums, which the layer's weights have made, behind the scores, while training. For gat and gatv2")
     $range(min = 0, max = 0.99);
+
+  edgeWeights @14 :EdgeWeights = use
+    $help("Whether layers weigh the rows of neighbours by the weights of edges, where the dataset has some. gcn, sage, sage_sum, gin, rgcn and hetero_sage can; other kinds that hear neighbours have no sum to weigh, and take such a dataset with ignore alone");
+}
+
+enum EdgeWeights {
+  unset @0;
+  use @1;
+  ignore @2;
+  # As if the dataset had none: they are not even sampled.
 }
 
 struct Trainer {

@@ -84,6 +84,7 @@ struct definition {
     double attention_dropout = 0;
     bool attention_residual = false;
     double message_dropout = 0; ///< Of the rows that attention sums.
+    edge_weight_use edge_weights = edge_weight_use::use;
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -100,6 +101,7 @@ struct definition {
       visit("attentionDropout", of.attention_dropout);
       visit("attentionResidual", of.attention_residual);
       visit("messageDropout", of.message_dropout);
+      visit("edgeWeights", of.edge_weights);
     }
 
     friend bool operator==(const model_section&,

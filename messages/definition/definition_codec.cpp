@@ -60,6 +60,9 @@ static_assert(aligned<schema::SeedOrder, seed_order>(
 static_assert(aligned<schema::NeighbourUse, neighbour_use>(
   {{schema::NeighbourUse::SAMPLED, neighbour_use::sampled},
    {schema::NeighbourUse::ALL, neighbour_use::all}}));
+static_assert(aligned<schema::EdgeWeights, edge_weight_use>(
+  {{schema::EdgeWeights::USE, edge_weight_use::use},
+   {schema::EdgeWeights::IGNORE, edge_weight_use::ignore}}));
 static_assert(aligned<schema::Precision, feature_precision>(
   {{schema::Precision::FLOAT32, feature_precision::float32},
    {schema::Precision::FLOAT16, feature_precision::float16}}));

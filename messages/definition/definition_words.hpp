@@ -27,6 +27,7 @@ enum class schedule_kind : std::uint8_t { constant, cosine, step };
 enum class decayed_layers : std::uint8_t { all, first };
 enum class seed_order : std::uint8_t { local, global };
 enum class neighbour_use : std::uint8_t { sampled, all };
+enum class edge_weight_use : std::uint8_t { use, ignore };
 enum class feature_precision : std::uint8_t { float32, float16 };
 enum class cache_order : std::uint8_t { vip, degree };
 enum class evaluation_metric : std::uint8_t {

@@ -101,6 +101,9 @@ struct NeighbourQuery {
   # that many of them are wanted, from number `skip` on.
 
   skip @6 :Int64;
+
+  weights @7 :Bool;
+  # Answer the weights of edges, too. Only of a type that has some.
 }
 
 struct SampleReply {
@@ -123,6 +126,10 @@ struct NeighbourAnswer {
 
   edgeIds @2 :BulkArray;
   # int32 or int64: original ids, one per source; absent unless asked for.
+
+  weights @3 :BulkArray;
+  # float32: the weights of the edges, one per source, finite and none below 0;
+  # absent unless asked for.
 }
 
 # -- gather --------------------------------------------------------------------
@@ -169,6 +176,10 @@ enum GatherKind {
   # Whole numbers: ids in the dataset before it was partitioned.
   outDegrees @5;
   # Whole numbers: out-degrees of all edge types together, over the full graph.
+  inWeights @6;
+  # float32: sums of the weights of in-edges of all edge types together, over the
+  # full graph, finite and none below 0. An edge of a type without weights counts
+  # 1.
 }
 
 struct GatherReply {
@@ -242,6 +253,10 @@ struct BatchEdges {
   edgeIds @2 :BulkArray;
   # int32 or int64: original ids, one per source; absent unless the scheme asks for
   # them.
+
+  weights @3 :BulkArray;
+  # float32: the weights of the edges, one per source, finite and none below 0;
+  # absent unless the run's model reads them and the type has some.
 }
 
 # -- spread --------------------------------------------------------------------

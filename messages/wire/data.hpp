@@ -35,6 +35,7 @@ struct neighbour_query {
   /// this many, from number `skip` on.
   std::int64_t most = 0;
   std::int64_t skip = 0;
+  bool weights = false;
 };
 /// Asks the daemon of a part for one hop of one batch (`sample`).
 struct sample_request {
@@ -51,6 +52,7 @@ struct neighbour_arrays {
   bulk_array counts;
   bulk_array sources;
   bulk_array edge_ids;
+  bulk_array weights{};
 };
 /// The answer to `sample`: one per query, or none if it would be too large.
 struct sample_reply {
@@ -59,7 +61,8 @@ struct sample_reply {
 };
 
 /// What may be asked of a node. The values are those of data.capnp. In memory,
-/// features are rows of float, degrees int32, and all others int64.
+/// features are rows of float, in-weights float, degrees int32, and all others
+/// int64.
 enum class gather_kind : std::uint16_t {
   unset, ///< Is never sent, as no value 0 of an enumeration is.
   features,
@@ -67,6 +70,7 @@ enum class gather_kind : std::uint16_t {
   degrees, ///< In-degrees of all edge types together, over the full graph.
   original_ids,
   out_degrees, ///< Out-degrees, likewise.
+  in_weights,  ///< Sums of the weights of in-edges, likewise.
 };
 /// Asks for some kinds of data of nodes of one type.
 struct value_query {

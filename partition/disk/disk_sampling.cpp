@@ -46,6 +46,9 @@ private:
                     std::int64_t count) const {
     pages.add(edges_.indices.data + first * width_,
               static_cast<std::size_t>(count * width_));
+    if (request_.weights && first + count <= std::ssize(edges_.weights))
+      pages.add(edges_.weights.data() + first,
+                static_cast<std::size_t>(count) * sizeof(float));
   }
 
   void add_list(page_requests& pages, node_id id, std::int64_t begin,
@@ -107,7 +110,8 @@ result<void> sample_pieces(const shard& part, const neighbour_request& request,
                            neighbour_reply& out) {
   neighbour_reply some{pod_vector<std::int32_t>{out.counts.pool()},
                        pod_vector<std::byte>{out.sources.pool()}, false,
-                       pod_vector<edge_id>{out.edge_ids.pool()}};
+                       pod_vector<edge_id>{out.edge_ids.pool()},
+                       pod_vector<float>{out.weights.pool()}};
   request_pages(part, piece(request, 0));
   request_pages(part, piece(request, asked_ahead));
   GRAPHMILL_TRYV(sample_neighbours(part, piece(request, 0), out));
@@ -118,6 +122,7 @@ result<void> sample_pieces(const shard& part, const neighbour_request& request,
     out.counts.append(some.counts.span());
     out.sources.append(some.sources.span());
     out.edge_ids.append(some.edge_ids.span());
+    out.weights.append(some.weights.span());
   }
   return ok();
 }

@@ -63,6 +63,9 @@ struct batch_sampler::impl {
   std::vector<std::int64_t> pending; ///< Sources to number, per node type.
 
   const dataset_info& info() const { return graph.info(); }
+  bool reports_weights(edge_type_id type) const {
+    return scheme.weights && info().edge_types[type].weighted;
+  }
   result<void> check_scheme() const;
   result<void> seed(std::span<const node_id> seeds);
   void next_frontiers();
@@ -163,7 +166,8 @@ void batch_sampler::impl::ask() {
                                       edge_type,
                                       scheme.rule(hop, edge_type),
                                       scheme.edge_ids,
-                                      {ids + front.cuts[p], size}};
+                                      {ids + front.cuts[p], size},
+                                      reports_weights(edge_type)};
       requests.push_back({requests.size(), p, request});
     }
   }
@@ -226,6 +230,8 @@ void batch_sampler::impl::finish_edges(edge_type_id type) {
   auto* locals = extend(edges.sources, edges.sources.size() + total);
   if (scheme.edge_ids)
     merge.write_edge_ids(extend(edges.edge_ids, edges.edge_ids.size() + total));
+  if (reports_weights(type))
+    merge.write_weights(extend(edges.weights, edges.weights.size() + total));
   // Global ids of 4 bytes are as wide as local ones. They are written to the
   // place of the local ids, which replace them one by one.
   pod_vector<node_id> globals{pool};
@@ -278,9 +284,9 @@ batch_sampler::batch_sampler(const partitioned_graph& graph,
       {0, 0, pod_vector<part_id>{shared}, pod_vector<node_id>{shared}, {}});
   }
   for (std::size_t e = 0; e < graph.info().edge_types.size(); ++e) {
-    out.edges.push_back({pod_vector<std::int64_t>{shared},
-                         pod_vector<local_id>{shared},
-                         pod_vector<edge_id>{shared}});
+    out.edges.push_back(
+      {pod_vector<std::int64_t>{shared}, pod_vector<local_id>{shared},
+       pod_vector<edge_id>{shared}, pod_vector<float>{shared}});
     out.edges.back().indptr.push_back(0);
   }
 }

@@ -328,4 +328,28 @@ result<void> gather_features(const shard& graph, node_type_id type,
   return bad_feature_row(info, nodes.original(ids[done]), task.source(done));
 }
 
+result<float> in_weight(const shard& graph, node_type_id type, node_id id) {
+  const auto& nodes = graph.nodes(type);
+  const auto row = static_cast<std::size_t>(id - nodes.begin);
+  double sum = 0;
+  auto sound = true;
+  for (std::size_t e = 0; e < graph.info().edge_types.size(); ++e) {
+    if (graph.info().edge_types[e].destination != type)
+      continue;
+    const auto& edges = graph.edges(static_cast<edge_type_id>(e));
+    const double here = edges.in_weights.empty()
+                          ? static_cast<double>(edges.in_degrees[row])
+                          : static_cast<double>(edges.in_weights[row]);
+    sound &= here >= 0;
+    sum += here;
+  }
+  const auto out = static_cast<float>(sum);
+  if (!sound || !std::isfinite(out))
+    return fail(ec::invalid_data,
+                "the weights of the in-edges of node {} add up to {} on "
+                "record; graphmill inspect says more",
+                nodes.original(id), sum);
+  return out;
+}
+
 } // namespace graphmill

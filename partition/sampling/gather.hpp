@@ -62,6 +62,14 @@ error bad_features(const node_type_info& type, node_id original,
 error bad_feature_row(const node_type_info& type, node_id original,
                       const std::byte* row);
 
+/// The sum of the weights of a node's in-edges over the full graph, of all edge
+/// types together; edges of types without weights count 1. Added up in double
+/// in the order of the dataset's types, and rounded once, so that it does not
+/// depend on parts. Fails with `invalid_data` if what is on record is no such
+/// sum.
+/// @param id Global, owned by the shard.
+result<float> in_weight(const shard& graph, node_type_id type, node_id id);
+
 /// Copies one int32 or int64 value per node, like `gather_features`.
 template <class T>
 void gather_values(std::span<const T> values, node_id begin,

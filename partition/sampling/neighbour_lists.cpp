@@ -32,6 +32,11 @@ result<void> check_lists(const shard& graph, const neighbour_request& request) {
     return fail(ec::invalid_argument, "hop {} is not in 1..{}", request.hop,
                 max_hops);
   GRAPHMILL_TRYV(request.rule.check());
+  if (request.weights && graph.edges(request.edge_type).weights.empty()
+      && graph.edges(request.edge_type).indices.size != 0)
+    return fail(ec::invalid_argument,
+                "weights are asked for of edges of type {}, which have none",
+                info.edge_type_name(request.edge_type));
   const auto type = info.edge_types[request.edge_type].destination;
   const auto& owned = graph.nodes(type);
   for (auto id : request.destinations)

@@ -13,7 +13,8 @@ namespace graphmill {
 
 namespace {
 
-/// Copies picked elements of the index array to the answer. If edge ids are
+/// Copies picked elements of the index array to the answer, and, if they are
+/// wanted, those of the weights, which lie in the same order. If edge ids are
 /// wanted, their places in the array are written, too: `to_original_edges`
 /// makes ids of them later.
 template <class Id>
@@ -21,12 +22,16 @@ struct emitter {
   const Id* indices;
   Id* sources;
   edge_id* places = nullptr;
+  const float* weights = nullptr; ///< Of the part; null: they are not wanted.
+  float* weights_out = nullptr;
   std::size_t at = 0;
 
   void take_range(std::int64_t begin, std::uint32_t count) {
     std::copy_n(indices + begin, count, sources + at);
     if (places != nullptr)
       std::iota(places + at, places + at + count, begin);
+    if (weights != nullptr)
+      std::copy_n(weights + begin, count, weights_out + at);
     at += count;
   }
   void take(std::span<const std::int64_t> picks) {
@@ -35,7 +40,18 @@ struct emitter {
       out[i] = indices[picks[i]];
     if (places != nullptr)
       std::copy(picks.begin(), picks.end(), places + at);
+    if (weights != nullptr)
+      for (std::size_t i = 0; i < picks.size(); ++i)
+        weights_out[at + i] = weights[picks[i]];
     at += picks.size();
+  }
+  /// Asks for the memory that `take` will read.
+  void prefetch(std::span<const std::int64_t> picks) const {
+    for (auto pick : picks)
+      __builtin_prefetch(indices + pick);
+    if (weights != nullptr)
+      for (auto pick : picks)
+        __builtin_prefetch(weights + pick);
   }
 };
 
@@ -74,7 +90,7 @@ public:
 
   /// Draws for the lists that wait, and asks for the memory of all picks.
   template <class Id>
-  void settle(const Id* indices) {
+  void settle(const emitter<Id>& out) {
     if (lanes_ != 0) {
       // Lanes without a list get one of exactly `fanout` in-edges, from which
       // every kind can draw: with a degree of 0 the bounds of their draws would
@@ -88,8 +104,7 @@ public:
       for (int j = 0; j < draws_.rule.fanout; ++j)
         picks_[targets_[l] + j] = begins_[l] + draws_.positions[j][l];
     lanes_ = 0;
-    for (auto pick : picks())
-      __builtin_prefetch(indices + pick);
+    out.prefetch(picks());
   }
 
 private:
@@ -124,12 +139,12 @@ void sample_few(const list_task& work, emitter<Id> out) {
       window.add_draw(place, work.nodes.original(ids[i]));
     if (!window.full())
       continue;
-    window.settle(out.indices);
+    window.settle(out);
     turn ^= 1;
     out.take(windows[turn].picks());
     windows[turn].clear();
   }
-  windows[turn].settle(out.indices);
+  windows[turn].settle(out);
   out.take(windows[turn ^ 1].picks());
   out.take(windows[turn].picks());
 }
@@ -157,19 +172,33 @@ void sample_many(const list_task& work, emitter<Id> out) {
       random_stream{request.key, static_cast<std::uint64_t>(original), middle},
       place.degree, request.rule.kind, positions);
     picks.resize(count);
-    for (std::size_t j = 0; j < count; ++j) {
+    for (std::size_t j = 0; j < count; ++j)
       picks[j] = place.begin + positions[j];
-      __builtin_prefetch(out.indices + picks[j]);
-    }
+    out.prefetch(picks);
     out.take(picks);
   }
 }
 
 template <class Id>
+emitter<Id> emitter_of(const list_task& work, neighbour_reply& out) {
+  const auto& request = work.request;
+  return {reinterpret_cast<const Id*>(work.edges.indices.data),
+          reinterpret_cast<Id*>(out.sources.data()),
+          request.edge_ids ? out.edge_ids.data() : nullptr,
+          request.weights ? work.edges.weights.data() : nullptr,
+          request.weights ? out.weights.data() : nullptr};
+}
+
+/// Makes room for an answer of `total` sources.
+void make_room(const list_task& work, std::size_t total, neighbour_reply& out) {
+  out.sources.resize(total * (out.wide ? 8 : 4));
+  out.edge_ids.resize(work.request.edge_ids ? total : 0);
+  out.weights.resize(work.request.weights ? total : 0);
+}
+
+template <class Id>
 void sample_as(const list_task& work, neighbour_reply& out) {
-  const emitter<Id> emit{reinterpret_cast<const Id*>(work.edges.indices.data),
-                         reinterpret_cast<Id*>(out.sources.data()),
-                         work.request.edge_ids ? out.edge_ids.data() : nullptr};
+  const auto emit = emitter_of<Id>(work, out);
   const auto fanout = work.request.rule.fanout;
   if (fanout > 0 && fanout <= max_lane_fanout)
     sample_few(work, emit);
@@ -188,8 +217,7 @@ result<void> answer(const shard& graph, const neighbour_request& request,
   out.wide = edges.indices.wide;
   GRAPHMILL_TRY(const auto total,
                 find_lists(work, type.max_in_degree, out.counts));
-  out.sources.resize(static_cast<std::size_t>(total) * (out.wide ? 8 : 4));
-  out.edge_ids.resize(request.edge_ids ? static_cast<std::size_t>(total) : 0);
+  make_room(work, static_cast<std::size_t>(total), out);
   if (out.wide)
     sample_as<std::int64_t>(work, out);
   else
@@ -206,9 +234,7 @@ void take_slice(const list_task& work, std::int64_t skip,
   const auto& request = work.request;
   const auto& place = work.places[0];
   const auto wanted = out.sources.size() / sizeof(Id);
-  emitter<Id> emit{reinterpret_cast<const Id*>(work.edges.indices.data),
-                   reinterpret_cast<Id*>(out.sources.data()),
-                   request.edge_ids ? out.edge_ids.data() : nullptr};
+  auto emit = emitter_of<Id>(work, out);
   if (request.rule.takes_whole(place.degree)) {
     emit.take_range(place.begin + skip, static_cast<std::uint32_t>(wanted));
     return;
@@ -239,8 +265,7 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
                 find_lists(work, type.max_in_degree, out.counts));
   const auto wanted = static_cast<std::size_t>(
     std::clamp<std::int64_t>(total - slice.skip, 0, slice.most));
-  out.sources.resize(wanted * (out.wide ? 8 : 4));
-  out.edge_ids.resize(request.edge_ids ? wanted : 0);
+  make_room(work, wanted, out);
   if (wanted == 0)
     return ok();
   if (out.wide)

@@ -1,6 +1,8 @@
 #include "partition/sampling/reply_merge.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -42,6 +44,17 @@ std::size_t sources_of(const neighbour_reply& reply) {
 
 } // namespace
 
+bool are_weights(std::span<const float> values) {
+  // The bits of what is no weight are greater than those of all that are: of
+  // numbers below 0 by the sign, of others by the exponent. So the greatest
+  // tells of them, in a loop without branches. Adding 0 makes 0 of -0.
+  std::uint32_t largest = 0;
+  for (const auto value : values)
+    largest = std::max(largest, std::bit_cast<std::uint32_t>(value + 0.0f));
+  return largest
+         < std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
+}
+
 result<std::int64_t> check_reply(const dataset_info& info, part_id part,
                                  const neighbour_request& request,
                                  const neighbour_reply& reply) {
@@ -66,6 +79,8 @@ result<std::int64_t> check_reply(const dataset_info& info, part_id part,
     return bad("its sources are not as many as its counts say");
   if (reply.edge_ids.size() != (request.edge_ids ? size : 0))
     return bad("its edge ids are not as many as were asked for");
+  if (reply.weights.size() != (request.weights ? size : 0))
+    return bad("its weights are not as many as were asked for");
   const auto nodes = info.node_types[type.source].count;
   const auto* ids = reply.sources.data();
   if (reply.wide
@@ -74,6 +89,8 @@ result<std::int64_t> check_reply(const dataset_info& info, part_id part,
     return bad("a source is not a node of its type");
   if (!all_below(reply.edge_ids.data(), reply.edge_ids.size(), type.count))
     return bad("an edge id is not an edge of its type");
+  if (!are_weights(reply.weights.span()))
+    return bad("a weight is below 0, or no finite number");
   return total;
 }
 
@@ -138,12 +155,23 @@ void reply_merge::write_sources(Id* out) const {
 template void reply_merge::write_sources(std::int32_t*) const;
 template void reply_merge::write_sources(std::int64_t*) const;
 
-void reply_merge::write_edge_ids(edge_id* out) const {
-  for_each_row([&out](std::size_t, const neighbour_reply* reply,
-                      std::size_t list, std::size_t at) {
+/// Writes what an array of the answers has for each source.
+template <class T>
+void reply_merge::write_each(pod_vector<T> neighbour_reply::*array,
+                             T* out) const {
+  for_each_row([&out, array](std::size_t, const neighbour_reply* reply,
+                             std::size_t list, std::size_t at) {
     if (reply != nullptr)
-      out = std::copy_n(reply->edge_ids.data() + at, reply->counts[list], out);
+      out = std::copy_n((reply->*array).data() + at, reply->counts[list], out);
   });
+}
+
+void reply_merge::write_edge_ids(edge_id* out) const {
+  write_each(&neighbour_reply::edge_ids, out);
+}
+
+void reply_merge::write_weights(float* out) const {
+  write_each(&neighbour_reply::weights, out);
 }
 
 } // namespace graphmill

@@ -8,9 +8,13 @@
 
 namespace graphmill {
 
-/// Checks that an answer fits its request: counts, sizes, ranges of ids. It may
-/// come from another process; whatever passes can be numbered without further
-/// checks. Fails with `invalid_data` and a sentence that names the part.
+/// Whether numbers may be weights of edges: all are finite and none below 0.
+bool are_weights(std::span<const float> values);
+
+/// Checks that an answer fits its request: counts, sizes, ranges of ids, and
+/// that weights are some. It may come from another process; whatever passes can
+/// be numbered without further checks. Fails with `invalid_data` and a sentence
+/// that names the part.
 /// @returns the number of its sources.
 result<std::int64_t> check_reply(const dataset_info& info, part_id part,
                                  const neighbour_request& request,
@@ -44,10 +48,15 @@ struct reply_merge {
   /// Writes the sources' edge ids. @param out [sources]
   void write_edge_ids(edge_id* out) const;
 
+  /// Writes the weights of the sources' edges. @param out [sources]
+  void write_weights(float* out) const;
+
 private:
   bool single() const { return replies.size() == 1; }
   template <class Visit>
   void for_each_row(Visit visit) const;
+  template <class T>
+  void write_each(pod_vector<T> neighbour_reply::*array, T* out) const;
 };
 
 } // namespace graphmill

@@ -31,7 +31,8 @@ std::size_t sampled_subgraph::byte_size() const {
     sum += list.ids.span().size_bytes();
   for (const auto& list : edges)
     sum += list.indptr.span().size_bytes() + list.sources.span().size_bytes()
-           + list.edge_ids.span().size_bytes();
+           + list.edge_ids.span().size_bytes()
+           + list.weights.span().size_bytes();
   return sum;
 }
 
@@ -49,7 +50,7 @@ sample(const partitioned_graph& graph,
     for (const auto& asked : sampler.requests()) {
       neighbour_reply reply{pod_vector<std::int32_t>{pool},
                             pod_vector<std::byte>{pool}, false,
-                            pod_vector<edge_id>{pool}};
+                            pod_vector<edge_id>{pool}, pod_vector<float>{pool}};
       GRAPHMILL_TRYV(
         sample_neighbours(*shards[asked.part], asked.request, reply));
       GRAPHMILL_TRYV(sampler.accept(asked.slot, std::move(reply)));

@@ -22,6 +22,8 @@ struct sampling_scheme {
   /// Report original edge ids, too. No run asks for them: tests see by them
   /// that the very edges of the graph are drawn.
   bool edge_ids = false;
+  /// Report the weights of edges, of those types that have some.
+  bool weights = false;
 
   int hops() const { return static_cast<int>(fanouts.size()); }
 
@@ -47,6 +49,8 @@ struct edge_list {
   pod_vector<std::int64_t> indptr; ///< [found[L - 1] of destination + 1]
   pod_vector<local_id> sources;    ///< Local ids of the source type.
   pod_vector<edge_id> edge_ids;    ///< Original ids; empty unless asked for.
+  /// Of the edges; empty unless asked for, and if the type has none.
+  pod_vector<float> weights{};
 };
 
 /// A sampled neighbourhood: typed blocks over local ids.
@@ -75,6 +79,7 @@ struct neighbour_request {
   draw_rule rule;
   bool edge_ids = false;
   std::span<const node_id> destinations; ///< Global ids owned by the shard.
+  bool weights = false;                  ///< Only of types that have some.
 };
 
 /// The answer: for each destination, in request order, its sampled sources.
@@ -83,6 +88,7 @@ struct neighbour_reply {
   pod_vector<std::byte> sources;   ///< Global ids, int32 or int64 each.
   bool wide = false;               ///< true: int64.
   pod_vector<edge_id> edge_ids;    ///< Empty unless asked for.
+  pod_vector<float> weights{};     ///< Likewise.
 };
 
 /// Samples on one shard. Without replacement, the positions drawn from a list
@@ -92,9 +98,9 @@ struct neighbour_reply {
 ///
 /// Replaces the content of `out`, and takes memory from the pools of its
 /// arrays. Any number of threads may sample on one shard at once.
-/// Fails with `invalid_argument` on ids that the shard does not own and on a
-/// rule that makes no sense, with `invalid_data` on broken lists, and with
-/// `out_of_memory`.
+/// Fails with `invalid_argument` on ids that the shard does not own, on a rule
+/// that makes no sense, and on weights of edges that have none, with
+/// `invalid_data` on broken lists, and with `out_of_memory`.
 result<void> sample_neighbours(const shard& graph,
                                const neighbour_request& request,
                                neighbour_reply& out);

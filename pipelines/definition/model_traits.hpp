@@ -90,6 +90,8 @@ struct model_traits {
 
   constexpr bool hears() const { return message != message_form::none; }
   constexpr bool sums() const { return message == message_form::sum; }
+  /// Weights of edges have a meaning: they multiply what is summed.
+  constexpr bool weighs_edges() const { return sums(); }
   constexpr bool attends() const {
     return message == message_form::attention || attends_across();
   }

@@ -5,6 +5,7 @@
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/definition_checks.hpp"
+#include "pipelines/definition/edge_weights.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/value_checks.hpp"
@@ -36,15 +37,6 @@ struct checked {
     return info.node_types[static_cast<std::size_t>(info.target)];
   }
 };
-
-std::vector<std::string> edge_type_names(const dataset_info& info) {
-  std::vector<std::string> names;
-  for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
-    names.push_back(info.edge_type_name(static_cast<edge_type_id>(e)));
-    names.push_back(info.edge_types[e].name);
-  }
-  return names;
-}
 
 /// Names of node types, not more than fit a sentence.
 std::string node_types_text(const dataset_info& info) {
@@ -116,6 +108,14 @@ void check_embedding(const checked& c) {
              fmt::format("`model.embedding` is for node types without "
                          "features, and {} has none; leave it out",
                          in_quotes(c.info.name)));
+}
+
+void check_edge_weights(const checked& c) {
+  const auto path = "model.edge_weights";
+  const auto given = c.source.fields.contains(path);
+  if (auto text = problem_with_edge_weights(c.def, c.info, given);
+      text && c.source.usable(path) && c.source.usable("model.kind"))
+    c.report(given ? path : "model.kind", *std::move(text));
 }
 
 /// What shapes the cross-entropy of classes has no meaning for labels of which
@@ -284,6 +284,7 @@ std::vector<problem> problems_with(const definition_source& source,
   check_edge_types(c);
   check_model(c);
   check_embedding(c);
+  check_edge_weights(c);
   if (chosen) {
     check_task(c);
     check_metric(c);
@@ -357,41 +358,6 @@ result<void> check_provable(const definition& def,
               "in a partitions.json: partition it (again; one part will do), "
               "or leave `fetch.verify` out",
               def.fetch.verify, in_quotes(graph.info().name));
-}
-
-result<sampling_scheme> resolve_fanouts(const definition& def,
-                                        const dataset_info& info) {
-  sampling_scheme scheme;
-  scheme.kind = def.sampler.kind();
-  for (const auto fanout : def.sampler.fanouts)
-    scheme.fanouts.emplace_back(info.edge_types.size(), fanout);
-  for (const auto& [key, values] : def.sampler.edge_fanouts) {
-    const auto type = info.find_edge_type(key);
-    if (!type)
-      return fail(ec::invalid_argument, "{} has no edge type {}{}",
-                  in_quotes(info.name), in_quotes(key),
-                  suggestion(key, edge_type_names(info)));
-    if (values.size() != scheme.fanouts.size())
-      return fail(ec::invalid_argument,
-                  "the fanouts of {} are for {} hops, those of `default` for "
-                  "{}",
-                  in_quotes(key), values.size(), scheme.fanouts.size());
-    for (std::size_t hop = 0; hop < values.size(); ++hop)
-      scheme.fanouts[hop][static_cast<std::size_t>(*type)] = values[hop];
-  }
-  return scheme;
-}
-
-result<sampling_scheme> resolve_evaluation_fanouts(const definition& def,
-                                                   const dataset_info& info) {
-  GRAPHMILL_TRY(auto scheme, resolve_fanouts(def, info));
-  if (def.evaluate.neighbours == neighbour_use::sampled)
-    return scheme;
-  scheme.kind = draw_kind::without_replacement;
-  for (auto& hop : scheme.fanouts)
-    for (auto& fanout : hop)
-      fanout = fanout == 0 ? 0 : -1;
-  return scheme;
 }
 
 } // namespace graphmill

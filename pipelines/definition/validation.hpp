@@ -44,8 +44,13 @@ result<void> check_definition_against(const definition_source& source,
 result<void> check_provable(const definition& def,
                             const partitioned_graph& graph);
 
-/// What to sample for training: the fanouts of every hop and edge type. Fails
-/// if a fanout names an edge type that there is not.
+/// What edge types may be called in a definition, for suggestions: full names,
+/// and middle ones.
+std::vector<std::string> edge_type_names(const dataset_info& info);
+
+/// What to sample for training: the fanouts of every hop and edge type, and
+/// whether weights of edges are wanted. Fails if a fanout names an edge type
+/// that there is not.
 result<sampling_scheme> resolve_fanouts(const definition& def,
                                         const dataset_info& info);
 

@@ -12,7 +12,33 @@ namespace graphmill {
 namespace {
 
 csr take_csr(edge_list& edges) {
-  return {std::move(edges.indptr), std::move(edges.sources)};
+  return {std::move(edges.indptr), std::move(edges.sources),
+          std::move(edges.weights)};
+}
+
+/// The weights beside `merge`, if edges of any type have some; those of the
+/// others weigh 1. Releases them.
+pod_vector<float> merged_weights(std::span<edge_list> edge_types,
+                                 std::size_t total,
+                                 const std::shared_ptr<buffer_pool>& pool) {
+  pod_vector<float> out{pool};
+  if (std::all_of(edge_types.begin(), edge_types.end(),
+                  [](const auto& edges) { return edges.weights.empty(); }))
+    return out;
+  out.resize(total);
+  auto* to = out.data();
+  const auto rows = edge_types[0].indptr.size() - 1;
+  for (std::size_t row = 0; row < rows; ++row)
+    for (const auto& edges : edge_types) {
+      const auto begin = edges.indptr[row];
+      const auto count = edges.indptr[row + 1] - begin;
+      to = edges.weights.empty()
+             ? std::fill_n(to, count, 1.0f)
+             : std::copy_n(edges.weights.data() + begin, count, to);
+    }
+  for (auto& edges : edge_types)
+    edges.weights = {};
+  return out;
 }
 
 /// One CSR of all edge types: each row has the lists of all of them, one after
@@ -36,6 +62,7 @@ csr merge(std::span<edge_list> edge_types,
     }
     out.indptr[row + 1] = to - out.columns.data();
   }
+  out.weights = merged_weights(edge_types, total, pool);
   for (auto& edges : edge_types) {
     edges.indptr = {};
     edges.sources = {};
@@ -78,7 +105,8 @@ void add_transposed(minibatch::relation& relation,
 
 csr transpose(const csr& forward, std::int64_t rows, std::int64_t sources,
               const std::shared_ptr<buffer_pool>& pool) {
-  csr out{pod_vector<std::int64_t>{pool}, pod_vector<local_id>{pool}};
+  csr out{pod_vector<std::int64_t>{pool}, pod_vector<local_id>{pool},
+          pod_vector<float>{pool}};
   const auto size = static_cast<std::size_t>(sources);
   const auto* indptr = forward.indptr.data();
   const auto* columns = forward.columns.data();
@@ -97,9 +125,20 @@ csr transpose(const csr& forward, std::int64_t rows, std::int64_t sources,
   out.columns.resize(static_cast<std::size_t>(edges));
   auto* ends = out.indptr.data() + 1;
   auto* placed = out.columns.data();
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (auto i = indptr[row]; i < indptr[row + 1]; ++i)
-      placed[ends[columns[i]]++] = static_cast<local_id>(row);
+  if (forward.weights.empty()) {
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (auto i = indptr[row]; i < indptr[row + 1]; ++i)
+        placed[ends[columns[i]]++] = static_cast<local_id>(row);
+  } else {
+    out.weights.resize(out.columns.size());
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (auto i = indptr[row]; i < indptr[row + 1]; ++i) {
+        const auto at = ends[columns[i]]++;
+        placed[at] = static_cast<local_id>(row);
+        out.weights[static_cast<std::size_t>(at)] =
+          forward.weights[static_cast<std::size_t>(i)];
+      }
+  }
   out.indptr.resize(size + 1);
   return out;
 }

@@ -25,6 +25,9 @@ struct fetched_batch {
   /// the full graph, all edge types together. Degrees within a batch would be
   /// wrong, since only some in-edges have been sampled.
   std::vector<pod_vector<std::int32_t>> degrees;
+  /// Likewise, where edges have weights that the model reads: the sums of the
+  /// weights of the same in-edges.
+  std::vector<pod_vector<float>> in_weights;
   pod_vector<std::int64_t> labels; ///< [seeds], -1 = none.
   /// [seeds, `label_bytes()`] where nodes have rows of labels (`label_kind`);
   /// `labels` are empty then.
@@ -32,12 +35,18 @@ struct fetched_batch {
   pod_vector<node_id> original_seeds; ///< [seeds]
 };
 
-/// A compressed sparse row matrix without values: row r has the columns
-/// [indptr[r], indptr[r + 1]) of `columns`. Rows stand for nodes of one side of
-/// an edge type, columns for those of the other one.
+/// A compressed sparse row matrix: row r has the columns [indptr[r], indptr[r +
+/// 1]) of `columns`. Rows stand for nodes of one side of an edge type, columns
+/// for those of the other one.
 struct csr {
   pod_vector<std::int64_t> indptr; ///< [rows + 1], ascending from 0.
   pod_vector<local_id> columns;    ///< [edges]
+  pod_vector<float> weights{};     ///< [edges]; empty: all are 1.
+
+  /// For kernels, to which null says that all are 1.
+  const float* weights_or_null() const {
+    return weights.empty() ? nullptr : weights.data();
+  }
 };
 
 /// A batch as the trainer takes it: `fetched_batch` plus what assembly made.

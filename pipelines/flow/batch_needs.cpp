@@ -1,6 +1,7 @@
 #include "pipelines/flow/batch_needs.hpp"
 
 #include "partition/sampling/packed_rows.hpp"
+#include "pipelines/definition/edge_weights.hpp"
 #include "pipelines/definition/model_traits.hpp"
 
 namespace graphmill {
@@ -10,6 +11,8 @@ batch_needs needs_of(const definition& def, const dataset_info& info) {
   batch_needs needs;
   needs.merged_relations = !traits.typed;
   needs.degrees = traits.needs_degrees();
+  needs.weights = weighs_edges(def, info);
+  needs.in_weights = needs.degrees && needs.weights;
   for (const auto& type : info.node_types)
     // Without a gradient to carry, the transposed CSR still lets a layer that
     // narrows its input, or that has packed rows, transform before it sums.

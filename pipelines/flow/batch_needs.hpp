@@ -12,6 +12,9 @@ struct batch_needs {
     true; ///< One relation in all; else one per edge type.
   bool degrees = false;
   bool input_gradient = false; ///< Layer 1 needs a transposed CSR, too.
+  bool weights = false;        ///< Of edges, of the types that have some.
+  /// Sums of the weights of in-edges, beside degrees.
+  bool in_weights = false;
 };
 batch_needs needs_of(const definition& def, const dataset_info& info);
 

@@ -11,6 +11,7 @@ struct extent {
   std::uint64_t nodes = 0;
   std::uint64_t rows = 0; ///< Of all CSRs.
   std::uint64_t edges = 0;
+  std::uint64_t weighted = 0; ///< Of the edges, those whose weights are held.
 };
 
 std::uint64_t bytes_per_node(const node_type_info& type,
@@ -18,7 +19,8 @@ std::uint64_t bytes_per_node(const node_type_info& type,
   const auto row = type.feature_width > 0
                      ? sizeof(float) * row_form::of(type).floats()
                      : sizeof(node_id);
-  return sizeof(node_id) + row + (needs.degrees ? sizeof(std::int32_t) : 0);
+  return sizeof(node_id) + row + (needs.degrees ? sizeof(std::int32_t) : 0)
+         + (needs.in_weights ? sizeof(float) : 0);
 }
 
 /// Of rows of labels: there may be thousands in each. One class for each seed
@@ -31,16 +33,20 @@ std::uint64_t bytes_per_seed(const dataset_info& info) {
 std::uint64_t structure_bytes(const extent& size, int hops,
                               const dataset_info& info,
                               const batch_needs& needs) {
-  const auto csr = [](std::uint64_t rows, std::uint64_t edges) {
-    return rows * sizeof(std::int64_t) + edges * sizeof(local_id);
+  const auto csr = [&size](std::uint64_t rows, std::uint64_t weighted) {
+    return rows * sizeof(std::int64_t) + size.edges * sizeof(local_id)
+           + weighted * sizeof(float);
   };
-  auto bytes = csr(size.rows, size.edges);
-  if (needs.merged_relations && info.edge_types.size() > 1)
-    bytes += csr(size.rows, size.edges);
+  auto bytes = csr(size.rows, size.weighted);
+  // Edges of types without weights get some where they are merged with others.
+  const auto merged = needs.merged_relations && info.edge_types.size() > 1;
+  const auto weighted = merged && needs.weights ? size.edges : size.weighted;
+  if (merged)
+    bytes += csr(size.rows, weighted);
   const auto transposed = std::uint64_t(hops - 1) + needs.input_gradient;
   const auto relations =
     needs.merged_relations ? 1 : std::uint64_t(info.edge_types.size());
-  return bytes + transposed * csr(size.nodes * relations, size.edges);
+  return bytes + transposed * csr(size.nodes * relations, weighted);
 }
 
 } // namespace
@@ -57,6 +63,7 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
   for (const auto& list : graph.edges) {
     size.rows += list.indptr.size();
     size.edges += list.sources.size();
+    size.weighted += list.weights.size();
     bytes += list.edge_ids.size() * sizeof(edge_id);
   }
   if (const auto labels = bytes_per_seed(info); labels != 0)
@@ -80,9 +87,12 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
     size.rows +=
       std::uint64_t(bound.expanded[info.edge_types[e].destination]) + 1;
     size.edges += std::uint64_t(bound.edges[e]);
+    if (needs.weights && info.edge_types[e].weighted)
+      size.weighted += std::uint64_t(bound.edges[e]);
   }
   bytes +=
-    size.edges * (working_bytes + (scheme.edge_ids ? sizeof(edge_id) : 0));
+    size.edges * (working_bytes + (scheme.edge_ids ? sizeof(edge_id) : 0))
+    + size.weighted * sizeof(float);
   return bytes + structure_bytes(size, scheme.hops(), info, needs);
 }
 

@@ -11,9 +11,9 @@ namespace {
 using simd::floats;
 using simd::loose_floats;
 
-/// What a row of `x` is multiplied by: nothing, or a number of the row, or of
-/// the entry that names it.
-enum class weighing { none, by_column, by_entry };
+/// What a row of `x` is multiplied by: nothing, a number of the row, one of the
+/// entry that names it, or the product of both.
+enum class weighing { none, by_column, by_entry, by_both };
 
 /// One row of the result: where its columns are and what to multiply by.
 struct row_task {
@@ -21,11 +21,26 @@ struct row_task {
   std::int64_t count;
   const float* x;
   std::int64_t width;
-  const float* scales; ///< By column, or by entry, as `weighing` says.
+  const float* scales; ///< By column; where `weighing` says so, as the next.
+  const float* values; ///< By entry.
   float scale;
   bool accumulate;
   float* out;
 };
+
+/// What the row of entry `e`, which names row `j`, is multiplied by.
+template <weighing By>
+GRAPHMILL_INLINE float factor(const row_task& task, std::int64_t e,
+                              std::int64_t j) {
+  if constexpr (By == weighing::by_column)
+    return task.scales[j];
+  else if constexpr (By == weighing::by_entry)
+    return task.values[e];
+  else if constexpr (By == weighing::by_both)
+    return task.scales[j] * task.values[e];
+  else
+    return 1.0f;
+}
 
 /// Sums `Vectors` registers' worth of columns, from column `at` on. All edges
 /// of a row are gone through for one block of columns before the next block, so
@@ -36,15 +51,14 @@ GRAPHMILL_INLINE void sum_block(const row_task& task, std::int64_t at) {
   for (std::int64_t e = 0; e < task.count; ++e) {
     const auto j = task.columns[e];
     const auto* source = task.x + j * task.width + at;
+    const auto scale = factor<By>(task, e, j);
     for (int v = 0; v < Vectors; ++v) {
       const auto value =
         *reinterpret_cast<const loose_floats*>(source + v * simd::width);
-      if constexpr (By == weighing::by_column)
-        sums[v] = simd::fused(value, floats{} + task.scales[j], sums[v]);
-      else if constexpr (By == weighing::by_entry)
-        sums[v] = simd::fused(value, floats{} + task.scales[e], sums[v]);
-      else
+      if constexpr (By == weighing::none)
         sums[v] += value;
+      else
+        sums[v] = simd::fused(value, floats{} + scale, sums[v]);
     }
   }
   auto* out = task.out + at;
@@ -63,9 +77,7 @@ GRAPHMILL_INLINE void sum_tail(const row_task& task, std::int64_t at) {
   for (std::int64_t e = 0; e < task.count; ++e) {
     const auto j = task.columns[e];
     const auto* source = task.x + j * task.width + at;
-    const auto scale = By == weighing::by_column  ? task.scales[j]
-                       : By == weighing::by_entry ? task.scales[e]
-                                                  : 1.0f;
+    const auto scale = factor<By>(task, e, j);
     for (int c = 0; c < rest; ++c)
       sums[c] = By == weighing::none ? sums[c] + source[c]
                                      : simd::fused(source[c], scale, sums[c]);
@@ -116,15 +128,16 @@ GRAPHMILL_INLINE void sum_rows(const gather_sum& task, std::int64_t begin,
     const auto to = task.indptr[i + 1];
     for (auto e = from + distance; e < std::min(to + distance, last); ++e)
       prefetch_row(task.x.row(task.columns[e]), width);
-    sum_row<By>({.columns = task.columns + from,
-                 .count = to - from,
-                 .x = task.x.data,
-                 .width = width,
-                 .scales = By == weighing::by_entry ? task.values + from
-                                                    : task.column_scale,
-                 .scale = task.row_scale ? task.row_scale[i] : 1.0f,
-                 .accumulate = i < accumulate,
-                 .out = out.row(i)});
+    sum_row<By>(
+      {.columns = task.columns + from,
+       .count = to - from,
+       .x = task.x.data,
+       .width = width,
+       .scales = task.column_scale,
+       .values = task.values == nullptr ? nullptr : task.values + from,
+       .scale = task.row_scale ? task.row_scale[i] : 1.0f,
+       .accumulate = i < accumulate,
+       .out = out.row(i)});
   }
 }
 
@@ -135,7 +148,9 @@ void run(const gather_sum& task, std::int64_t begin, std::int64_t end,
          std::int64_t accumulate, matrix out) {
   if (begin >= end || task.x.columns == 0)
     return;
-  if (task.values != nullptr)
+  if (task.values != nullptr && task.column_scale != nullptr)
+    sum_rows<weighing::by_both>(task, begin, end, accumulate, out);
+  else if (task.values != nullptr)
     sum_rows<weighing::by_entry>(task, begin, end, accumulate, out);
   else if (task.column_scale != nullptr)
     sum_rows<weighing::by_column>(task, begin, end, accumulate, out);

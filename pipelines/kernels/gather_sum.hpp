@@ -7,22 +7,23 @@
 
 namespace graphmill {
 
-/// A sparse matrix in CSR times a dense one, without a value per edge:
+/// A sparse matrix in CSR times a dense one:
 ///
-///   out[i] = row_scale[i] * sum over j in row i of column_scale[j] * x[j]
+///   out[i] = row_scale[i] * sum over e, that leads to j, in row i of
+///                           values[e] * column_scale[j] * x[j]
 ///
-/// or, of features instead of edges, with one: values[e] for column_scale[j].
-/// Each row is summed by one thread, in the order of its columns, so the result
-/// is the same for any number of threads. The aggregation of a graph layer is
-/// this over the blocks; its backward is this over the transposed CSR. Borrows
-/// all arrays.
+/// `values` are weights of edges, or features. Where all of them are 1, bits
+/// are those of a sum without. Each row is summed by one thread, in the order
+/// of its columns, so the result is the same for any number of threads. The
+/// aggregation of a graph layer is this over the blocks; its backward is this
+/// over the transposed CSR. Borrows all arrays.
 struct gather_sum {
   const std::int64_t* indptr = nullptr; ///< [rows + 1], positions in `columns`.
   const local_id* columns = nullptr;    ///< Rows of `x`.
   const_matrix x;
   const float* row_scale = nullptr;    ///< [rows]; null: all one.
   const float* column_scale = nullptr; ///< [rows of x]; null: all one.
-  const float* values = nullptr; ///< As `columns`; null: by `column_scale`.
+  const float* values = nullptr;       ///< As `columns`; null: all one.
 };
 
 /// Computes rows [begin, end) of `out`: rows below `accumulate` are added to

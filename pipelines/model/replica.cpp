@@ -37,6 +37,12 @@ auto guarded(const char* name, const F& f) -> decltype(f()) {
   }
 }
 
+/// Whether edges have weights as those do that they were made of.
+bool has_weights_of(const csr& edges, const csr& source) {
+  const auto weighted = !source.weights.empty();
+  return edges.weights.size() == (weighted ? edges.columns.size() : 0);
+}
+
 } // namespace
 
 struct replica::impl {
@@ -113,7 +119,16 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
       return fail(ec::internal,
                   "a batch for a model of kind {} has no in-degrees",
                   layout.traits.name);
+    if (const auto& sums = batch.data.in_weights;
+        t < sums.size() && !sums[t].empty() && sums[t].size() != rows)
+      return fail(ec::internal, "a batch brings {} sums of weights of {} nodes",
+                  sums[t].size(), rows);
   }
+  for (const auto& relation : batch.relations)
+    if (!has_weights_of(relation.forward, relation.forward))
+      return fail(ec::internal, "a batch has {} weights of {} edges",
+                  relation.forward.weights.size(),
+                  relation.forward.columns.size());
   for (int l = 0; training && l < layout.hops; ++l)
     GRAPHMILL_TRYV(check_transposed(batch, l));
   GRAPHMILL_TRYV(check_labels(layout, batch));
@@ -151,7 +166,8 @@ result<void> replica::impl::check_transposed(const minibatch& batch,
     const auto rows = batch.data.graph.nodes[source].found[layout.hops - layer];
     const auto& back = batch.relations[r].transposed;
     if (back.size() <= static_cast<std::size_t>(layer)
-        || back[layer].indptr.size() != static_cast<std::size_t>(rows) + 1)
+        || back[layer].indptr.size() != static_cast<std::size_t>(rows) + 1
+        || !has_weights_of(back[layer], batch.relations[r].forward))
       return fail(ec::internal,
                   "a batch lacks the transposed edges of relation {} for layer "
                   "{}",

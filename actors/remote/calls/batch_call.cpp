@@ -1,6 +1,7 @@
 #include "actors/remote/calls/batch_call.hpp"
 
 #include "partition/sampling/id_table.hpp"
+#include "partition/sampling/reply_merge.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -20,7 +21,8 @@ std::uint64_t least_bytes(const sampled_subgraph& batch) {
   for (const auto& list : batch.nodes)
     bytes += list.ids.size() * sizeof(std::int32_t);
   for (const auto& list : batch.edges)
-    bytes += list.sources.span().size_bytes() + list.indptr.size();
+    bytes += list.sources.span().size_bytes() + list.weights.span().size_bytes()
+             + list.indptr.size();
   return bytes;
 }
 
@@ -46,6 +48,9 @@ edges_of(const edge_list& list, bulk_writer& arrays,
   out.sources =
     arrays.add(element::int32, std::as_bytes(list.sources.span()), owner);
   out.edge_ids = arrays.add_integers(list.edge_ids.span(), owner);
+  if (!list.weights.empty())
+    out.weights =
+      arrays.add(element::float32, std::as_bytes(list.weights.span()), owner);
   return out;
 }
 
@@ -126,15 +131,17 @@ private:
   result<void> read_edges(edge_type_id type, const neighbour_arrays& from) {
     const auto rows = static_cast<std::size_t>(rows_of(type, scheme_.hops()));
     const auto sources = from.sources.count;
+    const auto weighted = scheme_.weights && info_.edge_types[type].weighted;
     if (from.counts.count != rows
-        || from.edge_ids.count != (scheme_.edge_ids ? sources : 0))
+        || from.edge_ids.count != (scheme_.edge_ids ? sources : 0)
+        || from.weights.count != (weighted ? sources : 0))
       return fail(ec::invalid_data,
-                  "a batch has {} rows and {} edge ids of type \"{}\", but {} "
-                  "expanded nodes and {} sources",
-                  from.counts.count, from.edge_ids.count,
+                  "a batch has {} rows, {} edge ids and {} weights of type "
+                  "\"{}\", but {} expanded nodes and {} sources",
+                  from.counts.count, from.edge_ids.count, from.weights.count,
                   info_.edge_type_name(type), rows, sources);
     edge_list list{pod_vector<std::int64_t>{pool_}, pod_vector<local_id>{pool_},
-                   pod_vector<edge_id>{pool_}};
+                   pod_vector<edge_id>{pool_}, pod_vector<float>{pool_}};
     GRAPHMILL_TRYV(read_rows(type, from.counts, sources, list.indptr));
     list.sources.resize(static_cast<std::size_t>(sources));
     GRAPHMILL_TRYV(
@@ -142,6 +149,13 @@ private:
     GRAPHMILL_TRYV(check_sources(type, list));
     list.edge_ids.resize(static_cast<std::size_t>(from.edge_ids.count));
     read_integers(from.edge_ids, from_.bulk, list.edge_ids.data());
+    list.weights.resize(static_cast<std::size_t>(from.weights.count));
+    read_floats(from.weights, from_.bulk, list.weights.data());
+    if (!are_weights(list.weights.span()))
+      return fail(ec::invalid_data,
+                  "a weight of a batch's edges of type \"{}\" is below 0, or "
+                  "no finite number",
+                  info_.edge_type_name(type));
     out_.edges.push_back(std::move(list));
     return ok();
   }

@@ -5,6 +5,7 @@
 #include "partition/files/half.hpp"
 #include "partition/sampling/hot_nodes.hpp"
 #include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/reply_merge.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -145,14 +146,31 @@ number_range range_of(const node_type_info& type, gather_kind kind) {
   }
 }
 
+/// Fails unless there are as many weights as `array` says, all of which may be
+/// some.
+result<void> check_weights(const node_type_info& type, const bulk_array& array,
+                           std::span<const frame> frames) {
+  if (array.count != 0 && array.type != element::float32)
+    return fail(ec::invalid_data,
+                "sums of weights of node type \"{}\" came as {} bytes each",
+                type.name, element_size(array.type));
+  std::vector<float> sums(static_cast<std::size_t>(array.count));
+  read_floats(array, frames, sums.data());
+  if (!are_weights(sums))
+    return fail(ec::invalid_data,
+                "a sum of weights of a node of type \"{}\" is below 0, or no "
+                "finite number",
+                type.name);
+  return ok();
+}
+
 /// One array of an answer, with what it is the answer to.
 struct incoming {
   const node_type_info& type;
   const gather_call::piece& piece;
   const value_target& target;
   const bulk_array& array;
-  std::vector<std::int64_t> numbers; ///< Of any kind but features and
-                                     ///< rows of labels.
+  std::vector<std::int64_t> numbers; ///< Of kinds that are whole numbers.
 };
 
 result<void> check(incoming& arrival, bool half,
@@ -179,6 +197,8 @@ result<void> check(incoming& arrival, bool half,
   }
   if (labels)
     return check_label_bytes(type, array, frames);
+  if (target.kind == gather_kind::in_weights)
+    return check_weights(type, array, frames);
   if (array.count != 0 && !is_integer(array.type))
     return fail(ec::invalid_data,
                 "whole numbers were expected of nodes of "
@@ -205,6 +225,11 @@ std::uint64_t write(const incoming& arrival, std::span<const frame> frames) {
     scatter_rows(arrival.array, frames, width, rows,
                  static_cast<float*>(target.out));
     return arrival.array.count * sizeof(float);
+  }
+  if (target.kind == gather_kind::in_weights) {
+    scatter_rows(arrival.array, frames, 1, rows,
+                 static_cast<float*>(target.out));
+    return arrival.array.byte_size();
   }
   if (are_label_rows(arrival.type, target.kind)) {
     scatter_rows(arrival.array, frames,

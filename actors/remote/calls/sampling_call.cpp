@@ -23,10 +23,15 @@ std::uint64_t likely_sources(const dataset_info& info,
   return static_cast<std::uint64_t>(std::min(type.max_in_degree, 4 * average));
 }
 
+/// Bytes of a source in an answer. @param id Of its id.
+std::uint64_t source_bytes(const neighbour_request& request, std::uint64_t id) {
+  return id + (request.edge_ids ? sizeof(edge_id) : 0)
+         + (request.weights ? sizeof(float) : 0);
+}
+
 std::uint64_t likely_bytes(const dataset_info& info,
                            const neighbour_request& request) {
-  const std::uint64_t source = request.edge_ids ? 12 : 4;
-  return 1 + source * likely_sources(info, request);
+  return 1 + source_bytes(request, 4) * likely_sources(info, request);
 }
 
 /// Adds calls so that the last one has room.
@@ -69,7 +74,7 @@ std::vector<sampling_call> first_slice(const sampling_call& call,
                                   [](const auto& p) { return p.count != 0; });
   if (first == call.pieces.end() || first->most != 0)
     return {};
-  const std::uint64_t source = first->of->request.edge_ids ? 16 : 8;
+  const auto source = source_bytes(first->of->request, sizeof(node_id));
   sampling_call out{{*first}};
   out.pieces[0].most =
     static_cast<std::int64_t>(std::max<std::uint64_t>(reply_bytes / source, 1));
@@ -88,13 +93,15 @@ result<void> check_counts(const sampling_piece& piece,
                                        static_cast<std::uint64_t>(piece.most));
   }
   const auto edge_ids = piece.of->request.edge_ids ? expected : 0;
-  if (arrays.sources.count == expected && arrays.edge_ids.count == edge_ids)
+  const auto weights = piece.of->request.weights ? expected : 0;
+  if (arrays.sources.count == expected && arrays.edge_ids.count == edge_ids
+      && arrays.weights.count == weights)
     return ok();
   return fail(ec::invalid_data,
-              "{} sources and {} edge ids came, {} and {} were expected of {} "
-              "sampled in-edges",
-              arrays.sources.count, arrays.edge_ids.count, expected, edge_ids,
-              total);
+              "{} sources, {} edge ids and {} weights came, {}, {} and {} were "
+              "expected of {} sampled in-edges",
+              arrays.sources.count, arrays.edge_ids.count, arrays.weights.count,
+              expected, edge_ids, weights, total);
 }
 
 result<neighbour_reply> read_piece(const dataset_info& info,
@@ -139,6 +146,10 @@ result<neighbour_reply> read_piece(const dataset_info& info,
   out.edge_ids.resize(request.edge_ids ? size : 0);
   if (request.edge_ids)
     read_integers(arrays.edge_ids, from.bulk, out.edge_ids.data());
+  out.weights = pod_vector<float>{pool};
+  out.weights.resize(request.weights ? size : 0);
+  if (request.weights)
+    read_floats(arrays.weights, from.bulk, out.weights.data());
   return out;
 }
 
@@ -157,6 +168,7 @@ result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
     const auto size = static_cast<std::size_t>(total);
     part.sources.reserve(size * (part.wide ? 8 : 4));
     part.edge_ids.reserve(job.request.edge_ids ? size : 0);
+    part.weights.reserve(job.request.weights ? size : 0);
     whole = std::move(part);
   } else if (whole.counts[0] != total) {
     return fail(ec::invalid_data,
@@ -165,6 +177,7 @@ result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
   } else {
     whole.sources.append(part.sources.span());
     whole.edge_ids.append(part.edge_ids.span());
+    whole.weights.append(part.weights.span());
   }
   if (end < total) {
     auto next = piece;
@@ -192,6 +205,7 @@ neighbour_reply remote_sampling::join() {
     whole.counts.append(pieces[i].reply.counts.span());
     whole.sources.append(pieces[i].reply.sources.span());
     whole.edge_ids.append(pieces[i].reply.edge_ids.span());
+    whole.weights.append(pieces[i].reply.weights.span());
   }
   pieces.clear();
   return whole;
@@ -212,7 +226,7 @@ result<payload> sampling_call::encoded(const std::string& run, part_id part,
     message.queries.push_back(
       {asked.edge_type, asked.rule, asked.edge_ids,
        arrays.add_integers(piece.destinations(), piece.of->owner), piece.most,
-       piece.skip});
+       piece.skip, asked.weights});
   }
   ids_bytes = arrays.byte_size();
   return encode(message, std::move(arrays));

@@ -151,7 +151,8 @@ private:
     counters().sampled_sources += arrays.sources.count;
     counters().sources_in +=
       arrays.counts.byte_size() + arrays.sources.byte_size();
-    counters().edge_ids_in += arrays.edge_ids.byte_size();
+    counters().edge_ids_in +=
+      arrays.edge_ids.byte_size() + arrays.weights.byte_size();
     if (job.complete())
       job.finish();
     return ok();

@@ -46,7 +46,8 @@ std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
   const auto& type = part.info().edge_types[query.edge_type];
   const auto wide = part.info().node_types[type.source].count
                     > std::numeric_limits<std::int32_t>::max();
-  const std::uint64_t source = (wide ? 8 : 4) + (query.edge_ids ? 8 : 0);
+  const std::uint64_t source = (wide ? 8 : 4) + (query.edge_ids ? 8 : 0)
+                               + (query.weights ? sizeof(float) : 0);
   const auto of_degree = [&query](std::int64_t degree) {
     return static_cast<std::uint64_t>(
       query.rule.sources_of(std::max<std::int64_t>(degree, 0)));
@@ -117,9 +118,9 @@ jobs_of(const std::shared_ptr<pending_sample>& request) {
   for (std::size_t i = 0; i < request->ids.size(); ++i) {
     const auto& query = request->request.queries[i];
     neighbour_job job;
-    job.request = {request->request.key, request->request.hop,
-                   query.edge_type,      query.rule,
-                   query.edge_ids,       request->ids[i].span()};
+    job.request = {
+      request->request.key, request->request.hop,   query.edge_type, query.rule,
+      query.edge_ids,       request->ids[i].span(), query.weights};
     job.owner = request;
     jobs.push_back(std::move(job));
   }
@@ -142,6 +143,9 @@ result<payload> encode(const shard& part, const pending_sample& request) {
       to.sources = arrays.add(answer->wide ? element::int64 : element::int32,
                               std::as_bytes(answer->sources.span()), answer);
     to.edge_ids = arrays.add_integers(answer->edge_ids.span(), answer);
+    if (!answer->weights.empty())
+      to.weights = arrays.add(element::float32,
+                              std::as_bytes(answer->weights.span()), answer);
   }
   return encode(reply, std::move(arrays));
 }
@@ -154,10 +158,11 @@ result<payload> answer_slice(const shard& part, pending_sample& request,
   answer->counts = pod_vector<std::int32_t>{pool};
   answer->sources = pod_vector<std::byte>{pool};
   answer->edge_ids = pod_vector<edge_id>{pool};
+  answer->weights = pod_vector<float>{pool};
   GRAPHMILL_TRYV(
     sample_slice(part,
                  {asked.key, asked.hop, query.edge_type, query.rule,
-                  query.edge_ids, request.ids[0].span()},
+                  query.edge_ids, request.ids[0].span(), query.weights},
                  {query.most, query.skip}, *answer));
   request.answers[0] = std::move(answer);
   return encode(part, request);
@@ -228,7 +233,7 @@ result<payload> encode(const shard& part,
       const auto& from = *values++;
       if (kind == gather_kind::features && half)
         reply.values.push_back(add_half(arrays, values_as<float>(from), pool));
-      else if (kind == gather_kind::features)
+      else if (kind == gather_kind::features || kind == gather_kind::in_weights)
         reply.values.push_back(
           arrays.add(element::float32, std::as_bytes(from.span()), request));
       else if (kind == gather_kind::degrees || kind == gather_kind::out_degrees)

@@ -14,18 +14,25 @@ std::size_t row_of(const gather_item& item, std::size_t i) {
   return item.rows.empty() ? i : static_cast<std::size_t>(item.rows[i]);
 }
 
-/// Calls `visit` with the degrees of each edge type that an item counts.
+/// Calls `visit` with what a part holds of each edge type whose edges begin, or
+/// end, at nodes of the type that an item is about.
 template <class Visit>
-void for_degrees(const shard& part, const gather_item& item, Visit visit) {
-  const auto in = item.kind == gather_kind::degrees;
+void for_edges(const shard& part, const gather_item& item, Visit visit) {
+  const auto in = item.kind != gather_kind::out_degrees;
   const auto& info = part.info();
   for (std::size_t e = 0; e < info.edge_types.size(); ++e) {
     const auto& type = info.edge_types[e];
     if ((in ? type.destination : type.source) != item.type)
       continue;
-    const auto& edges = part.edges(static_cast<edge_type_id>(e));
-    visit(in ? edges.in_degrees : edges.out_degrees);
+    visit(part.edges(static_cast<edge_type_id>(e)));
   }
+}
+
+/// The degrees that an item counts.
+std::span<const std::int32_t> degrees_of(const edge_shard& edges,
+                                         const gather_item& item) {
+  return item.kind == gather_kind::out_degrees ? edges.out_degrees
+                                               : edges.in_degrees;
 }
 
 /// Degrees of several edge types; those of a damaged file may be anything.
@@ -41,13 +48,24 @@ void gather_degrees(const shard& part, const gather_item& item) {
   const auto begin = part.nodes(item.type).begin;
   for (std::size_t i = 0; i < item.ids.size(); ++i)
     out[row_of(item, i)] = 0;
-  for_degrees(part, item, [&](std::span<const std::int32_t> degrees) {
+  for_edges(part, item, [&](const edge_shard& edges) {
+    const auto degrees = degrees_of(edges, item);
     for (std::size_t i = 0; i < item.ids.size(); ++i) {
       auto& sum = out[row_of(item, i)];
       sum = sum_of_degrees(
         sum, degrees[static_cast<std::size_t>(item.ids[i] - begin)]);
     }
   });
+}
+
+/// Checked, for what is computed by them would be no numbers, or wrong.
+result<void> gather_in_weights(const shard& part, const gather_item& item) {
+  auto* out = static_cast<float*>(item.out);
+  for (std::size_t i = 0; i < item.ids.size(); ++i) {
+    GRAPHMILL_TRY(out[row_of(item, i)],
+                  in_weight(part, item.type, item.ids[i]));
+  }
+  return ok();
 }
 
 /// Asks for the ends of sparse rows, and adds the rows, which lie where these
@@ -137,6 +155,8 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
   case gather_kind::out_degrees:
     gather_degrees(part, item);
     return ok();
+  case gather_kind::in_weights:
+    return gather_in_weights(part, item);
   case gather_kind::original_ids:
     return gather_original_ids(part, item);
   case gather_kind::unset:
@@ -172,8 +192,11 @@ void request_pages(const shard& part, const gather_item& item) {
   else if (item.kind == gather_kind::features)
     add_sparse_rows(part, item, pages);
   else
-    for_degrees(part, item, [&](std::span<const std::int32_t> degrees) {
-      pages.add(degrees, nodes.begin, item.ids);
+    for_edges(part, item, [&](const edge_shard& edges) {
+      if (item.kind == gather_kind::in_weights && !edges.in_weights.empty())
+        pages.add(edges.in_weights, nodes.begin, item.ids);
+      else
+        pages.add(degrees_of(edges, item), nodes.begin, item.ids);
     });
   pages.send();
 }

@@ -16,6 +16,7 @@ result<neighbour_answer> sampled(const sampling_service_config& config,
   reply->counts = pod_vector<std::int32_t>{config.pool};
   reply->sources = pod_vector<std::byte>{config.pool};
   reply->edge_ids = pod_vector<edge_id>{config.pool};
+  reply->weights = pod_vector<float>{config.pool};
   GRAPHMILL_TRYV(config.from_disk
                    ? sample_from_disk(*config.part, job.request, *reply)
                    : sample_neighbours(*config.part, job.request, *reply));

@@ -12,12 +12,33 @@ namespace {
 // The plain enumerations are the wire's, so that casts are enough.
 static_assert(static_cast<int>(element::float32)
               == static_cast<int>(schema::Element::FLOAT32));
-static_assert(static_cast<int>(gather_kind::out_degrees)
-              == static_cast<int>(schema::GatherKind::OUT_DEGREES));
+static_assert(static_cast<int>(gather_kind::in_weights)
+              == static_cast<int>(schema::GatherKind::IN_WEIGHTS));
 static_assert(static_cast<int>(batch_kind::evaluate)
               == static_cast<int>(schema::BatchKind::EVALUATE));
 // An element is cast before it is checked (`bulk_check`).
 static_assert(sizeof(element) == sizeof(schema::Element));
+
+/// Lists of neighbours, as answers to `sample` and batches have them. An array
+/// that is not there takes no bytes in a message of either.
+template <class Lists>
+void write_lists(const neighbour_arrays& from, Lists to) {
+  write(from.counts, to.initCounts());
+  write(from.sources, to.initSources());
+  write(from.edge_ids, to.initEdgeIds());
+  if (from.weights.count != 0)
+    write(from.weights, to.initWeights());
+}
+
+template <class Lists>
+result<neighbour_arrays> read_lists(array_reader& arrays, Lists from) {
+  neighbour_arrays out;
+  GRAPHMILL_TRY(out.counts, arrays.read(from.getCounts(), content::counts));
+  GRAPHMILL_TRY(out.sources, arrays.read(from.getSources(), content::ids));
+  GRAPHMILL_TRY(out.edge_ids, arrays.read(from.getEdgeIds(), content::ids));
+  GRAPHMILL_TRY(out.weights, arrays.read(from.getWeights(), content::floats));
+  return out;
+}
 
 } // namespace
 
@@ -38,6 +59,7 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
       write(query.destinations, queries[i].initDestinations());
       queries[i].setMost(query.most);
       queries[i].setSkip(query.skip);
+      queries[i].setWeights(query.weights);
     }
   });
 }
@@ -59,7 +81,7 @@ result<sample_request> decode_sample_request(const payload& from) {
                       arrays.read(query.getDestinations(), content::ids));
         out.queries.push_back({query.getEdgeType(), read_rule(query),
                                query.getEdgeIds(), ids, query.getMost(),
-                               query.getSkip()});
+                               query.getSkip(), query.getWeights()});
       }
       return out;
     });
@@ -70,9 +92,7 @@ result<payload> encode(const sample_reply& from, bulk_writer arrays) {
     to.setTooLarge(from.too_large);
     auto answers = to.initAnswers(length(from.answers.size()));
     for (unsigned i = 0; i < answers.size(); ++i) {
-      write(from.answers[i].counts, answers[i].initCounts());
-      write(from.answers[i].sources, answers[i].initSources());
-      write(from.answers[i].edge_ids, answers[i].initEdgeIds());
+      write_lists(from.answers[i], answers[i]);
     }
   });
 }
@@ -87,14 +107,8 @@ result<sample_reply> decode_sample_reply(const payload& from) {
       out.too_large = in.getTooLarge();
       GRAPHMILL_TRYV(check_length(in.getAnswers(), max_queries));
       for (auto answer : in.getAnswers()) {
-        neighbour_arrays plain;
-        GRAPHMILL_TRY(plain.counts,
-                      arrays.read(answer.getCounts(), content::counts));
-        GRAPHMILL_TRY(plain.sources,
-                      arrays.read(answer.getSources(), content::ids));
-        GRAPHMILL_TRY(plain.edge_ids,
-                      arrays.read(answer.getEdgeIds(), content::ids));
-        out.answers.push_back(plain);
+        GRAPHMILL_TRY(const auto lists, read_lists(arrays, answer));
+        out.answers.push_back(lists);
       }
       return out;
     });
@@ -135,7 +149,7 @@ result<gather_request> decode_gather_request(const payload& from) {
         GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
           const auto ours =
-            known_value(kind, gather_kind::features, gather_kind::out_degrees);
+            known_value(kind, gather_kind::features, gather_kind::in_weights);
           if (!ours)
             return fail(ec::invalid_data,
                         "a gather request asks for data of kind {}, which "
@@ -227,9 +241,7 @@ result<payload> encode(const batch_reply& from, bulk_writer arrays) {
     }
     auto edges = to.initEdges(length(from.edges.size()));
     for (unsigned e = 0; e < edges.size(); ++e) {
-      write(from.edges[e].counts, edges[e].initCounts());
-      write(from.edges[e].sources, edges[e].initSources());
-      write(from.edges[e].edge_ids, edges[e].initEdgeIds());
+      write_lists(from.edges[e], edges[e]);
     }
   });
 }
@@ -257,14 +269,8 @@ result<batch_reply> decode_batch_reply(const payload& from) {
         out.nodes.push_back(std::move(nodes));
       }
       for (auto list : in.getEdges()) {
-        neighbour_arrays edges;
-        GRAPHMILL_TRY(edges.counts,
-                      arrays.read(list.getCounts(), content::counts));
-        GRAPHMILL_TRY(edges.sources,
-                      arrays.read(list.getSources(), content::ids));
-        GRAPHMILL_TRY(edges.edge_ids,
-                      arrays.read(list.getEdgeIds(), content::ids));
-        out.edges.push_back(edges);
+        GRAPHMILL_TRY(const auto lists, read_lists(arrays, list));
+        out.edges.push_back(lists);
       }
       return out;
     });

@@ -33,7 +33,7 @@ result<prove_request> decode_prove_request(const payload& from) {
         prove_query plain;
         plain.node_type = query.getNodeType();
         const auto kind = known_value(query.getKind(), gather_kind::features,
-                                      gather_kind::out_degrees);
+                                      gather_kind::in_weights);
         if (!kind)
           return fail(ec::invalid_data,
                       "a proof is asked for data of kind {}, which this "

@@ -87,9 +87,9 @@ result<void> layer_piece::add(const relation& from, span piece, float beta,
 /// is asked ahead.
 result<csr> layer_piece::edges_of(const relation& from, span piece) const {
   csr edges{pod_vector<std::int64_t>{set_.pool},
-            pod_vector<local_id>{set_.pool}};
-  GRAPHMILL_TRYV(
-    set_.graph->neighbours(from.edge_types, piece.begin, piece.end, edges));
+            pod_vector<local_id>{set_.pool}, pod_vector<float>{set_.pool}};
+  GRAPHMILL_TRYV(set_.graph->neighbours(from.edge_types, piece.begin, piece.end,
+                                        set_.weights, edges));
   if (from.far) {
     ask_for_rows(from.sources, edges);
     if (from.keys.data != nullptr)
@@ -153,11 +153,18 @@ result<void> layer_piece::add_across(span piece, matrix y) const {
 void layer_piece::add_sum(const relation& from, const csr& edges, span piece,
                           float beta, matrix y) const {
   const auto count = piece.count();
+  const auto of_piece = [&piece](const auto& all) {
+    return all.span().subspan(static_cast<std::size_t>(piece.begin),
+                              static_cast<std::size_t>(piece.count()));
+  };
   pod_vector<std::int32_t> degrees;
+  pod_vector<float> in_weights;
   if (set_.degrees != nullptr)
-    degrees.append(set_.degrees->span().subspan(
-      static_cast<std::size_t>(piece.begin), static_cast<std::size_t>(count)));
-  auto scales = scales_of(*set_.layout, from.number, edges, count, degrees);
+    degrees.append(of_piece(*set_.degrees));
+  if (set_.in_weights != nullptr)
+    in_weights.append(of_piece(*set_.in_weights));
+  auto scales =
+    scales_of(*set_.layout, from.number, edges, count, degrees, in_weights);
   if (shape().epsilon != absent) {
     scales.self.resize(static_cast<std::size_t>(count));
     std::fill(scales.self.begin(), scales.self.end(),
@@ -175,7 +182,8 @@ void layer_piece::add_sum(const relation& from, const csr& edges, span piece,
                  .columns = edges.columns.data(),
                  .x = from.sources,
                  .row_scale = scales.row.data(),
-                 .column_scale = from.source_scales},
+                 .column_scale = from.source_scales,
+                 .values = edges.weights_or_null()},
       0, count, with_self ? count : 0, sums.view());
   multiply(sums.view(), at(shape().weights[from.number]), beta, y);
 }
@@ -202,7 +210,8 @@ void layer_piece::add_some(const relation& from, const csr& edges,
                  .columns = edges.columns.data(),
                  .x = from.sources,
                  .row_scale = row_scale.data(),
-                 .column_scale = from.source_scales},
+                 .column_scale = from.source_scales,
+                 .values = edges.weights_or_null()},
       0, kept, 0, sums.view());
   multiply(sums.view(), at(shape().weights[from.number]), 0, products.view());
   for (std::int64_t k = 0; k < kept; ++k)

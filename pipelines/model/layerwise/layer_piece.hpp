@@ -46,6 +46,9 @@ public:
     std::vector<relation> relations;
     /// In-degrees of the nodes of the type, of symmetric sums; else null.
     const pod_vector<std::int32_t>* degrees = nullptr;
+    /// Beside them, the sums of the weights of in-edges that have some.
+    const pod_vector<float>* in_weights = nullptr;
+    bool weights = false; ///< Whether weights of edges are read.
     std::shared_ptr<buffer_pool> pool;
   };
 

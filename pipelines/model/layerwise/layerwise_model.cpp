@@ -1,6 +1,7 @@
 #include "pipelines/model/layerwise/layerwise_model.hpp"
 
 #include "partition/files/mapped_file.hpp"
+#include "pipelines/definition/edge_weights.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/model/passes/gemm.hpp"
@@ -64,7 +65,8 @@ layerwise_model::layerwise_model(model_layout layout, const definition& def,
                                  original_graph graph, options how)
   : layout_(std::move(layout)), parameters_(initial_parameters(layout_, 0)),
     graph_(std::move(graph)), how_(std::move(how)),
-    rounded_(rounds_features(def)), room_(how_.memory_bytes, how_.scratch),
+    rounded_(rounds_features(def)), weights_(weighs_edges(def, graph_.info())),
+    room_(how_.memory_bytes, how_.scratch),
     pool_(buffer_pool::make(kept_piece_bytes)), team_(how_.threads) {}
 
 result<std::unique_ptr<layerwise_model>>
@@ -238,6 +240,9 @@ layerwise_model::layer_rows(int layer, node_type_id type,
                             .input = in[type].view,
                             .relations = {},
                             .degrees = degrees_.empty() ? nullptr : &degrees_,
+                            .in_weights =
+                              in_weights_.empty() ? nullptr : &in_weights_,
+                            .weights = weights_,
                             .pool = pool_};
   std::vector<rows> owners; // Of what relations borrow.
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
@@ -314,9 +319,12 @@ layerwise_model::run(const std::vector<node_type_id>& embeddings) {
     const auto types = layout_.table_of.size();
     if (layout_.traits.needs_degrees()) {
       GRAPHMILL_TRY(degrees_, graph_.in_degrees(layout_.target));
+      if (weights_) {
+        GRAPHMILL_TRY(in_weights_, graph_.in_weights(layout_.target));
+      }
       csr none;
       none.indptr.push_back(0);
-      scales_ = symmetric_scales(none, 0, degrees_);
+      scales_ = symmetric_scales(none, 0, degrees_, in_weights_);
     }
     std::vector<rows> h(types);
     for (std::size_t t = 0; t < types; ++t)

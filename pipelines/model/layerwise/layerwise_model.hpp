@@ -109,10 +109,12 @@ private:
   const original_graph graph_;
   const options how_;
   const bool rounded_;
+  const bool weights_; ///< Those of edges are read.
   row_room room_; ///< Before all stores.
   std::shared_ptr<buffer_pool> pool_;
   thread_team team_;
   pod_vector<std::int32_t> degrees_; ///< Of symmetric sums.
+  pod_vector<float> in_weights_;     ///< Likewise, with weights.
   relation_scales scales_;           ///< Of them: `column`, by node.
 };
 

@@ -1,7 +1,9 @@
 #include "pipelines/model/layerwise/original_graph.hpp"
 
 #include "partition/sampling/gather.hpp"
+#include "partition/sampling/reply_merge.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -14,6 +16,26 @@ error broken_numbers(const std::string& type) {
               "the parts' original_ids of type {} are not those of all its "
               "nodes; partition the dataset again",
               type);
+}
+
+/// Adds the weights of edges [from, to) of a part.
+result<void> add_weights(const edge_shard& edges, std::int64_t from,
+                         std::int64_t to, pod_vector<float>& out) {
+  const auto first = static_cast<std::size_t>(from);
+  const auto count = static_cast<std::size_t>(to - from);
+  const auto old = out.size();
+  if (edges.weights.empty()) {
+    out.resize(old + count);
+    std::fill_n(out.data() + old, count, 1.0f);
+    return ok();
+  }
+  const auto weights = edges.weights.subspan(first, count);
+  if (!are_weights(weights))
+    return fail(ec::invalid_data,
+                "the weight of an edge is below 0, or no finite number; "
+                "graphmill inspect says which");
+  out.append(weights);
+  return ok();
 }
 
 } // namespace
@@ -78,10 +100,14 @@ original_graph::place original_graph::place_of(node_type_id type,
 
 result<void> original_graph::neighbours(std::span<const edge_type_id> types,
                                         node_id begin, node_id end,
-                                        csr& out) const {
+                                        bool weights, csr& out) const {
   out.indptr.clear();
   out.columns.clear();
+  out.weights.clear();
   out.indptr.push_back(0);
+  weights &= std::any_of(types.begin(), types.end(), [this](auto type) {
+    return info().edge_types[type].weighted;
+  });
   for (auto node = begin; node < end; ++node) {
     for (const auto type : types) {
       const auto& about = info().edge_types[type];
@@ -110,10 +136,23 @@ result<void> original_graph::neighbours(std::span<const edge_type_id> types,
         out.columns.push_back(numbers.empty() ? static_cast<local_id>(source)
                                               : numbers[source]);
       }
+      if (weights)
+        GRAPHMILL_TRYV(add_weights(edges, from, to, out.weights));
     }
     out.indptr.push_back(static_cast<std::int64_t>(out.columns.size()));
   }
   return ok();
+}
+
+result<pod_vector<float>> original_graph::in_weights(node_type_id type) const {
+  pod_vector<float> out;
+  out.resize(static_cast<std::size_t>(count(type)));
+  for (node_id node = 0; node < count(type); ++node) {
+    const auto at = place_of(type, node);
+    GRAPHMILL_TRY(out[static_cast<std::size_t>(node)],
+                  in_weight(*at.part, type, at.global));
+  }
+  return out;
 }
 
 result<pod_vector<std::int32_t>>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace graphmill {
 
@@ -21,34 +22,49 @@ void zero_rows(std::int64_t begin, std::int64_t end, matrix x) {
                   * sizeof(float));
 }
 
+/// What the edges of a row weigh together: their number, without weights.
+double weight_of_row(const csr& edges, std::int64_t row) {
+  const auto begin = edges.indptr[row];
+  const auto end = edges.indptr[row + 1];
+  if (edges.weights.empty())
+    return static_cast<double>(end - begin);
+  return std::accumulate(edges.weights.data() + begin,
+                         edges.weights.data() + end, 0.0);
+}
+
 } // namespace
 
 relation_scales mean_scales(const csr& edges, std::int64_t rows) {
   relation_scales out;
   out.row.resize(static_cast<std::size_t>(rows));
   for (std::int64_t i = 0; i < rows; ++i) {
-    const auto count = edges.indptr[i + 1] - edges.indptr[i];
-    out.row[i] = count == 0 ? 0.0f : 1.0f / static_cast<float>(count);
+    const auto sum = static_cast<float>(weight_of_row(edges, i));
+    out.row[i] = sum == 0 ? 0.0f : 1.0f / sum;
   }
   return out;
 }
 
 relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
-                                 const pod_vector<std::int32_t>& degrees) {
+                                 const pod_vector<std::int32_t>& degrees,
+                                 const pod_vector<float>& in_weights) {
+  const auto sum_of = [&](std::size_t i) {
+    return in_weights.empty() ? double(degrees[i]) : double(in_weights[i]);
+  };
   relation_scales out;
   out.row.resize(static_cast<std::size_t>(rows));
   out.self.resize(static_cast<std::size_t>(rows));
   out.column.resize(degrees.size());
   for (std::size_t j = 0; j < degrees.size(); ++j)
-    out.column[j] = static_cast<float>(1 / std::sqrt(degrees[j] + 1.0));
+    out.column[j] = static_cast<float>(1 / std::sqrt(sum_of(j) + 1));
   for (std::int64_t i = 0; i < rows; ++i) {
     const auto count = edges.indptr[i + 1] - edges.indptr[i];
     const double degree = degrees[i];
+    const auto sum = sum_of(static_cast<std::size_t>(i));
     out.row[i] =
       count == 0
         ? 0.0f
-        : static_cast<float>(degree / double(count) / std::sqrt(degree + 1));
-    out.self[i] = static_cast<float>(1 / (degree + 1));
+        : static_cast<float>(degree / double(count) / std::sqrt(sum + 1));
+    out.self[i] = static_cast<float>(1 / (sum + 1));
   }
   return out;
 }
@@ -62,22 +78,27 @@ relation_scales unit_scales(std::int64_t rows) {
 
 relation_scales scales_of(const model_layout& layout, const minibatch& batch,
                           std::size_t relation, std::int64_t rows) {
-  static const pod_vector<std::int32_t> none;
+  static const pod_vector<std::int32_t> no_degrees;
+  static const pod_vector<float> no_weights;
   const auto& edges = batch.relations[relation];
+  const auto& data = batch.data;
+  const auto by_degrees = layout.traits.needs_degrees();
   return scales_of(layout, relation, edges.forward, rows,
-                   layout.traits.needs_degrees()
-                     ? batch.data.degrees[edges.destination]
-                     : none);
+                   by_degrees ? data.degrees[edges.destination] : no_degrees,
+                   by_degrees && !data.in_weights.empty()
+                     ? data.in_weights[edges.destination]
+                     : no_weights);
 }
 
 relation_scales scales_of(const model_layout& layout, std::size_t relation,
                           const csr& edges, std::int64_t rows,
-                          const pod_vector<std::int32_t>& degrees) {
+                          const pod_vector<std::int32_t>& degrees,
+                          const pod_vector<float>& in_weights) {
   switch (layout.traits.normalisation) {
   case term_normalisation::mean:
     break;
   case term_normalisation::symmetric:
-    return symmetric_scales(edges, rows, degrees);
+    return symmetric_scales(edges, rows, degrees, in_weights);
   case term_normalisation::unit:
     return unit_scales(rows);
   }
@@ -160,7 +181,8 @@ void relation_pass::sum(const_matrix x, std::int64_t begin, std::int64_t end,
     .columns = set_.forward->columns.data(),
     .x = x,
     .row_scale = some ? scales_.data() : scales.row.data(),
-    .column_scale = scales.column.empty() ? nullptr : scales.column.data()};
+    .column_scale = scales.column.empty() ? nullptr : scales.column.data(),
+    .values = set_.forward->weights_or_null()};
   const auto with_self = !self_scales().empty();
   if (with_self)
     scale_rows(x, self_scales().data(), begin, end, out);
@@ -213,7 +235,8 @@ void relation_pass::transposed_sum(const_matrix x, std::int64_t begin,
     .columns = some ? back_columns_.data() : set_.transposed->columns.data(),
     .x = x,
     .row_scale = scales.column.empty() ? nullptr : scales.column.data(),
-    .column_scale = some ? scales_.data() : scales.row.data()};
+    .column_scale = some ? scales_.data() : scales.row.data(),
+    .values = set_.transposed->weights_or_null()};
   run(task, begin, end, filled, out);
   const auto& self = self_scales();
   const auto self_rows = self.empty() ? 0 : set_.rows;

@@ -14,22 +14,31 @@ namespace graphmill {
 
 /// What a relation's sums are multiplied by, the same in all layers of a batch:
 ///
-///   m[i] = row[i] * sum over sampled j of column[j] * h[j]  +  self[i] * h[i]
+///   m[i] = row[i] * sum over sampled j of w[i, j] * column[j] * h[j]
+///          + self[i] * h[i]
+///
+/// with the weights w of edges (`csr::weights`), or 1 where they have none.
+/// With weights that are all 1 the bits are those without.
 struct relation_scales {
   pod_vector<float> row;    ///< [destinations]
   pod_vector<float> column; ///< [sources]; empty: all one.
   pod_vector<float> self;   ///< [destinations]; empty: no such term.
 };
 
-/// Mean over the sampled in-neighbours, zero if there are none.
+/// Mean over the sampled in-neighbours, by the weights of edges; zero if there
+/// are none, or if their weights add up to zero.
 relation_scales mean_scales(const csr& edges, std::int64_t rows);
 
 /// Symmetric normalisation with self-loops (Kipf and Welling, ICLR'17) by the
 /// in-degrees d of the full graph: neighbours weigh 1 / sqrt((d_i + 1) (d_j +
 /// 1)), times d_i / k_i if only k_i of d_i were sampled (unbiased, and exact
-/// with all of them); the node itself weighs 1 / (d_i + 1).
+/// with all of them); the node itself weighs 1 / (d_i + 1). Where edges have
+/// weights, their sums over the in-edges of the full graph stand for degrees in
+/// d + 1, and each neighbour weighs its edge's weight times as much.
+/// @param in_weights These sums; empty: edges have no weights.
 relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
-                                 const pod_vector<std::int32_t>& degrees);
+                                 const pod_vector<std::int32_t>& degrees,
+                                 const pod_vector<float>& in_weights);
 
 /// The sum over the sampled in-neighbours. It is not scaled up to those that
 /// were not sampled: a hub would then weigh as much as thousands of nodes.
@@ -41,10 +50,12 @@ relation_scales scales_of(const model_layout& layout, const minibatch& batch,
                           std::size_t relation, std::int64_t rows);
 
 /// The same of rows that are in no batch.
-/// @param degrees In-degrees as `symmetric_scales` takes them; else unused.
+/// @param degrees In-degrees as `symmetric_scales` takes them, and so
+/// @param in_weights; else unused.
 relation_scales scales_of(const model_layout& layout, std::size_t relation,
                           const csr& edges, std::int64_t rows,
-                          const pod_vector<std::int32_t>& degrees);
+                          const pod_vector<std::int32_t>& degrees,
+                          const pod_vector<float>& in_weights);
 
 /// The messages of one relation in one layer of one step, y += m(h) W, and
 /// their gradients. The cheapest of three ways is chosen by counts of rows and

@@ -75,7 +75,10 @@ edge_tensors edges_on(const at::Device& device, const csr& edges,
   const auto narrow = at::from_blob(const_cast<local_id*>(edges.columns.data()),
                                     {count}, at::kInt);
   const auto wide = at::from_blob(destinations.data(), {count}, at::kLong);
-  return {narrow.to(device, at::kLong), wide.clone().to(device), rows};
+  edge_tensors out{narrow.to(device, at::kLong), wide.clone().to(device), rows};
+  if (!edges.weights.empty())
+    out.weights = tensor_on(device, {edges.weights.data(), count, 1});
+  return out;
 }
 
 at::Tensor tensor_on(const at::Device& device, const_matrix from) {
@@ -105,6 +108,8 @@ at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
     messages = messages
                * scale_on(device, scales.column, h.size(0))
                    .index_select(0, edges.sources);
+  if (edges.weights.defined())
+    messages = messages * edges.weights;
   auto sum = sum_by(edges.destinations, messages, edges.rows)
              * scale_on(device, scales.row, edges.rows);
   if (epsilon.defined())

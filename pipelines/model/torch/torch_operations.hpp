@@ -17,6 +17,7 @@ struct edge_tensors {
   at::Tensor sources;      ///< [edges] int64
   at::Tensor destinations; ///< [edges] int64, ascending
   std::int64_t rows = 0;
+  at::Tensor weights = {}; ///< [edges, 1] Undefined: all are 1.
 };
 edge_tensors edges_on(const at::Device& device, const csr& edges,
                       std::int64_t rows);
@@ -38,7 +39,8 @@ at::Tensor sum_by(const at::Tensor& destinations, const at::Tensor& values,
 at::Tensor softmax_by(const at::Tensor& scores, const at::Tensor& to,
                       std::int64_t rows);
 
-/// The message m(h) of `relation_scales`, [rows, width of h].
+/// The message m(h) of `relation_scales`, with the weights of edges that have
+/// some, [rows, width of h].
 /// @param epsilon [1] As in `relation_pass::setting`; undefined: none.
 at::Tensor sum_messages(const at::Tensor& h, const edge_tensors& edges,
                         const relation_scales& scales,

@@ -8,12 +8,19 @@ using namespace graphmill::test;
 
 namespace {
 
+/// Two hops, with the weights of edges.
+sampling_scheme weighing(const memory_graph& graph) {
+  auto out = scheme_of(graph, {4, 2});
+  out.weights = true;
+  return out;
+}
+
 /// Daemons d0 and d1, of which one samples for others or both do.
 struct samplers {
   explicit samplers(std::uint64_t seed, std::uint32_t most_seeds = 1000)
-    : graph(random_graph(seed)),
+    : graph(with_weights(random_graph(seed), seed)),
       d(cut(graph, 2, random_assignment(graph, 2, seed)), seed),
-      scheme(std::make_shared<const sampling_scheme>(scheme_of(graph, {4, 2}))),
+      scheme(std::make_shared<const sampling_scheme>(weighing(graph))),
       here(d.sampler(d.local_sampling)) {
     for (auto& server : d.servers)
       post(server, serve_batches{"run",

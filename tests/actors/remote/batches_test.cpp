@@ -20,6 +20,7 @@ struct plain_fetched {
   std::vector<std::vector<float>> features;
   std::vector<std::vector<node_id>> embedding_rows;
   std::vector<std::vector<std::int32_t>> degrees;
+  std::vector<std::vector<float>> in_weights;
   std::vector<std::int64_t> labels;
   std::vector<node_id> seeds;
   friend bool operator==(const plain_fetched&, const plain_fetched&) = default;
@@ -27,7 +28,7 @@ struct plain_fetched {
 
 plain_fetched plain(const fetched_batch& batch, const cut_graph& graph) {
   plain_fetched out{
-    to_plain(batch.graph, graph), {}, {}, {}, list(batch.labels),
+    to_plain(batch.graph, graph), {}, {}, {}, {}, list(batch.labels),
     list(batch.original_seeds)};
   for (const auto& rows : batch.features)
     out.features.push_back(list(rows));
@@ -35,6 +36,8 @@ plain_fetched plain(const fetched_batch& batch, const cut_graph& graph) {
     out.embedding_rows.push_back(list(rows));
   for (const auto& values : batch.degrees)
     out.degrees.push_back(list(values));
+  for (const auto& sums : batch.in_weights)
+    out.in_weights.push_back(list(sums));
   return out;
 }
 
@@ -47,8 +50,10 @@ struct stages {
 std::vector<plain_fetched> batches(daemons& d, const stages& with,
                                    const memory_graph& graph, bool edge_ids) {
   constexpr std::size_t steps = 3;
-  const auto scheme = std::make_shared<const sampling_scheme>(
-    scheme_of(graph, {4, 3, -1}, false, edge_ids));
+  auto wanted = scheme_of(graph, {4, 3, -1}, false, edge_ids);
+  wanted.weights = graph.edges.front().weights.size() != 0;
+  const auto scheme =
+    std::make_shared<const sampling_scheme>(std::move(wanted));
   std::vector<std::shared_ptr<outcome<sample_answer>>> sampled;
   for (std::size_t s = 0; s < steps; ++s) {
     sample_job job;
@@ -116,6 +121,39 @@ CATCH_TEST_CASE("batches are the same over the wire", "[actors][remote]") {
                 == (seed % 2 == 0 && report.sampled_sources != 0));
   }
   CATCH_CHECK(requests > 300);
+}
+
+CATCH_TEST_CASE("batches with weights of edges are the same over the wire",
+                "[actors][remote][weights]") {
+  std::uint64_t with = 0, without = 0;
+  std::size_t weighed = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto plain_graph = with_values(random_graph(seed), seed);
+    for (const auto& graph : {plain_graph, with_weights(plain_graph, seed)}) {
+      daemons d{cut(graph, 3, random_assignment(graph, 3, seed),
+                    {seed % 3 == 1, false}),
+                seed};
+      const auto here =
+        batches(d, {d.sampler(d.local_sampling), d.fetcher(d.local_features)},
+                graph, false);
+      remote_feature_config small;
+      small.reply_bytes = 64 + 100 * (seed % 5);
+      small.window = 2;
+      const auto there = batches(
+        d, {d.sampler_over_wire(), d.fetcher_over_wire(small)}, graph, false);
+      CATCH_CHECK(here == there);
+      for (const auto& batch : here)
+        for (const auto& edges : batch.graph.edge_types)
+          weighed += edges.weights.size();
+      const auto report = d.remote->read();
+      CATCH_CHECK(report.failures == 0);
+      (graph.edges[0].weights.empty() ? without : with) += report.edge_ids_in;
+    }
+  }
+  CATCH_CHECK(without == 0);
+  CATCH_CHECK(with > 0);
+  CATCH_CHECK(weighed > 1000);
 }
 
 CATCH_TEST_CASE("features may be rounded on the wire", "[actors][remote]") {

@@ -188,6 +188,7 @@ struct daemons {
   fetcher_actor fetcher(std::vector<feature_service_actor> services) {
     batch_needs needs;
     needs.degrees = true;
+    needs.in_weights = true;
     return sim.own(
       spawn_fetcher(sim.system(), {graph.graph, std::move(services), needs, 1,
                                    timeout, pool, counters}));

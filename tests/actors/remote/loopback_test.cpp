@@ -48,6 +48,7 @@ public:
   fetcher_actor fetcher(bool remote) {
     batch_needs needs;
     needs.degrees = true;
+    needs.in_weights = true;
     return own(spawn_fetcher(*system_, {graph_.graph,
                                         remote ? far_.features : near_.features,
                                         needs, 2, 1min, pool_, counters_}));

@@ -6,6 +6,7 @@
 #include "tests/fuzz/registry.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -17,7 +18,7 @@ namespace graphmill::fuzz {
 
 namespace {
 
-dataset_info small_info() {
+dataset_info small_info(bool weighted = false) {
   dataset_info out;
   out.name = "small";
   out.node_types = {
@@ -26,7 +27,8 @@ dataset_info small_info() {
                      .name = "to",
                      .destination = 0,
                      .count = 50,
-                     .max_in_degree = 9}};
+                     .max_in_degree = 9,
+                     .weighted = weighted}};
   return out;
 }
 
@@ -55,24 +57,33 @@ void walk(const sampled_subgraph& batch) {
     }
   for (const auto id : nodes.ids)
     require(id >= 0 && id < 10, "a batch with a node that there is not");
+  require(edges.weights.empty() || edges.weights.size() == edges.sources.size(),
+          "a batch with weights of other edges than it has");
+  for (const auto weight : edges.weights)
+    require(weight >= 0 && std::isfinite(weight),
+            "a batch with a weight that is none");
 }
 
-void take_batch(const payload& from) {
+void take_batch(const payload& from, bool weighted) {
   const auto reply = decode_batch_reply(from);
   if (!reply || reply.value().too_large)
     return;
-  static const auto info = small_info();
+  const auto info = small_info(weighted);
+  auto scheme = two_hops();
+  scheme.weights = weighted;
   if (const auto got =
-        read_batch(info, two_hops(), asked, reply.value(), from, nullptr))
+        read_batch(info, scheme, asked, reply.value(), from, nullptr))
     walk(got.value());
 }
 
-void take_neighbours(const payload& from, draw_rule rule) {
+void take_neighbours(const payload& from, draw_rule rule,
+                     bool weighted = false) {
   const auto reply = decode_sample_reply(from);
   if (!reply || reply.value().answers.empty())
     return;
-  static const auto info = small_info();
+  static const auto info = small_info(true);
   neighbour_request request;
+  request.weights = weighted;
   request.hop = 1;
   request.rule = rule;
   request.edge_ids = true;
@@ -95,6 +106,24 @@ void take_neighbours(const payload& from, draw_rule rule) {
   merge.write_sources(sources.data());
   for (const auto source : sources)
     require(source >= 0 && source < 10, "a source that is no node");
+  std::vector<float> weights(weighted ? merge.sources() : 0);
+  if (weighted)
+    merge.write_weights(weights.data());
+  for (const auto weight : weights)
+    require(weight >= 0 && std::isfinite(weight), "a weight that is none");
+}
+
+void take_sums(const payload& from) {
+  static const auto info = small_info(true);
+  std::array<float, 2> sums{};
+  auto job = std::make_shared<remote_gather>(nullptr);
+  job->wanted = {{0, asked, {{gather_kind::in_weights, {}, sums.data()}}}};
+  const auto calls = cut_calls(info, job, 1 << 20, false);
+  require(calls.size() == 1, "a small job was cut");
+  if (!scatter(info, calls.front(), false, from))
+    return;
+  for (const auto sum : sums)
+    require(sum >= 0 && std::isfinite(sum), "a sum of weights that is none");
 }
 
 void take_values(const payload& from, bool half) {
@@ -113,17 +142,23 @@ void take_values(const payload& from, bool half) {
 
 void read_answer(std::string_view input) {
   const auto in = message_in(input);
-  switch (in.which % 5) {
+  switch (in.which % 8) {
   case 0:
-    return take_batch(in.data);
+    return take_batch(in.data, false);
   case 1:
     return take_neighbours(in.data, {2, draw_kind::without_replacement});
   case 2:
     return take_neighbours(in.data, {-1, draw_kind::without_replacement});
   case 3:
     return take_values(in.data, false);
-  default:
+  case 4:
     return take_values(in.data, true);
+  case 5:
+    return take_batch(in.data, true);
+  case 6:
+    return take_neighbours(in.data, {2, draw_kind::without_replacement}, true);
+  default:
+    return take_sums(in.data);
   }
 }
 
@@ -148,23 +183,34 @@ std::string rows_seed(std::size_t which, element type,
 
 std::vector<std::string> answers() {
   std::vector<std::string> out;
-  {
+  const auto weights = [](bulk_writer& arrays, std::vector<float> values) {
+    return arrays.add(element::float32, std::as_bytes(std::span{values}));
+  };
+  for (const std::size_t which : {0u, 5u}) {
     bulk_writer arrays;
     batch_reply reply;
     reply.nodes.push_back({{2, 4, 5}, arrays.add_integers(long_list{1, 2, 3})});
     reply.edges.push_back({arrays.add_counts(short_list{2, 2, 1, 0}),
                            arrays.add_integers(long_list{1, 2, 2, 3, 4}),
                            arrays.add_integers(long_list{5, 6, 7, 8, 9})});
-    out.push_back(answer_seed(0, reply, std::move(arrays)));
+    if (which == 5)
+      reply.edges[0].weights = weights(arrays, {0, 1, 0.5f, 2, 3});
+    out.push_back(answer_seed(which, reply, std::move(arrays)));
   }
-  for (const std::size_t which : {1u, 2u}) {
+  for (const std::size_t which : {1u, 2u, 6u}) {
     bulk_writer arrays;
     sample_reply reply;
     reply.answers.push_back({arrays.add_counts(short_list{2, 1}),
                              arrays.add_integers(long_list{1, 2, 9}),
                              arrays.add_integers(long_list{5, 6, 40})});
+    if (which == 6)
+      reply.answers[0].weights = weights(arrays, {0, 1, 0.5f});
     out.push_back(answer_seed(which, reply, std::move(arrays)));
   }
+  bulk_writer sums;
+  gather_reply of_weights;
+  of_weights.values = {weights(sums, {0, 2.5f})};
+  out.push_back(answer_seed(7, of_weights, std::move(sums)));
   const std::array singles{0.5f, 1.5f, 2.5f, 3.5f};
   out.push_back(
     rows_seed(3, element::float32, std::span<const float>{singles}));

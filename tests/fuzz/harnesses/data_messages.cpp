@@ -52,6 +52,7 @@ void arrays_of(const sample_reply& in, Visit visit) {
     visit(answer.counts);
     visit(answer.sources);
     visit(answer.edge_ids);
+    visit(answer.weights);
   }
 }
 template <class Visit>
@@ -76,6 +77,7 @@ void arrays_of(const batch_reply& in, Visit visit) {
     visit(list.counts);
     visit(list.sources);
     visit(list.edge_ids);
+    visit(list.weights);
   }
 }
 template <class Visit>
@@ -188,11 +190,12 @@ std::vector<std::string> data_messages() {
                                          99,
                                          2,
                                          {{1, two, true, a.ids, 0, 0},
-                                          {0, two, false, a.far, 5, 10}}},
+                                          {0, two, false, a.far, 5, 10, true}}},
                           std::move(a.writer)));
   some_arrays b;
-  out.push_back(data_seed(1, sample_reply{{{b.counts, b.ids, b.far}}, false},
-                          std::move(b.writer)));
+  out.push_back(
+    data_seed(1, sample_reply{{{b.counts, b.ids, b.far, b.floats}}, false},
+              std::move(b.writer)));
   some_arrays c;
   out.push_back(data_seed(
     2,
@@ -207,7 +210,8 @@ std::vector<std::string> data_messages() {
                           std::move(e.writer)));
   some_arrays f;
   out.push_back(data_seed(
-    5, batch_reply{{{{1, 3}, f.ids}}, {{f.counts, f.ids, f.far}}, false},
+    5,
+    batch_reply{{{{1, 3}, f.ids}}, {{f.counts, f.ids, f.far, f.floats}}, false},
     std::move(f.writer)));
   some_arrays g;
   out.push_back(data_seed(6, spread_request{"r", 1, 0, two, 4, 0, g.floats},

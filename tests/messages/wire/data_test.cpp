@@ -64,11 +64,13 @@ void digest(const payload& from, Decode decode) {
       use(list.ids);
     }
     for (const auto& list : got.value().edges)
-      for (const auto& array : {list.counts, list.sources, list.edge_ids})
+      for (const auto& array :
+           {list.counts, list.sources, list.edge_ids, list.weights})
         use(array);
   } else if constexpr (requires { got.value().answers; })
     for (const auto& answer : got.value().answers)
-      for (const auto& array : {answer.counts, answer.sources, answer.edge_ids})
+      for (const auto& array :
+           {answer.counts, answer.sources, answer.edge_ids, answer.weights})
         use(array);
   else
     for (const auto& query : got.value().queries) {
@@ -104,8 +106,11 @@ std::vector<payload> examples() {
   bulk_writer arrays;
   const std::vector<std::int32_t> counts{1, 2, 0, 300};
   sample_reply reply;
-  reply.answers.push_back({arrays.add_counts(counts), arrays.add_integers(ids),
-                           arrays.add_integers(ids)});
+  const std::vector<float> weights{0, 0.5F, 1, 2};
+  reply.answers.push_back(
+    {arrays.add_counts(counts), arrays.add_integers(ids),
+     arrays.add_integers(ids),
+     arrays.add(element::float32, std::as_bytes(std::span{weights}))});
   out.push_back(value_of(encode(reply, std::move(arrays))));
   arrays = {};
   gather_request gather{"run", 0, {}};
@@ -128,8 +133,10 @@ std::vector<payload> examples() {
   arrays = {};
   batch_reply sampled;
   sampled.nodes.push_back({{1, 1, 5}, arrays.add_integers(ids)});
-  sampled.edges.push_back({arrays.add_counts(counts), arrays.add_integers(ids),
-                           arrays.add_integers(ids)});
+  sampled.edges.push_back(
+    {arrays.add_counts(counts), arrays.add_integers(ids),
+     arrays.add_integers(ids),
+     arrays.add(element::float32, std::as_bytes(std::span{weights}))});
   out.push_back(value_of(encode(sampled, std::move(arrays))));
   arrays = {};
   spread_request query{"run", 1, 2, {10, draw_kind::with_replacement},
@@ -185,6 +192,34 @@ CATCH_TEST_CASE("messages about chances come back as they were",
   query.chances = arrays.add_integers(numbers{1, 2});
   CATCH_CHECK(decode_spread_request(value_of(encode(query, std::move(arrays))))
                 .has_error());
+}
+
+CATCH_TEST_CASE("weights of edges cross the wire, and cost nothing else",
+                "[messages][data][weights]") {
+  sample_request asked{"run", 0, 0, 1, {}};
+  asked.queries.push_back({0, {3}, false, {}});
+  const auto without = value_of(encode(asked, bulk_writer{}));
+  CATCH_CHECK(!value_of(decode_sample_request(without)).queries[0].weights);
+  asked.queries[0].weights = true;
+  const auto with = value_of(encode(asked, bulk_writer{}));
+  CATCH_CHECK(with.body.size() == without.body.size());
+  CATCH_CHECK(value_of(decode_sample_request(with)).queries[0].weights);
+
+  const std::vector<float> weights{0, 0.5F, 3e38F};
+  for (const auto kind : {element::float32, element::int32, element::uint8}) {
+    bulk_writer arrays;
+    sample_reply reply;
+    const auto bytes = std::as_bytes(std::span{weights});
+    reply.answers.push_back({{}, {}, {}, arrays.add(kind, bytes)});
+    const auto sent = value_of(encode(reply, std::move(arrays)));
+    const auto got = decode_sample_reply(sent);
+    CATCH_CHECK(got.has_value() == (kind == element::float32));
+    if (!got)
+      continue;
+    std::vector<float> back(got.value().answers[0].weights.count);
+    read_floats(got.value().answers[0].weights, sent.bulk, back.data());
+    CATCH_CHECK(back == weights);
+  }
 }
 
 CATCH_TEST_CASE("every kind of drawing crosses the wire", "[messages][data]") {

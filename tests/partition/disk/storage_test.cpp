@@ -37,6 +37,8 @@ void check_same(const shard& part, const neighbour_request& request) {
   CATCH_CHECK(list(a.counts) == list(b.counts));
   CATCH_CHECK(list(a.sources) == list(b.sources));
   CATCH_CHECK(list(a.edge_ids) == list(b.edge_ids));
+  CATCH_CHECK(list(a.weights) == list(b.weights));
+  CATCH_CHECK(b.weights.empty() != (request.weights && !b.sources.empty()));
   CATCH_CHECK(a.wide == b.wide);
 }
 
@@ -50,7 +52,7 @@ CATCH_TEST_CASE("neighbours from disk are those from memory",
                 "[partition][disk]") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     CATCH_INFO("seed " << seed);
-    const auto graph = random_graph(seed, {60, 40});
+    const auto graph = with_weights(random_graph(seed, {60, 40}), seed);
     const auto parts =
       cut(graph, 3, random_assignment(graph, 3, seed), {seed % 2 == 0});
     for (std::size_t e = 0; e < graph.edges.size(); ++e)
@@ -67,6 +69,7 @@ CATCH_TEST_CASE("neighbours from disk are those from memory",
         request.rule.kind = seed % 4 == 0 ? draw_kind::with_replacement
                                           : draw_kind::without_replacement;
         request.edge_ids = seed % 7 != 0;
+        request.weights = e % 2 == 0 && seed % 3 != 0;
         request.destinations = everything;
         check_same(*part, request);
       }
@@ -79,12 +82,13 @@ CATCH_TEST_CASE("a frontier of many pieces is sampled from disk as a whole",
   // A hub with a list of many pages.
   for (node_id i = 0; i < 9000; ++i)
     graph.edges[0].in[7].push_back(i);
+  graph = with_weights(std::move(graph), 3);
   const auto parts = whole(graph);
   std::vector<node_id> nodes(10000);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     nodes[i] = static_cast<node_id>((i * 7919) % nodes.size());
   for (std::int32_t fanout : {-1, 0, 1, 40}) {
-    neighbour_request request{9, 1, 0, {fanout}, true, nodes};
+    neighbour_request request{9, 1, 0, {fanout}, true, nodes, fanout != 1};
     check_same(*parts.shards[0], request);
   }
 }

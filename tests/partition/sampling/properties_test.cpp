@@ -70,6 +70,8 @@ void check_row(const memory_graph& graph, edge_type_id e,
                   == list[position]);
     if (ascending && i > begin)
       CATCH_REQUIRE(edges.edge_ids[i] > edges.edge_ids[i - 1]);
+    if (scheme.weights && !type.weights.empty())
+      CATCH_REQUIRE(edges.weights.at(i) == type.weights[node][position]);
   }
 }
 
@@ -101,6 +103,42 @@ CATCH_TEST_CASE("sampled edges are edges of the graph",
         check_row(graph, static_cast<edge_type_id>(e), scheme, batch, row);
     }
   }
+}
+
+CATCH_TEST_CASE("sampled edges have their weights, if these are wanted and "
+                "there are some",
+                "[partition][sampling][weights]") {
+  std::size_t weighed = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = with_weights(random_graph(seed), seed);
+    auto scheme = random_scheme(graph, seed);
+    scheme.weights = seed % 5 != 0;
+    const auto seeds = random_seeds(graph, seed);
+    const auto batch = sample_plain(whole(graph), scheme, seed, seeds);
+    for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+      const auto& edges = batch.edge_types[e];
+      const auto wanted = scheme.weights && e % 2 == 0;
+      CATCH_CHECK(edges.weights.size() == (wanted ? edges.sources.size() : 0));
+      weighed += edges.weights.size();
+      for (std::int64_t row = 0; row + 1 < std::ssize(edges.indptr); ++row)
+        check_row(graph, static_cast<edge_type_id>(e), scheme, batch, row);
+    }
+    for (part_id parts : {2, 5})
+      for (auto wide : {false, true}) {
+        CATCH_INFO("parts " << parts << " wide " << wide);
+        const auto owner = random_assignment(graph, parts, seed + 1);
+        CATCH_REQUIRE(
+          sample_plain(cut(graph, parts, owner, {wide}), scheme, seed, seeds)
+          == batch);
+      }
+    // Without edge ids, weights are the same.
+    scheme.edge_ids = false;
+    const auto plain = sample_plain(whole(graph), scheme, seed, seeds);
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      CATCH_CHECK(plain.edge_types[e].weights == batch.edge_types[e].weights);
+  }
+  CATCH_CHECK(weighed > 1000);
 }
 
 CATCH_TEST_CASE("parts do not matter", "[partition][sampling]") {
@@ -183,7 +221,7 @@ CATCH_TEST_CASE("slices of a node's sources are its sources",
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{stream_key(seed, purpose::split, 0, 0), 3};
-    const auto graph = random_graph(seed);
+    const auto graph = with_weights(random_graph(seed), seed);
     const auto cut_in_two = cut(graph, 2, random_assignment(graph, 2, seed),
                                 {draws.below(2) == 1, false});
     const auto e = static_cast<edge_type_id>(
@@ -195,11 +233,13 @@ CATCH_TEST_CASE("slices of a node's sources are its sources",
       neighbour_request request{seed, 2,          e, {0, random_kind(draws)},
                                 true, destination};
       request.rule.fanout = std::array{-1, 0, 1, 3, 7, 33, 50}[draws.below(7)];
+      request.weights = e % 2 == 0;
       neighbour_reply whole;
       value_of(sample_neighbours(part, request, whole));
       source_slice slice{1 + draws.below(5), 0};
       std::vector<std::byte> sources;
       std::vector<edge_id> edge_ids;
+      std::vector<float> weights;
       do {
         neighbour_reply some;
         value_of(sample_slice(part, request, slice, some));
@@ -208,10 +248,13 @@ CATCH_TEST_CASE("slices of a node's sources are its sources",
         sources.insert(sources.end(), some.sources.begin(), some.sources.end());
         edge_ids.insert(edge_ids.end(), some.edge_ids.begin(),
                         some.edge_ids.end());
+        weights.insert(weights.end(), some.weights.begin(), some.weights.end());
         slice.skip += slice.most;
       } while (slice.skip < whole.counts[0]);
       CATCH_CHECK(sources == list(whole.sources));
       CATCH_CHECK(edge_ids == list(whole.edge_ids));
+      CATCH_CHECK(weights == list(whole.weights));
+      CATCH_CHECK(weights.size() == (request.weights ? edge_ids.size() : 0));
       neighbour_reply beyond;
       slice.skip = 1000;
       value_of(sample_slice(part, request, slice, beyond));

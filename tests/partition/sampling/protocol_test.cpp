@@ -1,10 +1,12 @@
 #include "messages/base/random.hpp"
 #include "partition/sampling/id_table.hpp"
+#include "partition/sampling/reply_merge.hpp"
 #include "partition/sampling/slices.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 
 using namespace graphmill;
@@ -103,6 +105,54 @@ CATCH_TEST_CASE("bad answers are refused, a good one helps",
   CATCH_CHECK(sampler.done());
   CATCH_CHECK(error_of(sampler.finish_hop()).code == ec::internal);
   CATCH_CHECK(sampler.take().nodes[0].ids.size() == 4);
+}
+
+CATCH_TEST_CASE("weights are finite and none below 0, or they are refused",
+                "[partition][sampling][weights]") {
+  const auto none = std::numeric_limits<float>::quiet_NaN();
+  const auto endless = std::numeric_limits<float>::infinity();
+  CATCH_CHECK(are_weights({}));
+  for (const auto good : {0.0f, -0.0f, 1e-45f, 1.0f, 3e38f})
+    CATCH_CHECK(are_weights(std::vector{1.0f, good, 2.0f}));
+  for (const auto bad : {none, -none, endless, -endless, -1.0f, -1e-45f})
+    CATCH_CHECK_FALSE(are_weights(std::vector{1.0f, bad, 2.0f}));
+  auto weighted = cycle(6);
+  weighted.edges[0].weights.assign(6, {0.5f, 2});
+  const auto graph = whole(weighted);
+  auto scheme = scheme_of(weighted, {2});
+  scheme.weights = true;
+  batch_sampler sampler{*graph.graph, scheme, 7, nullptr};
+  value_of(sampler.start(ids{2, 3}));
+  const auto asked = sampler.requests()[0];
+  CATCH_REQUIRE(asked.request.weights);
+  const auto refused = [&](auto spoil) {
+    auto reply = answer(graph, asked);
+    spoil(reply.weights);
+    return error_of(sampler.accept(asked.slot, std::move(reply))).code
+           == ec::invalid_data;
+  };
+  CATCH_CHECK(refused([](auto& weights) { weights.resize(3); }));
+  CATCH_CHECK(refused([](auto& weights) { weights.resize(0); }));
+  CATCH_CHECK(refused([](auto& weights) { weights.push_back(1); }));
+  CATCH_CHECK(refused([](auto& weights) { weights[2] = -1; }));
+  CATCH_CHECK(refused([none](auto& weights) { weights[3] = none; }));
+  value_of(sampler.accept(asked.slot, answer(graph, asked)));
+  value_of(sampler.finish_hop());
+  const auto batch = sampler.take();
+  CATCH_CHECK(list(batch.edges[0].weights)
+              == std::vector<float>{0.5f, 2, 0.5f, 2});
+  CATCH_CHECK(batch.byte_size() == 4 * 8 + 3 * 8 + 4 * (4 + 8 + 4));
+}
+
+CATCH_TEST_CASE("weights of edges that have none are refused",
+                "[partition][sampling][weights]") {
+  const auto graph = whole(cycle(6));
+  const ids wanted{2};
+  neighbour_reply reply;
+  const auto refusal = error_of(sample_neighbours(
+    *graph.shards[0], {7, 1, 0, {2}, false, wanted, true}, reply));
+  CATCH_CHECK(refusal.code == ec::invalid_argument);
+  CATCH_CHECK_THAT(refusal.message, contains("which have none"));
 }
 
 CATCH_TEST_CASE("impossible requests are refused", "[partition][sampling]") {

@@ -15,8 +15,8 @@ plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph) {
     out.found.push_back(batch.nodes[t].found);
   }
   for (const auto& edges : batch.edges)
-    out.edge_types.push_back(
-      {list(edges.indptr), list(edges.sources), list(edges.edge_ids)});
+    out.edge_types.push_back({list(edges.indptr), list(edges.sources),
+                              list(edges.edge_ids), list(edges.weights)});
   return out;
 }
 
@@ -72,6 +72,17 @@ memory_graph random_graph(std::uint64_t seed, random_graph_options opts) {
   graph.target = static_cast<node_type_id>(draws.below(types));
   if (graph.nodes[graph.target].count == 0)
     graph.target = 0;
+  return graph;
+}
+
+memory_graph with_weights(memory_graph graph, std::uint64_t seed) {
+  random_stream draws{stream_key(seed, purpose::generate, 0, 0), 5};
+  for (std::size_t e = 0; e < graph.edges.size(); e += 2)
+    for (const auto& list : graph.edges[e].in) {
+      auto& weights = graph.edges[e].weights.emplace_back();
+      for (std::size_t i = 0; i < list.size(); ++i)
+        weights.push_back(draws.below(5) == 0 ? 0.0f : 2 * draws.uniform());
+    }
   return graph;
 }
 

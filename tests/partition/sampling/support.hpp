@@ -21,6 +21,7 @@ struct plain_batch {
     std::vector<std::int64_t> indptr;
     std::vector<local_id> sources;
     std::vector<edge_id> edge_ids;
+    std::vector<float> weights;
     friend bool operator==(const edges&, const edges&) = default;
   };
   std::vector<std::vector<node_id>> nodes; ///< Per type.
@@ -48,6 +49,9 @@ struct random_graph_options {
 /// A few node types and edge types, with isolated nodes, self-loops and
 /// parallel edges, and perhaps a type without nodes.
 memory_graph random_graph(std::uint64_t seed, random_graph_options opts = {});
+
+/// The same with weights of edges of every second type, of which some are 0.
+memory_graph with_weights(memory_graph graph, std::uint64_t seed);
 
 /// A few distinct nodes of the target type.
 std::vector<node_id> random_seeds(const memory_graph& graph,

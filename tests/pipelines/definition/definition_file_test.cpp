@@ -34,6 +34,7 @@ CATCH_TEST_CASE("what is left out has its default", "[definition]") {
   CATCH_CHECK(def.model.embedding == 64);
   CATCH_CHECK(def.model.weights.empty());
   CATCH_CHECK_FALSE((def.model.residual || def.model.jumping));
+  CATCH_CHECK(def.model.edge_weights == edge_weight_use::use);
   CATCH_CHECK(def.trainer.threads == 0);
   CATCH_CHECK(def.trainer.device == "cpu");
   CATCH_CHECK(def.optimizer.kind == optimizer_kind::adam);
@@ -74,7 +75,7 @@ model: {kind: gat, hidden: 12, heads: 6, dropout: 0.25, embedding: 8,
         layer_norm: true, weights: a/w.safetensors, residual: true,
         jumping: false, embedding_scale: 0.5, output_heads: 3,
         attention_dropout: 0.375, attention_residual: true,
-        message_dropout: 0.4375}
+        message_dropout: 0.4375, edge_weights: ignore}
 trainer: {replicas: {min: 6, max: 7}, threads: 9, device: "cuda:1",
           step_timeout: 60, sizes: [0/0:7, 3/17:6]}
 optimizer:
@@ -119,9 +120,9 @@ labels: genre
                                            64u << 20, cache_order::degree,
                                            0.01});
   CATCH_CHECK(def.model
-              == definition::model_section{model_kind::gat, 12, 6, 0.25, 8,
-                                           true, "a/w.safetensors", true, false,
-                                           0.5, 3, 0.375, true, 0.4375});
+              == definition::model_section{
+                model_kind::gat, 12, 6, 0.25, 8, true, "a/w.safetensors", true,
+                false, 0.5, 3, 0.375, true, 0.4375, edge_weight_use::ignore});
   CATCH_CHECK(
     def.trainer
     == definition::trainer_section{7, 9, "cuda:1", 60, 6, {"0/0:7", "3/17:6"}});

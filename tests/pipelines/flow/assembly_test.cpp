@@ -81,6 +81,49 @@ CATCH_TEST_CASE("edge types are merged row by row", "[pipelines][assembly]") {
               == locals{0, 0, 0});
 }
 
+CATCH_TEST_CASE("weights go with their edges",
+                "[pipelines][assembly][weights]") {
+  auto weighted = cycle(6);
+  for (std::size_t i = 0; i < 6; ++i) // From i - 1, and from i + 1.
+    weighted.edges[0].weights.push_back({float(i), 10 + float(i)});
+  auto scheme = scheme_of(weighted, {-1, -1});
+  scheme.weights = true;
+  const auto graph = whole(weighted);
+  for (auto merged : {true, false}) {
+    const auto batch = value_of(assemble(sampled(graph, scheme, {2, 3}),
+                                         {merged, false, true, true},
+                                         graph.graph->info(), nullptr));
+    const auto& relation = batch.relations.at(0);
+    // Rows 2, 3, 1, 4, and by source of 2, 3, 1, 4, 0, 5.
+    CATCH_CHECK(list(relation.forward.weights)
+                == std::vector<float>{2, 12, 3, 13, 1, 11, 4, 14});
+    CATCH_CHECK(list(relation.transposed[0].weights)
+                == std::vector<float>{3, 11, 12, 4, 2, 13, 1, 14});
+    CATCH_CHECK(list(relation.transposed[1].weights)
+                == std::vector<float>{3, 12, 2, 13});
+  }
+}
+
+CATCH_TEST_CASE("edges without weights weigh 1 where they are merged with "
+                "others",
+                "[pipelines][assembly][weights]") {
+  memory_graph graph;
+  graph.nodes = {{"n", 3}};
+  graph.edges = {{0, "a", 0, {{1}, {}, {0, 1}}},
+                 {0, "b", 0, {{2, 1}, {0}, {}}, {{5, 6}, {7}, {}}}};
+  auto scheme = scheme_of(graph, {-1, -1});
+  const auto forward = [&] {
+    auto batch = value_of(assemble(sampled(whole(graph), scheme, {0}),
+                                   {true, false, false},
+                                   whole(graph).graph->info(), nullptr));
+    return list(batch.relations.at(0).forward.weights);
+  };
+  CATCH_CHECK(forward().empty());
+  scheme.weights = true;
+  // Row 0: a 1, b 2 1; row 1: b 0; row 2: a 0 1.
+  CATCH_CHECK(forward() == std::vector<float>{1, 5, 6, 7, 1, 1});
+}
+
 CATCH_TEST_CASE("merging needs one node type", "[pipelines][assembly]") {
   memory_graph graph;
   graph.nodes = {{"a", 1}, {"b", 1}};

@@ -55,3 +55,52 @@ CATCH_TEST_CASE("a batch holds a byte for each label that a seed may have",
   CATCH_CHECK(bound_bytes(label_kind::multi_label, 2000)
               == bound_bytes(label_kind::classes, 2000) + 1000 * 300);
 }
+
+CATCH_TEST_CASE("a batch holds a number for each weight of an edge",
+                "[pipelines][flow][weights]") {
+  auto info = info_with_labels(label_kind::classes);
+  info.edge_types[0].weighted = true;
+  sampling_scheme scheme{.fanouts = {{2}, {2}}};
+  batch_needs needs;
+  const auto bound = bound_of(info, scheme, 5);
+  const auto edges = std::uint64_t(bound.edges[0]);
+  CATCH_REQUIRE(edges == 10 + 20);
+  const auto without = bytes_of(bound, info, needs, scheme);
+  scheme.weights = needs.weights = true;
+  // In the CSR, in the transposed one of layer 2, and while they are sampled.
+  CATCH_CHECK(bytes_of(bound, info, needs, scheme) == without + edges * 3 * 4);
+  needs.in_weights = true;
+  CATCH_CHECK(bytes_of(bound, info, needs, scheme)
+              == without + edges * 3 * 4 + std::uint64_t(bound.nodes[0]) * 4);
+  // Merged with a type that has none, they are held again, for all edges.
+  info.edge_types.push_back({0, "likes", 0, 5000, 10, dtype::int32});
+  needs.in_weights = false;
+  for (auto& fanouts : scheme.fanouts)
+    fanouts.push_back(2);
+  const auto two = bound_of(info, scheme, 5);
+  const auto weighted = std::uint64_t(two.edges[0]);
+  const auto all = weighted + std::uint64_t(two.edges[1]);
+  const auto merged = bytes_of(two, info, needs, scheme);
+  needs.weights = false;
+  CATCH_CHECK(merged
+              == bytes_of(two, info, needs, scheme)
+                   + 4 * (2 * weighted + 2 * all));
+}
+
+CATCH_TEST_CASE("a sampled batch holds the weights that came",
+                "[pipelines][flow][weights]") {
+  sampled_subgraph graph;
+  graph.hops = 2;
+  graph.nodes.resize(1);
+  graph.nodes[0].ids.resize(3);
+  graph.nodes[0].found = {2, 3, 3};
+  graph.edges.resize(1);
+  graph.edges[0].indptr.resize(4);
+  graph.edges[0].sources.resize(3);
+  const auto info = info_with_labels(label_kind::classes);
+  const auto without = bytes_of(graph, info, {});
+  graph.edges[0].weights.resize(3);
+  batch_needs needs;
+  needs.weights = true;
+  CATCH_CHECK(bytes_of(graph, info, needs) == without + 2 * 3 * 4);
+}

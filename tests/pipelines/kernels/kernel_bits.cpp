@@ -106,6 +106,26 @@ void sums(printer& out) {
   }
 }
 
+void weighted_sums(printer& out) {
+  const auto graph = out.make_edges();
+  for (const auto width : widths) {
+    const auto x = out.numbers(sources * width);
+    const auto column_scale = out.numbers(sources);
+    const auto weights = out.numbers(std::ssize(graph.columns));
+    for (const auto scaled : {false, true})
+      for (const auto accumulate : {std::int64_t{0}, rows / 2}) {
+        auto sum = out.numbers(rows * width);
+        run({.indptr = graph.indptr.data(),
+             .columns = graph.columns.data(),
+             .x = {x.data(), sources, width},
+             .column_scale = scaled ? column_scale.data() : nullptr,
+             .values = weights.data()},
+            0, rows, accumulate, {sum.data(), rows, width});
+        out.take(sum);
+      }
+  }
+}
+
 void maxima(printer& out) {
   const auto graph = out.make_edges();
   for (const auto width : widths) {
@@ -366,5 +386,7 @@ int main() {
   out.print("projected-attention");
   steps(out);
   out.print("optimizer");
+  weighted_sums(out);
+  out.print("weighted-sums");
   return 0;
 }

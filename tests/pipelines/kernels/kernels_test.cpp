@@ -64,6 +64,56 @@ CATCH_TEST_CASE("a gather sum is the sum of the rows that it names",
   CATCH_CHECK(out == std::vector<float>{3, 0, 18});
   add_rows({x.data(), 3, 1}, into);
   CATCH_CHECK(out == std::vector<float>{4, 2, 22});
+  const std::vector<float> weights{2, 3, 1, 0, 5};
+  task.values = weights.data();
+  run(task, 0, 3, 0, into); // 2 * 2 + 3 * 4; 4 + 5 * 2 * 8.
+  CATCH_CHECK(out == std::vector<float>{8, 0, 42});
+  task.column_scale = task.row_scale = nullptr;
+  run(task, 0, 3, 0, into);
+  CATCH_CHECK(out == std::vector<float>{16, 0, 44});
+}
+
+CATCH_TEST_CASE("gather sums with weights of 1 have the bits of those without",
+                "[kernels][weights]") {
+  const auto width = GENERATE(1, 3, 16, 31, 100, 256, 301);
+  const auto scaled = GENERATE(false, true);
+  CATCH_INFO("width " << width << ", scaled " << scaled << ", seed 6");
+  std::mt19937_64 random{6};
+  const int rows = 700;
+  const int sources = 90;
+  const random_csr edges{random, rows, sources};
+  const auto x = random_values(random, sources * width);
+  const auto row_scale = random_values(random, rows);
+  const auto column_scale = random_values(random, sources);
+  const auto before = random_values(random, rows * width);
+  gather_sum task{.indptr = edges.indptr.data(),
+                  .columns = edges.columns.data(),
+                  .x = {x.data(), sources, width},
+                  .row_scale = row_scale.data(),
+                  .column_scale = scaled ? column_scale.data() : nullptr};
+  auto without = before;
+  run(task, 0, rows, 200, {without.data(), rows, width});
+  const std::vector<float> ones(edges.columns.size(), 1.0f);
+  task.values = ones.data();
+  auto with = before;
+  run(task, 0, rows, 200, {with.data(), rows, width});
+  CATCH_CHECK(with == without);
+  const auto weights = random_values(random, edges.columns.size());
+  task.values = weights.data();
+  run(task, 0, rows, 0, {with.data(), rows, width});
+  double worst = 0;
+  for (int i = 0; i < rows; ++i)
+    for (int c = 0; c < width; ++c) {
+      double sum = 0;
+      for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
+        const auto j = edges.columns[e];
+        sum += double(weights[e]) * (scaled ? column_scale[j] : 1.0f)
+               * x[j * width + c];
+      }
+      worst =
+        std::max(worst, std::abs(row_scale[i] * sum - with[i * width + c]));
+    }
+  CATCH_CHECK(worst < 1e-4);
 }
 
 CATCH_TEST_CASE("gather sums of any width equal plain loops", "[kernels]") {

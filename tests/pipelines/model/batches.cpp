@@ -23,6 +23,7 @@ struct sampler {
   std::vector<std::map<node_id, local_id>> known;
   std::vector<std::vector<std::int64_t>> found;
   std::vector<std::vector<std::vector<local_id>>> rows; ///< Per edge type.
+  std::vector<std::vector<std::vector<float>>> weights; ///< Likewise.
 
   local_id local(node_type_id type, node_id node) {
     const auto [at, fresh] =
@@ -44,6 +45,11 @@ struct sampler {
         auto& row = rows[e].emplace_back();
         for (std::size_t k = 0; k < taken; ++k)
           row.push_back(local(types[e].source, list[k]));
+        auto& weights_of_row = weights[e].emplace_back(taken, 1.0f);
+        if (types[e].weighted)
+          std::copy_n(
+            graph.in_weights[e][nodes[types[e].destination][i]].begin(), taken,
+            weights_of_row.begin());
       }
     }
     for (std::size_t t = 0; t < nodes.size(); ++t)
@@ -51,23 +57,31 @@ struct sampler {
   }
 };
 
-csr to_csr(const std::vector<std::vector<local_id>>& rows) {
+using id_rows = std::vector<std::vector<local_id>>;
+using weight_rows = std::vector<std::vector<float>>;
+
+csr to_csr(const id_rows& rows, const weight_rows& weights, bool weighted) {
   csr out;
   out.indptr.push_back(0);
-  for (const auto& row : rows) {
-    assign(out.columns, row);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    assign(out.columns, rows[i]);
+    if (weighted)
+      assign(out.weights, weights[i]);
     out.indptr.push_back(static_cast<std::int64_t>(out.columns.size()));
   }
   return out;
 }
 
-csr transpose(const std::vector<std::vector<local_id>>& rows,
+csr transpose(const id_rows& rows, const weight_rows& weights, bool weighted,
               std::int64_t destinations, std::int64_t sources) {
-  std::vector<std::vector<local_id>> lists(sources);
+  id_rows lists(sources);
+  weight_rows turned(sources);
   for (std::int64_t i = 0; i < destinations; ++i)
-    for (auto source : rows[i])
-      lists[source].push_back(static_cast<local_id>(i));
-  return to_csr(lists);
+    for (std::size_t k = 0; k < rows[i].size(); ++k) {
+      lists[rows[i][k]].push_back(static_cast<local_id>(i));
+      turned[rows[i][k]].push_back(weights[i][k]);
+    }
+  return to_csr(lists, turned, weighted);
 }
 
 /// A row of features as a batch holds it.
@@ -95,6 +109,48 @@ std::int32_t toy_graph::in_degree(node_type_id type, node_id node) const {
     if (info.edge_types[e].destination == type)
       degree += in_lists[e][node].size();
   return static_cast<std::int32_t>(degree);
+}
+
+float toy_graph::in_weight(node_type_id type, node_id node) const {
+  double sum = 0;
+  for (std::size_t e = 0; e < in_lists.size(); ++e) {
+    if (info.edge_types[e].destination != type)
+      continue;
+    if (!info.edge_types[e].weighted) {
+      sum += double(in_lists[e][node].size());
+      continue;
+    }
+    double of_type = 0; // On record as a float.
+    for (const auto weight : in_weights[e][node])
+      of_type += weight;
+    sum += static_cast<float>(of_type);
+  }
+  return static_cast<float>(sum);
+}
+
+void add_weights(toy_graph& graph, std::mt19937_64& random) {
+  std::uniform_real_distribution<float> value{0, 2};
+  const auto types = graph.in_lists.size();
+  graph.in_weights.assign(types, {});
+  for (std::size_t e = 0; e < types; ++e) {
+    if (types > 1 && e == 1)
+      continue;
+    graph.info.edge_types[e].weighted = true;
+    for (std::size_t i = 0; i < graph.in_lists[e].size(); ++i)
+      for (auto& weights = graph.in_weights[e].emplace_back();
+           weights.size() < graph.in_lists[e][i].size();)
+        weights.push_back(i == 2 || random() % 6 == 0 ? 0 : value(random));
+  }
+}
+
+void add_ones(toy_graph& graph) {
+  graph.in_weights.clear();
+  for (std::size_t e = 0; e < graph.in_lists.size(); ++e) {
+    graph.info.edge_types[e].weighted = true;
+    auto& lists = graph.in_weights.emplace_back();
+    for (const auto& list : graph.in_lists[e])
+      lists.emplace_back(list.size(), 1.0f);
+  }
 }
 
 toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
@@ -135,6 +191,14 @@ std::vector<model_kind> all_kinds() {
   return out;
 }
 
+std::vector<model_kind> weighing_kinds() {
+  std::vector<model_kind> out;
+  for (const auto& traits : model_kinds)
+    if (traits.weighs_edges())
+      out.push_back(traits.kind);
+  return out;
+}
+
 void add_attention_options(definition& def) {
   const auto& traits = traits_of(def.model.kind);
   if (!traits.attends())
@@ -172,6 +236,7 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
   work.known.resize(info.node_types.size());
   work.found.resize(info.node_types.size());
   work.rows.resize(info.edge_types.size());
+  work.weights.resize(info.edge_types.size());
   for (auto seed : seeds)
     work.local(info.target, seed);
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
@@ -189,6 +254,7 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
     auto& features = data.features.emplace_back();
     auto& table_rows = data.embedding_rows.emplace_back();
     auto& degrees = data.degrees.emplace_back();
+    auto& in_weights = data.in_weights.emplace_back();
     const auto width = info.node_types[t].feature_width;
     for (auto node : work.nodes[t]) {
       if (width != 0)
@@ -199,6 +265,9 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
         table_rows.push_back(node);
       if (needs.degrees)
         degrees.push_back(graph.in_degree(static_cast<node_type_id>(t), node));
+      if (needs.in_weights)
+        in_weights.push_back(
+          graph.in_weight(static_cast<node_type_id>(t), node));
     }
   }
   const auto& target = info.node_types[info.target];
@@ -213,24 +282,31 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
   assign(data.original_seeds, seeds);
   out.global_seeds = static_cast<std::int64_t>(seeds.size());
 
-  std::vector<std::vector<std::vector<local_id>>> lists = work.rows;
+  auto lists = work.rows;
+  auto weights = work.weights;
   if (needs.merged_relations)
     for (std::size_t e = 1; e < lists.size(); ++e)
-      for (std::size_t i = 0; i < lists[0].size(); ++i)
+      for (std::size_t i = 0; i < lists[0].size(); ++i) {
         lists[0][i].insert(lists[0][i].end(), lists[e][i].begin(),
                            lists[e][i].end());
+        weights[0][i].insert(weights[0][i].end(), weights[e][i].begin(),
+                             weights[e][i].end());
+      }
   const auto count = needs.merged_relations ? 1 : lists.size();
   for (std::size_t r = 0; r < count; ++r) {
     auto& relation = out.relations.emplace_back();
     relation.source = info.edge_types[r].source;
     relation.destination = info.edge_types[r].destination;
-    relation.forward = to_csr(lists[r]);
+    const auto weighted =
+      needs.weights && (needs.merged_relations || info.edge_types[r].weighted);
+    relation.forward = to_csr(lists[r], weights[r], weighted);
     for (int l = 0; l < layers; ++l) {
       auto& back = relation.transposed.emplace_back();
       if (l == 0 && !needs.input_gradient)
         continue;
       const auto& found = work.found;
-      back = transpose(lists[r], found[relation.destination][layers - l - 1],
+      back = transpose(lists[r], weights[r], weighted,
+                       found[relation.destination][layers - l - 1],
                        found[relation.source][layers - l]);
     }
   }

@@ -17,12 +17,16 @@ struct toy_graph {
   dataset_info info;
   /// in_lists[edge type][destination] = sources.
   std::vector<std::vector<std::vector<node_id>>> in_lists;
+  /// The same of weights; no lists of an edge type: it has none.
+  std::vector<std::vector<std::vector<float>>> in_weights{};
   std::vector<std::vector<float>> features; ///< Per node type, may be empty.
   std::vector<std::int64_t> labels;         ///< Of the target type.
   /// [nodes, bytes of a row] If its nodes have rows of labels.
   std::vector<std::uint8_t> label_rows{};
 
   std::int32_t in_degree(node_type_id type, node_id node) const;
+  /// Of all edge types together; edges without a weight count 1.
+  float in_weight(node_type_id type, node_id node) const;
 };
 
 struct toy_options {
@@ -34,8 +38,18 @@ struct toy_options {
 };
 toy_graph random_graph(std::mt19937_64& random, const toy_options& options);
 
+/// Gives edges weights from 0 to 2, of all types but one, if there are several.
+/// Some are 0, and so are all into node 2.
+void add_weights(toy_graph& graph, std::mt19937_64& random);
+
+/// Gives all edges the weight 1.
+void add_ones(toy_graph& graph);
+
 /// For `GENERATE(from_range(...))`.
 std::vector<model_kind> all_kinds();
+
+/// Those that weights of edges can be used by.
+std::vector<model_kind> weighing_kinds();
 
 /// Sets what only kinds that attend take notice of, if this is one.
 void add_attention_options(definition& def);

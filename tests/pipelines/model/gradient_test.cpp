@@ -121,6 +121,28 @@ CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
   check_gradients(def, graph, {2, 0, 5}, fanout, random);
 }
 
+CATCH_TEST_CASE("gradients with weights of edges equal numeric derivatives",
+                "[compute][weights]") {
+  const auto kind = GENERATE(from_range(weighing_kinds()));
+  const auto layers = GENERATE(1, 2, 3);
+  const auto fanout = GENERATE(-1, 2);
+  const auto featureless = GENERATE(false, true);
+  const auto seed = 1000 * int(kind) + 10 * layers + 7;
+  CATCH_INFO("kind " << int(kind) << ", layers " << layers << ", fanout "
+                     << fanout << ", featureless " << featureless << ", seed "
+                     << seed);
+  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  const auto def = small_definition(kind, layers);
+  auto options = traits_of(kind).typed ? small_typed : toy_options{};
+  if (!traits_of(kind).typed)
+    options.edges = {{0, 0}, {0, 0}}; // Merged with one without weights.
+  if (featureless && !traits_of(kind).typed)
+    options.widths = {0};
+  auto graph = random_graph(random, options);
+  add_weights(graph, random);
+  check_gradients(def, graph, {2, 0, 5}, fanout, random);
+}
+
 CATCH_TEST_CASE("gradients with dropout of messages alone", "[compute]") {
   const auto kind = GENERATE(model_kind::gat, model_kind::gatv2);
   const auto layers = GENERATE(1, 2);

@@ -53,6 +53,8 @@ memory_graph stored(const toy_graph& graph) {
     const auto& type = info.edge_types[e];
     out.edges.push_back(
       {type.source, type.name, type.destination, graph.in_lists[e]});
+    if (type.weighted)
+      out.edges.back().weights = graph.in_weights[e];
   }
   return out;
 }
@@ -118,6 +120,37 @@ CATCH_TEST_CASE("layer by layer gives what batches with all neighbours give",
   check_close(values_of(got.logits.view), want.logits);
   check_close(values_of(got.embeddings[0].view), want.embeddings);
   CATCH_CHECK(got.file_bytes == 0);
+}
+
+CATCH_TEST_CASE("layer by layer weighs edges as batches do, in any parts",
+                "[compute][weights]") {
+  const auto kind = GENERATE(from_range(weighing_kinds()));
+  const auto extras = GENERATE(false, true);
+  CATCH_INFO("kind " << int(kind) << ", extras " << extras);
+  auto toy = graph_for(kind);
+  auto def = definition_for(kind, 2, extras);
+  std::mt19937_64 random{43};
+  add_weights(toy, random);
+  std::vector<node_id> everyone(1100);
+  std::iota(everyone.begin(), everyone.end(), node_id{0});
+  const auto graph = stored(toy);
+  const auto cut_up = cut(graph, 3, random_assignment(graph, 3, 5));
+  std::vector<std::vector<float>> logits;
+  for (const auto use : {edge_weight_use::use, edge_weight_use::ignore}) {
+    def.model.edge_weights = use;
+    const auto batchwise = value_of(replica::create(def, toy.info));
+    batch_output want;
+    value_of(batchwise->evaluate(make_batch(toy, def, everyone), &want));
+    const auto one = model_over(whole(graph), def, *batchwise,
+                                {.threads = 2, .memory_bytes = all_memory});
+    const auto three = model_over(cut_up, def, *batchwise,
+                                  {.threads = 1, .memory_bytes = all_memory});
+    logits.push_back(values_of(value_of(one->run({})).logits.view));
+    check_close(logits.back(), want.logits);
+    CATCH_CHECK(values_of(value_of(three->run({})).logits.view)
+                == logits.back());
+  }
+  CATCH_CHECK(logits[0] != logits[1]);
 }
 
 CATCH_TEST_CASE("layer by layer gives the same bits for any threads and parts, "

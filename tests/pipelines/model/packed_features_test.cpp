@@ -65,8 +65,15 @@ std::vector<node_id> seeds_of(node_id count) {
 CATCH_TEST_CASE("packed features train like dense ones", "[compute]") {
   const auto kind = GENERATE(from_range(all_kinds()));
   const auto hidden = GENERATE(4, 20); // Narrower and wider than the features.
-  CATCH_INFO("kind " << int(kind) << ", hidden " << hidden << ", seed 31");
-  const auto dense = sparse_graph(kind);
+  const auto weighted = GENERATE(false, true);
+  if (weighted && !traits_of(kind).weighs_edges())
+    return;
+  CATCH_INFO("kind " << int(kind) << ", hidden " << hidden << ", weighted "
+                     << weighted << ", seed 31");
+  auto dense = sparse_graph(kind);
+  std::mt19937_64 random{32};
+  if (weighted)
+    add_weights(dense, random);
   const auto sparse = packed(dense);
   auto def = small_definition(kind, 2);
   def.model.hidden = hidden;

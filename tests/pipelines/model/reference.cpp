@@ -108,11 +108,24 @@ void reference_model::message(int l, std::size_t relation,
     return add_to(sum,
                   relational(l, relation, source, in[ends.destination][i], i));
   row mean(layout_.layers[l].types[ends.source].in);
+  const auto weight_of = [&edges](std::int64_t e) {
+    return edges.weights.empty() ? 1.0 : double(edges.weights[e]);
+  };
+  double total = 0;
+  for (auto e = begin; e < end; ++e)
+    total += weight_of(e);
+  const auto in_weight = [this](std::int64_t node) {
+    return batch_.data.in_weights.empty() || batch_.data.in_weights[0].empty()
+             ? double(batch_.data.degrees[0][node])
+             : double(batch_.data.in_weights[0][node]);
+  };
   for (auto e = begin; e < end; ++e) {
     const auto j = edges.columns[e];
+    if (weight_of(e) == 0)
+      continue;
     const auto unit = layout_.traits.kind == model_kind::gin
                       || layout_.traits.kind == model_kind::sage_sum;
-    double scale = unit ? 1 : 1.0 / double(end - begin);
+    double scale = weight_of(e) / (unit ? 1 : total);
     if (layout_.traits.kind == model_kind::hetero_sage)
       scale /=
         double(std::count_if(layout_.relations.begin(), layout_.relations.end(),
@@ -121,13 +134,13 @@ void reference_model::message(int l, std::size_t relation,
                              }));
     if (layout_.traits.kind == model_kind::gcn) {
       const double di = batch_.data.degrees[0][i];
-      const double dj = batch_.data.degrees[0][j];
-      scale *= di / std::sqrt((di + 1) * (dj + 1));
+      scale = weight_of(e) * di / double(end - begin)
+              / std::sqrt((in_weight(i) + 1) * (in_weight(j) + 1));
     }
     add_to(mean, source[j], scale);
   }
   if (layout_.traits.kind == model_kind::gcn)
-    add_to(mean, source[i], 1.0 / (batch_.data.degrees[0][i] + 1.0));
+    add_to(mean, source[i], 1.0 / (in_weight(i) + 1.0));
   if (layout_.traits.kind == model_kind::gin)
     add_to(
       mean, source[i],

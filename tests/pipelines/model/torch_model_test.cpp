@@ -39,14 +39,21 @@ CATCH_TEST_CASE("fused kernels and libtorch's operations agree", "[compute]") {
   const auto widths =
     GENERATE(std::vector<std::int64_t>{7}, std::vector<std::int64_t>{0},
              std::vector<std::int64_t>{150});
-  CATCH_INFO("kind " << int(kind) << ", width " << widths[0] << ", seed 3");
+  const auto weighted = GENERATE(false, true);
+  if (weighted && !traits_of(kind).weighs_edges())
+    return;
+  CATCH_INFO("kind " << int(kind) << ", width " << widths[0] << ", weighted "
+                     << weighted << ", seed 3");
   std::mt19937_64 random{3};
   toy_options options{.nodes = {300}, .widths = widths, .edges = {{0, 0}}};
   if (traits_of(kind).typed)
     options = {.nodes = {300, 200},
                .widths = {widths[0], 9},
                .edges = {{1, 0}, {0, 1}, {0, 0}}};
-  const auto graph = random_graph(random, options);
+  auto graph = random_graph(random, options);
+  std::mt19937_64 more{4};
+  if (weighted)
+    add_weights(graph, more);
   auto def = small_definition(kind, 2);
   def.model.hidden = 32;
   def.model.dropout = 0.4;

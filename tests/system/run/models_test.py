@@ -8,6 +8,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
 import runs
+from edge_weights import random_weights, weighted
 from exactness_test import write_typed_set
 from numpy_models import KINDS, Folder, Model, cross_entropy
 from runs import merged, model_kinds, small_rmat
@@ -31,6 +32,10 @@ class Models(runs.Workplace):
         cls.typed = cls.top / "typed"
         imported("npy", write_typed_set(cls.top / "source"), "--reverse",
                  "--out", cls.typed)
+        cls.weighted = weighted(cls.data, cls.top / "weighted", random_weights)
+        first = Folder(cls.typed).edge_types()[:-1]  # The last one has none.
+        cls.typed_weighted = weighted(
+            cls.typed, cls.top / "typed-weighted", random_weights, first)
 
     def test_all_kinds_are_here(self):
         self.assertEqual(sorted(KINDS), sorted(model_kinds()))
@@ -63,12 +68,20 @@ class Models(runs.Workplace):
         self.check({"kind": "hgt", "jumping": True, "residual": True,
                     "attention_dropout": 0.25}, self.typed)
 
+    def test_weights_of_edges(self):
+        for kind in ("gcn", "sage", "sage_sum", "gin"):
+            self.check({"kind": kind}, self.weighted)
+        for kind in ("rgcn", "hetero_sage"):
+            self.check({"kind": kind}, self.typed_weighted)
+        self.check({"kind": "gat", "edge_weights": "ignore"}, self.weighted)
+        self.check({"kind": "gcn", "edge_weights": "ignore"}, self.weighted)
+
     def check(self, model, data):
         definition = merged(DEFINITION, {"model": model})
         # Fields that would be without effect are refused.
         if model["kind"] in ("gat", "gatv2", "rgat", "hgt"):
             definition["model"]["heads"] = 2
-        if data == self.typed:
+        if data in (self.typed, self.typed_weighted):
             definition["model"]["embedding"] = 5
         with self.subTest(data=data.name, **model):
             summary = self.train(definition, data)
@@ -77,7 +90,8 @@ class Models(runs.Workplace):
                           if dataset.node_array(t["name"], "labels")
                           is not None)
             plain = Model(model["kind"], dataset, self.weights(summary),
-                          model.get("residual", False))
+                          model.get("residual", False),
+                          model.get("edge_weights", "use") == "use")
             last_input, logits = plain.run(LAYERS, target)
             self.compare(summary, dataset, target, last_input, logits)
 

@@ -4,6 +4,7 @@
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/catch.hpp"
 
+#include <cmath>
 #include <functional>
 #include <memory>
 
@@ -15,9 +16,10 @@ namespace {
 /// A sampled batch, and what the asker of it knows.
 struct sampled {
   explicit sampled(std::uint64_t seed, bool wide = false)
-    : graph(random_graph(seed)),
+    : graph(with_weights(random_graph(seed), seed)),
       parts(cut(graph, 2, random_assignment(graph, 2, seed), {wide, false})),
       scheme(scheme_of(graph, {3, -1, 2}, seed % 2 == 0, seed % 3 == 0)) {
+    scheme.weights = seed % 6 == 0;
     for (auto id : random_seeds(graph, seed))
       seeds.push_back(parts.to_global[graph.target][id]);
     batch = std::make_shared<const sampled_subgraph>(
@@ -78,6 +80,8 @@ struct small_batch {
   small_batch() {
     scheme.fanouts = {{2}, {2}};
     scheme.edge_ids = true;
+    scheme.weights = true;
+    info.edge_types[0].weighted = true;
   }
 
   error read() const {
@@ -86,9 +90,10 @@ struct small_batch {
     for (int t = 0; t < node_types; ++t)
       reply.nodes.push_back({found, arrays.add_integers(ids)});
     for (int e = 0; e < edge_types; ++e)
-      reply.edges.push_back({arrays.add_counts(counts),
-                             arrays.add_integers(sources),
-                             arrays.add_integers(edge_ids)});
+      reply.edges.push_back(
+        {arrays.add_counts(counts), arrays.add_integers(sources),
+         arrays.add_integers(edge_ids),
+         arrays.add(element::float32, std::as_bytes(std::span{weights}))});
     const auto from = value_of(encode(reply, std::move(arrays)));
     const auto back = decode_batch_reply(from);
     if (!back)
@@ -107,6 +112,7 @@ struct small_batch {
   std::vector<std::int32_t> counts{2, 0, 1, 1};
   std::vector<std::int64_t> sources{2, 3, 4, 0};
   std::vector<std::int64_t> edge_ids{0, 9, 49, 3};
+  std::vector<float> weights{0, 1, 0.5f, 3e38f};
 };
 
 } // namespace
@@ -233,6 +239,15 @@ CATCH_TEST_CASE("content that does not fit together is refused",
           [](auto& b) { b.sources[3] = std::int64_t{1} << 32; }},
          {"too few edge ids", [](auto& b) { b.edge_ids.pop_back(); }},
          {"edge ids unasked", [](auto& b) { b.scheme.edge_ids = false; }},
+         {"too few weights", [](auto& b) { b.weights.pop_back(); }},
+         {"no weights", [](auto& b) { b.weights.clear(); }},
+         {"too many weights", [](auto& b) { b.weights.push_back(1); }},
+         {"weights unasked", [](auto& b) { b.scheme.weights = false; }},
+         {"weights of edges that have none",
+          [](auto& b) { b.info.edge_types[0].weighted = false; }},
+         {"a weight below 0", [](auto& b) { b.weights[1] = -1; }},
+         {"a weight that is no number",
+          [](auto& b) { b.weights[3] = std::nanf(""); }},
          {"too many node types", [](auto& b) { b.node_types = 2; }},
          {"no edge types", [](auto& b) { b.edge_types = 0; }}}) {
     CATCH_INFO(damage);

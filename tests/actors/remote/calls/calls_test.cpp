@@ -160,17 +160,19 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
                 "[actors][remote]") {
   const auto info = info_of(3);
   const std::vector<node_id> ids{1, 2, 3, 4};
-  neighbour_request request{1, 1, 0, {3}, true, ids};
+  neighbour_request request{1, 1, 0, {3}, true, ids, true};
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     CATCH_INFO("seed " << seed);
     random_stream draws{seed, 1};
     bulk_writer arrays;
     const std::vector<std::int32_t> counts{3, 0, 2, 1};
     const std::vector<std::int64_t> sources{5, 6, 7, 99, 0, 2};
+    const std::vector<float> weights{0, 1, 2, 3, 4, 0.5f};
     sample_reply reply;
-    reply.answers.push_back({arrays.add_counts(counts),
-                             arrays.add_integers(sources),
-                             arrays.add_integers(sources)});
+    reply.answers.push_back(
+      {arrays.add_counts(counts), arrays.add_integers(sources),
+       arrays.add_integers(sources),
+       arrays.add(element::float32, std::as_bytes(std::span{weights}))});
     auto message = value_of(encode(reply, std::move(arrays)));
     if (seed != 0)
       spoil(message, draws);
@@ -189,6 +191,9 @@ CATCH_TEST_CASE("spoilt neighbours are refused or make sense",
     const auto in = piece.of->join();
     CATCH_CHECK(in.counts.size() == 4);
     CATCH_CHECK(in.sources.size() == in.edge_ids.size() * 4);
+    CATCH_CHECK(in.weights.size() == in.edge_ids.size());
+    if (seed == 0)
+      CATCH_CHECK(std::vector(in.weights.begin(), in.weights.end()) == weights);
     const auto* first =
       reinterpret_cast<const std::int32_t*>(in.sources.data());
     for (std::size_t i = 0; i < in.edge_ids.size(); ++i)
@@ -228,4 +233,12 @@ CATCH_TEST_CASE("neighbour requests are cut by the likely size of answers",
   CATCH_CHECK(slices[0].pieces[0].most == 200);
   CATCH_CHECK(slices[0].pieces[0].skip == 0);
   CATCH_CHECK(slices[0].smaller(800).empty());
+  // Weights are 4 bytes more for each source.
+  for (auto& job : jobs)
+    job = std::make_shared<remote_sampling>(
+      neighbour_request{1, 1, 0, {4}, false, ids, true}, nullptr);
+  CATCH_CHECK(cut_calls(info, jobs, 33 * 3000).size() == 1);
+  CATCH_CHECK(cut_calls(info, jobs, 33 * 700).size() == 5);
+  const sampling_call weighed{{{jobs[0], 5, 1}}};
+  CATCH_CHECK(weighed.smaller(1200)[0].pieces[0].most == 100);
 }
