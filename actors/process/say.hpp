@@ -43,17 +43,20 @@ void say(fmt::format_string<Ts...> text, Ts&&... args) {
 /// Hands on what was printed on standard output. Fails if not all of it could
 /// be.
 /// @returns false if the reader of a pipe has gone away, who has read what it
-/// wanted: there is no more to do for who does nothing but print.
+/// wanted: there is no more to do for who does nothing but print. That is seen
+/// though nothing was printed, for who waits for something to print.
 inline result<bool> flush_output() {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
-    return true;
+  const auto is_out = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   const auto cause = errno;
   // What was printed before may have failed, and something else since then.
   pollfd reader{::fileno(stdout), 0, 0};
-  if (::poll(&reader, 1, 0) != 1 || (reader.revents & POLLERR) == 0)
+  if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
+    std::clearerr(stdout);
+    return false;
+  }
+  if (!is_out)
     return fail_errno(cause, "not all that was to be printed could be");
-  std::clearerr(stdout);
-  return false;
+  return true;
 }
 
 } // namespace graphmill

@@ -87,10 +87,6 @@ bool has_steps(const run_health& run) {
              || run.progress->phase != phase::train);
 }
 
-} // namespace
-
-namespace {
-
 /// Seconds at the first batch that are worth naming.
 constexpr double long_begin = 3;
 

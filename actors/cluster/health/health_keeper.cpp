@@ -173,6 +173,11 @@ run_health health_keeper::tell(const health_request& wanted,
       add_actor(report, *conducting_);
     out.daemons.push_back(std::move(report));
   }
+  if (!out.silent.empty() && out.progress) {
+    // It goes no further without them: what it did before is no pace.
+    out.progress->seeds_per_second = 0;
+    out.progress->seconds_left = run_progress{}.seconds_left;
+  }
   out.verdict = verdict_of(out);
   std::size_t bytes = 0;
   std::vector<daemon_health> told;

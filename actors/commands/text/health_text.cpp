@@ -58,10 +58,16 @@ std::string budgets_text(const daemon_health& daemon) {
   return out;
 }
 
-/// Of connections that are not as they should be. Those that nobody wants any
-/// more are.
+/// Whether signs of life are left unanswered, or connections are broken.
+bool is_hard_to_reach(const peer_health& peer) {
+  return peer.state == actor_state::waiting
+         || peer.state == actor_state::restarting
+         || peer.state == actor_state::failed;
+}
+
+/// Of connections that are not as they should be, or not yet.
 std::string trouble_of(const peer_health& peer) {
-  if (peer.state == actor_state::running || peer.state == actor_state::stopped)
+  if (!is_hard_to_reach(peer) && peer.state != actor_state::starting)
     return {};
   return format_printable("    its connections: {} for {}{}{}\n",
                           to_string(peer.state), health_seconds(peer.in_state),
@@ -187,8 +193,8 @@ std::string health_text(const run_health& run, const std::string& standing) {
 int health_code(const run_health& run) {
   auto sick = !run.silent.empty();
   for (const auto& daemon : run.daemons)
-    sick =
-      sick || std::ranges::any_of(daemon.actors, &actor_health::in_trouble);
+    sick = sick || std::ranges::any_of(daemon.actors, &actor_health::in_trouble)
+           || std::ranges::any_of(daemon.peers, is_hard_to_reach);
   return sick ? exit_troubled : 0;
 }
 

@@ -58,15 +58,16 @@ std::string attempt_text(const top_data& data) {
 }
 
 void write_title(top_writer& out, const top_data& data) {
+  const auto what =
+    data.run ? fmt::format("graphmill top  {} {}{}", data.run->id,
+                           to_string(data.run->state), attempt_text(data))
+             : std::string{"graphmill top  no run yet"};
+  const auto where = "  at " + data.address;
   out.line();
-  out.add("graphmill top  ", top_style::title);
-  if (data.run)
-    out.add(fmt::format("{} {}{}", data.run->id, to_string(data.run->state),
-                        attempt_text(data)),
-            top_style::title);
-  else
-    out.add("no run yet", top_style::title);
-  out.add("  at " + data.address, top_style::title);
+  out.add(what, top_style::title);
+  // Half an address leads nowhere.
+  if (what.size() + where.size() <= out.columns())
+    out.add(where, top_style::title);
   out.pad(out.columns(), top_style::title);
 }
 

@@ -18,6 +18,7 @@ from mock_coordinator import MockCoordinator
 from open_for_hours import OpenForHours
 from page_user import PageUser
 from runs_and_actions import Conversations
+from what_is_drawn import WhatIsDrawn
 from what_is_kept import WhatIsKept
 
 SKIPPED = 77  # What Meson counts as skipped.
@@ -110,32 +111,6 @@ class States(Page):
                       browser.evaluate(SENTENCE))
         self.assertIn("no daemon in service has part 2: no run can start",
                       self.texts("#evidence li"))
-
-    def test_starved(self):
-        """Each actor says by words how it is, and the one that limits is
-        marked."""
-        self.show(documents.starved())
-        browser.wait_for(
-            "document.querySelectorAll('.node[data-state=starved]').length >= 3")
-        named = browser.evaluate(
-            "[...document.querySelectorAll('.node[data-named]')]"
-            ".map((node) => node.getAttribute('aria-label'))")
-        self.assertEqual(len(named), 1)
-        self.assertRegex(named[0], "^feature service running limits 99 % busy.*"
-                                   "queue 64.*: works, 99 % busy.*"
-                                   "the verdict names it$")
-        trainers = browser.evaluate(
-            "[...document.querySelectorAll('.node')]"
-            ".map((node) => node.getAttribute('aria-label'))"
-            ".filter((said) => said.startsWith('trainer'))")
-        self.assertEqual(len(trainers), 3)
-        for said in trainers:
-            self.assertIn("62 % starved: waits for input", said)
-        self.assertIn("raise fetch.threads",
-                      self.texts("#verdict-sentence")[0])
-        self.assertEqual(self.texts(".long-work li"), [
-            "a worker of feature service 1 has been at one piece of work for "
-            "14 s"])
 
     def test_a_daemon_is_lost(self):
         self.show(documents.lost())
@@ -316,6 +291,10 @@ class Modules(Page):
 
 
 class Kept(WhatIsKept, Modules):
+    pass
+
+
+class Drawn(WhatIsDrawn, Modules):
     pass
 
 

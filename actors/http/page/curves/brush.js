@@ -2,9 +2,9 @@
 // it that the curves show, between two handles.
 
 import { attribute, el, keyed, svg } from "../elements/dom.js";
-import { hourAndMinute, timeOfDay } from "../elements/format.js";
+import { timeOfDay } from "../elements/format.js";
 import { eventKind, shape } from "../elements/marks.js";
-import { extent, path, timeSteps } from "./scale.js";
+import { extent, path, timeFormat, timeSteps } from "./scale.js";
 import { brushable } from "./chart.js";
 
 const HEIGHT = 62;
@@ -78,10 +78,12 @@ export class Brush {
       return svg("g", { class: `tone-${tone}` }, svg("title", {}, event.text), shape(form));
     }, (made, { time }) => attribute(made, "transform",
       `translate(${(x(time) - 5).toFixed(1)} 4) scale(0.65)`));
-    this.layers.times.replaceChildren(...timeSteps(begin, now, Math.max(2, this.width / 110))
+    const times = timeSteps(begin, now, Math.max(2, this.width / 110));
+    const timeText = timeFormat(times);
+    this.layers.times.replaceChildren(...times
       .filter((time) => x(time) > 20 && x(time) < this.width - 20)
       .map((time) => svg("text", { x: x(time).toFixed(1), y: HEIGHT - 4,
-        "text-anchor": "middle" }, now - begin < 300 ? timeOfDay(time) : hourAndMinute(time))));
+        "text-anchor": "middle" }, timeText(time))));
     const [from, to] = this.view.window.map(x);
     this.layers.veils.replaceChildren(
       svg("rect", { class: "veil", x: 0, y: 0, width: Math.max(from, 0), height: BAND }),

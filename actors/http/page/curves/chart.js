@@ -1,8 +1,8 @@
 // One chart: curves over time, with the events below them, or over epochs.
 
 import { attribute, el, keyed, svg, text } from "../elements/dom.js";
-import { hourAndMinute, timeOfDay } from "../elements/format.js";
-import { extent, path, steps, timeSteps } from "./scale.js";
+import { timeOfDay } from "../elements/format.js";
+import { extent, path, steps, timeFormat, timeSteps } from "./scale.js";
 
 const HEIGHT = 168;
 const LEFT = 62;
@@ -10,11 +10,11 @@ const RIGHT = 8;
 const TOP = 8;
 const BOTTOM = 22;
 
-/** Along what curves go: where it is written below them, how, and how a place is
- * called. */
+/** Along what curves go: where it is written below them, what is written there, and
+ * how a place is called. */
 const TIME = {
   steps: timeSteps,
-  text: (from, to) => (to - from < 300 ? timeOfDay : hourAndMinute),
+  text: timeFormat,
   at: timeOfDay,
 };
 
@@ -95,8 +95,7 @@ export class Chart {
     const y = (value) => bottom
       - ((value - ticks[0]) / (ticks.at(-1) - ticks[0])) * (bottom - TOP);
     attribute(this.area, "viewBox", `0 0 ${Math.round(this.width)} ${HEIGHT}`);
-    this.showGrid(ticks, this.along.steps(from, to, Math.max(2, this.width / 110)), x, y,
-      this.along.text(from, to));
+    this.showGrid(ticks, this.along.steps(from, to, Math.max(2, this.width / 110)), x, y);
     this.layers.marks.replaceChildren(...events
       .filter(({ time }) => time >= from && time <= to)
       .map(({ time, tone }) => svg("path", { class: `event-line tone-${tone}`,
@@ -110,8 +109,9 @@ export class Chart {
     this.showLegend(curves, found, x);
   }
 
-  showGrid(ticks, times, x, y, timeText) {
+  showGrid(ticks, times, x, y) {
     const end = this.width - RIGHT;
+    const timeText = this.along.text(times);
     this.layers.grid.replaceChildren(
       ...ticks.flatMap((value) => [
         svg("path", { class: "grid", d: `M${LEFT} ${y(value).toFixed(1)}H${end}` }),

@@ -1,5 +1,7 @@
 // Steps of axes, and paths of curves. Pure.
 
+import { hourAndMinute, timeOfDay } from "../elements/format.js";
+
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 
 /** Round values from below `low` to above `high`, `most` at the most but for one. */
@@ -24,6 +26,11 @@ export function timeSteps(from, to, most) {
   for (let at = Math.ceil((from - shift) / step) * step + shift; at <= to; at += step)
     out.push(at);
   return out;
+}
+
+/** How these times are written below an axis: none as another one is. */
+export function timeFormat(times) {
+  return times.every((time) => time % 60 === 0) ? hourAndMinute : timeOfDay;
 }
 
 /** The smallest and largest figure of a window; null: there is none. */

@@ -8,7 +8,8 @@ const MOST_SHOWN = 200;
 
 function makeItem(event) {
   const { tone, shape, says } = eventKind(event);
-  const about = [event.who, event.run].filter(Boolean).join(" \u00b7 ");
+  const about = [event.who, event.run]
+    .filter((name) => name && !event.text.includes(name)).join(" \u00b7 ");
   return el("li", {},
     el("time", { datetime: machineTime(event.time) }, timeOfDay(event.time)),
     el("span", { class: `word tone-${tone}` }, mark(shape), el("span", {}, says)),

@@ -59,9 +59,14 @@ export function label(actor) {
   return out;
 }
 
-/** Whether the verdict names one of a kind at a daemon. */
-export function isNamed(verdict, kind, daemon, kinds) {
+/** Whether the verdict names one of a group at a daemon, or the link on which it asks
+ * another one. */
+export function isNamed(verdict, { kind, actors }, daemon, kinds) {
   const limit = verdict?.limit ?? "";
+  if (limit.startsWith("link of "))
+    return actors.some(({ peer }) => peer
+      && limit === `link of daemon "${daemon}" to daemon "${peer}"`);
+  if (limit === `credit at daemon "${daemon}"`) return kind === "dispatcher";
   const named = kinds.filter((one) => limit === one || limit.startsWith(`${one} `))
     .reduce((a, b) => (a.length > b.length ? a : b), "");
   return named === kind

@@ -42,13 +42,19 @@ function part(share) {
 }
 
 const ruler = document.createElement("canvas").getContext("2d");
+const LETTERS = 12.5; // Pixels of a text, as in parts.css.
+const TIGHT_LETTERS = 11.5; // Of a title that has no room otherwise.
+
+function widthOf(value, weight, letters) {
+  ruler.font = `${weight} ${letters}px ${getComputedStyle(document.body).fontFamily}`;
+  return ruler.measureText(value).width;
+}
 
 /** As much of a text as some pixels have room for. */
-function fit(value, pixels, weight = 400) {
-  ruler.font = `${weight} 12.5px ${getComputedStyle(document.body).fontFamily}`;
-  if (ruler.measureText(value).width <= pixels) return value;
+function fit(value, pixels, weight = 400, letters = LETTERS) {
+  if (widthOf(value, weight, letters) <= pixels) return value;
   let end = Math.min(value.length, 200);
-  while (end > 1 && ruler.measureText(`${value.slice(0, end)}\u2026`).width > pixels) --end;
+  while (end > 1 && widthOf(`${value.slice(0, end)}\u2026`, weight, letters) > pixels) --end;
   return `${value.slice(0, end)}\u2026`;
 }
 
@@ -145,7 +151,9 @@ function showNode(made, node, group, named) {
   const several = group.actors.length;
   // With a space behind each, since no line ends between them.
   const room = stateLeft > left ? stateLeft - left - 6 : inner + PAD - 3;
-  text(title, `${fit(group.kind, room, 650)} `);
+  const tight = widthOf(group.kind, 650, LETTERS) > room;
+  attribute(title, "class", tight ? "title tight" : "title");
+  text(title, `${fit(group.kind, room, 650, tight ? TIGHT_LETTERS : LETTERS)} `);
   attribute(limit, "visibility", named ? null : "hidden");
   if (mark.graphmillShape !== state.shape) {
     mark.replaceChildren(shape(state.shape));
@@ -204,7 +212,7 @@ class Graph {
     this.shown = now;
     for (const node of this.nodes)
       showNode(this.made.get(node.kind), node, groups.get(node.kind),
-        isNamed(verdict, node.kind, this.daemon, KINDS));
+        isNamed(verdict, groups.get(node.kind), this.daemon, KINDS));
   }
 
   draw(kinds, width) {

@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,37 @@ CATCH_TEST_CASE("a daemon is silent if it tells nothing of a run that is led",
   CATCH_CHECK(last.verdict.limit == "daemon \"a\"");
   keeper.begin("s", {"a"}, 1, 2);
   CATCH_CHECK(keeper.tell({}, led_at + 1h).silent.empty());
+}
+
+CATCH_TEST_CASE("a run of which a daemon is silent has no pace",
+                "[cluster][health]") {
+  definition def;
+  def.train.batch_size = 10;
+  auto at = led_at;
+  const auto gauge = std::make_shared<progress_gauge>(
+    def, 70, progress_before{}, [&at] { return at; });
+  run_observer told;
+  progress_gauge::observe(gauge, told);
+  health_keeper keeper;
+  keeper.begin("r", {"a", "b"}, 1, 2);
+  keeper.led(gauge, led_at);
+  phase_request work;
+  work.steps = 7;
+  told.on_begin(work);
+  at += 1s;
+  told.on_step(work, 7);
+  work.phase = phase::validation; // In which it is lost.
+  told.on_begin(work);
+  const auto pace = [&](auto after) {
+    const auto now = keeper.tell({}, led_at + after).progress;
+    return now ? std::pair{now->seeds_per_second, now->seconds_left > 0}
+               : std::pair{-1.0, false};
+  };
+  CATCH_CHECK(pace(5s) == std::pair{70.0, true});
+  keeper.take(report_of("a", trainer_at_work(1)), led_at + 5s);
+  CATCH_CHECK(pace(6s) == std::pair{0.0, false});
+  keeper.take(report_of("b", trainer_at_work(1)), led_at + 7s);
+  CATCH_CHECK(pace(8s) == std::pair{70.0, true});
 }
 
 CATCH_TEST_CASE("what an earlier attempt has told does not count",

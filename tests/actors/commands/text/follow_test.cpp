@@ -2,7 +2,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdio>
 #include <thread>
 
 using namespace graphmill;
@@ -71,4 +74,29 @@ CATCH_TEST_CASE("a signal ends following", "[commands][follow]") {
   };
   CATCH_CHECK_FALSE(value_of(follow(look, signals)));
   CATCH_CHECK(looks == 1);
+}
+
+CATCH_TEST_CASE(
+  "following ends when the reader is gone, though there is nothing "
+  "to print",
+  "[commands][follow]") {
+  signal_watch signals;
+  int ends[2];
+  CATCH_REQUIRE(::pipe(ends) == 0);
+  std::fflush(stdout);
+  const auto kept = ::dup(STDOUT_FILENO);
+  CATCH_REQUIRE(kept >= 0);
+  CATCH_REQUIRE(::dup2(ends[1], STDOUT_FILENO) >= 0);
+  ::close(ends[1]);
+  int looks = 0;
+  const auto look = [&]() -> result<bool> {
+    if (++looks == 2)
+      ::close(ends[0]);
+    return false;
+  };
+  const auto over = follow(look, signals, {.interval = 0ms});
+  ::dup2(kept, STDOUT_FILENO);
+  ::close(kept);
+  CATCH_CHECK(value_of(over));
+  CATCH_CHECK(looks == 2);
 }

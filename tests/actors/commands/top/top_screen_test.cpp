@@ -150,6 +150,19 @@ CATCH_TEST_CASE("a screen of any size is filled and not left", "[top]") {
       }
 }
 
+CATCH_TEST_CASE("an address stands in the title whole or not at all", "[top]") {
+  const auto title = [](int columns) {
+    return top_text_of(
+      top_screen(top_example(), {}, {24, columns, false}, 0).front());
+  };
+  const std::string whole =
+    "graphmill top  good-1 running  at tcp://127.0.0.1:7800";
+  CATCH_CHECK(title(int(whole.size())) == whole);
+  CATCH_CHECK(title(int(whole.size()) - 1)
+              == "graphmill top  good-1 running"
+                   + std::string(whole.size() - 30, ' '));
+}
+
 CATCH_TEST_CASE("the selected row of a long table is shown", "[top]") {
   auto data = top_example();
   auto& actors = data.health->daemons[0].actors;
