@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/course.hpp"
@@ -25,7 +26,7 @@ namespace graphmill {
 /// `keep_events` makes. The folder holds:
 ///   definition.yaml      the definition in full, defaults and `--set` included
 ///   run.json             where its data lies, its digest, and what its labels
-///                        are
+///                        are: their kind, node type, number and names
 ///   metrics.jsonl        one JSON object per finished phase
 ///   sizes.json           since when it has had how many trainers, if that may
 ///                        change
@@ -45,8 +46,9 @@ public:
     std::filesystem::path data; ///< Absolute path of the dataset.
     std::string dataset_digest;
     /// Of the labels that it learns, which say what its outputs mean. Runs that
-    /// do not say so are older than all labels but classes.
-    label_kind labels = label_kind::classes;
+    /// do not say of which kind they are are older than all labels but classes,
+    /// and older ones do not say how many there are.
+    label_meaning labels = {};
   };
 
   /// Makes `root`/<name>-<time>[-n], which did not exist before.

@@ -51,7 +51,7 @@ result<int> train(const train_options& options) {
       say(stderr, "warning: {}\n", *note);
   if (!options.how.trace.empty()) // Better known now than after the run.
     GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
-  GRAPHMILL_TRY(const auto labels, kind_of_labels(graph.info(), def.labels));
+  GRAPHMILL_TRY(const auto labels, meaning_of_labels(graph.info(), def.labels));
   GRAPHMILL_TRY(auto folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
                                    {data, graph.info().digest, labels}));
