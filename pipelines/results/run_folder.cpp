@@ -184,6 +184,7 @@ result<void> run_folder::begin(const std::string& definition_yaml) {
     {"target", origin_.labels.type},
     {"class_count", origin_.labels.count},
     {"class_names", origin_.labels.names},
+    {"features", to_json(origin_.features)},
     {"format_version", 1},
   };
   GRAPHMILL_TRYV(write_file(path_ / "run.json", text_of(about, 2) + "\n"));
@@ -272,6 +273,10 @@ result<run_folder> run_folder::reopen(const fs::path& folder) {
   }
   if (about.contains("class_count")) {
     GRAPHMILL_TRYV(read_classes(about, file, out.origin_.labels));
+  }
+  if (about.contains("features")) {
+    GRAPHMILL_TRY(out.origin_.features,
+                  feature_meanings_in(about["features"], file.string()));
   }
   // Of a link that leads nowhere, the log will say so.
   if (fs::exists(fs::symlink_status(folder / events_name, unknown)))

@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/feature_meaning.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
@@ -25,8 +26,9 @@ namespace graphmill {
 /// is ever seen half-made. Nothing in it may be a link, but for the one that
 /// `keep_events` makes. The folder holds:
 ///   definition.yaml      the definition in full, defaults and `--set` included
-///   run.json             where its data lies, its digest, and what its labels
-///                        are: their kind, node type, number and names
+///   run.json             where its data lies, its digest, what its labels
+///                        are (their kind, node type, number and names) and
+///                        what is known of its features
 ///   metrics.jsonl        one JSON object per finished phase
 ///   sizes.json           since when it has had how many trainers, if that may
 ///                        change
@@ -49,6 +51,8 @@ public:
     /// do not say of which kind they are are older than all labels but classes,
     /// and older ones do not say how many there are.
     label_meaning labels = {};
+    /// Of features that it learns from, as far as is known.
+    feature_meanings features = {};
   };
 
   /// Makes `root`/<name>-<time>[-n], which did not exist before.

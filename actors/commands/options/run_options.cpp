@@ -178,7 +178,21 @@ result<void> use_other_dataset(const finished_run_options& options,
     out.config.learnt = learnt;
     def.labels.clear(); // Which the data may not have.
   }
+  const auto& known = out.folder.from().features;
+  GRAPHMILL_TRY(const auto features,
+                read_feature_meanings(out.config.data, info));
+  if (const auto differs = difference(features, known); !differs.empty())
+    return fail(ec::invalid_data,
+                "{}, and {}: import it with the same columns in the same "
+                "order, scaled in the same way",
+                told, differs);
   say(stderr, "note: {}\n", told);
+  for (const auto& [type, of] : features)
+    if (of.scaled == "standardise" && known.contains(type))
+      say(stderr,
+          "note: features of {} are standardised by the nodes of each dataset "
+          "for itself\n",
+          type);
   def.dataset = info.name;
   out.other_dataset = true;
   return ok();
