@@ -110,11 +110,11 @@ class NothingToMeasure(runs.Workplace):
 
     def test_the_row_of_the_last_epoch(self):
         """Neither a validation nor a test comes behind it."""
-        definition = merged(SMALL, {"train": {"epochs": EPOCHS}})
-        done = graphmill(*self.arguments(
-            definition, self.dataset("training-alone", 0)))
+        data = self.dataset("training-alone", 0)
+        done = graphmill("train", self.write(DEFINITION, data), "--data", data,
+                         "--runs", self.runs)
         self.assertEqual(done.returncode, 0, done.stderr)
-        rows = re.findall(r"^ +(\d+) +\d+\.\d{4} ", done.stdout + done.stderr,
+        rows = re.findall(r"^ +(\d+) +\d+\.\d{4} ", done.stdout,
                           re.MULTILINE)
         self.assertEqual(rows, [str(n + 1) for n in range(EPOCHS)])
 
