@@ -6,6 +6,9 @@
 #include "partition/importers/npy/npy.hpp"
 #include "partition/importers/rmat/rmat.hpp"
 #include "partition/importers/wordnet/wordnet.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <functional>
@@ -263,6 +266,20 @@ void apply_headers(const csv_flags& flags, csv_import_options& to) {
         tables->push_back(name);
 }
 
+/// A tab cannot be typed in most shells.
+char separator_of(const std::string& text) {
+  if (text == "tab" || text == "\\t")
+    return '\t';
+  if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r")
+    refuse_words(fmt::format(
+      "--separator {}: one character between columns expected, or tab{}",
+      in_quotes(text),
+      text.size() > 1 ? "; tables with more than one in a place can be changed "
+                        "first, as by sed 's/::/,/g'"
+                      : ""));
+  return text.front();
+}
+
 void add_csv(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<csv_import_options>();
   auto flags = std::make_shared<csv_flags>();
@@ -295,9 +312,15 @@ void add_csv(command_line& cli, CLI::App& parent) {
   add_headers(*app, *flags);
   app->add_option("--target", options->target,
                   "Node type to learn on; default: the first with labels");
-  app->add_option("--separator", options->separator,
-                  "Between columns; default: comma, tab, ';' or space, as "
-                  "seen");
+  app
+    ->add_option_function<std::string>(
+      "--separator",
+      [options](const std::string& text) {
+        options->separator = separator_of(text);
+      },
+      "Between columns: a character, or tab; default: comma, tab, ';' or "
+      "space, as seen")
+    ->type_name("CHAR");
   add_change_flags(*app, flags->changes);
   app->footer("COLUMN is a name in the header or a number from 1. TABLE is a "
               "node type, an edge\ntype (or its middle name) or the name of a "

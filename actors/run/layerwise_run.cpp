@@ -101,8 +101,10 @@ result<layerwise_result> run_layerwise(layerwise_config config,
   GRAPHMILL_TRY(const auto seen, partitioned_graph::open(config.data));
   const auto share = member_share::all(config.def, seen);
   GRAPHMILL_TRY(auto records, records_in(config.data, share.parts));
-  GRAPHMILL_TRY(auto graph, reopen(config.data, seen));
-  GRAPHMILL_TRYV(check_against(config.def, graph->info()));
+  GRAPHMILL_TRY(auto graph,
+                as_learnt(reopen(config.data, seen), config.learnt));
+  GRAPHMILL_TRYV(
+    check_against(config.def, graph->info(), data_use::weights_alone));
   std::vector<std::shared_ptr<const shard>> shards;
   for (const auto part : share.parts) {
     GRAPHMILL_TRY(auto opened, graph->open_shard(part));

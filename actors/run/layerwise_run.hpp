@@ -4,6 +4,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "messages/definition/definition.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "pipelines/model/layerwise/layerwise_model.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -24,6 +25,7 @@ struct layerwise_config {
   bool verify = true;         ///< Compare the data with the digests on record.
   storage_choice storage;     ///< Of it `where` and `memory_bytes`.
   std::vector<named_tensor> weights;
+  std::optional<label_meaning> learnt;  ///< As that of `run_setup`.
   std::vector<node_type_id> embeddings; ///< See `layerwise_model::run`.
   std::filesystem::path scratch;        ///< For rows that go to disk.
   std::shared_ptr<spdlog::logger> log;

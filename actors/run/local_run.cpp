@@ -211,7 +211,8 @@ result<run_result> run_locally(local_run_config config,
   settle_threads(config.def, share.ranks.size(), usable_processors());
   GRAPHMILL_TRY(const auto records, records_in(config.data, share.parts));
   // Its seeds are of the files that the records are of.
-  GRAPHMILL_TRY(const auto graph, reopen(config.data, seen));
+  GRAPHMILL_TRY(const auto graph,
+                as_learnt(reopen(config.data, seen), config.learnt));
   GRAPHMILL_TRY(auto member, prepare_member(config, graph, share));
   GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));
   if (config.on_prepared)

@@ -1,6 +1,5 @@
 #include "actors/run/member_setup.hpp"
 
-#include "partition/dataset/label_sets.hpp"
 #include "partition/disk/row_reader.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/validation.hpp"
@@ -282,7 +281,11 @@ result<member_config>
 prepare_member(const run_setup& run,
                std::shared_ptr<const partitioned_graph> whole,
                const member_share& share) {
-  GRAPHMILL_TRYV(check_against(run.def, whole->info()));
+  const auto learns =
+    run.mode == run_mode::train || run.mode == run_mode::epoch;
+  GRAPHMILL_TRYV(
+    check_against(run.def, whole->info(),
+                  learns ? data_use::training : data_use::weights_alone));
   GRAPHMILL_TRYV(check_mode(run));
   auto graph = std::move(whole);
   if (!run.def.labels.empty()) {

@@ -5,6 +5,7 @@
 #include "actors/run/member/member.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -51,6 +52,8 @@ struct run_setup {
   std::optional<run_point> pause_at = {};
   /// Of mode predict: original ids, ascending, each once; none: all nodes.
   std::vector<node_id> nodes = {};
+  /// Of mode predict: what outputs mean, where labels of the data do not tell.
+  std::optional<label_meaning> learnt = {};
 };
 
 /// What a cluster does with a definition. The caller adds what the run goes on

@@ -45,6 +45,13 @@ public:
       bar_({});
   }
 
+  /// Nothing more is told of the run: takes the bar away, and prints the row of
+  /// an epoch whose validation has not come.
+  void end_table() {
+    hide_bar();
+    flush_row();
+  }
+
   /// Also logs a line per phase.
   void log_to(std::shared_ptr<spdlog::logger> log) { log_ = std::move(log); }
 

@@ -103,4 +103,30 @@ result<label_kind> kind_of_labels(const dataset_info& info,
   return chosen.node_types[static_cast<std::size_t>(chosen.target)].labels;
 }
 
+result<label_meaning> meaning_of_labels(const dataset_info& info,
+                                        std::string_view name) {
+  GRAPHMILL_TRY(const auto chosen, choose_labels(info, name));
+  const auto& target =
+    chosen.node_types[static_cast<std::size_t>(chosen.target)];
+  return label_meaning{target.labels, target.name, target.class_count,
+                       target.class_names};
+}
+
+result<dataset_info> with_unknown_labels(const dataset_info& info,
+                                         const label_meaning& labels) {
+  const auto found = info.find_node_type(labels.type);
+  if (!found)
+    return fail(ec::invalid_data, "\"{}\" has no node type \"{}\"", info.name,
+                labels.type);
+  auto out = info;
+  out.target = *found;
+  auto& target = out.node_types[static_cast<std::size_t>(*found)];
+  target.labels = labels.kind;
+  target.class_count = labels.count;
+  target.class_names = labels.names;
+  target.split_counts = {};
+  target.label_sets.clear();
+  return out;
+}
+
 } // namespace graphmill

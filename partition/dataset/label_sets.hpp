@@ -51,4 +51,24 @@ result<dataset_info> choose_labels(const dataset_info& info,
 result<label_kind> kind_of_labels(const dataset_info& info,
                                   std::string_view name);
 
+/// What labels of a dataset mean, by which those of another one can be compared
+/// with them.
+struct label_meaning {
+  label_kind kind = label_kind::classes;
+  std::string type; ///< The node type that has them.
+  /// Classes, or labels or numbers of a node; 0: it is not known what they are.
+  std::int64_t count = 0;
+  std::vector<std::string> names{}; ///< Empty, or one for each.
+};
+
+/// What those mean that `choose_labels` chooses.
+result<label_meaning> meaning_of_labels(const dataset_info& info,
+                                        std::string_view name);
+
+/// A dataset as if its target were the node type of these labels and had them,
+/// and none of them were known: there are no seeds, and no label sets of the
+/// target. Fails if there is no such node type.
+result<dataset_info> with_unknown_labels(const dataset_info& info,
+                                         const label_meaning& labels);
+
 } // namespace graphmill

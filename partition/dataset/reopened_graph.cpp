@@ -72,4 +72,13 @@ reopen(const std::filesystem::path& folder, const partitioned_graph& before) {
   return std::make_shared<const partitioned_graph>(std::move(now));
 }
 
+result<std::shared_ptr<const partitioned_graph>>
+as_learnt(result<std::shared_ptr<const partitioned_graph>> graph,
+          const std::optional<label_meaning>& learnt) {
+  if (!graph || !learnt)
+    return graph;
+  GRAPHMILL_TRY(auto shown, graph.value()->with_unknown_labels(*learnt));
+  return std::make_shared<const partitioned_graph>(std::move(shown));
+}
+
 } // namespace graphmill

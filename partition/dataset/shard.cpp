@@ -235,6 +235,18 @@ partitioned_graph::with_labels(std::string_view set) const {
   return out;
 }
 
+result<partitioned_graph>
+partitioned_graph::with_unknown_labels(const label_meaning& labels) const {
+  auto out = *this;
+  GRAPHMILL_TRY(auto shown, graphmill::with_unknown_labels(*info_, labels));
+  out.info_ = std::make_shared<const dataset_info>(std::move(shown));
+  out.unknown_ = std::make_shared<const label_meaning>(labels);
+  out.labels_.clear();
+  out.seeds_ = {};
+  out.set_seeds_.clear();
+  return out;
+}
+
 std::span<const node_id> partitioned_graph::seeds(split which,
                                                   std::string_view set) const {
   if (set.empty())
@@ -268,7 +280,10 @@ partitioned_graph::open_shard(part_id part) const {
   const auto at =
     partitioned_ ? folder_ / fmt::format("part-{}", part) : folder_;
   GRAPHMILL_TRY(auto data, dataset::open(at));
-  GRAPHMILL_TRY(const auto shown, choose_labels(data.info(), labels_));
+  GRAPHMILL_TRY(const auto shown,
+                unknown_
+                  ? graphmill::with_unknown_labels(data.info(), *unknown_)
+                  : choose_labels(data.info(), labels_));
   GRAPHMILL_TRYV(check_part(shown, *info_, offsets_, part, at));
   if (partitioned_ && data.info().digest != part_digests_[part])
     return fail(ec::invalid_data,
@@ -286,6 +301,10 @@ partitioned_graph::open_shard(part_id part) const {
                                         t == info_->target ? find_label_set(
                                           info.node_types[t], labels_)
                                                            : std::nullopt));
+    if (unknown_ && t == info_->target) {
+      nodes.labels = {};
+      nodes.label_rows = {};
+    }
     nodes.begin = offsets_[t][part];
     nodes.end = offsets_[t][part + 1];
     if (partitioned_) {

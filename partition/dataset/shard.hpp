@@ -16,6 +16,8 @@
 
 namespace graphmill {
 
+struct label_meaning;
+
 /// The version of `partitions.json` this build writes; it reads up to it.
 inline constexpr int partitions_format_version = 1;
 
@@ -58,7 +60,8 @@ struct node_shard {
   node_id end = 0;                       ///< One past the last.
   std::span<const node_id> original_ids; ///< Empty: original == global.
   const std::byte* features = nullptr;   ///< [end - begin, width] or null.
-  std::span<const std::int64_t> labels;  ///< Empty if the type has none.
+  /// Empty if the type has none, or none is known of any node.
+  std::span<const std::int64_t> labels;
   /// [end - begin, label_bytes()] Where nodes have rows of labels, and no
   /// `labels`; else empty.
   std::span<const std::uint8_t> label_rows;
@@ -144,6 +147,12 @@ public:
   /// there is no such set.
   result<partitioned_graph> with_labels(std::string_view set) const;
 
+  /// The same graph as if its target had these labels and none of them were
+  /// known (`graphmill::with_unknown_labels`): whatever labels its parts have
+  /// are not shown.
+  result<partitioned_graph>
+  with_unknown_labels(const label_meaning& labels) const;
+
   /// Counts, types and degrees of the whole graph.
   const dataset_info& info() const { return *info_; }
   part_id part_count() const { return static_cast<part_id>(parts_); }
@@ -191,6 +200,8 @@ private:
   std::array<std::vector<node_id>, 3> seeds_;
   std::vector<std::array<std::vector<node_id>, 3>> set_seeds_; ///< By set.
   std::string labels_; ///< The label set that is shown; empty: none.
+  /// Labels that are shown in place of all others.
+  std::shared_ptr<const label_meaning> unknown_;
 };
 
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -11,6 +12,21 @@ namespace graphmill {
 /// column to a mean of 0 and a variance of 1 over all nodes of the type
 /// (standardise), where a column of equal values becomes zeros.
 enum class row_norm : std::uint8_t { none, l1, l2, standardise };
+
+/// As `import --normalise` calls it.
+constexpr std::string_view to_string(row_norm norm) {
+  switch (norm) {
+  case row_norm::l1:
+    return "l1";
+  case row_norm::l2:
+    return "l2";
+  case row_norm::standardise:
+    return "standardise";
+  case row_norm::none:
+    break;
+  }
+  return "none";
+}
 
 /// Scales rows in place. The sum of a row is made in double precision and in
 /// the order of its columns.

@@ -24,6 +24,7 @@ struct checked {
   const definition_source& source;
   const definition& def;
   const dataset_info& info;
+  data_use use;
   std::vector<problem>& problems;
 
   void report(const std::string& path, std::string text) const {
@@ -152,7 +153,7 @@ void check_task(const checked& c) {
                            : "; `labels` chooses one of their label sets"));
     return;
   }
-  if (!target.has_label_rows()
+  if (c.use == data_use::training && !target.has_label_rows()
       && target.class_count > std::max(target.count, unquestioned_classes))
     c.report("dataset",
              fmt::format("{} has {} classes for {} nodes of type {}, so most "
@@ -164,7 +165,7 @@ void check_task(const checked& c) {
   const auto seeds = [&target](split which) {
     return target.split_counts[static_cast<std::size_t>(which)];
   };
-  if (seeds(split::train) == 0)
+  if (c.use == data_use::training && seeds(split::train) == 0)
     c.report("dataset",
              fmt::format("{} has no training seeds{}", in_quotes(c.info.name),
                          c.def.labels.empty()
@@ -275,10 +276,10 @@ void check_metric(const checked& c) {
 } // namespace
 
 std::vector<problem> problems_with(const definition_source& source,
-                                   const dataset_info& info) {
+                                   const dataset_info& info, data_use use) {
   std::vector<problem> problems;
   const auto chosen = choose_labels(info, source.value.labels);
-  const checked c{source, source.value, chosen ? chosen.value() : info,
+  const checked c{source, source.value, chosen ? chosen.value() : info, use,
                   problems};
   check_dataset_name(c);
   check_edge_types(c);
@@ -317,11 +318,12 @@ std::optional<std::string> note_on_graph(const definition& def,
                                            : std::nullopt;
 }
 
-result<void> check_against(const definition& def, const dataset_info& info) {
+result<void> check_against(const definition& def, const dataset_info& info,
+                           data_use use) {
   definition_source source;
   source.value = def;
   source.file = def.name;
-  const auto problems = problems_with(source, info);
+  const auto problems = problems_with(source, info, use);
   if (!problems.empty())
     return to_error(problems);
   return ok();

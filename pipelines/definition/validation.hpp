@@ -14,12 +14,16 @@
 
 namespace graphmill {
 
+/// What a dataset is for: whoever learns from it needs training seeds.
+enum class data_use : std::uint8_t { training, weights_alone };
+
 /// What is wrong with a definition for a certain dataset: another dataset than
 /// it names, edge types that there are not, a model that does not suit the node
 /// types, nothing to learn from. Fields with problems of their own are left
 /// aside. If there are none, the run can start.
 std::vector<problem> problems_with(const definition_source& source,
-                                   const dataset_info& info);
+                                   const dataset_info& info,
+                                   data_use use = data_use::training);
 
 /// A sentence to warn with if nodes may have several labels and the best epoch
 /// is chosen by accuracy, which may stay 0 for long; nothing otherwise.
@@ -33,7 +37,8 @@ std::optional<std::string> note_on_graph(const definition& def,
 
 /// The same as `problems_with` for a definition without its source; the error
 /// has all problems.
-result<void> check_against(const definition& def, const dataset_info& info);
+result<void> check_against(const definition& def, const dataset_info& info,
+                           data_use use = data_use::training);
 
 /// The same with the dataset, partitioned or not, in a folder.
 result<void> check_definition_against(const definition_source& source,

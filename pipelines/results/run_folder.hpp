@@ -3,6 +3,8 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/feature_meaning.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/course.hpp"
@@ -24,8 +26,9 @@ namespace graphmill {
 /// is ever seen half-made. Nothing in it may be a link, but for the one that
 /// `keep_events` makes. The folder holds:
 ///   definition.yaml      the definition in full, defaults and `--set` included
-///   run.json             where its data lies, its digest, and what its labels
-///                        are
+///   run.json             where its data lies, its digest, what its labels
+///                        are (their kind, node type, number and names) and
+///                        what is known of its features
 ///   metrics.jsonl        one JSON object per finished phase
 ///   sizes.json           since when it has had how many trainers, if that may
 ///                        change
@@ -45,8 +48,11 @@ public:
     std::filesystem::path data; ///< Absolute path of the dataset.
     std::string dataset_digest;
     /// Of the labels that it learns, which say what its outputs mean. Runs that
-    /// do not say so are older than all labels but classes.
-    label_kind labels = label_kind::classes;
+    /// do not say of which kind they are are older than all labels but classes,
+    /// and older ones do not say how many there are.
+    label_meaning labels = {};
+    /// Of features that it learns from, as far as is known.
+    feature_meanings features = {};
   };
 
   /// Makes `root`/<name>-<time>[-n], which did not exist before.

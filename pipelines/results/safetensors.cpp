@@ -107,6 +107,12 @@ result<void> write_safetensors(const fs::path& path,
 
 result<tensor_file> read_safetensors(const fs::path& path) {
   const auto name = path.string();
+  for (const auto* within : {"weights.safetensors", "tensors.safetensors"})
+    if (std::error_code unknown; fs::exists(path / within, unknown))
+      return fail(ec::invalid_data,
+                  "{} is a folder of a run or checkpoint: name the file in it, "
+                  "{}",
+                  name, (path / within).string());
   GRAPHMILL_TRY(auto file, open_file(path, O_RDONLY));
   GRAPHMILL_TRY(const auto size, file_size(file.get(), path));
   std::byte prefix[prefix_size] = {};

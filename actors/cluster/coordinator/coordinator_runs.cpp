@@ -47,7 +47,10 @@ result<void> coordinator::check(const definition& def) const {
                 "the run's name must be of letters, digits, '.', '_' and "
                 "'-', and not begin with '.'");
   GRAPHMILL_TRYV(check_provable(def, *config_.graph));
-  return check_against(def, config_.graph->info());
+  const auto learns =
+    !def.evaluate.predict && def.evaluate.only == measured_split::none;
+  return check_against(def, config_.graph->info(),
+                       learns ? data_use::training : data_use::weights_alone);
 }
 
 result<placement> coordinator::place_among(const definition& def,
@@ -142,7 +145,7 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
                 "the definition has {} bytes as YAML; {} are allowed",
                 yaml.size(), coordinator_limits::definition_bytes);
   GRAPHMILL_TRY(const auto labels,
-                kind_of_labels(config.graph->info(), def.labels));
+                meaning_of_labels(config.graph->info(), def.labels));
   GRAPHMILL_TRY(
     run.file,
     run_file::create(config.runs, def,

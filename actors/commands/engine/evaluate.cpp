@@ -98,6 +98,7 @@ result<int> evaluate(const evaluate_options& options) {
 
 void add_evaluate_command(command_line& cli) {
   auto options = std::make_shared<evaluate_options>();
+  options->measures = true;
   auto* command = cli.app.add_subcommand(
     "evaluate",
     "Measure accuracy and other metrics of a finished run on a split");

@@ -249,6 +249,7 @@ public:
                             .verify = config.verify,
                             .storage = config.storage,
                             .weights = std::move(config.weights),
+                            .learnt = config.learnt,
                             .embeddings = embeddings_,
                             .scratch = !options_.scratch.empty()
                                          ? fs::path{options_.scratch}
@@ -287,7 +288,10 @@ result<int> predict(const predict_options& options) {
   GRAPHMILL_TRY(auto run, open_finished_run(options));
   run.config.def.evaluate.scores = false; // Nothing is evaluated.
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(run.config.data));
-  GRAPHMILL_TRY(const auto graph, whole.with_labels(run.config.def.labels));
+  const auto& learnt = run.config.learnt;
+  GRAPHMILL_TRY(const auto graph, learnt
+                                    ? whole.with_unknown_labels(*learnt)
+                                    : whole.with_labels(run.config.def.labels));
   const auto& info = graph.info();
   const auto& target = info.node_types[info.target];
   const auto request = request_of(options);

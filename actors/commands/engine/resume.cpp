@@ -172,7 +172,7 @@ result<definition_source> definition_of(const resumption& found,
 /// Makes the folder of a run of which there is but a checkpoint.
 result<void> make_folder(resumption& found, const resume_options& options,
                          const definition& def, const dataset_info& info) {
-  GRAPHMILL_TRY(const auto labels, kind_of_labels(info, def.labels));
+  GRAPHMILL_TRY(const auto labels, meaning_of_labels(info, def.labels));
   GRAPHMILL_TRY(found.folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
                                    {found.data, info.digest, labels}));

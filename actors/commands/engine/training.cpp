@@ -182,7 +182,7 @@ result<int> train_in(run_folder& folder, local_run_config config,
   std::optional<signal_watch> signals; // Until all is saved.
   const auto run =
     run_attempts(std::move(config), folder, reporter, about, sizes, signals);
-  reporter.hide_bar(); // A run that was stopped is within a phase.
+  reporter.end_table(); // A run that was stopped is within a phase.
   if (!run)
     return run.error();
   const auto code =

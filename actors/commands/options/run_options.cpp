@@ -98,6 +98,51 @@ void leave_training_out(definition& def) {
   def.faults = {};
 }
 
+/// What other data say of labels: nothing, where none of them are those of the
+/// run, or the data have none.
+std::optional<label_meaning> labels_of(const dataset_info& info,
+                                       const std::string& set) {
+  const auto found = meaning_of_labels(info, set);
+  if (!found || found.value().count == 0)
+    return std::nullopt;
+  return found.value();
+}
+
+/// Where names of classes differ, as the end of a sentence.
+std::string different_class(const label_meaning& here,
+                            const label_meaning& learnt) {
+  if (here.count != learnt.count)
+    return fmt::format("there are {} here and {} there", here.count,
+                       learnt.count);
+  for (std::size_t i = 0; i < std::min(here.names.size(), learnt.names.size());
+       ++i)
+    if (here.names[i] != learnt.names[i])
+      return fmt::format("number {} is {} here and {} there", i,
+                         in_quotes(here.names[i]), in_quotes(learnt.names[i]));
+  return {};
+}
+
+/// Fails if labels of other data cannot be compared with what a run says: by
+/// number, a class would be taken for another one.
+result<void> check_measurable(const label_meaning& here,
+                              const label_meaning& learnt,
+                              const std::string& told) {
+  if (learnt.count == 0) // A run that is older than what is said of that.
+    return ok();
+  const auto difference = here.type != learnt.type
+                            ? fmt::format("they are of nodes of type {} here "
+                                          "and {} there",
+                                          here.type, learnt.type)
+                            : different_class(here, learnt);
+  if (difference.empty())
+    return ok();
+  return fail(ec::invalid_data,
+              "{}, and its labels are not those that the run has learnt: {}. "
+              "To measure the run, import the data so that they are; `predict` "
+              "needs no labels",
+              told, difference);
+}
+
 /// Lets a run be used on another dataset than its own, if it was named and what
 /// the run has learnt can be of use there. Whether the shapes fit is seen when
 /// weights are loaded.
@@ -118,16 +163,37 @@ result<void> use_other_dataset(const finished_run_options& options,
                   "learnt a row for each node of its own, and has none for "
                   "others",
                   told, type.name);
-  const auto learnt = out.folder.from().labels;
-  GRAPHMILL_TRY(const auto labels, kind_of_labels(info, out.config.def.labels));
-  if (labels != learnt)
+  auto& def = out.config.def;
+  const auto& learnt = out.folder.from().labels;
+  const auto here = labels_of(info, def.labels);
+  if (here && here->kind != learnt.kind)
     return fail(ec::invalid_data,
                 "{}, and its labels are {}, where the run has learnt {}: what "
                 "the model says would be read as something else. Name a "
                 "dataset with labels of the same kind",
-                told, phrase_of(labels), phrase_of(learnt));
+                told, phrase_of(here->kind), phrase_of(learnt.kind));
+  if (options.measures && here)
+    GRAPHMILL_TRYV(check_measurable(*here, learnt, told));
+  if (!options.measures && learnt.count > 0) {
+    out.config.learnt = learnt;
+    def.labels.clear(); // Which the data may not have.
+  }
+  const auto& known = out.folder.from().features;
+  GRAPHMILL_TRY(const auto features,
+                read_feature_meanings(out.config.data, info));
+  if (const auto differs = difference(features, known); !differs.empty())
+    return fail(ec::invalid_data,
+                "{}, and {}: import it with the same columns in the same "
+                "order, scaled in the same way",
+                told, differs);
   say(stderr, "note: {}\n", told);
-  out.config.def.dataset = info.name;
+  for (const auto& [type, of] : features)
+    if (of.scaled == "standardise" && known.contains(type))
+      say(stderr,
+          "note: features of {} are standardised by the nodes of each dataset "
+          "for itself\n",
+          type);
+  def.dataset = info.name;
   out.other_dataset = true;
   return ok();
 }
@@ -249,7 +315,7 @@ submission_of_weights(const run_folder& folder,
   def.model.weights = folder.weights();
   const auto& from = folder.from();
   return submission{std::move(def),
-                    learnt_from{from.dataset_digest, from.labels}};
+                    learnt_from{from.dataset_digest, from.labels.kind}};
 }
 
 } // namespace

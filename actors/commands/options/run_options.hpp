@@ -27,6 +27,7 @@ struct finished_run_options {
   storage_choice storage;
   bool json = false;
   bool quiet = false;
+  bool measures = false; ///< Labels of the data are compared with outputs.
 };
 /// --no-verify of the commands that read datasets.
 void add_no_verify_option(CLI::App& command, bool& no_verify);

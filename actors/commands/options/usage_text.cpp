@@ -1,13 +1,17 @@
 #include "actors/commands/options/usage_text.hpp"
 
+#include "pipelines/definition/definition_help.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace graphmill {
@@ -85,6 +89,29 @@ bool is_python_library(std::string_view word) {
   return std::ranges::find(names, word) != names.end();
 }
 
+/// "; fields of a definition ...": an option that is called like one, of a
+/// command that sets them. Empty: it is not.
+std::string field_meant(const CLI::App& command, std::string_view option) {
+  if (command.get_option_no_throw("--set") == nullptr)
+    return {};
+  auto name = std::string{option.substr(option.find_first_not_of('-'))};
+  std::ranges::replace(name, '-', '_');
+  if (name == "lr")
+    name = "learning_rate";
+  for (const auto& field : describe_definition())
+    if (field.path == name || field.path.ends_with('.' + name))
+      return fmt::format("; a field of the definition is set by --set {}=VALUE",
+                         field.path);
+  return {};
+}
+
+/// Whether somebody has named what to import, and not of which kind it is.
+bool names_data(std::string_view word) {
+  std::error_code failed;
+  return word.find_first_of("./") != word.npos
+         || std::filesystem::exists(word, failed);
+}
+
 /// "; `--tensorboard` has taken ...": an option whose value may be left out may
 /// have taken what was meant for something else, which is missing then.
 std::string taken_text(const CLI::App& command) {
@@ -115,13 +142,23 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& wrong) {
              ? wrong.what() + taken_text(*command.app)
              : wrong.what();
   const auto& name = command.words.empty() ? app.get_name() : command.words;
-  if (is_option(word))
+  if (is_option(word)) {
+    auto hint = field_meant(*command.app, word);
+    if (hint.empty())
+      hint = meant(word, options_of(*command.app));
     return fmt::format("{} has no option {}{}", in_quotes(name),
-                       in_quotes(word), meant(word, options_of(*command.app)));
+                       in_quotes(word), hint);
+  }
   const auto commands = commands_of(*command.app);
   if (command.words == "import" && is_python_library(word))
     return fmt::format("`import` has no command {}: examples/to_graphmill.py "
                        "takes graphs of Python libraries",
+                       in_quotes(word));
+  if (command.words == "import" && names_data(word))
+    return fmt::format("`import` is told the kind first, and then {}: csv "
+                       "--edges FILE for tables, npy FOLDER for arrays; "
+                       "examples/to_graphmill.py takes graphs of Python "
+                       "libraries",
                        in_quotes(word));
   if (!commands.empty())
     return fmt::format("{} has no command {}{}", in_quotes(name),

@@ -160,6 +160,7 @@ result<run_record> run_watcher::follow() {
     // What a reply has no room for comes with the next one.
     if (is_over(news.record.state) && news.events.empty()) {
       hide_bar();
+      reporter_.end_table();
       return std::move(news.record);
     }
   }

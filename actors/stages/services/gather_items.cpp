@@ -4,6 +4,7 @@
 #include "partition/files/page_requests.hpp"
 #include "partition/sampling/gather.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace graphmill {
@@ -111,6 +112,17 @@ result<void> gather_original_ids(const shard& part, const gather_item& item) {
   return ok();
 }
 
+/// Of a part of which no label is known. All bits are set in what says so of a
+/// class, of a row of labels and of a row of numbers (-1, `no_labels`, NaN).
+void write_unknown_labels(const node_type_info& type, const gather_item& item) {
+  static_assert(no_labels == 0xff);
+  const auto width = type.label_bytes();
+  auto* out = static_cast<std::uint8_t*>(item.out);
+  for (std::size_t i = 0; i < item.ids.size(); ++i)
+    std::fill_n(out + static_cast<std::size_t>(row_of(item, i)) * width, width,
+                no_labels);
+}
+
 } // namespace
 
 result<void> check_item(const shard& part, const gather_item& item) {
@@ -121,8 +133,8 @@ result<void> check_item(const shard& part, const gather_item& item) {
       return fail(ec::invalid_argument,
                   "node {} of type {} is not in part {}, which owns {} to {}",
                   id, type.name, part.part(), nodes.begin, nodes.end);
-  if (item.kind == gather_kind::labels && nodes.labels.empty()
-      && nodes.label_rows.empty() && !item.ids.empty())
+  if (item.kind == gather_kind::labels && type.class_count == 0
+      && !item.ids.empty())
     return fail(ec::not_found, "node type {} has no labels", type.name);
   if (item.kind == gather_kind::features && !nodes.has_features()
       && !item.ids.empty())
@@ -142,8 +154,10 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
     return gather_rows(part, item.type, item.ids, item.rows,
                        static_cast<float*>(item.out), rounded);
   case gather_kind::labels:
-    if (const auto& type = part.info().node_types[item.type];
-        type.has_label_rows())
+    if (nodes.labels.empty() && nodes.label_rows.empty())
+      write_unknown_labels(part.info().node_types[item.type], item);
+    else if (const auto& type = part.info().node_types[item.type];
+             type.has_label_rows())
       gather_label_rows(nodes.label_rows, type.label_bytes(), nodes.begin,
                         item.ids, item.rows,
                         static_cast<std::uint8_t*>(item.out));
@@ -171,6 +185,8 @@ void add_label_pages(const shard& part, const gather_item& item,
                      page_requests& pages) {
   const auto& nodes = part.nodes(item.type);
   const auto& type = part.info().node_types[item.type];
+  if (nodes.labels.empty() && nodes.label_rows.empty())
+    return;
   if (!type.has_label_rows())
     return pages.add(nodes.labels, nodes.begin, item.ids);
   const auto width = type.label_bytes();

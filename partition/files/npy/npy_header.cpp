@@ -63,10 +63,18 @@ result<dtype> parse_descr(std::string_view descr, bool any) {
     if (code == row.code
         && (descr[0] == '<' || (row.size == 1 && descr[0] == '|')))
       return row.type;
-  return fail(ec::invalid_data,
-              "its element type '{}' is not supported; use float16, float32, "
-              "float64, int8, uint8, int16, int32, uint32 or int64",
-              descr);
+  const auto is_a = [code](std::string_view kinds) {
+    return !code.empty() && kinds.find(code.front()) != kinds.npos;
+  };
+  return fail(
+    ec::invalid_data, "its element type '{}' is not supported; {}", descr,
+    is_a("US")   ? "save numbers: classes from 0 on, as numpy.unique(texts, "
+                   "return_inverse=True) makes them, and their names as "
+                   "\"class_names\" of meta.json"
+    : is_a("Mm") ? "save times as numbers, such as seconds, as "
+                   ".astype('M8[s]').astype('i8') does"
+                 : "use float16, float32, float64, int8, uint8, "
+                   "int16, int32, uint32 or int64");
 }
 
 /// Reads the Python dictionary that a header is. Only what numpy writes is

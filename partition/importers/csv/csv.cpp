@@ -3,6 +3,7 @@
 #include "messages/words/number_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/edge_weights.hpp"
+#include "partition/dataset/feature_meaning.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
@@ -248,6 +249,19 @@ result<void> copy_nodes(const csv_node_type& type, node_type_id id,
   return ok();
 }
 
+/// @param folder Of the node type.
+result<void> write_meaning(const csv_node_type& type, row_norm norm,
+                           const std::filesystem::path& folder) {
+  const auto& layout = type.layout;
+  if (layout.features.empty())
+    return ok();
+  feature_meaning of{.columns = {}, .scaled = std::string{to_string(norm)}};
+  for (const auto column : layout.features)
+    if (layout.header)
+      of.columns.push_back(layout.names[column]);
+  return write_feature_meaning(folder, of);
+}
+
 result<void> write_ids(const csv_node_type& type,
                        const std::filesystem::path& path) {
   GRAPHMILL_TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
@@ -293,8 +307,9 @@ result<dataset_info> import_csv(const csv_import_options& options,
     tell("read nodes", t, graph.nodes.size());
     GRAPHMILL_TRYV(
       copy_nodes(graph.nodes[t], id, options.separator, norms[t], writer));
-    GRAPHMILL_TRYV(
-      write_ids(graph.nodes[t], node_folder(folder, info, id) / "ids.txt"));
+    const auto place = node_folder(folder, info, id);
+    GRAPHMILL_TRYV(write_ids(graph.nodes[t], place / "ids.txt"));
+    GRAPHMILL_TRYV(write_meaning(graph.nodes[t], norms[t], place));
   }
   if (const auto& wanted = options.changes.split) {
     GRAPHMILL_TRYV(split_target(graph, info, *wanted, writer));

@@ -1,6 +1,7 @@
 #include "partition/importers/csv/csv_columns.hpp"
 
 #include "messages/base/printable.hpp"
+#include "messages/words/closest.hpp"
 #include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_roles.hpp"
@@ -15,6 +16,8 @@ namespace {
 
 /// Of an id in a note.
 constexpr std::size_t most_bytes_shown = 60;
+/// Of columns, where one was named that there is not.
+constexpr std::size_t most_names_told = 12;
 
 std::vector<std::size_t> all_columns(const csv_layout& layout) {
   std::vector<std::size_t> columns;
@@ -65,8 +68,8 @@ std::vector<std::size_t> columns_without_role(const column_roles& roles) {
 }
 
 /// What is left over becomes the ends that are missing, if it must be those.
-result<void> add_ends(column_roles& roles, const csv_layout& layout,
-                      const csv_reader& rows) {
+result<void> add_ends(column_roles& roles, const csv_table& table,
+                      const csv_layout& layout, const csv_reader& rows) {
   auto left = columns_without_role(roles);
   std::vector<csv_role> missing;
   for (auto end : {csv_role::source, csv_role::destination})
@@ -83,12 +86,20 @@ result<void> add_ends(column_roles& roles, const csv_layout& layout,
       "--destination)",
       columns_text(layout, all_columns(layout))));
   const auto text = columns_text(layout, left);
+  const auto unnamed =
+    std::ranges::find_if(left, [&layout](std::size_t column) {
+      return layout.header && layout.names[column].empty();
+    });
   if (missing.empty())
     return rows.wrong(fmt::format(
       "nothing is known of {}: say which one has the weights of edges with "
       "--weight, make one edge type of each value of one with --relation, or "
-      "leave columns out with --ignore; edges have no times or features yet",
-      text));
+      "leave columns out with --ignore{}; edges have no times or features yet",
+      text,
+      unnamed == left.end()
+        ? ""
+        : fmt::format(" (--ignore {}={} for the one without a name)",
+                      table.file.filename().string(), *unnamed + 1)));
   return rows.wrong(fmt::format(
     "which of the columns {} are source and destination? Say so by {} "
     "(--source, --destination, --relation, --weight), and leave out the others "
@@ -232,9 +243,11 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
     return rows.wrong(one_csv_field);
   GRAPHMILL_TRY(const auto header, edge_header(table, rows, first, second));
   GRAPHMILL_TRY(auto layout, layout_of_row(first, header, rows));
+  if (layout.header)
+    seen_.insert(seen_.end(), layout.names.begin(), layout.names.end());
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, true));
   add_by_name(roles, layout, edge_role_of);
-  if (auto added = add_ends(roles, layout, rows); !added) {
+  if (auto added = add_ends(roles, table, layout, rows); !added) {
     auto failure = std::move(added).error();
     failure.message += choices_missed(layout, true);
     return failure;
@@ -261,6 +274,8 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
   GRAPHMILL_TRY(auto layout,
                 layout_of_row(trimmed_fields(rows),
                               said_header(table).value_or(true), rows));
+  if (layout.header)
+    seen_.insert(seen_.end(), layout.names.begin(), layout.names.end());
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, false));
   add_by_name(roles, layout, node_role_of);
   if (!has(roles, csv_role::id))
@@ -290,12 +305,25 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
   return layout;
 }
 
+std::string csv_chooser::columns_meant(const std::string& column) const {
+  if (const auto near = closest(column, seen_); !near.empty())
+    return fmt::format("; did you mean \"{}\"?", near);
+  std::string listed;
+  for (std::size_t i = 0; i < seen_.size() && i < most_names_told; ++i)
+    listed += fmt::format("{}\"{}\"", i == 0 ? "; there are " : ", ", seen_[i]);
+  return seen_.size() > most_names_told ? fmt::format(
+           "{} and {} more", listed, seen_.size() - most_names_told)
+                                        : listed;
+}
+
 result<void> csv_chooser::expect_all_used() const {
   for (std::size_t c = 0; c < choices_.size(); ++c)
     if (!used_[c])
-      return fail(ec::invalid_argument, "{} {}{}{}: no table has such a column",
+      return fail(ec::invalid_argument,
+                  "{} {}{}{}: no table has such a column{}",
                   flag_of(choices_[c].role), choices_[c].table,
-                  choices_[c].table.empty() ? "" : "=", choices_[c].column);
+                  choices_[c].table.empty() ? "" : "=", choices_[c].column,
+                  columns_meant(choices_[c].column));
   return ok();
 }
 

@@ -48,10 +48,14 @@ private:
   /// had a column for, this one neither; empty if there is none.
   std::string choices_missed(const csv_layout& layout, bool edges) const;
   std::optional<bool> said_header(const csv_table& table) const;
+  /// "; did you mean ..." of a column that no table has, or which ones there
+  /// are.
+  std::string columns_meant(const std::string& column) const;
 
   const csv_import_options& options_;
   std::vector<choice> choices_;
-  std::vector<bool> used_; ///< [choices]
+  std::vector<bool> used_;          ///< [choices]
+  std::vector<std::string> seen_{}; ///< Names of columns of all tables so far.
 };
 
 } // namespace graphmill

@@ -28,8 +28,9 @@ std::string columns_text(const csv_layout& layout,
 }
 
 std::string column_text(const csv_layout& layout, std::size_t column) {
-  return layout.header ? fmt::format("\"{}\"", layout.names[column])
-                       : std::to_string(column + 1);
+  return layout.header && !layout.names[column].empty()
+           ? fmt::format("\"{}\"", layout.names[column])
+           : std::to_string(column + 1);
 }
 
 std::string layout_text(const csv_table& table, const csv_layout& layout) {

@@ -52,6 +52,42 @@ char detect_separator(std::string_view text) {
   return ',';
 }
 
+/// What formats of graphs that are text begin with, after blanks. A table could
+/// have an id with such a character, but hardly with what follows it.
+struct graph_format {
+  std::string_view begin;
+  std::string_view name;
+};
+constexpr auto graph_formats =
+  std::to_array<graph_format>({{"{\"", "JSON"},
+                               {"{ \"", "JSON"},
+                               {"{\n", "JSON"},
+                               {"{\r\n", "JSON"},
+                               {"[{", "JSON"},
+                               {"[\n", "JSON"},
+                               {"[\r\n", "JSON"},
+                               {"<?xml", "XML, as GraphML or GEXF are"},
+                               {"<graphml", "GraphML"},
+                               {"<gexf", "GEXF"},
+                               {"graph [", "GML"},
+                               {"graph\n[", "GML"},
+                               {"Creator \"", "GML"},
+                               {"*Vertices", "Pajek's format"},
+                               {"*vertices", "Pajek's format"}});
+
+/// The name of the format of a graph; empty: of none that is known.
+std::string_view graph_format_of(std::string_view block) {
+  const auto begin = block.find_first_not_of(" \t\r\n");
+  if (begin == block.npos)
+    return {};
+  const auto text = block.substr(begin);
+  const auto at =
+    std::ranges::find_if(graph_formats, [text](const graph_format& format) {
+      return text.starts_with(format.begin);
+    });
+  return at == graph_formats.end() ? std::string_view{} : at->name;
+}
+
 /// What is wrong with a file that is no table of text, and what to do with it;
 /// empty: nothing, as far as its first block tells.
 std::string_view what_else(std::string_view block) {
@@ -136,6 +172,12 @@ result<void> csv_reader::impl::start(char wanted_separator) {
     return *failure;
   if (const auto other = what_else(block); !other.empty())
     return fail(ec::invalid_data, "{} is {}", path.string(), other);
+  if (const auto format = graph_format_of(block); !format.empty())
+    return fail(ec::invalid_data,
+                "{} is in {}, and no table: save its edges as rows of a table, "
+                "or read it by a library of Python, such as networkx, and give "
+                "that graph to examples/to_graphmill.py",
+                path.string(), format);
   if (block.starts_with("\xef\xbb\xbf"))
     at = 3;
   separator = wanted_separator != '\0'

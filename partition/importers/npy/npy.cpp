@@ -1,6 +1,8 @@
 #include "partition/importers/npy/npy.hpp"
 
 #include "messages/base/pluralized.hpp"
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/feature_meaning.hpp"
 #include "partition/dataset/seed_check.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
@@ -312,8 +314,13 @@ result<dataset_info> import_npy(const npy_import_options& options,
     if (on_progress)
       on_progress(
         {.phase = "read nodes", .done = t, .total = source.nodes.size()});
-    GRAPHMILL_TRYV(copy_nodes(source.nodes[t], static_cast<node_type_id>(t),
-                              norms[t], writer, options.on_note));
+    const auto id = static_cast<node_type_id>(t);
+    GRAPHMILL_TRYV(
+      copy_nodes(source.nodes[t], id, norms[t], writer, options.on_note));
+    if (source.nodes[t].feature_width > 0)
+      GRAPHMILL_TRYV(write_feature_meaning(
+        node_folder(folder, info, id),
+        {.columns = {}, .scaled = std::string{to_string(norms[t])}}));
   }
   if (wanted) {
     GRAPHMILL_TRYV(split_target(source, info, *wanted, writer));

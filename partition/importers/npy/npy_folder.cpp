@@ -1,5 +1,7 @@
 #include "partition/importers/npy/npy_folder.hpp"
 
+#include "messages/words/closest.hpp"
+
 #include <algorithm>
 #include <array>
 #include <system_error>
@@ -77,6 +79,21 @@ bool looks_like_data(std::string_view name) {
             });
 }
 
+/// What the file of a type may be meant for that there is not; empty: its name
+/// is not like that of a type.
+std::string misspelt_type(const std::string& name,
+                          std::span<const std::string> types) {
+  const auto dot = name.find('.');
+  const auto type = name.substr(0, dot);
+  if (name.find('.', dot + 1) == name.npos
+      || std::ranges::find(types, type) != types.end())
+    return {};
+  const auto meant = closest(type, types);
+  return meant.empty() ? std::string{}
+                       : fmt::format("there is no node type {}; {}{}?", type,
+                                     meant, name.substr(dot));
+}
+
 } // namespace
 
 std::string_view meaning_of_stray(std::string_view name) {
@@ -147,7 +164,8 @@ npy_folder::array_if_there(const std::string& name) {
   return std::optional<npy_array>{std::move(opened)};
 }
 
-result<void> npy_folder::expect_all_taken() const {
+result<void>
+npy_folder::expect_all_taken(std::span<const std::string> types) const {
   std::string listed;
   std::string first;
   std::size_t count = 0;
@@ -158,7 +176,9 @@ result<void> npy_folder::expect_all_taken() const {
       first = name;
     if (count > most_strays_named)
       continue;
-    const auto meaning = meaning_of_stray(name);
+    auto meaning = misspelt_type(name, types);
+    if (meaning.empty())
+      meaning = meaning_of_stray(name);
     listed += listed.empty() ? "" : ", ";
     listed += meaning.empty() ? name : fmt::format("{} ({})", name, meaning);
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,8 @@ public:
 
   /// Fails, and names them, if files that look like data have not been taken.
   /// Says what they may be meant for where that is known.
-  result<void> expect_all_taken() const;
+  /// @param types Names of the node types, if files are called after them.
+  result<void> expect_all_taken(std::span<const std::string> types) const;
 
 private:
   std::filesystem::path path_;

@@ -331,7 +331,9 @@ result<npy_source> open_npy_source(const fs::path& path,
                   open_nodes(folder, name, typed, about, from_edges, options));
     source.nodes.push_back(std::move(type));
   }
-  GRAPHMILL_TRYV(folder.expect_all_taken());
+  GRAPHMILL_TRYV(folder.expect_all_taken(typed
+                                           ? std::span<const std::string>{names}
+                                           : std::span<const std::string>{}));
   if (options.regression
       && std::ranges::none_of(source.nodes, [](const npy_node_source& type) {
            return type.labels.has_value();

@@ -107,6 +107,56 @@ void check_own(const partitioned_graph& whole) {
 
 } // namespace
 
+CATCH_TEST_CASE("labels of another graph can be shown, none of them known",
+                "[partition][label_sets]") {
+  temp_folder folder;
+  fs::create_directory(folder / "plain");
+  value_of(write_with_topic(folder / "plain", topic_labels, topic_splits));
+  const auto plain = value_of(partitioned_graph::open(folder / "plain"));
+  const auto parts = cut_in_two(folder / "plain", folder / "parts");
+  const auto paper = plain.info().node_types[0].name;
+  for (const auto* whole : {&plain, &parts})
+    for (const auto kind : {label_kind::classes, label_kind::multi_label,
+                            label_kind::regression}) {
+      const auto graph = value_of(
+        whole->with_unknown_labels({kind, paper, 2, {"other", "names"}}));
+      const auto& type = graph.info().node_types[0];
+      CATCH_CHECK(type.labels == kind);
+      CATCH_CHECK(type.class_count == 2);
+      CATCH_CHECK(type.class_names.back() == "names");
+      CATCH_CHECK(type.count == whole->info().node_types[0].count);
+      for (auto which : all_splits) {
+        CATCH_CHECK(graph.seeds(which).empty());
+        CATCH_CHECK(graph.seeds(which, "topic").empty());
+      }
+      for (part_id p = 0; p < graph.part_count(); ++p) {
+        const auto part = value_of(graph.open_shard(p));
+        CATCH_CHECK(part->nodes(0).labels.empty());
+        CATCH_CHECK(part->nodes(0).label_rows.empty());
+        CATCH_CHECK(part->info().node_types[0].class_count == 2);
+      }
+    }
+  const auto missing =
+    error_of(plain.with_unknown_labels({label_kind::classes, "author", 2, {}}));
+  CATCH_CHECK(has(missing.message, "has no node type \"author\""));
+}
+
+CATCH_TEST_CASE("what labels mean is told of those that are chosen",
+                "[partition][label_sets]") {
+  temp_folder folder;
+  value_of(write_with_topic(folder.path(), topic_labels, topic_splits));
+  const auto graph = value_of(partitioned_graph::open(folder.path()));
+  const auto own = value_of(meaning_of_labels(graph.info(), ""));
+  CATCH_CHECK(own.kind == label_kind::classes);
+  CATCH_CHECK(own.type == graph.info().node_types[0].name);
+  CATCH_CHECK(own.count == 2);
+  const auto topic = value_of(meaning_of_labels(graph.info(), "topic"));
+  CATCH_CHECK(topic.count == 3);
+  CATCH_CHECK(topic.names.back() == "z");
+  CATCH_CHECK(error_of(meaning_of_labels(graph.info(), "year")).code
+              == ec::invalid_argument);
+}
+
 CATCH_TEST_CASE("a label set is chosen by its name",
                 "[partition][label_sets]") {
   temp_folder folder;

@@ -52,9 +52,14 @@ CATCH_TEST_CASE("a run says what the labels are that it learns", "[kernels]") {
   for (const auto kind :
        {label_kind::classes, label_kind::multi_label, label_kind::regression}) {
     const auto run = value_of(run_folder::create(
-      folder / "runs", "r", "dataset: d\n", {folder.path(), "1", kind}));
+      folder / "runs", "r", "dataset: d\n",
+      {folder.path(), "1", {kind, "paper", 2, {"a", "\u00fc"}}}));
     const auto again = value_of(run_folder::reopen(run.path()));
-    CATCH_CHECK(again.from().labels == kind);
+    CATCH_CHECK(again.from().labels.kind == kind);
+    CATCH_CHECK(again.from().labels.type == "paper");
+    CATCH_CHECK(again.from().labels.count == 2);
+    CATCH_CHECK(again.from().labels.names
+                == std::vector<std::string>{"a", "\u00fc"});
     CATCH_CHECK(again.from().dataset_digest == "1");
   }
   const auto said_by = [&folder](const std::string& labels) {
@@ -63,8 +68,17 @@ CATCH_TEST_CASE("a run says what the labels are that it learns", "[kernels]") {
     return run_folder::reopen(folder.path());
   };
   // One that does not say so is older than all labels but classes.
-  CATCH_CHECK(value_of(said_by("")).from().labels == label_kind::classes);
-  for (const auto* labels : {R"(, "labels": "links")", R"(, "labels": 1)"}) {
+  CATCH_CHECK(value_of(said_by("")).from().labels.kind == label_kind::classes);
+  CATCH_CHECK(value_of(said_by("")).from().labels.count == 0);
+  const auto classes = [](const std::string& count, const std::string& names) {
+    return R"(, "target": "paper", "class_count": )" + count
+           + R"(, "class_names": )" + names;
+  };
+  CATCH_CHECK(value_of(said_by(classes("3", "[]"))).from().labels.count == 3);
+  for (const auto& labels :
+       {std::string{R"(, "labels": "links")"}, std::string{R"(, "labels": 1)"},
+        classes("-1", "[]"), classes("2", R"(["a"])"), classes("1", "[1]"),
+        classes("\"1\"", "[]"), std::string{R"(, "class_count": 1)"}}) {
     const auto said = error_of(said_by(labels));
     CATCH_CHECK(said.code == ec::invalid_data);
     CATCH_CHECK_THAT(said.message,

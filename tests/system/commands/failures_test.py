@@ -109,9 +109,20 @@ class Failures(runs.Workplace):
                 self.assertIn("--no-such-option", done.stderr)
 
     def test_words_that_were_meant(self):
-        for words, meant in ((("trian",), "`trian`; did you mean `train`?"),
-                             (("import", "pyg"), "`pyg`"),
-                             (("import", "cvs"), "did you mean `csv`?")):
+        for words, meant in (
+                (("trian",), "`trian`; did you mean `train`?"),
+                (("import", "pyg"), "`pyg`"),
+                (("import", "cvs"), "did you mean `csv`?"),
+                (("import", "e.csv", "--out", "set"),
+                 "is told the kind first, and then `e.csv`"),
+                (("train", "d.yaml", "--epochs", "3"),
+                 "is set by --set train.epochs=VALUE"),
+                (("train", "d.yaml", "--learning-rate", "3"),
+                 "is set by --set optimizer.learning_rate=VALUE"),
+                (("train", "d.yaml", "--lr=3"),
+                 "is set by --set optimizer.learning_rate=VALUE"),
+                (("import", "csv", "--edges", "e.csv", "--out", "set",
+                  "--separator", "::"), "one character between columns")):
             done = self.call(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(meant, done.stderr)

@@ -1,6 +1,7 @@
 """Every block of examples/recipes.md does what the page says, in the order of
 the page, with small graphs; SLURM's commands are stand-ins."""
 
+import csv
 import os
 import pathlib
 import re
@@ -101,6 +102,10 @@ class Recipes(runs.Workplace):
               [(f"p{i}", f"job{i % 3}", 20 + i % 50, 1.5 + i / 400)
                for i in range(120)])
         table("friends.csv", "from,to", [(f"p{a}", f"p{b}") for a, b in pairs])
+        table("new-people.csv", "name,age,height",
+              [(f"q{i}", 20 + i % 50, 1.5 + i / 400) for i in range(50)])
+        table("new-friends.csv", "from,to",
+              [(f"q{a % 50}", f"q{b % 50}") for a, b in pairs])
         table("movies.csv", "id,label,year",
               [(f"m{i}", f"genre{i % 3}", 1950 + i) for i in range(60)])
         table("persons.csv", "id", [(f"p{i}",) for i in range(120)])
@@ -159,6 +164,7 @@ class Recipes(runs.Workplace):
         titles = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
         steps = {
             "My CSV files": self.my_csv_files,
+            "Tomorrow's graph": self.tomorrow,
             "My PyG object": self.trains_something,
             "Nodes with several labels": self.several_labels,
             "Numbers as labels": self.numbers,
@@ -189,6 +195,16 @@ class Recipes(runs.Workplace):
         self.assertEqual(np.load(self.top / "people.npy").shape, (120,))
         self.assertEqual(
             np.load(self.top / "people.embeddings.npy").shape, (120, 32))
+
+    def tomorrow(self, title):
+        printed = self.follow(title)
+        self.assertIn("wrote the classes of 50 nodes", printed)
+        with (self.top / "new-people-jobs.csv").open() as table:
+            rows = list(csv.DictReader(table))
+        self.assertEqual([row["name"] for row in rows],
+                         [f"q{i}" for i in range(50)])
+        self.assertLessEqual({row["class_name"] for row in rows},
+                             {"job0", "job1", "job2"})
 
     def several_labels(self, title):
         printed = self.follow(title)

@@ -77,6 +77,15 @@ MAKERS = {
                                                NODES.replace("a,x", "a,")),
         "ids that are negative, or beyond 2^63": table(
             "-1,2\n2,99999999999999999999999\n", None),
+        "JSON": table('{"edges": [[1, 2]]}\n', None),
+        "GraphML": table('<?xml version="1.0"?>\n<graphml>\n', None),
+        "GML": table("graph [\n  edge [ source 1 target 2 ]\n]\n", None),
+        "a column of edges without a name": table(
+            ",source,target\n0,a,b\n", None),
+        "two characters between columns": table("1::2\n", None,
+                                                "--separator", "::"),
+        "a column that is misspelt": table("a,b\n", NODES.replace(
+            "label", "job"), "--label", "jbo"),
         "the edges of one type twice": table("a,b\n", NODES, "--edges",
                                              "e.csv"),
         "two node tables of one type": table("a,b\n", NODES, "--nodes",
@@ -212,6 +221,9 @@ MAKERS = {
         "two documents": definition(f"{DEFINITION}---\n{DEFINITION}"),
         "a field that is misspelt": field("model: {hiden: 8}"),
         "a kind that is misspelt": field("model: {kind: saeg}"),
+        "a field as other libraries call it": field("optimizer: {lr: 0.1}"),
+        "a number of layers": field("model: {num_layers: 2}"),
+        "a kind as other libraries call it": field("model: {kind: GraphSAGE}"),
         "a section that is empty": field("model:"),
         "a negative fanout": field("sampler: {fanouts: [-2, 3]}"),
         "no fanouts": field("sampler: {fanouts: []}"),
@@ -231,6 +243,8 @@ MAKERS = {
         "weights that are cut": weights(cut),
         "weights that are too long": weights(longer),
         "weights in a folder": weights(to_folder),
+        "the folder of a run as weights": weights(lambda path: (
+            to_folder(path), (path / "weights.safetensors").touch())),
         "weights in a pipe": weights(to_pipe),
         "weights of PyTorch": weights(lambda path: path.write_bytes(
             b"\x80\x02}q\0." + b"x" * 99)),

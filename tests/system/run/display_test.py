@@ -92,21 +92,34 @@ class Display(clusters.ClusterWorkplace):
 
 
 class NothingToMeasure(runs.Workplace):
-    def test_an_empty_split(self):
-        source = self.top / "source"
+    def dataset(self, name, validation):
+        """Without test nodes, and with so many of validation."""
+        source = self.top / f"{name}-source"
         source.mkdir()
         random = np.random.default_rng(5)
-        for name, values in {
+        for file, values in {
                 "edges": random.integers(0, 40, (2, 300)),
                 "features": random.normal(size=(40, 5)).astype(np.float32),
                 "labels": np.arange(40) % 3,
                 "train_idx": np.arange(20),
-                "val_idx": np.arange(20, 25),
+                "val_idx": np.arange(20, 20 + validation),
                 "test_idx": np.arange(0)}.items():
-            np.save(source / f"{name}.npy", values)
-        data = self.top / "data"
-        imported("npy", source, "--out", data)
-        summary = self.train(SMALL, data)
+            np.save(source / f"{file}.npy", values)
+        imported("npy", source, "--out", self.top / name)
+        return self.top / name
+
+    def test_the_row_of_the_last_epoch(self):
+        """Neither a validation nor a test comes behind it."""
+        data = self.dataset("training-alone", 0)
+        done = graphmill("train", self.write(DEFINITION, data), "--data", data,
+                         "--runs", self.runs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = re.findall(r"^ +(\d+) +\d+\.\d{4} ", done.stdout,
+                          re.MULTILINE)
+        self.assertEqual(rows, [str(n + 1) for n in range(EPOCHS)])
+
+    def test_an_empty_split(self):
+        summary = self.train(SMALL, self.dataset("data", 5))
         self.assertIsNone(summary["test_accuracy"])
         done = graphmill("evaluate", summary["run"], "--json", "--quiet")
         self.assertEqual(done.returncode, 1)

@@ -266,6 +266,85 @@ class Predict(runs.Workplace):
         self.assertEqual(told["seeds"], 20)
         self.assertIn("roc_auc", told)
 
+    def graph_with(self, name, names=None, **labels):
+        """A dataset of always the same 60 nodes, with these labels, if any."""
+        source = self.top / f"{name}-source"
+        source.mkdir()
+        rng = np.random.default_rng(7)
+        save(source, edges=rng.integers(0, 60, (2, 400)),
+             features=rng.normal(size=(60, 5)).astype(np.float32), **labels)
+        (source / "meta.json").write_text(json.dumps(
+            {"num_nodes": 60, **({"class_names": names} if names else {})}))
+        flags = ["--regression"] if name.startswith("numbers") else []
+        imported("npy", source, *flags, "--out", self.top / name)
+        return self.top / name
+
+    def test_other_data_without_labels(self):
+        """Labels are not read of other data, and say nothing of outputs."""
+        split = {"train_idx": np.arange(40), "val_idx": np.arange(40, 50),
+                 "test_idx": np.arange(50, 60)}
+        rng = np.random.default_rng(8)
+        none = self.graph_with("unlabelled")
+        parts = partitioned(none, 3, "random")
+        for kind, labels, names in (
+                ("classes", np.arange(60) % 3, ["cook", "judge", "smith"]),
+                ("labels", rng.integers(0, 2, (60, 4)), None),
+                ("numbers", rng.normal(size=(60, 2)).astype(np.float32),
+                 None)):
+            with self.subTest(kind):
+                data = self.graph_with(kind, names, labels=labels, **split)
+                metric = {"numbers": "mse", "labels": "f1_micro"}.get(
+                    kind, "accuracy")
+                run = self.train(merged(DEFINITION, {
+                    "evaluate": {"metric": metric}}), data)["run"]
+                for more in (("--neighbours", "all"), ("--all",)):
+                    if kind != "numbers":
+                        more += ("--logits",)
+                    known, _ = self.predict(run, "known.npy", *more,
+                                            data=data)
+                    for other in (none, parts):
+                        out, told = self.predict(run, "none.npy", *more,
+                                                 data=other)
+                        self.assertTrue(told["other_dataset"])
+                        np.testing.assert_array_equal(np.load(out),
+                                                      np.load(known))
+                        if kind != "numbers":
+                            np.testing.assert_array_equal(
+                                np.load(beside(out, "logits")),
+                                np.load(beside(known, "logits")))
+                self.assertIn("have no labels", self.refused_evaluation(
+                    run, none))
+
+    def test_other_data_with_other_classes(self):
+        """Classes are called as where they were learnt, and are not compared
+        with others of the same number."""
+        split = {"train_idx": np.arange(40), "val_idx": np.arange(40, 50),
+                 "test_idx": np.arange(50, 60)}
+        learnt = ["cook", "judge", "smith"]
+        run = self.train(DEFINITION, self.graph_with(
+            "learnt", learnt, labels=np.arange(60) % 3, **split))["run"]
+        for name, names, modulus, said in (
+                ("renamed", ["baker", "cook", "judge"], 3,
+                 "number 0 is `baker` here and `cook` there"),
+                ("fewer", ["cook", "judge"], 2,
+                 "there are 2 here and 3 there")):
+            data = self.graph_with(name, names, labels=np.arange(60) % modulus,
+                                   **split)
+            for more in ((), ("--all",)):
+                out, _ = self.predict(run, f"{name}.csv", *more, data=data)
+                for row in rows_of(out):
+                    self.assertEqual(row["class_name"],
+                                     learnt[int(row["class"])])
+            self.assertIn(said, self.refused_evaluation(run, data))
+        same = self.graph_with("same", learnt, labels=(np.arange(60) + 1) % 3,
+                               **split)
+        self.ask("evaluate", run, "--data", same, "--quiet")
+
+    def refused_evaluation(self, run, data):
+        done = graphmill("evaluate", run, "--data", data, "--quiet", "--json")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return json.loads(done.stdout.splitlines()[-1])["error"]
+
     def test_other_nodes_have_no_learnt_rows(self):
         run = self.run_of("rgcn", self.typed)
         source = self.top / "other-source"

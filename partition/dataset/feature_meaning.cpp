@@ -1,0 +1,118 @@
+#include "partition/dataset/feature_meaning.hpp"
+
+#include "messages/base/printable.hpp"
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto meaning_file = "features.json";
+constexpr std::size_t largest_meaning = std::size_t{1} << 26;
+
+nlohmann::json meaning_json(const feature_meaning& of) {
+  return {{"columns", of.columns}, {"scaled", of.scaled}};
+}
+
+result<feature_meaning> meaning_in(const nlohmann::json& value,
+                                   std::string_view where) {
+  const auto is_text = [](const nlohmann::json& item) {
+    return item.is_string();
+  };
+  const auto columns = value.is_object()
+                         ? value.value("columns", nlohmann::json{})
+                         : nlohmann::json{};
+  if (!columns.is_array() || !std::ranges::all_of(columns, is_text)
+      || !is_text(value.value("scaled", nlohmann::json{})))
+    return fail(ec::invalid_data,
+                "{} does not say what features are: \"columns\" should be a "
+                "list of names, and \"scaled\" a word",
+                where);
+  return feature_meaning{columns.get<std::vector<std::string>>(),
+                         value["scaled"].get<std::string>()};
+}
+
+/// Where features of one type differ.
+std::string difference_of(const feature_meaning& here,
+                          const feature_meaning& there) {
+  if (here.scaled != there.scaled)
+    return fmt::format("are scaled by `--normalise {}` here and `{}` there",
+                       printable(here.scaled), printable(there.scaled));
+  if (here.columns.empty() || there.columns.empty())
+    return {};
+  if (here.columns.size() != there.columns.size())
+    return fmt::format("have {} columns here and {} there", here.columns.size(),
+                       there.columns.size());
+  const auto [ours, theirs] =
+    std::ranges::mismatch(here.columns, there.columns);
+  return ours == here.columns.end()
+           ? std::string{}
+           : fmt::format("have \"{}\" here as column {}, and \"{}\" there",
+                         printable(*ours), ours - here.columns.begin() + 1,
+                         printable(*theirs));
+}
+
+} // namespace
+
+result<void> write_feature_meaning(const fs::path& folder,
+                                   const feature_meaning& of) {
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return write_text(folder / meaning_file,
+                    meaning_json(of).dump(-1, ' ', false, replace) + '\n');
+}
+
+result<feature_meanings> read_feature_meanings(const fs::path& dataset,
+                                               const dataset_info& info) {
+  feature_meanings out;
+  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
+    const auto file =
+      node_folder(dataset, info, static_cast<node_type_id>(t)) / meaning_file;
+    const auto read = read_json(file, largest_meaning);
+    if (!read && read.error().code == ec::not_found)
+      continue;
+    if (!read)
+      return read.error();
+    GRAPHMILL_TRY(out[info.node_types[t].name],
+                  meaning_in(read.value(), file.string()));
+  }
+  return out;
+}
+
+nlohmann::json to_json(const feature_meanings& all) {
+  auto out = nlohmann::json::object();
+  for (const auto& [type, of] : all)
+    out[type] = meaning_json(of);
+  return out;
+}
+
+result<feature_meanings> feature_meanings_in(const nlohmann::json& value,
+                                             std::string_view where) {
+  feature_meanings out;
+  if (!value.is_object())
+    return fail(ec::invalid_data, "{}: \"features\" should be an object",
+                where);
+  for (const auto& [type, of] : value.items()) {
+    GRAPHMILL_TRY(out[type], meaning_in(of, where));
+  }
+  return out;
+}
+
+std::string difference(const feature_meanings& here,
+                       const feature_meanings& there) {
+  for (const auto& [type, of] : here)
+    if (const auto at = there.find(type); at != there.end())
+      if (const auto text = difference_of(of, at->second); !text.empty())
+        return fmt::format("features of {} {}", printable(type), text);
+  return {};
+}
+
+} // namespace graphmill

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// What the features of a node type are, as far as the import that made them
+/// knows. The same numbers mean the same in two datasets only if this is the
+/// same. It is kept beside them, in `features.json`, is no part of the
+/// dataset's digest, and whoever makes a dataset by hand may leave it out.
+struct feature_meaning {
+  std::vector<std::string> columns; ///< Names, in order; empty: they have none.
+  std::string scaled = "none";      ///< As `import --normalise` calls it.
+};
+
+using feature_meanings = std::map<std::string, feature_meaning>; ///< By type.
+
+/// @param folder Of the node type, within a dataset that is being made.
+result<void> write_feature_meaning(const std::filesystem::path& folder,
+                                   const feature_meaning& of);
+
+/// What is known of the features of a dataset: of types without such a file,
+/// and of a dataset that is cut into parts, nothing. Fails with `invalid_data`
+/// if a file says something else.
+result<feature_meanings>
+read_feature_meanings(const std::filesystem::path& dataset,
+                      const dataset_info& info);
+
+nlohmann::json to_json(const feature_meanings& all);
+/// @param where What the value stands in, for the error.
+result<feature_meanings> feature_meanings_in(const nlohmann::json& value,
+                                             std::string_view where);
+
+/// Where two datasets differ in what their features mean, as a sentence
+/// without its full stop; empty: nowhere, as far as is known of both.
+/// @param here, there How it calls them is "here" and "there".
+std::string difference(const feature_meanings& here,
+                       const feature_meanings& there);
+
+} // namespace graphmill
