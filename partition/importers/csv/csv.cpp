@@ -3,7 +3,7 @@
 #include "messages/words/number_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/edge_weights.hpp"
-#include "partition/dataset/feature_meaning.hpp"
+#include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"

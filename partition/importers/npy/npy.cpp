@@ -2,7 +2,7 @@
 
 #include "messages/base/pluralized.hpp"
 #include "partition/dataset/dataset_names.hpp"
-#include "partition/dataset/feature_meaning.hpp"
+#include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/dataset/seed_check.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"

@@ -1,4 +1,4 @@
-#include "partition/dataset/feature_meaning.hpp"
+#include "partition/dataset/meaning/feature_meaning.hpp"
 
 #include "messages/base/printable.hpp"
 #include "partition/dataset/dataset_names.hpp"
