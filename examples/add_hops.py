@@ -10,16 +10,17 @@ networks", 2020): what the graph has to say is computed once, and training
 neither samples nor waits for neighbours.
 
 With X for the features, columns of the new ones are X, M X, M M X, ..., where M
-takes the mean over all in-neighbours of a node, in all edge types, and 0 without
-any: exact, over whole lists, so that the new dataset is a function of the old
-one alone. Sums are made in double precision in the order of the edges, and each
-hop is rounded to float32. Features and edges are read from disk piece by piece:
-memory does not grow with the graph. The disk takes the new features twice until
-they are imported, which checks and digests them.
+takes the mean over all in-neighbours of a node, in all edge types, and 0
+without any: exact, over whole lists, so that the new dataset is a function of
+the old one alone. Edges count alike, whatever they weigh. Sums are made in
+double precision in the order of the edges, and each hop is rounded to float32.
+Features and edges are read from disk piece by piece: memory does not grow with
+the graph. The disk takes the new features twice until they are imported, which
+checks and digests them.
 
-Nodes, edges, labels, label sets and splits stay as they are; ids and names
-beside them are copied. For datasets of one node type, before they are cut into
-parts."""
+Nodes, edges, their weights, labels, label sets and splits stay as they are; ids
+and names beside them are copied. For datasets of one node type, before they are
+cut into parts."""
 
 import argparse
 import json
@@ -71,11 +72,14 @@ class Source:
             raise Refused(f"{folder} has no dense features to take means of")
         self.features = opened(self.nodes / "features.npy")
         self.edges = {}
+        self.weighted = set()
         for each in self.info["edge_types"]:
             name = f"{each['source']}__{each['name']}__{each['destination']}"
             place = self.folder / "edges" / name
             self.edges[name] = (opened(place / "indptr.npy"),
                                 opened(place / "indices.npy"))
+            if each.get("weights"):
+                self.weighted.add(name)
 
 
 def add_sums(sums, rows, indptr, indices, begin, end):
@@ -124,6 +128,9 @@ def write_edges(source, folder):
             out[1, begin:end] = np.searchsorted(
                 indptr, np.arange(begin, end), side="right") - 1
         out.flush()
+        weights = source.folder / "edges" / name / "weights.npy"
+        if name in source.weighted:
+            shutil.copyfile(weights, folder / f"{name}.edge_weight.npy")
 
 
 def write_labels(source, folder):

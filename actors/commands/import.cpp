@@ -137,6 +137,7 @@ void add_npy(command_line& cli, CLI::App& parent) {
   app->footer(
     "The arrays of a graph of one node type:\n"
     "  edges.npy                   [2, E]: sources, destinations\n"
+    "  edge_weight.npy             [E], weights of edges, not negative\n"
     "  labels.npy                  [N], -1 = none; or [N, labels] of 0 and 1,\n"
     "                              if nodes have several labels; or numbers\n"
     "                              [N] or [N, numbers], with --regression\n"
@@ -152,7 +153,8 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "  time.npy                    [N], for --split with --by time\n"
     "  meta.json                   counts, num_features, class_names\n"
     "Of several types: the same with a prefix <type>., and edges in\n"
-    "<source>__<name>__<destination>.edges.npy.");
+    "<source>__<name>__<destination>.edges.npy, beside which stands\n"
+    "<source>__<name>__<destination>.edge_weight.npy.");
 }
 
 /// Splits "TYPE=FILE"; without a type it stays empty.
@@ -213,6 +215,8 @@ void add_columns(CLI::App& app, csv_import_options& options) {
   add_column(app, "--relation",
              "Relations of edges: one edge type for each value",
              csv_role::relation, options);
+  add_column(app, "--weight", "Weights of edges, not negative; default: weight",
+             csv_role::weight, options);
   add_column(app, "--id", "Ids of nodes; default: id", csv_role::id, options);
   add_column(app, "--label", "Labels of nodes; default: label", csv_role::label,
              options);
@@ -311,6 +315,8 @@ void add_rmat(command_line& cli, CLI::App& parent) {
     ->capture_default_str();
   app->add_option("--edges", options->edges, "Number of edges; 0: 24 per node")
     ->capture_default_str();
+  app->add_flag("--weights", options->weights,
+                "Draw a weight above 0 and up to 2 for each edge");
   app
     ->add_option("-a", options->a,
                  "Probability of the quadrant low source, low destination")

@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from .graph import CHOSEN_FEATURES, typed_name
+from .label_values import rows_of_labels, whole_labels
 from .values import (Refused, Rows, is_array, is_missing, shape_of,
                      sparse_rows, to_numpy)
 
@@ -79,6 +80,8 @@ class Writer:
             self.about[name] = self.write_nodes(name, data)
         edges = {key: {"num_edges": self.write_edges(key, blocks)}
                  for key, blocks in self.found.edges.items()}
+        for key, (name, values) in self.found.weights.items():
+            self.write_weights(key, name, values, edges[key]["num_edges"])
         types = {typed_name(key): about for key, about in edges.items()}
         meta = ({"node_types": self.about, "edge_types": types}
                 if self.found.typed else
@@ -324,12 +327,48 @@ class Writer:
                           f"there are {done}")
         return done
 
+    def write_weights(self, key, name, values, count):
+        """A number for each edge, in the order of edges; the import checks
+        what they are."""
+        where = f"{typed_name(key)}.{name}" if self.found.typed else name
+        if not hasattr(values, "blocks"):
+            shape = shape_of(values, where)
+            if shape not in ((count,), (count, 1)):
+                raise Refused(f"{where} has the shape {list(shape)}, and a "
+                              f"weight for each of {count} edges is expected; "
+                              f"leave it out (--ignore {name}) if it is "
+                              "something else")
+            values = Rows(values)
+        path = self.folder / (f"{typed_name(key)}.edge_weight.npy"
+                              if self.found.typed else "edge_weight.npy")
+        dtype = (values.dtype if values.dtype.kind in "iuf"
+                 and values.dtype.itemsize <= 8 else np.float64)
+        with NpyFile(path, dtype, (count,)) as file:
+            for first, block in values.blocks(self.step):
+                file.write(first, numbers(block.reshape(-1), where))
+        self.note(f"{where}: weights of edges")
+
     def expect_ids(self, where, ids, node_type, done):
         count = self.about[node_type]["num_nodes"]
         if len(ids) and not (0 <= ids.min() and ids.max() < count):
             bad = int(np.argmax((ids < 0) | (ids >= count)))
             raise Refused(f"{where}: edge {done + bad} has the end {ids[bad]}, "
                           f"and {node_type} has {count} nodes")
+
+
+def numbers(block, where):
+    """Weights, of which none may be missing."""
+    if block.dtype.kind == "O" and all(
+            isinstance(item, (int, float, np.integer, np.floating))
+            and not isinstance(item, bool) and not is_missing(item)
+            for item in block):
+        block = block.astype(np.float64)
+    if block.dtype.kind not in "iuf":
+        missing = block.dtype.kind == "O" and any(map(is_missing, block))
+        raise Refused(f"{where}: " + (
+            "some edges have no weight" if missing else
+            f"it holds {block.dtype}, and weights are numbers"))
+    return block
 
 
 def spellings(which):
@@ -352,49 +391,3 @@ def stacked(values, where):
     except (TypeError, ValueError) as error:
         raise Refused(f"{where}: its rows are no lists of as many numbers "
                       "each") from error
-
-
-def rows_of_labels(block, where):
-    """Rows of 0 and 1 as int8, those of NaN, -1 or 255 as -1."""
-    if block.dtype.kind not in "biuf":
-        raise Refused(f"{where} holds {block.dtype}, and several labels for "
-                      "each node are 0 and 1")
-    unknown = (block != block) | (block == -1) | (block == 255)
-    wrong = ~unknown & (block != 0) & (block != 1)
-    if wrong.any() or (unknown.any(axis=1) != unknown.all(axis=1)).any():
-        bad = block[wrong][0] if wrong.any() else "missing in a part of a row"
-        raise Refused(f"{where}: a label is {bad}; of several labels for each "
-                      "node each is 0 or 1, or all are -1")
-    return np.where(unknown, -1, block).astype(np.int8)
-
-
-def whole_labels(block, place, where):
-    """Labels as int64, missing ones as -1."""
-    if block.dtype.kind in "OU":
-        if place and any(not isinstance(item, str) and not is_missing(item)
-                         for item in block):
-            raise Refused(f"{where} mixes texts and other values")
-        block = np.array([np.nan if is_missing(item)
-                          else place[item] if isinstance(item, str) else item
-                          for item in block], object)
-        try:
-            block = block.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise Refused(f"{where} holds values that are neither numbers nor "
-                          "texts") from error
-    if block.dtype.kind == "f":
-        missing = np.isnan(block)
-        block = np.where(missing, -1, block)
-        whole = np.isfinite(block) & (block == np.floor(block))
-        if not whole.all():
-            raise Refused(f"{where}: label {block[~whole][0]} is no whole "
-                          "number, as classes are; give --regression to the "
-                          "import if they are to be learnt as numbers")
-    elif block.dtype.kind not in "biu":
-        raise Refused(f"{where} holds {block.dtype}, and labels are integers "
-                      "or texts")
-    if len(block) and (block.min() < -1 or block.max() >= 2.0**53):
-        bad = block.min() if block.min() < -1 else block.max()
-        raise Refused(f"{where}: {bad} is no label; -1 means that there is "
-                      "none")
-    return block.astype(np.int64)

@@ -121,6 +121,7 @@ def import_csv(options, flags):
                *(["--destination", options.destination]
                  if options.destination else []),
                *(["--id", options.id] if options.id else []),
+               *(["--weight", options.weight] if options.weight else []),
                *(["--undirected"] if options.undirected else []),
                *(["--name", options.name] if options.name else [])]
     for name in options.ignore:
@@ -160,6 +161,9 @@ def parser():
         help="which column of masks [N, splits]")
     add("--num-nodes", metavar="[TYPE=]N", action="append", default=[],
         help="how many nodes there are, where the graph does not say")
+    add("--weight", metavar="NAME",
+        help="the attribute or column of edges that has their weights; default: "
+        "edge_weight or weight")
     add("--undirected", action="store_true",
         help="edges go both ways, each pair of nodes once")
     add("--name", help="name of the dataset; default: that of the folder")
@@ -219,7 +223,7 @@ def run(options, flags):
     return write(load(options.graph, options.unpickle), options.out, ignore=options.ignore,
                  rename=names_of(options.rename),
                  split_index=options.split_index,
-                 num_nodes=counts_of(options.num_nodes),
+                 num_nodes=counts_of(options.num_nodes), weight=options.weight,
                  undirected=options.undirected, name=options.name,
                  import_flags=flags, program=options.graphmill,
                  run_import=not options.no_import,

@@ -10,7 +10,7 @@ import tempfile
 
 from . import tables, tensor_graphs
 from .arrays import COPIES, Writer, unread
-from .graph import Ignored, typed_name, with_clean_names
+from .graph import Ignored, take_weights, typed_name, with_clean_names
 from .values import Refused
 
 TABLE_OPTIONS = ("nodes", "ends", "features", "id_column")
@@ -63,32 +63,34 @@ def read(graph, step, ignored=Ignored(()), **options):
 
 
 def without_ignored(found, ignored):
-    """Leaves out what is to be ignored. Returns what edges and the graph have
-    beside that, for nothing reads it."""
+    """Leaves out what is to be ignored. Returns what the graph has beside that,
+    for nothing reads it."""
     for name, data in found.nodes.items():
         owner = name if found.typed else ""
         found.nodes[name] = {
             key: value for key, value in data.items()
             if value is not None and not ignored.drops(owner, key)}
-    of_edges = []
     for key, data in found.edge_data.items():
         owner = typed_name(key) if found.typed else ""
-        of_edges += [f"{owner}.{name}".lstrip(".")
-                     for name, value in data.items()
-                     if value is not None and not ignored.drops(owner, name)]
-    return of_edges, [name for name, value in found.other.items()
-                      if value is not None and not ignored.drops("", name)]
+        found.edge_data[key] = {
+            name: value for name, value in data.items()
+            if value is not None and not ignored.drops(owner, name)}
+    return [name for name, value in found.other.items()
+            if value is not None and not ignored.drops("", name)]
 
 
-def expect_all_read(found, of_edges, of_graph, times):
-    """Refuses what nothing reads, all of it at once."""
+def expect_all_read(found, of_graph, times):
+    """Refuses what nothing reads, all of it at once. (Of what edges have, the
+    weights have been taken.)"""
+    of_edges = [f"{typed_name(key)}.{name}" if found.typed else name
+                for key, data in found.edge_data.items() for name in data]
     of_nodes = [f"{owner}.{name}" if found.typed else name
                 for owner, data in found.nodes.items()
                 for name in unread(data, times)]
     left = [*of_edges, *of_graph, *of_nodes]
     if not left:
         return
-    no_such = "edges, which have no weights, times or features yet"
+    no_such = "edges, which have no times or features yet"
     # One store may have all kinds of attributes.
     owners = ("nodes" if found.typed or found.edge_data else
               f"nodes, the graph, or {no_such}")
@@ -98,6 +100,9 @@ def expect_all_read(found, of_edges, of_graph, times):
     flags = " ".join(f"--ignore {shlex.quote(name)}" for name in left)
     rename = ("; or say by rename={NAME: \"y\"} (--rename NAME=y) that one "
               "has the labels of nodes" if of_nodes else "")
+    if of_edges or not (found.typed or found.edge_data):
+        rename += ("; or say by weight=NAME (--weight NAME) that one has the "
+                   "weights of edges")
     raise Refused(f"nothing reads {'; nor '.join(parts)}. Leave out what is "
                   f"not needed by ignore={json.dumps(left)} (of the command: "
                   f"{flags}){rename}")
@@ -166,8 +171,8 @@ def labels_by(flags):
 
 
 def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
-          split_index=None, num_nodes=None, num_classes=None, undirected=False,
-          name=None, import_flags=(), program=None, run_import=True,
+          split_index=None, num_nodes=None, num_classes=None, weight=None,
+          undirected=False, name=None, import_flags=(), program=None, run_import=True,
           keep_arrays=False, chunk_bytes=64 << 20, **table_options):
     """Writes a graph as the dataset `folder`, and returns what was done.
 
@@ -183,6 +188,8 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     graph, or
     dictionaries by node type. split_index: which column of masks [N, splits].
     num_nodes: {type: count}, or one count, where the graph does not say.
+    weight: the attribute of edges that has their weights; if there is none, that
+    is edge_weight or weight, and of a matrix its values unless each is 1.
     import_flags: for `graphmill import npy`. Of tables: nodes, ends, features,
     id_column."""
     folder = pathlib.Path(folder)
@@ -196,10 +203,11 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     found = read(graph, max(1, chunk_bytes // (8 * COPIES)), ignored,
                  **table_options)
     add_beside(found, labels, split_idx)
-    of_edges, of_graph = without_ignored(found, ignored)
+    of_graph = without_ignored(found, ignored)
     ignored.expect_all_used()
     renamed(found, dict(rename))
-    expect_all_read(found, of_edges, of_graph, by_time(import_flags))
+    take_weights(found, weight)
+    expect_all_read(found, of_graph, by_time(import_flags))
     found = with_clean_names(found)
     counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,
                           num_nodes=by_type(num_nodes, found),

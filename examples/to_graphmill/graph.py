@@ -23,6 +23,11 @@ class Found:
     notes: list = dataclasses.field(default_factory=list)
     typed: bool = True  # False: one node type, one edge type, no names.
     undirected: bool = False  # Each pair is there once, and is meant both ways.
+    # What weights of edges are called, where an edge type has several
+    # attributes.
+    weight_names: tuple = ("edge_weight", "weight")
+    # Key of an edge type: (name, values), in the order of its edges.
+    weights: dict = dataclasses.field(default_factory=dict)
 
 
 def add_attribute(data, name, value):
@@ -62,7 +67,31 @@ def with_clean_names(found):
         found,
         nodes={names[name]: data for name, data in found.nodes.items()},
         edges={keys[key]: edges for key, edges in found.edges.items()},
-        edge_data={keys[key]: data for key, data in found.edge_data.items()})
+        edge_data={keys[key]: data for key, data in found.edge_data.items()},
+        weights={keys[key]: data for key, data in found.weights.items()})
+
+
+def take_weights(found, chosen=None):
+    """Takes the weights out of the attributes of edges: those of a usual name,
+    or `chosen` in their place."""
+    names = (chosen,) if chosen else found.weight_names
+    # One store may have all kinds of attributes, and only of edges is a name
+    # that says so.
+    if not found.typed and len(found.edges) == 1:
+        (only,), (nodes,) = found.edges, found.nodes.values()
+        name = chosen or "edge_weight"
+        if name in nodes and not found.edge_data.get(only):
+            found.edge_data[only] = {name: nodes.pop(name)}
+    for key, data in found.edge_data.items():
+        there = [name for name in names if data.get(name) is not None]
+        if len(there) > 1:
+            raise Refused(f"{typed_name(key)}: {' and '.join(there)} may both "
+                          "be the weights of edges; --ignore one of them, or "
+                          "choose by weight=NAME (--weight NAME)")
+        if there:
+            found.weights[key] = (there[0], data.pop(there[0]))
+    if chosen and not found.weights:
+        raise Refused(f"--weight {chosen}: no edge has such an attribute")
 
 
 def typed_name(key):

@@ -28,6 +28,24 @@ class ListedEdges:
             yield ends[:, 0], ends[:, 1]
 
 
+class ListedValues:
+    """An attribute of edges of networkx, in their order; None where it is
+    missing."""
+
+    def __init__(self, graph, key):
+        self.graph, self.key = graph, key
+        self.dtype = np.dtype(object)
+
+    def blocks(self, step):
+        values = iter(self.graph.edges(data=self.key))
+        first = 0
+        while part := list(itertools.islice(values, min(step, 1 << 16))):
+            block = np.empty(len(part), object)
+            block[:] = [value for *_, value in part]
+            yield first, block
+            first += len(part)
+
+
 def read_networkx(graph):
     directed, multi = graph.is_directed(), graph.is_multigraph()
     if multi and not directed:
@@ -44,12 +62,12 @@ def read_networkx(graph):
     if names != list(range(len(names))):
         add_attribute(data, "node_names", names)
     position = {name: place for place, name in enumerate(names)}
-    edge_data = {str(key): None for *_, values in graph.edges(data=True)
-                 for key in values}
+    edge_data = {str(key): ListedValues(graph, key)
+                 for *_, values in graph.edges(data=True) for key in values}
     other = {str(key): value for key, value in graph.graph.items()}
     return Found("a graph of networkx", {"node": data},
                  {ONE_EDGE: ListedEdges(graph, position)},
-                 {ONE_EDGE: dict.fromkeys(edge_data, "per edge")}, other,
+                 {ONE_EDGE: edge_data}, other,
                  typed=False, undirected=not directed)
 
 
@@ -73,7 +91,8 @@ def read_matrix(matrix, step):
                for first in range(0, edges.count, step))
     found = Found(f"a sparse matrix ({matrix.format})",
                   {"node": {"num_nodes": rows}}, {ONE_EDGE: edges},
-                  {ONE_EDGE: {} if ones else {"data": values}}, typed=False)
+                  {ONE_EDGE: {} if ones else {"data": values}}, typed=False,
+                  weight_names=("data",))
     found.notes.append("an entry in row i and column j is an edge from i to j"
                        + ("" if ones else ", also one of 0 that is stored"))
     return found
@@ -147,6 +166,21 @@ class Columns:
                                   "which float32 does not hold")
             yield first, np.stack(columns, axis=1).astype(np.float32)
             first += len(columns[0])
+
+
+class TableColumn:
+    """A column of a table of edges, in blocks."""
+
+    def __init__(self, table, name):
+        self.table, self.name = table, name
+        self.dtype = np.dtype(object)
+
+    def blocks(self, step):
+        first = 0
+        for get in self.table.batches([self.name], step):
+            block = get(self.name)
+            yield first, block
+            first += len(block)
 
 
 class TableEdges:
@@ -266,7 +300,8 @@ def read_tables(edges, nodes=None, *, ends=None, features=(), id_column=None,
         raise Refused(f"two nodes have the id {twice!r}")
     if ids.dtype.kind not in "iu" or (ids != np.arange(len(ids))).any():
         add_attribute(data, "node_names", ids)
-    left = {str(name): "a column" for name in edges.names if name not in ends}
+    left = {str(name): TableColumn(edges, name) for name in edges.names
+            if name not in ends}
     return Found("tables", {"node": data},
                  {ONE_EDGE: TableEdges(edges, ends, known, order)},
                  {ONE_EDGE: left}, typed=False)

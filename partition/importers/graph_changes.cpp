@@ -47,6 +47,11 @@ result<std::vector<bool>> undirected_types(const dataset_info& info,
   return chosen;
 }
 
+/// Which rule leaves one edge of a pair, if the given one leaves all.
+duplicate_edges once(duplicate_edges rule) {
+  return rule == duplicate_edges::keep ? duplicate_edges::match : rule;
+}
+
 } // namespace
 
 result<edge_plan> plan_edges(dataset_info& info, bool reverse,
@@ -55,9 +60,10 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
   edge_plan plan;
   plan.reverse.resize(undirected.size(), -1);
   for (const auto both : undirected)
-    plan.rules.push_back({.both_ways = both,
-                          .drop_self_loops = changes.drop_self_loops,
-                          .drop_duplicates = both || changes.drop_duplicates});
+    plan.rules.push_back(
+      {.both_ways = both,
+       .drop_self_loops = changes.drop_self_loops,
+       .duplicates = both ? once(changes.duplicates) : changes.duplicates});
   if (!reverse)
     return plan;
   for (std::size_t i = 0; i < undirected.size(); ++i)
@@ -65,7 +71,7 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
       plan.reverse[i] = add_reverse_type(info, static_cast<edge_type_id>(i));
       plan.rules.push_back({.both_ways = false,
                             .drop_self_loops = changes.drop_self_loops,
-                            .drop_duplicates = changes.drop_duplicates});
+                            .duplicates = changes.duplicates});
     }
   return plan;
 }
@@ -197,7 +203,8 @@ result<void> check_class_names(const node_type_info& type) {
 result<planned_import> begin_import(const std::filesystem::path& folder,
                                     dataset_info info, row_norm normalise,
                                     bool reverse, const graph_changes& changes,
-                                    const progress_callback& on_progress) {
+                                    const progress_callback& on_progress,
+                                    node_namer name_of) {
   for (const auto& type : info.node_types) {
     GRAPHMILL_TRYV(check_class_names(type));
   }
@@ -206,9 +213,11 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
   if (changes.sparse) {
     GRAPHMILL_TRYV(declare_sparse(info, norms));
   }
-  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info,
-                                                    {.on_progress = on_progress,
-                                                     .edges = edges.rules}));
+  GRAPHMILL_TRY(auto writer,
+                dataset_writer::create(folder, info,
+                                       {.on_progress = on_progress,
+                                        .edges = edges.rules,
+                                        .name_of = std::move(name_of)}));
   return planned_import{std::move(info), std::move(norms), std::move(edges),
                         std::move(writer)};
 }

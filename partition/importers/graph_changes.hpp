@@ -38,7 +38,9 @@ struct graph_changes {
   std::vector<std::string> undirected;
   bool all_undirected = false; ///< The same of all edge types.
   bool drop_self_loops = false;
-  bool drop_duplicates = false;
+  /// As `edge_rules` has it. Of undirected edge types none are kept: unless
+  /// this says otherwise, the weights of a pair must be the same.
+  duplicate_edges duplicates = duplicate_edges::keep;
   std::optional<split_request> split;
   /// Of node types by name; others are scaled as the importer's `normalise`.
   std::vector<std::pair<std::string, row_norm>> normalise;
@@ -100,10 +102,12 @@ struct planned_import {
 
 /// Plans the edges and begins to write a dataset.
 /// @param info With all types of the source.
+/// @param name_of What nodes are called in errors about edges; may be empty.
 result<planned_import> begin_import(const std::filesystem::path& folder,
                                     dataset_info info, row_norm normalise,
                                     bool reverse, const graph_changes& changes,
-                                    const progress_callback& on_progress);
+                                    const progress_callback& on_progress,
+                                    node_namer name_of = {});
 
 /// Notes how many edges a writer has dropped, after its `finish`.
 void note_dropped(const dataset_writer& writer, const dataset_info& info,

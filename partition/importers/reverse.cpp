@@ -9,7 +9,8 @@ edge_type_id add_reverse_type(dataset_info& info, edge_type_id of) {
   const auto type = info.edge_types[static_cast<std::size_t>(of)];
   info.edge_types.push_back({.source = type.destination,
                              .name = "rev_" + type.name,
-                             .destination = type.source});
+                             .destination = type.source,
+                             .weighted = type.weighted});
   return static_cast<edge_type_id>(info.edge_types.size() - 1);
 }
 
@@ -22,11 +23,12 @@ void add_reverse_types(dataset_info& info) {
 result<void> append_both_ways(dataset_writer& writer, edge_type_id type,
                               edge_type_id reverse,
                               std::span<const node_id> sources,
-                              std::span<const node_id> destinations) {
-  GRAPHMILL_TRYV(writer.append_edges(type, sources, destinations));
+                              std::span<const node_id> destinations,
+                              std::span<const float> weights) {
+  GRAPHMILL_TRYV(writer.append_edges(type, sources, destinations, weights));
   if (reverse < 0)
     return ok();
-  return writer.append_edges(reverse, destinations, sources);
+  return writer.append_edges(reverse, destinations, sources, weights);
 }
 
 } // namespace graphmill

@@ -16,6 +16,7 @@ struct totals {
   double feature_bytes = 0;
   double label_bytes = 0;
   double edge_rows = 0; ///< Destinations, and sources, over edge types.
+  double weights = 0;   ///< Of edges, and sums of them.
 };
 
 totals totals_of(const dataset_info& info) {
@@ -31,19 +32,25 @@ totals totals_of(const dataset_info& info) {
   }
   for (const auto& type : info.edge_types) {
     sum.edges += static_cast<double>(type.count);
-    sum.edge_rows +=
+    const auto rows =
       static_cast<double>(info.node_types[type.destination].count)
       + static_cast<double>(info.node_types[type.source].count);
+    sum.edge_rows += rows;
+    if (type.weighted)
+      sum.weights += static_cast<double>(type.count) + rows;
   }
   return sum;
 }
 
 /// Files that a process maps which opens all parts: per node type what
 /// `dataset::open` and `open_shard` map, with a tree over each proved array;
-/// per edge type its four arrays and original_begin.npy. A part without seeds
-/// has no array of a split that is mapped, so that these are at the most.
+/// per edge type its four arrays and original_begin.npy, and three of weights.
+/// A part without seeds has no array of a split that is mapped, so that these
+/// are at the most.
 std::int64_t files_mapped(const dataset_info& info, part_id parts) {
   auto sum = std::int64_t{parts} * 5 * std::ssize(info.edge_types);
+  for (const auto& type : info.edge_types)
+    sum += type.weighted ? 3 * std::int64_t{parts} : 0;
   for (const auto& type : info.node_types) {
     for (auto which : all_proved_arrays)
       sum += has_array(type, which) ? 2 * std::int64_t{parts} : 0;
@@ -67,7 +74,7 @@ partition_estimate estimate_partition(const dataset_info& info,
   // The process itself; loads, assignment, new numbers both ways, halo marks.
   auto memory = sum.nodes * (9 + 4 + 16 + 8) + 64e6;
   auto disk = sum.feature_bytes + sum.label_bytes + sum.edges * 4
-              + sum.edge_rows * 12 + sum.nodes * 8;
+              + sum.edge_rows * 12 + sum.weights * 4 + sum.nodes * 8;
   // Checking and copying.
   auto seconds = 0.1 + sum.edges * 30e-9 + disk / 400e6;
   // Files are written and fsynced one by one, some 3 ms each on a disk.

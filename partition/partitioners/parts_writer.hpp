@@ -21,8 +21,8 @@ struct written_part {
   /// XXH3 with 128 bits over the bytes of the elements of all its arrays, in 32
   /// hexadecimal digits. Per node type, in dataset order: original_ids,
   /// features, labels, train, val, test; then per edge type: indptr, indices,
-  /// in_degrees, out_degrees, original_begin. Arrays that it lacks count as
-  /// empty.
+  /// in_degrees, out_degrees, weights, in_weights, out_weights, original_begin.
+  /// Arrays that it lacks count as empty.
   std::string digest;
   block_roots blocks; ///< Of its arrays with a row for each node.
 };

@@ -1,10 +1,14 @@
 #include "partition/writing/csc_sort.hpp"
 
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/writing/first_edges.hpp"
+
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -28,8 +32,6 @@ std::int64_t most_buckets() {
 
 constexpr std::size_t bucket_buffer_bytes = std::size_t{1} << 16;
 
-using offsets = std::vector<std::int64_t>;
-
 /// Tells of progress once per block and not once per edge.
 void tell(const csc_job& job, std::string_view phase, std::int64_t done,
           std::int64_t total) {
@@ -40,8 +42,8 @@ void tell(const csc_job& job, std::string_view phase, std::int64_t done,
 }
 
 /// Reads all edges in order.
-template <class Id, class Visit>
-result<void> for_each_edge(edge_source<Id>& edges, const csc_job& job,
+template <class Edge, class Visit>
+result<void> for_each_edge(edge_source<Edge>& edges, const csc_job& job,
                            std::string_view phase, Visit visit) {
   GRAPHMILL_TRYV(edges.rewind());
   std::int64_t done = 0;
@@ -57,25 +59,8 @@ result<void> for_each_edge(edge_source<Id>& edges, const csc_job& job,
   }
 }
 
-/// How many edges nodes have.
-struct degree_counts {
-  /// Of each destination, one place behind its own: sums of them are where
-  /// lists begin, [destinations + 1].
-  offsets in;
-  offsets out; ///< Of each source.
-
-  explicit degree_counts(const csc_job& job)
-    : in(static_cast<std::size_t>(job.destinations) + 1),
-      out(static_cast<std::size_t>(job.sources)) {}
-
-  void add(std::int64_t source, std::int64_t destination) {
-    ++in[static_cast<std::size_t>(destination) + 1];
-    ++out[static_cast<std::size_t>(source)];
-  }
-};
-
-template <class Id>
-result<degree_counts> count_degrees(edge_source<Id>& edges,
+template <class Edge>
+result<degree_counts> count_degrees(edge_source<Edge>& edges,
                                     const csc_job& job) {
   degree_counts counts{job};
   GRAPHMILL_TRYV(for_each_edge(edges, job, "count degrees",
@@ -112,29 +97,6 @@ void add_up(offsets& in) {
     in[i] += in[i - 1];
 }
 
-/// Lets each source into a list once. Lists are gone through one after the
-/// other, so that it is enough to know in which list a source was last.
-class first_edges {
-public:
-  explicit first_edges(const csc_job& job)
-    : kept_(job), last_list_(static_cast<std::size_t>(job.sources), -1) {}
-
-  /// Whether the edge is to stay, which is then counted.
-  bool keep(std::int64_t source, std::int64_t destination) {
-    if (std::exchange(last_list_[static_cast<std::size_t>(source)], destination)
-        == destination)
-      return false;
-    kept_.add(source, destination);
-    return true;
-  }
-
-  degree_counts& kept() { return kept_; }
-
-private:
-  degree_counts kept_;
-  offsets last_list_; ///< [sources] -1: in none yet.
-};
-
 /// Cuts the destinations into ranges whose edges fit in memory. A destination
 /// with more edges than that has a range of its own.
 /// @returns the first destination of each range, and the end.
@@ -148,59 +110,146 @@ offsets cut_ranges(const offsets& begin, std::int64_t most_edges) {
   return cuts;
 }
 
-/// Moves the sources that stay to the front of their range.
+/// Lists that follow one another: sources, and weights if there are some.
 template <class Index>
-void drop_repeated(std::vector<Index>& sorted, const offsets& begin,
-                   std::int64_t first, std::int64_t last, first_edges& firsts) {
-  std::size_t kept = 0;
-  std::size_t at = 0;
-  for (auto list = first; list < last; ++list)
-    for (auto i = begin[list]; i < begin[list + 1]; ++i, ++at)
-      if (firsts.keep(sorted[at], list))
-        sorted[kept++] = sorted[at];
-  sorted.resize(kept);
+struct list_piece {
+  std::vector<Index> sources;
+  std::vector<float> weights;
+
+  void resize(std::size_t edges, bool weighted) {
+    sources.resize(edges);
+    weights.resize(weighted ? edges : 0);
+  }
+  float weight(std::size_t i) const { return weights.empty() ? 0 : weights[i]; }
+};
+
+/// Writes lists front to back.
+struct list_writer {
+  npy_writer sources;
+  std::optional<npy_writer> weights; ///< If edges have some.
+
+  static result<list_writer> create(const csc_job& job, bool weighted) {
+    GRAPHMILL_TRY(auto sources, npy_writer::create(job.folder / "indices.npy",
+                                                   job.index_type));
+    list_writer out{std::move(sources), {}};
+    if (weighted) {
+      GRAPHMILL_TRY(out.weights, npy_writer::create(job.folder / weights_file,
+                                                    dtype::float32));
+    }
+    return out;
+  }
+
+  template <class Index>
+  result<void> append(std::span<const Index> from,
+                      std::span<const float> weighing) {
+    GRAPHMILL_TRYV(sources.append(from));
+    return weights ? weights->append(weighing) : ok();
+  }
+
+  result<void> finish() {
+    GRAPHMILL_TRYV(sources.finish());
+    return weights ? weights->finish() : ok();
+  }
+};
+
+template <class Edge>
+float weight_of(const Edge& edge) {
+  if constexpr (has_weight<Edge>)
+    return edge.weight;
+  else
+    return 0;
 }
 
-/// Sorts the edges of one range in memory and appends their sources.
+/// Moves the edges that stay to the front of their range.
+template <class Index>
+result<void> drop_repeated(list_piece<Index>& sorted, const offsets& begin,
+                           std::int64_t first, std::int64_t last,
+                           first_edges& firsts) {
+  const auto weighted = !sorted.weights.empty();
+  std::size_t kept = 0;
+  std::size_t at = 0;
+  for (auto list = first; list < last; ++list) {
+    const auto list_kept = kept;
+    for (auto i = begin[list]; i < begin[list + 1]; ++i, ++at) {
+      GRAPHMILL_TRY(const auto stays,
+                    firsts.keep(sorted.sources[at], list, sorted.weight(at)));
+      if (!stays)
+        continue;
+      sorted.sources[kept] = sorted.sources[at];
+      if (weighted)
+        sorted.weights[kept] = sorted.weights[at];
+      ++kept;
+    }
+    for (auto i = list_kept; weighted && firsts.sums() && i < kept; ++i) {
+      GRAPHMILL_TRY(sorted.weights[i], firsts.sum_of(sorted.sources[i]));
+    }
+  }
+  sorted.resize(kept, weighted);
+  return ok();
+}
+
+/// Sorts the edges of one range in memory and appends them.
 /// @param firsts If edges are to be there once, else null.
-template <class Index, class Id>
-result<void> sort_range(edge_source<Id>& edges, const offsets& begin,
+template <class Index, class Edge>
+result<void> sort_range(edge_source<Edge>& edges, const offsets& begin,
                         std::int64_t first, std::int64_t last,
                         const csc_job& job, first_edges* firsts,
-                        npy_writer& out) {
+                        list_writer& out) {
   const auto base = begin[first];
-  std::vector<Index> sorted(static_cast<std::size_t>(begin[last] - base));
+  list_piece<Index> sorted;
+  sorted.resize(static_cast<std::size_t>(begin[last] - base), has_weight<Edge>);
   offsets cursor(begin.begin() + first, begin.begin() + last);
   GRAPHMILL_TRYV(for_each_edge(
     edges, job, "sort edges", [&](const auto& edge) -> result<void> {
-      auto& at = cursor[edge.destination - first];
-      sorted[at++ - base] = static_cast<Index>(edge.source);
+      const auto at = cursor[edge.destination - first]++ - base;
+      sorted.sources[at] = static_cast<Index>(edge.source);
+      if constexpr (has_weight<Edge>)
+        sorted.weights[at] = edge.weight;
       return ok();
     }));
-  if (firsts != nullptr)
-    drop_repeated(sorted, begin, first, last, *firsts);
-  return out.append<Index>(sorted);
+  if (firsts != nullptr) {
+    GRAPHMILL_TRYV(drop_repeated(sorted, begin, first, last, *firsts));
+  }
+  return out.append<Index>(sorted.sources, sorted.weights);
 }
 
-/// The list of one destination needs no sorting and no memory.
-template <class Index, class Id>
-result<void> copy_sources(edge_source<Id>& edges, const csc_job& job,
-                          first_edges* firsts, npy_writer& out) {
-  return for_each_edge(
+/// The list of one destination needs no sorting and no memory, unless weights
+/// are added up: then that of its sources.
+template <class Index, class Edge>
+result<void> copy_list(edge_source<Edge>& edges, const csc_job& job,
+                       first_edges* firsts, list_writer& out) {
+  const auto late = has_weight<Edge> && firsts != nullptr && firsts->sums();
+  list_piece<Index> summed;
+  GRAPHMILL_TRYV(for_each_edge(
     edges, job, "sort edges", [&](const auto& edge) -> result<void> {
-      if (firsts != nullptr && !firsts->keep(edge.source, edge.destination))
-        return ok();
+      const auto weight = weight_of(edge);
+      if (firsts != nullptr) {
+        GRAPHMILL_TRY(const auto stays,
+                      firsts->keep(edge.source, edge.destination, weight));
+        if (!stays)
+          return ok();
+      }
       const auto source = static_cast<Index>(edge.source);
-      return out.append<Index>({&source, 1});
-    });
+      if (!late)
+        return out.append<Index>({&source, 1}, {&weight, 1});
+      summed.sources.push_back(source);
+      return ok();
+    }));
+  if (!late)
+    return ok();
+  for (auto source : summed.sources) {
+    GRAPHMILL_TRY(const auto sum, firsts->sum_of(source));
+    summed.weights.push_back(sum);
+  }
+  return out.append<Index>(summed.sources, summed.weights);
 }
 
-template <class Id>
-result<std::vector<edge_spool<Id>>>
-deal_out(edge_source<Id>& edges, const offsets& cuts, const csc_job& job) {
-  std::vector<edge_spool<Id>> buckets;
+template <class Edge>
+result<std::vector<edge_spool<Edge>>>
+deal_out(edge_source<Edge>& edges, const offsets& cuts, const csc_job& job) {
+  std::vector<edge_spool<Edge>> buckets;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-    GRAPHMILL_TRY(auto bucket, edge_spool<Id>::create(
+    GRAPHMILL_TRY(auto bucket, edge_spool<Edge>::create(
                                  job.folder / fmt::format("bucket-{}", i),
                                  bucket_buffer_bytes));
     buckets.push_back(std::move(bucket));
@@ -216,12 +265,13 @@ deal_out(edge_source<Id>& edges, const offsets& cuts, const csc_job& job) {
   return buckets;
 }
 
-template <class Index, class Id>
-result<void> write_indices(edge_source<Id>& edges, const offsets& begin,
-                           const csc_job& job, first_edges* firsts) {
-  GRAPHMILL_TRY(auto out, npy_writer::create(job.folder / "indices.npy",
-                                             dtype_of<Index>()));
-  const auto fits = static_cast<std::int64_t>(job.memory_bytes / sizeof(Index));
+template <class Index, class Edge>
+result<void> write_edges_of(edge_source<Edge>& edges, const offsets& begin,
+                            const csc_job& job, first_edges* firsts) {
+  GRAPHMILL_TRY(auto out, list_writer::create(job, has_weight<Edge>));
+  constexpr auto edge_bytes =
+    sizeof(Index) + (has_weight<Edge> ? sizeof(float) : 0);
+  const auto fits = static_cast<std::int64_t>(job.memory_bytes / edge_bytes);
   const auto cuts = cut_ranges(
     begin, std::max({fits, edges.size() / most_buckets(), std::int64_t{1}}));
   if (cuts.size() <= 2) {
@@ -232,7 +282,7 @@ result<void> write_indices(edge_source<Id>& edges, const offsets& begin,
   GRAPHMILL_TRY(auto buckets, deal_out(edges, cuts, job));
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     if (cuts[i + 1] - cuts[i] == 1) {
-      GRAPHMILL_TRYV(copy_sources<Index>(buckets[i], job, firsts, out));
+      GRAPHMILL_TRYV(copy_list<Index>(buckets[i], job, firsts, out));
     } else {
       GRAPHMILL_TRYV(sort_range<Index>(buckets[i], begin, cuts[i], cuts[i + 1],
                                        job, firsts, out));
@@ -241,12 +291,12 @@ result<void> write_indices(edge_source<Id>& edges, const offsets& begin,
   return out.finish();
 }
 
-template <class Id>
-result<void> write_sources(edge_source<Id>& edges, const offsets& begin,
-                           const csc_job& job, first_edges* firsts) {
+template <class Edge>
+result<void> write_sorted(edge_source<Edge>& edges, const offsets& begin,
+                          const csc_job& job, first_edges* firsts) {
   if (job.index_type == dtype::int32)
-    return write_indices<std::int32_t>(edges, begin, job, firsts);
-  return write_indices<std::int64_t>(edges, begin, job, firsts);
+    return write_edges_of<std::int32_t>(edges, begin, job, firsts);
+  return write_edges_of<std::int64_t>(edges, begin, job, firsts);
 }
 
 /// Writes what goes by degrees; they become where lists begin.
@@ -262,24 +312,28 @@ result<csc_summary> write_lists(degree_counts& counts, const csc_job& job) {
 
 } // namespace
 
-template <class Id>
-result<csc_summary> sort_to_csc(edge_source<Id>& edges, const csc_job& job) {
+template <class Edge>
+result<csc_summary> sort_to_csc(edge_source<Edge>& edges, const csc_job& job) {
   GRAPHMILL_TRY(auto counts, count_degrees(edges, job));
-  if (!job.once) {
+  if (job.duplicates == duplicate_edges::keep) {
     GRAPHMILL_TRY(const auto written, write_lists(counts, job));
-    GRAPHMILL_TRYV(write_sources(edges, counts.in, job, nullptr));
+    GRAPHMILL_TRYV(write_sorted(edges, counts.in, job, nullptr));
     return written;
   }
   counts.out = offsets{};
   add_up(counts.in);
-  first_edges firsts{job};
-  GRAPHMILL_TRYV(write_sources(edges, counts.in, job, &firsts));
+  first_edges firsts{job, has_weight<Edge>};
+  GRAPHMILL_TRYV(write_sorted(edges, counts.in, job, &firsts));
   return write_lists(firsts.kept(), job);
 }
 
-template result<csc_summary> sort_to_csc(edge_source<std::int32_t>&,
-                                         const csc_job&);
-template result<csc_summary> sort_to_csc(edge_source<std::int64_t>&,
-                                         const csc_job&);
+template result<csc_summary>
+sort_to_csc(edge_source<spooled_edge<std::int32_t>>&, const csc_job&);
+template result<csc_summary>
+sort_to_csc(edge_source<spooled_edge<std::int64_t>>&, const csc_job&);
+template result<csc_summary>
+sort_to_csc(edge_source<weighted_edge<std::int32_t>>&, const csc_job&);
+template result<csc_summary>
+sort_to_csc(edge_source<weighted_edge<std::int64_t>>&, const csc_job&);
 
 } // namespace graphmill

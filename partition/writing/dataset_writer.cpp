@@ -5,26 +5,21 @@
 #include "partition/dataset/label_sets.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/memory_limit.hpp"
-#include "partition/writing/csc_sort.hpp"
-#include "partition/writing/edge_spool.hpp"
 #include "partition/writing/feature_writer.hpp"
+#include "partition/writing/kept_edges.hpp"
 #include "partition/writing/kept_labels.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <new>
 #include <optional>
 #include <system_error>
-#include <variant>
+#include <utility>
 
 namespace graphmill {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Of each edge type: edges that are kept until they are written in one call.
-constexpr std::size_t spool_buffer_bytes = std::size_t{1} << 18;
 
 /// Memory for sorting that is taken even where there is little.
 constexpr std::uint64_t least_sort_bytes = std::uint64_t{16} << 20;
@@ -40,13 +35,6 @@ node_type_info described(const node_type_info& type,
   auto out = with_labels_of(type, set);
   out.name += fmt::format(" (label set {})", set.name);
   return out;
-}
-
-using any_spool =
-  std::variant<edge_spool<std::int32_t>, edge_spool<std::int64_t>>;
-
-bool narrow(std::int64_t count) {
-  return count <= std::numeric_limits<std::int32_t>::max();
 }
 
 result<void> make_type_folder(const fs::path& path) {
@@ -70,8 +58,7 @@ struct dataset_writer::impl {
   dataset_info info;
   options opts;
   std::vector<node_state> nodes;
-  std::vector<any_spool> edges;
-  std::vector<std::int64_t> given; ///< Edges, by type.
+  std::vector<kept_edges> edges;
   std::vector<dropped_edges> dropped;
   bool spent = false;
 
@@ -80,7 +67,6 @@ struct dataset_writer::impl {
   result<node_type_info> shown_set(node_type_id type, std::size_t set) const;
   result<void> finish_nodes(node_type_id type);
   result<void> finish_edges(edge_type_id type);
-  edge_rules rules_of(edge_type_id type) const;
   std::uint64_t sort_bytes(edge_type_id type) const;
 };
 
@@ -123,22 +109,16 @@ result<void> dataset_writer::impl::make_type_folders() {
                     feature_writer::create(path, info.node_types[t]));
     }
   }
-  given.resize(info.edge_types.size());
   dropped.resize(info.edge_types.size());
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
-    const auto& type = info.edge_types[t];
     const auto path = edge_folder(folder, info, t);
     GRAPHMILL_TRYV(make_type_folder(path));
-    if (narrow(info.node_types[type.source].count)
-        && narrow(info.node_types[type.destination].count)) {
-      GRAPHMILL_TRY(auto spool, edge_spool<std::int32_t>::create(
-                                  path / "spool", spool_buffer_bytes));
-      edges.emplace_back(std::move(spool));
-    } else {
-      GRAPHMILL_TRY(auto spool, edge_spool<std::int64_t>::create(
-                                  path / "spool", spool_buffer_bytes));
-      edges.emplace_back(std::move(spool));
-    }
+    const auto i = static_cast<std::size_t>(t);
+    GRAPHMILL_TRY(
+      auto kept,
+      kept_edges::create(path, info, t,
+                         i < opts.edges.size() ? opts.edges[i] : edge_rules{}));
+    edges.push_back(std::move(kept));
   }
   return ok();
 }
@@ -216,10 +196,10 @@ dataset_writer::set_label_set_rows(node_type_id type, std::size_t set,
   return state.take_rows(shown, std::move(rows));
 }
 
-result<void>
-dataset_writer::append_edges(edge_type_id type,
-                             std::span<const node_id> sources,
-                             std::span<const node_id> destinations) {
+result<void> dataset_writer::append_edges(edge_type_id type,
+                                          std::span<const node_id> sources,
+                                          std::span<const node_id> destinations,
+                                          std::span<const float> weights) {
   auto& self = *impl_;
   if (self.spent || type < 0 || type >= std::ssize(self.info.edge_types)
       || sources.size() != destinations.size())
@@ -227,49 +207,7 @@ dataset_writer::append_edges(edge_type_id type,
                 "{} sources and {} destinations given for edge "
                 "type {}",
                 sources.size(), destinations.size(), type);
-  const auto& edge_type = self.info.edge_types[type];
-  const auto source_count = self.info.node_types[edge_type.source].count;
-  const auto destination_count =
-    self.info.node_types[edge_type.destination].count;
-  const auto missing = [&](const char* which, node_id id, std::int64_t count) {
-    return fail(
-      ec::invalid_data, "edge {} of {}: {} {} does not exist ({} nodes)",
-      self.given[type], self.info.edge_type_name(type), which, id, count);
-  };
-  const auto rules = self.rules_of(type);
-  return std::visit(
-    [&]<class Id>(edge_spool<Id>& spool) -> result<void> {
-      for (std::size_t i = 0; i < sources.size(); ++i, ++self.given[type]) {
-        if (sources[i] < 0 || sources[i] >= source_count)
-          return missing("source", sources[i], source_count);
-        if (destinations[i] < 0 || destinations[i] >= destination_count)
-          return missing("destination", destinations[i], destination_count);
-        const auto loop = sources[i] == destinations[i];
-        if (loop && rules.drop_self_loops) {
-          ++self.dropped[type].self_loops;
-          continue;
-        }
-        const spooled_edge<Id> edge{static_cast<Id>(sources[i]),
-                                    static_cast<Id>(destinations[i])};
-        GRAPHMILL_TRYV(spool.append(edge));
-        // The other way round, a self-loop is the same edge.
-        if (rules.both_ways && !loop) {
-          GRAPHMILL_TRYV(spool.append({edge.destination, edge.source}));
-        }
-      }
-      return ok();
-    },
-    self.edges[type]);
-}
-
-edge_rules dataset_writer::impl::rules_of(edge_type_id type) const {
-  const auto i = static_cast<std::size_t>(type);
-  auto rules = i < opts.edges.size() ? opts.edges[i] : edge_rules{};
-  const auto& about = info.edge_types[i];
-  // Equal numbers of nodes of different types mean nothing.
-  if (about.source != about.destination)
-    rules.both_ways = rules.drop_self_loops = false;
-  return rules;
+  return self.edges[type].append(sources, destinations, weights);
 }
 
 result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
@@ -293,34 +231,22 @@ result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
 
 result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
   auto& about = info.edge_types[type];
-  csc_job job{.folder = edge_folder(folder, info, type),
-              .sources = info.node_types[about.source].count,
-              .destinations = info.node_types[about.destination].count,
-              .memory_bytes = opts.memory_bytes,
-              .once = rules_of(type).drop_duplicates,
-              .on_progress = opts.on_progress};
-  job.index_type = narrow(job.sources) ? dtype::int32 : dtype::int64;
-  about.index_type = job.index_type;
-  return std::visit(
-    [&](auto& spool) -> result<void> {
-      GRAPHMILL_TRYV(spool.flush());
-      about.count = spool.size();
-      GRAPHMILL_TRY(const auto written, sort_to_csc(spool, job));
-      dropped[type].duplicates = about.count - written.edges;
-      about.count = written.edges;
-      about.max_in_degree = written.max_in_degree;
-      spool = {};
-      return ok();
-    },
-    edges[type]);
+  auto name_of = [this, source = about.source](node_id id) {
+    return opts.name_of ? opts.name_of(source, id) : fmt::format("node {}", id);
+  };
+  GRAPHMILL_TRYV(edges[type].write(about, opts.memory_bytes, opts.on_progress,
+                                   std::move(name_of)));
+  dropped[type] = edges[type].dropped();
+  return ok();
 }
 
 std::uint64_t dataset_writer::impl::sort_bytes(edge_type_id type) const {
   const auto& about = info.edge_types[type];
   const auto nodes = info.node_types[about.source].count
                      + info.node_types[about.destination].count;
-  return static_cast<std::uint64_t>(nodes) * 12
-         + std::min(static_cast<std::uint64_t>(about.count) * 8,
+  return static_cast<std::uint64_t>(nodes) * (about.weighted ? 28 : 12)
+         + std::min(static_cast<std::uint64_t>(about.count)
+                      * (about.weighted ? 12 : 8),
                     opts.memory_bytes);
 }
 

@@ -3,12 +3,14 @@
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/writing/edge_rules.hpp"
 #include "partition/writing/prepare.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,28 +18,16 @@
 
 namespace graphmill {
 
-/// What a writer makes of the edges of one type that it is given.
-struct edge_rules {
-  /// Append each edge the other way round, too. Both ends must be of one type.
-  bool both_ways = false;
-  bool drop_self_loops = false; ///< Only where both ends are of one type.
-  /// Of edges with the same ends, keep the first. With `both_ways`, a pair of
-  /// nodes has one edge each way, however often it was given, either way.
-  bool drop_duplicates = false;
-};
-
-/// What a writer has not taken of the edges of one type.
-struct dropped_edges {
-  std::int64_t self_loops = 0;
-  std::int64_t duplicates = 0; ///< With `both_ways`, counted in each direction.
-};
+/// What a node is called.
+using node_namer = std::function<std::string(node_type_id, node_id)>;
 
 /// Writes a dataset folder front to back in bounded memory. Node types and edge
 /// types are declared up front, with the node counts; then arrays and edges
 /// come in any order; `finish` sorts edges into CSC, computes degrees and the
 /// digest, and writes `dataset.json` once all arrays are there, for without it
 /// no folder is a dataset. Checks what it is given: ids in range, finite
-/// features, labels in range, seeds labelled, unique and in one split only.
+/// features, labels in range, seeds labelled, unique and in one split only,
+/// weights finite and not negative.
 ///
 /// States: open, until `finish` is called; spent, whether `finish` succeeded or
 /// not, after which every call fails. Owns its open files and what has not been
@@ -52,13 +42,17 @@ public:
     std::uint64_t memory_bytes = std::uint64_t{1} << 30;
     progress_callback on_progress;
     std::vector<edge_rules> edges{}; ///< By type; those behind it have none.
+    /// What a node is called in errors about edges that have been sorted; its
+    /// number if there is no such function.
+    node_namer name_of{};
   };
 
   /// @param folder An existing, empty folder, usually of `prepare_folder`.
   /// @param info Names, types, node counts, feature widths and types, class
-  /// counts and names, target, provenance, and whether features are stored as
-  /// sparse ones. Edge counts, degrees, index types, split counts, counts of
-  /// sparse features and the digest are filled in by `finish`.
+  /// counts and names, target, provenance, whether features are stored as
+  /// sparse ones, and whether edges have weights. Edge counts, degrees, index
+  /// types, split counts, counts of sparse features and the digest are filled
+  /// in by `finish`.
   static result<dataset_writer> create(const std::filesystem::path& folder,
                                        dataset_info info, options opts);
   dataset_writer(dataset_writer&&) noexcept;
@@ -100,8 +94,10 @@ public:
   /// Appends edges: `sources[i]` -> `destinations[i]`. Each destination's list
   /// keeps the order in which its edges were appended. An edge to a node that
   /// does not exist is an error that names the edge.
+  /// @param weights One for each edge if the type has weights, else none.
   result<void> append_edges(edge_type_id type, std::span<const node_id> sources,
-                            std::span<const node_id> destinations);
+                            std::span<const node_id> destinations,
+                            std::span<const float> weights = {});
 
   /// Sorts edges, checks what could not be checked before, writes what is left,
   /// and opens the dataset once, to see that it can be read. The writer is

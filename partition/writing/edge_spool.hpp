@@ -18,9 +18,22 @@ struct spooled_edge {
   Id destination;
 };
 
+/// The same of an edge that has a weight.
+template <class Id>
+struct weighted_edge {
+  Id source;
+  Id destination;
+  float weight;
+};
+
+template <class Edge>
+inline constexpr bool has_weight = false;
+template <class Id>
+inline constexpr bool has_weight<weighted_edge<Id>> = true;
+
 /// Edges of one type that are read in order, any number of times: `rewind`,
 /// then `next` until it gives none. One thread at a time may use it.
-template <class Id>
+template <class Edge>
 class edge_source {
 public:
   virtual ~edge_source() = default;
@@ -33,7 +46,7 @@ public:
 
   /// Gives the next edges, in order, as many as are at hand; none at the end.
   /// They are valid until the next call.
-  virtual result<std::span<const spooled_edge<Id>>> next() = 0;
+  virtual result<std::span<const Edge>> next() = 0;
 };
 
 /// A file of edges, written front to back and then read any number of times.
@@ -41,11 +54,9 @@ public:
 /// process ends. It has two states, which it does not check: first come all
 /// calls of `append`, then `flush`, then only those of `rewind` and `next`.
 /// Owns the file and two buffers. Move-only; one thread at a time may use it.
-template <class Id>
-class edge_spool final : public edge_source<Id> {
+template <class Edge>
+class edge_spool final : public edge_source<Edge> {
 public:
-  using edge = spooled_edge<Id>;
-
   /// @param path Where to make the file, which must not be there; its folder
   /// decides which disk is used.
   /// @param buffer_bytes How many bytes of edges are kept until they are
@@ -53,7 +64,7 @@ public:
   static result<edge_spool> create(const std::filesystem::path& path,
                                    std::size_t buffer_bytes);
 
-  result<void> append(edge added) {
+  result<void> append(Edge added) {
     pending_.push_back(added);
     return pending_.size() < capacity_ ? ok() : flush();
   }
@@ -65,18 +76,20 @@ public:
   result<void> flush();
 
   result<void> rewind() override;
-  result<std::span<const edge>> next() override;
+  result<std::span<const Edge>> next() override;
 
 private:
   std::filesystem::path path_;
   unique_fd file_;
   std::size_t capacity_ = 0;
-  std::vector<edge> pending_; ///< Edges that are not written yet.
-  std::vector<edge> block_;   ///< The edges that were read last.
+  std::vector<Edge> pending_; ///< Edges that are not written yet.
+  std::vector<Edge> block_;   ///< The edges that were read last.
   std::int64_t size_ = 0;     ///< How many edges have been written.
 };
 
-extern template class edge_spool<std::int32_t>;
-extern template class edge_spool<std::int64_t>;
+extern template class edge_spool<spooled_edge<std::int32_t>>;
+extern template class edge_spool<spooled_edge<std::int64_t>>;
+extern template class edge_spool<weighted_edge<std::int32_t>>;
+extern template class edge_spool<weighted_edge<std::int64_t>>;
 
 } // namespace graphmill

@@ -99,8 +99,8 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
   app
     .add_option(
       "--duplicates", flags.duplicates,
-      "Edges with the same ends: keep, or drop all but the first; sum "
-      "would need weights, which edges do not have yet")
+      "Edges with the same ends: keep, drop all but the first, or sum: keep "
+      "the first with the sum of all their weights")
     ->check(CLI::IsMember({"keep", "drop", "sum"}))
     ->capture_default_str();
   app
@@ -140,12 +140,10 @@ result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
       changes.all_undirected = true;
     else
       changes.undirected.push_back(name);
-  if (flags.duplicates == "sum")
-    return fail(ec::invalid_argument,
-                "--duplicates sum: edges have no weights yet that could be "
-                "added up; keep or drop them");
   changes.drop_self_loops = flags.self_loops == "drop";
-  changes.drop_duplicates = flags.duplicates == "drop";
+  changes.duplicates = flags.duplicates == "drop"  ? duplicate_edges::drop
+                       : flags.duplicates == "sum" ? duplicate_edges::sum
+                                                   : duplicate_edges::keep;
   changes.sparse = flags.sparse;
   GRAPHMILL_TRY(changes.split, split_of(flags));
   GRAPHMILL_TRYV(add_norms(flags, changes, all));

@@ -136,11 +136,16 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
     for (auto percent : degree_summary::percents)
       print(out, " {:>8}", fmt::format("{} %", percent));
     print(out, " {:>9} {:>11}\n", "most", "nodes with 0");
-    print_degrees(out, "in", inspection.found.edge_types[t].in);
+    const auto& found = inspection.found.edge_types[t];
+    print_degrees(out, "in", found.in);
+    if (!part)
+      print_degrees(out, "out", found.out);
+    if (found.weights)
+      print(out, "  weights {:.6g} to {:.6g}, mean {:.6g}, {} of 0\n",
+            found.weights->least, found.weights->most, found.weights->mean,
+            found.weights->zeros);
     if (part)
       continue;
-    const auto& found = inspection.found.edge_types[t];
-    print_degrees(out, "out", found.out);
     if (found.self_loops > 0 || found.duplicates > 0)
       print(out, "  {}, {} of an earlier edge\n",
             pluralized(found.self_loops, "self-loop"),
@@ -178,9 +183,14 @@ json edges_json(const inspected& inspection, bool part) {
       {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
        {"count", info.edge_types[t].count},
        {"in_degree", to_json(inspection.found.edge_types[t].in)}});
+    const auto& found = inspection.found.edge_types[t];
+    if (found.weights)
+      edges.back()["weights"] = {{"min", found.weights->least},
+                                 {"max", found.weights->most},
+                                 {"mean", found.weights->mean},
+                                 {"zeros", found.weights->zeros}};
     if (part)
       continue;
-    const auto& found = inspection.found.edge_types[t];
     edges.back()["out_degree"] = to_json(found.out);
     edges.back()["self_loops"] = found.self_loops;
     edges.back()["duplicates"] = found.duplicates;

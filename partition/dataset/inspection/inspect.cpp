@@ -1,6 +1,7 @@
 #include "partition/dataset/inspection/inspect.hpp"
 
 #include "partition/dataset/data_records.hpp"
+#include "partition/dataset/edge_weights.hpp"
 #include "partition/dataset/inspection/inspect_findings.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
@@ -32,6 +33,7 @@ struct inspector {
                       const dataset::label_arrays& arrays, bool vouched,
                       label_inspection& report);
   void inspect_edges(edge_type_id type);
+  void inspect_weights(edge_type_id type, bool sound_lists);
   std::vector<std::int32_t> count_in_edges(edge_type_id type);
   std::vector<std::int32_t> count_out_edges(edge_type_id type);
 };
@@ -146,6 +148,39 @@ std::vector<std::int32_t> inspector::count_out_edges(edge_type_id type) {
   return degrees;
 }
 
+/// @param sound_lists Whether all sources exist, so that sums can be made.
+void inspector::inspect_weights(edge_type_id type, bool sound_lists) {
+  const auto& arrays = data.edges(type);
+  if (!arrays.weighted)
+    return;
+  const auto& [weights, in_weights, out_weights] = *arrays.weighted;
+  const auto before = found.broken.size();
+  found.edge_types[type].weights = summarise_weights(weights, found.broken);
+  weight_sums sums;
+  if (sound_lists && found.broken.size() == before) {
+    const auto source = data.info().edge_types[type].source;
+    auto added =
+      sum_weights({reinterpret_cast<const std::int64_t*>(arrays.indptr.data()),
+                   static_cast<std::size_t>(arrays.indptr.size())},
+                  {arrays.indices.data(), arrays.indices.size(),
+                   arrays.indices.type() == dtype::int64},
+                  {reinterpret_cast<const float*>(weights.data()),
+                   static_cast<std::size_t>(weights.size())},
+                  is_part() ? options.whole_counts[source]
+                            : data.info().node_types[source].count,
+                  weights.path().string());
+    if (added)
+      sums = std::move(added).value();
+    else
+      found.broken.push_back(std::move(added).error().message);
+  }
+  find_bad_sums(in_weights, sums.in, found.broken);
+  // Those of a part are over the whole graph.
+  if (is_part())
+    sums.out.clear();
+  find_bad_sums(out_weights, sums.out, found.broken);
+}
+
 void inspector::inspect_edges(edge_type_id type) {
   const auto& arrays = data.edges(type);
   const auto& about = data.info().edge_types[type];
@@ -154,7 +189,9 @@ void inspector::inspect_edges(edge_type_id type) {
   auto in = count_in_edges(type);
   find_bad_degrees(arrays.in_degrees, in, found.broken);
   found.edge_types[type].in = summarise_degrees(std::move(in));
+  const auto before = found.broken.size();
   auto out = count_out_edges(type);
+  inspect_weights(type, found.broken.size() == before);
   if (is_part())
     return;
   find_bad_degrees(arrays.out_degrees, out, found.broken);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,14 @@ struct value_summary {
   double deviation = 0; ///< The root of the mean of squares around the mean.
 };
 
+/// How the weights of edges of one type are spread; all zero for no edges.
+struct weight_summary {
+  double least = 0;
+  double most = 0;
+  double mean = 0;
+  std::int64_t zeros = 0; ///< Edges that weigh nothing.
+};
+
 struct label_inspection {
   std::vector<std::int64_t> class_counts; ///< Nodes per class, or
                                           ///< nodes that have each label.
@@ -57,6 +66,7 @@ struct edge_type_inspection {
   /// not in parts.
   std::int64_t self_loops = 0;
   std::int64_t duplicates = 0; ///< Edges whose ends an earlier one has as well.
+  std::optional<weight_summary> weights; ///< If the type has weights.
 };
 
 /// What an inspection found. Types as in `dataset_info`.

@@ -1,5 +1,6 @@
 #include "partition/dataset/inspection/inspect_findings.hpp"
 
+#include "partition/dataset/edge_weights.hpp"
 #include "partition/dataset/value_rows.hpp"
 #include "partition/files/half.hpp"
 
@@ -277,6 +278,54 @@ void find_bad_degrees(const npy_array& stored,
       bad.add([&] {
         return fmt::format("node {} is said to have {} edges, but has {}", i,
                            degrees[i], counted[i]);
+      });
+  bad.report(stored, out);
+}
+
+weight_summary summarise_weights(const npy_array& weights, findings& out) {
+  finding bad;
+  weight_summary told;
+  double sum = 0;
+  std::int64_t known = 0;
+  const auto values = elements<float>(weights);
+  weights.file().advise_sequential();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = values[i];
+    if (!edge_weight_from(value)) {
+      bad.add([&] {
+        return fmt::format("the weight of edge {} is {}; a finite number that "
+                           "is not negative expected",
+                           i, value);
+      });
+      continue;
+    }
+    told.least = known == 0 ? value : std::min(told.least, value);
+    told.most = std::max(told.most, value);
+    told.zeros += value == 0;
+    sum += value;
+    ++known;
+  }
+  told.mean = known == 0 ? 0 : sum / static_cast<double>(known);
+  bad.report(weights, out);
+  return told;
+}
+
+void find_bad_sums(const npy_array& stored, std::span<const float> added,
+                   findings& out) {
+  finding bad;
+  const auto sums = elements<float>(stored);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (!edge_weight_from(sums[i]))
+      bad.add([&] {
+        return fmt::format("the weights of the edges of node {} are said to "
+                           "add up to {}",
+                           i, sums[i]);
+      });
+    else if (!added.empty() && sums[i] != added[i])
+      bad.add([&] {
+        return fmt::format("the weights of the edges of node {} are said to "
+                           "add up to {}, but add up to {}",
+                           i, sums[i], added[i]);
       });
   bad.report(stored, out);
 }

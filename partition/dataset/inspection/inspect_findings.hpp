@@ -79,4 +79,13 @@ bool find_bad_indptr(const npy_array& indptr, std::int64_t edges,
 void find_bad_degrees(const npy_array& stored,
                       std::span<const std::int32_t> counted, findings& out);
 
+/// How weights are spread; such as are negative or no finite numbers.
+weight_summary summarise_weights(const npy_array& weights, findings& out);
+
+/// Stored sums of weights that are not those of the edges.
+/// @param added [as stored] Empty: not known, so that they must only be finite
+/// and not negative.
+void find_bad_sums(const npy_array& stored, std::span<const float> added,
+                   findings& out);
+
 } // namespace graphmill

@@ -1,6 +1,8 @@
 #include "partition/importers/csv/csv.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/edge_weights.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
@@ -56,7 +58,8 @@ result<dataset_info> declare(const csv_graph& graph,
       info.edge_types.push_back(
         {.source = static_cast<node_type_id>(file.source),
          .name = name,
-         .destination = static_cast<node_type_id>(file.destination)});
+         .destination = static_cast<node_type_id>(file.destination),
+         .weighted = file.layout.weight.has_value()});
   if (options.target.empty())
     return info;
   const auto target = info.find_node_type(options.target);
@@ -116,17 +119,22 @@ public:
               std::size_t edges)
     : writer_(writer), type_(type), reverse_(reverse), most_(edges) {}
 
-  result<void> add(node_id source, node_id destination) {
+  /// @param weight Of a type that has weights.
+  result<void> add(node_id source, node_id destination,
+                   std::optional<float> weight) {
     sources_.push_back(source);
     destinations_.push_back(destination);
+    if (weight)
+      weights_.push_back(*weight);
     return sources_.size() < most_ ? ok() : flush();
   }
 
   result<void> flush() {
-    GRAPHMILL_TRYV(
-      append_both_ways(writer_, type_, reverse_, sources_, destinations_));
+    GRAPHMILL_TRYV(append_both_ways(writer_, type_, reverse_, sources_,
+                                    destinations_, weights_));
     sources_.clear();
     destinations_.clear();
+    weights_.clear();
     return ok();
   }
 
@@ -137,7 +145,26 @@ private:
   std::size_t most_;
   std::vector<node_id> sources_;
   std::vector<node_id> destinations_;
+  std::vector<float> weights_;
 };
+
+/// The weight of an edge in a file that has weights.
+result<std::optional<float>> weight_in(const csv_edge_file& file,
+                                       const csv_edge& edge) {
+  if (!file.layout.weight)
+    return std::optional<float>{};
+  const auto where = [&] {
+    return fmt::format("{}:{}", file.table.file.string(), edge.line);
+  };
+  const auto value = number_from<double>(edge.weight);
+  if (!value)
+    return fail(ec::invalid_data, "{}: the weight \"{}\" is no number", where(),
+                edge.weight);
+  const auto weight = edge_weight_from(*value);
+  if (!weight)
+    return no_edge_weight(*value, where());
+  return weight;
+}
 
 /// @param out Of each edge type of the file.
 result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
@@ -157,14 +184,16 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
     GRAPHMILL_TRY(const auto destination,
                   number(edge.line, graph.nodes[file.destination],
                          "destination", edge.destination));
+    GRAPHMILL_TRY(const auto weight, weight_in(file, edge));
     if (!file.layout.relation)
-      return out.front().add(source, destination);
+      return out.front().add(source, destination, weight);
     const auto relation = file.relations.find(edge.relation);
     if (!relation)
       return fail(ec::invalid_data,
                   "{}:{}: the table changed while it was read", path.string(),
                   edge.line);
-    return out[static_cast<std::size_t>(*relation)].add(source, destination);
+    return out[static_cast<std::size_t>(*relation)].add(source, destination,
+                                                        weight);
   };
   GRAPHMILL_TRYV(for_each_csv_edge(file.table, file.layout, separator, visit));
   for (auto& blocks : out) {
@@ -252,7 +281,12 @@ result<dataset_info> import_csv(const csv_import_options& options,
   GRAPHMILL_TRY(auto declared, declare(graph, options));
   GRAPHMILL_TRY(auto plan,
                 begin_import(folder, std::move(declared), options.normalise,
-                             options.reverse, options.changes, on_progress));
+                             options.reverse, options.changes, on_progress,
+                             [&graph](node_type_id type, node_id node) {
+                               const auto& of =
+                                 graph.nodes[static_cast<std::size_t>(type)];
+                               return fmt::format("\"{}\"", of.ids.name(node));
+                             }));
   auto& [info, norms, edges, writer] = plan;
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     const auto id = static_cast<node_type_id>(t);

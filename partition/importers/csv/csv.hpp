@@ -21,13 +21,14 @@ struct csv_table {
   std::filesystem::path file;
 };
 
-/// What a column is: in edge lists source, destination and relation, in node
-/// tables id, label, split, those of label sets, time and feature; in both,
-/// ignore.
+/// What a column is: in edge lists source, destination, relation and weight, in
+/// node tables id, label, split, those of label sets, time and feature; in
+/// both, ignore.
 enum class csv_role : std::uint8_t {
   source,
   destination,
   relation, ///< Each value makes an edge type of its own.
+  weight,   ///< Of the edge.
   id,
   label,
   split,
@@ -59,7 +60,8 @@ struct csv_import_options {
   /// come, and neither features nor labels.
   std::vector<csv_table> nodes;
   /// Edge lists: source and destination by usual names, by `choices`, or
-  /// because there are two columns; further ones are an error.
+  /// because there are two columns; relation and weight by the former; further
+  /// ones are an error.
   std::vector<csv_table> edges;
   std::vector<std::string>
     ignore; ///< Columns to leave out, as in `csv_choice`.

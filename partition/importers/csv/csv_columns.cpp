@@ -85,14 +85,14 @@ result<void> add_ends(column_roles& roles, const csv_layout& layout,
   const auto text = columns_text(layout, left);
   if (missing.empty())
     return rows.wrong(fmt::format(
-      "nothing is known of {}: edges have no weights, times or features yet; "
-      "leave columns out with --ignore, or make one edge type of each value of "
-      "one with --relation",
+      "nothing is known of {}: say which one has the weights of edges with "
+      "--weight, make one edge type of each value of one with --relation, or "
+      "leave columns out with --ignore; edges have no times or features yet",
       text));
   return rows.wrong(fmt::format(
     "which of the columns {} are source and destination? Say so by {} "
-    "(--source, --destination, --relation), and leave out the others with "
-    "--ignore",
+    "(--source, --destination, --relation, --weight), and leave out the others "
+    "with --ignore",
     text, layout.header ? "name" : "number"));
 }
 

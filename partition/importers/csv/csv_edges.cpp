@@ -17,9 +17,12 @@ result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
     csv_edge edge{.line = rows.line(),
                   .source = trim_blanks(fields[*layout.source]),
                   .destination = trim_blanks(fields[*layout.destination]),
-                  .relation = {}};
+                  .relation = {},
+                  .weight = {}};
     if (layout.relation)
       edge.relation = trim_blanks(fields[*layout.relation]);
+    if (layout.weight)
+      edge.weight = trim_blanks(fields[*layout.weight]);
     GRAPHMILL_TRYV(visit(edge));
   }
 }

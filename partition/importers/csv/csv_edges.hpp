@@ -16,6 +16,7 @@ struct csv_edge {
   std::string_view source;
   std::string_view destination;
   std::string_view relation; ///< Empty without such a column.
+  std::string_view weight;   ///< Likewise.
 };
 
 using edge_visitor = std::function<result<void>(const csv_edge&)>;

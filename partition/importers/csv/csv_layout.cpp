@@ -42,6 +42,7 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   add("source", layout.source);
   add("destination", layout.destination);
   add("relation", layout.relation);
+  add("weight", layout.weight);
   add("id", layout.id);
   add("label", layout.label);
   add("split", layout.split);

@@ -30,6 +30,7 @@ struct csv_layout {
   std::optional<std::size_t> source;
   std::optional<std::size_t> destination;
   std::optional<std::size_t> relation;
+  std::optional<std::size_t> weight;
   std::optional<std::size_t> id;
   std::optional<std::size_t> label;
   std::optional<std::size_t> split;

@@ -28,6 +28,8 @@ constexpr auto destination_words = std::to_array<std::string_view>(
 constexpr auto relation_words =
   std::to_array<std::string_view>({"relation", "rel", "relationtype", "reltype",
                                    "edgetype", "predicate", "relationid"});
+constexpr auto weight_words = std::to_array<std::string_view>(
+  {"weight", "weights", "edgeweight", "edgeweights"});
 constexpr auto label_words = std::to_array<std::string_view>(
   {"y", "class", "classes", "labels", "target", "targets", "category",
    "categories", "classid", "labelid", "categoryid", "nodelabel"});
@@ -92,6 +94,8 @@ std::optional<csv_role> edge_role_of(std::string_view name) {
     return csv_role::destination;
   if (is_one_of(bare, relation_words))
     return csv_role::relation;
+  if (is_one_of(bare, weight_words))
+    return csv_role::weight;
   return std::nullopt;
 }
 

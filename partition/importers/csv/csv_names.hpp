@@ -13,7 +13,7 @@ namespace graphmill {
 std::string lower_name(std::string_view text);
 
 /// The role that a column of an edge list has by its name, if it is a usual
-/// one: source, destination or relation.
+/// one: source, destination, relation or weight.
 std::optional<csv_role> edge_role_of(std::string_view name);
 
 /// The same of a node table: id, label or split, or those of a label set:

@@ -16,6 +16,8 @@ std::string_view flag_of(csv_role role) {
     return "--destination";
   case csv_role::relation:
     return "--relation";
+  case csv_role::weight:
+    return "--weight";
   case csv_role::id:
     return "--id";
   case csv_role::label:
@@ -37,9 +39,9 @@ std::string_view flag_of(csv_role role) {
 }
 
 bool is_for(csv_role role, bool edges) {
-  const auto of_edges = role == csv_role::source
-                        || role == csv_role::destination
-                        || role == csv_role::relation;
+  const auto of_edges =
+    role == csv_role::source || role == csv_role::destination
+    || role == csv_role::relation || role == csv_role::weight;
   return role == csv_role::ignore || of_edges == edges;
 }
 
@@ -94,6 +96,7 @@ result<void> fill_in(csv_layout& layout, const column_roles& roles,
     auto* place = *roles[i] == csv_role::source        ? &layout.source
                   : *roles[i] == csv_role::destination ? &layout.destination
                   : *roles[i] == csv_role::relation    ? &layout.relation
+                  : *roles[i] == csv_role::weight      ? &layout.weight
                   : *roles[i] == csv_role::id          ? &layout.id
                   : *roles[i] == csv_role::label       ? &layout.label
                   : *roles[i] == csv_role::split       ? &layout.split

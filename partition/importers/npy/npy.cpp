@@ -5,6 +5,7 @@
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/npy/npy_values.hpp"
+#include "partition/importers/npy/npy_weights.hpp"
 #include "partition/importers/reverse.hpp"
 #include "partition/writing/dataset_writer.hpp"
 
@@ -41,7 +42,8 @@ dataset_info declare(const npy_source& source,
     info.edge_types.push_back(
       {.source = info.find_node_type(type.source).value(),
        .name = type.name,
-       .destination = info.find_node_type(type.destination).value()});
+       .destination = info.find_node_type(type.destination).value(),
+       .weighted = type.weights.has_value()});
   return info;
 }
 
@@ -246,27 +248,37 @@ void note_nodes(const npy_node_source& type, const note_callback& on_note) {
 void note_source(const npy_source& source, const note_callback& on_note) {
   for (const auto& type : source.nodes)
     note_nodes(type, on_note);
-  for (const auto& type : source.edges)
+  for (const auto& type : source.edges) {
     tell_note(on_note, "{}: {} edges from {} to {}", file_of(type.edges),
               type.edges.shape()[1], type.source, type.destination);
+    if (type.weights)
+      tell_note(on_note, "{}: weights of these edges, from {}",
+                file_of(*type.weights), to_string(type.weights->type()));
+  }
   for (const auto& file : source.ignored)
     tell_note(on_note, "{}: left out", file);
 }
 
-result<void> copy_edges(const npy_array& edges, edge_type_id id,
+result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
                         edge_type_id reverse, dataset_writer& writer,
                         const progress_callback& on_progress) {
+  const auto& edges = type.edges;
   const auto count = edges.shape()[1];
   std::vector<node_id> sources;
   std::vector<node_id> destinations;
+  std::vector<float> weights;
   for (std::int64_t first = 0; first < count; first += values_at_once) {
     const auto n = std::min(values_at_once, count - first);
     sources.resize(static_cast<std::size_t>(n));
     destinations.resize(static_cast<std::size_t>(n));
     GRAPHMILL_TRYV(copy_integers(edges, first, sources));
     GRAPHMILL_TRYV(copy_integers(edges, count + first, destinations));
+    if (type.weights) {
+      weights.resize(static_cast<std::size_t>(n));
+      GRAPHMILL_TRYV(copy_weights(*type.weights, first, weights));
+    }
     GRAPHMILL_TRYV(
-      append_both_ways(writer, id, reverse, sources, destinations));
+      append_both_ways(writer, id, reverse, sources, destinations, weights));
     if (on_progress)
       on_progress({.phase = "read edges",
                    .done = static_cast<std::uint64_t>(first + n),
@@ -314,8 +326,8 @@ result<dataset_info> import_npy(const npy_import_options& options,
   }
   const auto types = static_cast<edge_type_id>(source.edges.size());
   for (edge_type_id t = 0; t < types; ++t) {
-    GRAPHMILL_TRYV(copy_edges(source.edges[t].edges, t, edges.reverse[t],
-                              writer, on_progress));
+    GRAPHMILL_TRYV(
+      copy_edges(source.edges[t], t, edges.reverse[t], writer, on_progress));
   }
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);

@@ -23,8 +23,9 @@ struct known_stray {
   std::string_view meaning;
 };
 
-constexpr std::string_view no_edge_data =
-  "edges have no weights, times or features yet";
+constexpr std::string_view no_edge_data = "edges have no times or features yet";
+constexpr std::string_view weights_of =
+  "weights of edges, TYPE.edge_weight.npy, stand beside TYPE.edges.npy";
 constexpr std::string_view one_split =
   "splits are {train,val,test}_idx.npy or {train,val,test}_mask.npy";
 
@@ -59,11 +60,12 @@ constexpr auto known_strays = std::to_array<known_stray>({
   {"validation_idx", "val_idx.npy?"},
   {"valid_mask", "val_mask.npy?"},
   {"time", "read for --split with --by time"},
-  {"edge_weight", no_edge_data},
-  {"edge_weights", no_edge_data},
-  {"weight", no_edge_data},
-  {"weights", no_edge_data},
-  {"edge_attr", no_edge_data},
+  {"edge_weight", weights_of},
+  {"edge_weights", weights_of},
+  {"weight", weights_of},
+  {"weights", weights_of},
+  {"edge_attr", "edge_weight.npy if they are weights; edges have no times or "
+                "features yet"},
   {"edge_time", no_edge_data},
   {"edge_type", "edges of several types are files of their own"},
 });

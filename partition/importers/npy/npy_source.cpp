@@ -7,6 +7,7 @@
 #include "partition/importers/npy/npy_label_sets.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
+#include "partition/importers/npy/npy_weights.hpp"
 
 #include <algorithm>
 #include <set>
@@ -23,6 +24,7 @@ namespace {
 constexpr std::size_t largest_meta = std::size_t{1} << 26;
 /// Values beyond it are out of range in any case, and one more fits.
 constexpr std::int64_t highest = std::int64_t{1} << 62;
+constexpr std::string_view edges_file = "edges.npy";
 constexpr std::string_view edges_suffix = ".edges.npy";
 
 /// meta.json; an empty object if there is none.
@@ -187,6 +189,8 @@ result<npy_edge_source> open_edges(npy_folder& folder, const std::string& file,
   if (count && *count != shape[1])
     return fail(ec::invalid_data, "{} has {} edges; meta.json says {}", path,
                 shape[1], *count);
+  const auto prefix = file.substr(0, file.size() - edges_file.size());
+  GRAPHMILL_TRY(type.weights, open_npy_weights(folder, prefix, shape[1]));
   return type;
 }
 

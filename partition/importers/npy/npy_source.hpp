@@ -44,7 +44,8 @@ struct npy_edge_source {
   std::string source;
   std::string name;
   std::string destination;
-  npy_array edges; ///< [2, E]
+  npy_array edges;                    ///< [2, E]
+  std::optional<npy_array> weights{}; ///< [E] or [E, 1]
 };
 
 /// All of a folder for `import_npy`; shapes agree with each other and with

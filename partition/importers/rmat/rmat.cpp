@@ -1,5 +1,6 @@
 #include "partition/importers/rmat/rmat.hpp"
 
+#include "messages/base/random.hpp"
 #include "partition/importers/reverse.hpp"
 #include "partition/importers/rmat/planted_labels.hpp"
 #include "partition/importers/rmat/rmat_edges.hpp"
@@ -40,7 +41,7 @@ dataset_info describe(const rmat_options& options) {
   nodes.feature_width = options.feature_width;
   nodes.class_count = options.class_count;
   info.node_types.push_back(std::move(nodes));
-  info.edge_types.push_back({.name = "links"});
+  info.edge_types.push_back({.name = "links", .weighted = options.weights});
   if (options.reverse)
     add_reverse_types(info);
   return info;
@@ -66,6 +67,16 @@ result<void> write_features(const rmat_options& options,
   return ok();
 }
 
+/// Weights have draws of their own, so that edges are the same without.
+float weight_of_edge(const rmat_options& options, std::int64_t edge) {
+  constexpr std::uint64_t weight_stream = 5;
+  constexpr std::uint32_t steps = std::uint32_t{1} << 16;
+  random_stream draws{
+    stream_key(options.seed, purpose::generate, weight_stream, 0),
+    static_cast<std::uint64_t>(edge)};
+  return static_cast<float>(1 + draws.below(steps)) / (steps / 2);
+}
+
 result<void> write_edges(const rmat_options& options, planted_labels& planted,
                          dataset_writer& writer,
                          const progress_callback& on_progress) {
@@ -74,20 +85,24 @@ result<void> write_edges(const rmat_options& options, planted_labels& planted,
   constexpr std::int64_t chunk = 65536;
   std::vector<node_id> sources;
   std::vector<node_id> destinations;
+  std::vector<float> weights;
   for (std::int64_t begin = 0; begin < total; begin += chunk) {
     sources.clear();
     destinations.clear();
+    weights.clear();
     const auto end = std::min(begin + chunk, total);
     for (auto e = begin; e < end; ++e) {
       const auto [source, destination] = edges(e);
       sources.push_back(source);
       destinations.push_back(destination);
+      if (options.weights)
+        weights.push_back(weight_of_edge(options, e));
     }
     // Apart from the drawing, so that cache misses of many edges overlap.
     for (std::size_t i = 0; i < sources.size(); ++i)
       planted.add_edge(sources[i], destinations[i]);
     GRAPHMILL_TRYV(append_both_ways(writer, 0, options.reverse ? 1 : -1,
-                                    sources, destinations));
+                                    sources, destinations, weights));
     if (on_progress)
       on_progress({"draw edges", static_cast<std::uint64_t>(end),
                    static_cast<std::uint64_t>(total), 0});

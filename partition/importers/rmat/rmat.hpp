@@ -26,6 +26,7 @@ struct rmat_options {
   std::uint64_t seed = 0;
   split_fractions fractions{0.1, 0.05, 0.05};
   bool reverse = false; ///< Add the reverse edges as `rev_links`.
+  bool weights = false; ///< Draw a weight above 0 and up to 2 for each edge.
   std::string name{};   ///< Of the dataset; if empty, "rmat-<scale>".
 };
 

@@ -22,7 +22,7 @@ constexpr std::size_t view_block_edges = std::size_t{1} << 16;
 /// The edges of a graph, turned round: sorted by their destination, they are
 /// the lists of out-neighbours.
 template <class Id>
-class reversed_edges final : public edge_source<Id> {
+class reversed_edges final : public edge_source<spooled_edge<Id>> {
 public:
   reversed_edges(const graph_view& graph, monitor& watch)
     : graph_(graph), watch_(watch) {}
@@ -102,10 +102,10 @@ result<undirected_view> undirected_view::make(const graph_view& graph,
                     }};
   if (is_narrow) {
     reversed_edges<std::int32_t> edges{graph, watch};
-    GRAPHMILL_TRYV(sort_to_csc<std::int32_t>(edges, job));
+    GRAPHMILL_TRYV(sort_to_csc(edges, job));
   } else {
     reversed_edges<std::int64_t> edges{graph, watch};
-    GRAPHMILL_TRYV(sort_to_csc<std::int64_t>(edges, job));
+    GRAPHMILL_TRYV(sort_to_csc(edges, job));
   }
   // The kernel keeps files that are mapped, though their names go with the
   // folder: so nothing is left behind, however the process ends later.

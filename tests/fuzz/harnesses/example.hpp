@@ -106,14 +106,30 @@ write_example_of_numbers(const std::filesystem::path& folder) {
     test::rows_of_values({0.5f, -1, 3, 0, no_value, no_value, 0, 1e30f}));
 }
 
+/// With weights of edges of one type.
+inline result<dataset_info>
+write_weighted_example(const std::filesystem::path& folder) {
+  constexpr std::array<float, 5> weights{1, 0.5f, 0, 3e30f, 1e-30f};
+  auto info = test::example_info();
+  info.edge_types[0].weighted = true;
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info, {}));
+  GRAPHMILL_TRYV(test::append_example_nodes(writer));
+  GRAPHMILL_TRYV(writer.append_edges(0, test::cites_sources,
+                                     test::cites_destinations, weights));
+  GRAPHMILL_TRYV(
+    writer.append_edges(1, test::by_sources, test::by_destinations));
+  return writer.finish();
+}
+
 /// All kinds of arrays that a dataset may have; the example of the tests comes
 /// first.
-inline const std::array<example_folders, 4>& examples() {
-  static const std::array<example_folders, 4> made{
+inline const std::array<example_folders, 5>& examples() {
+  static const std::array<example_folders, 5> made{
     example_folders{"plain", test::write_example},
     example_folders{"sparse", write_sparse_example},
     example_folders{"rows", write_example_of_rows},
-    example_folders{"numbers", write_example_of_numbers}};
+    example_folders{"numbers", write_example_of_numbers},
+    example_folders{"weights", write_weighted_example}};
   return made;
 }
 

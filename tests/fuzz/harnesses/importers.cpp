@@ -129,6 +129,7 @@ std::vector<std::string> tables() {
   return {
     std::string{'\0'} + joined({"a,b\nb,c\nc,a\n", nodes}),
     std::string{'\0'} + "source,destination\n1,2\n2,3\n",
+    std::string{'\0'} + "source,destination,weight\n1,2,0.5\n2,3,1e3\n",
     std::string{'\x10'} + joined({"a,k\nb,l\n", nodes, "id\nk\nl\n"}),
     std::string{'\x23'} + joined({"1 2\n2 1\n", "id label f\n1 7 3\n2 -1 4\n"}),
     std::string{'\0'}
@@ -139,11 +140,11 @@ std::vector<std::string> tables() {
 
 // -- arrays
 
-constexpr std::array<const char*, 11> array_names{
+constexpr std::array<const char*, 12> array_names{
   "meta.json",           "edges.npy",           "labels.npy",
   "features.npy",        "features_indptr.npy", "features_indices.npy",
   "features_values.npy", "train_idx.npy",       "val_idx.npy",
-  "labels.t.npy",        "train_mask.t.npy"};
+  "labels.t.npy",        "train_mask.t.npy",    "edge_weight.npy"};
 
 void import_arrays(std::string_view input) {
   cursor from{input};
@@ -201,6 +202,9 @@ std::vector<std::string> array_folders() {
     std::string{'\x10'} + joined({"", edges, features}),
     std::string{'\0'}
       + joined({sets, edges, labels, "", "", "", "", train, "", labels, mask}),
+    std::string{'\1'}
+      + joined({"", edges, "", "", "", "", "", "", "", "", "",
+                array_of<float>({3}, std::vector<float>{0, 1, 2})}),
     std::string{'\4'}
       + joined({meta, edges, labels, "", indptr, indices, values, train}),
   };

@@ -76,11 +76,6 @@ class OneType(Conversion):
             zip(("indptr", "indices", "data"), csr(dense))))
         # So few at a time that lists of neighbours lie across blocks.
         self.check_40(self.written(data, chunk_bytes=7 * 96))
-        data["adj_t"] = SparseTensor(indptr, edges[0][by], np.ones(300),
-                                     (40, 40))
-        with self.assertRaises(Refused) as caught:
-            write(data, self.results / "other", run_import=False)
-        self.assertIn("edge_weight", str(caught.exception))
 
     def test_sparse_features_stay_sparse(self):
         dense = np.where(self.good["x"] > 0.3, self.good["x"], 0)

@@ -192,15 +192,16 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
      "shares such as --split 0.8,0.1,0.1, or give the training nodes"},
     {"id,label,split\na,,train\nb,x,train\n", "a,a\n",
      "train split of node: seed 0 is node 0, which has no label"},
-    {good_nodes, "source,target,weight\na,b,1\n",
-     "edges.csv:1: nothing is known of \"weight\": edges have no weights, "
-     "times "
-     "or features yet; leave columns out with --ignore, or make one edge type "
-     "of each value of one with --relation"},
+    {good_nodes, "source,target,year\na,b,1\n",
+     "edges.csv:1: nothing is known of \"year\": say which one has the weights "
+     "of edges with --weight, make one edge type of each value of one with "
+     "--relation, or leave columns out with --ignore; edges have no times or "
+     "features yet"},
     {good_nodes, "a,b,0.5\n",
      "edges.csv:1: which of the columns 1, 2, 3 are source and destination? "
-     "Say so by number (--source, --destination, --relation), and leave out "
-     "the others with --ignore"},
+     "Say so by number (--source, --destination, --relation, --weight), and "
+     "leave "
+     "out the others with --ignore"},
     {good_nodes, "a,b\nb,a,1\n",
      "edges.csv:2: 3 fields; 2 expected, as in the first row"},
     {"id,class\na,x\n", "a,a\n",
@@ -310,9 +311,9 @@ CATCH_TEST_CASE("a choice that finds no column is named where one is missing",
                 "[partition][import][csv]") {
   const auto said =
     message_of("id,label,split\na,x,train\nb,y,val\n",
-               "source,target,weight\na,b,1\n", {.ignore = {"wieght"}});
-  CATCH_CHECK(has(said, "nothing is known of \"weight\""));
-  CATCH_CHECK(said.ends_with("; --ignore wieght names none of its columns"));
+               "source,target,height\na,b,1\n", {.ignore = {"hieght"}});
+  CATCH_CHECK(has(said, "nothing is known of \"height\""));
+  CATCH_CHECK(said.ends_with("; --ignore hieght names none of its columns"));
 }
 
 CATCH_TEST_CASE("columns are chosen by name, number and table",
@@ -353,7 +354,8 @@ CATCH_TEST_CASE("undirected edges are there once each way",
     temp_folder out;
     options.changes.all_undirected = undirected;
     options.changes.drop_self_loops = drop;
-    options.changes.drop_duplicates = drop;
+    options.changes.duplicates =
+      drop ? duplicate_edges::drop : duplicate_edges::keep;
     value_of(import_csv(options, out.path()));
     const auto data = value_of(dataset::open(out.path()));
     const auto found = value_of(inspect_dataset(data));

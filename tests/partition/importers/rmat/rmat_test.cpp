@@ -189,6 +189,37 @@ CATCH_TEST_CASE("R-MAT can add reverse edges", "[importers][rmat]") {
   CATCH_CHECK(forward == reverse);
 }
 
+CATCH_TEST_CASE("weights of R-MAT change nothing else",
+                "[importers][rmat][weights]") {
+  auto options = small_options();
+  options.reverse = true;
+  const temp_folder plain_out;
+  value_of(import_rmat(options, plain_out.path()));
+  options.weights = true;
+  const temp_folder out;
+  const auto info = value_of(import_rmat(options, out.path()));
+  const temp_folder again;
+  CATCH_CHECK(value_of(import_rmat(options, again.path())).digest
+              == info.digest);
+  const auto plain = value_of(dataset::open(plain_out.path()));
+  const auto data = value_of(dataset::open(out.path()));
+  CATCH_CHECK_FALSE(plain.info().edge_types[0].weighted);
+  CATCH_CHECK(edges_of(data, "links") == edges_of(plain, "links"));
+  CATCH_CHECK(labels_of(data) == labels_of(plain));
+  std::array<double, 2> sums{};
+  for (edge_type_id type : {0, 1}) {
+    const auto weights =
+      value_of(data.edges(type).weighted->weights.as<float>());
+    for (auto weight : weights) {
+      CATCH_REQUIRE(weight > 0);
+      CATCH_REQUIRE(weight <= 2);
+      sums[static_cast<std::size_t>(type)] += weight;
+    }
+  }
+  CATCH_CHECK(sums[0] == sums[1]); // Of the reverse edges.
+  CATCH_CHECK(std::abs(sums[0] / 10000 - 1) < 0.05);
+}
+
 CATCH_TEST_CASE("R-MAT options are checked", "[importers][rmat]") {
   const temp_folder out;
   std::vector<rmat_options> wrong(8, small_options());

@@ -1,0 +1,51 @@
+"""Labels of nodes as the import takes them."""
+
+import numpy as np
+
+from .values import Refused, is_missing
+
+
+def rows_of_labels(block, where):
+    """Rows of 0 and 1 as int8, those of NaN, -1 or 255 as -1."""
+    if block.dtype.kind not in "biuf":
+        raise Refused(f"{where} holds {block.dtype}, and several labels for "
+                      "each node are 0 and 1")
+    unknown = (block != block) | (block == -1) | (block == 255)
+    wrong = ~unknown & (block != 0) & (block != 1)
+    if wrong.any() or (unknown.any(axis=1) != unknown.all(axis=1)).any():
+        bad = block[wrong][0] if wrong.any() else "missing in a part of a row"
+        raise Refused(f"{where}: a label is {bad}; of several labels for each "
+                      "node each is 0 or 1, or all are -1")
+    return np.where(unknown, -1, block).astype(np.int8)
+
+
+def whole_labels(block, place, where):
+    """Labels as int64, missing ones as -1."""
+    if block.dtype.kind in "OU":
+        if place and any(not isinstance(item, str) and not is_missing(item)
+                         for item in block):
+            raise Refused(f"{where} mixes texts and other values")
+        block = np.array([np.nan if is_missing(item)
+                          else place[item] if isinstance(item, str) else item
+                          for item in block], object)
+        try:
+            block = block.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise Refused(f"{where} holds values that are neither numbers nor "
+                          "texts") from error
+    if block.dtype.kind == "f":
+        missing = np.isnan(block)
+        block = np.where(missing, -1, block)
+        whole = np.isfinite(block) & (block == np.floor(block))
+        if not whole.all():
+            raise Refused(f"{where}: label {block[~whole][0]} is no whole "
+                          "number, as classes are; give --regression to the "
+                          "import if they are to be learnt as numbers")
+    elif block.dtype.kind not in "biu":
+        raise Refused(f"{where} holds {block.dtype}, and labels are integers "
+                      "or texts")
+    if len(block) and (block.min() < -1 or block.max() >= 2.0**53):
+        bad = block.min() if block.min() < -1 else block.max()
+        raise Refused(f"{where}: {bad} is no label; -1 means that there is "
+                      "none")
+    return block.astype(np.int64)
