@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace graphmill {
@@ -39,7 +40,8 @@ relation_scales mean_scales(const csr& edges, std::int64_t rows) {
   out.row.resize(static_cast<std::size_t>(rows));
   for (std::int64_t i = 0; i < rows; ++i) {
     const auto sum = static_cast<float>(weight_of_row(edges, i));
-    out.row[i] = sum == 0 ? 0.0f : 1.0f / sum;
+    // One by less would be infinite.
+    out.row[i] = sum < std::numeric_limits<float>::min() ? 0.0f : 1.0f / sum;
   }
   return out;
 }

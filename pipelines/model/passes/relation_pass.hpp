@@ -26,7 +26,8 @@ struct relation_scales {
 };
 
 /// Mean over the sampled in-neighbours, by the weights of edges; zero if there
-/// are none, or if their weights add up to zero.
+/// are none, or if their weights add up to zero, or to so little that no normal
+/// float is it.
 relation_scales mean_scales(const csr& edges, std::int64_t rows);
 
 /// Symmetric normalisation with self-loops (Kipf and Welling, ICLR'17) by the

@@ -7,6 +7,7 @@
 #include "tests/support/value_list.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace graphmill::test {
@@ -103,10 +104,15 @@ CATCH_TEST_CASE("only what sums neighbours needs weights",
 CATCH_TEST_CASE("a mean by weights that add up to nothing is that of no "
                 "neighbours",
                 "[compute][weights]") {
-  const auto scales = mean_scales(small_edges(), 3);
+  auto edges = small_edges();
+  const auto scales = mean_scales(edges, 3);
   CATCH_CHECK(scales.row[0] == 0.25f);
   CATCH_CHECK(scales.row[1] == 0);
   CATCH_CHECK(scales.row[2] == 0);
+  // One by a number as small as this is no float.
+  for (std::size_t e = 0; e < edges.weights.size(); ++e)
+    edges.weights[e] = std::numeric_limits<float>::denorm_min();
+  CATCH_CHECK(mean_scales(edges, 3).row[0] == 0);
 }
 
 CATCH_TEST_CASE(
