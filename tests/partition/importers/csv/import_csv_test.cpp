@@ -199,7 +199,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
      "features yet"},
     {good_nodes, "a,b,0.5\n",
      "edges.csv:1: which of the columns 1, 2, 3 are source and destination? "
-     "Say so by number (--source, --destination, --relation, --weight), and leave "
+     "Say so by number (--source, --destination, --relation, --weight), and "
+     "leave "
      "out the others with --ignore"},
     {good_nodes, "a,b\nb,a,1\n",
      "edges.csv:2: 3 fields; 2 expected, as in the first row"},
