@@ -4,6 +4,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/text/follow.hpp"
 #include "actors/commands/text/health_text.hpp"
 #include "actors/commands/text/summary_text.hpp"
 #include "actors/http/api/status_json.hpp"
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -152,26 +152,26 @@ struct shown {
 };
 
 /// Shows something once, or if it is to be watched, every second: until it is
-/// over, until Ctrl-C, or until nobody reads it.
+/// over, until Ctrl-C, which does not wait for an answer, or until nobody reads
+/// it. The coordinator may be started anew meanwhile.
 /// @param show Is told whether it has been shown before.
 result<int>
 show_repeatedly(bool watch, signal_watch& signals,
                 const std::function<result<shown>(bool again)>& show) {
-  std::optional<int> code;
-  for (;;) {
-    const auto now = show(code.has_value());
-    if (!now && code && signals.count() != 0)
-      return *code; // Ctrl-C does not wait for an answer.
-    if (!now)
-      return now.error();
-    code = now.value().code;
-    GRAPHMILL_TRY(const auto is_read, flush_output());
-    if (!watch || now.value().over || !is_read)
-      return *code;
-    signals.wait(timeouts::health_report);
-    if (signals.count() != 0)
-      return *code;
-  }
+  GRAPHMILL_TRY(auto last, show(false));
+  GRAPHMILL_TRY(const auto is_read, flush_output());
+  if (!watch || last.over || !is_read)
+    return last.code;
+  const follow_pace pace{.interval = timeouts::health_report};
+  signals.wait(pace.interval);
+  const auto look = [&]() -> result<bool> {
+    GRAPHMILL_TRY(last, show(true));
+    return last.over;
+  };
+  const auto ended = follow(look, signals, pace);
+  if (!ended && signals.count() == 0)
+    return ended.error();
+  return last.code;
 }
 
 result<int> cluster_status(const cluster_options& options, bool watch) {

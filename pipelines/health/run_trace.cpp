@@ -100,12 +100,20 @@ std::size_t steps_in(const run_trace& trace) {
 }
 
 void keep_last(run_trace& trace, std::int64_t nanoseconds) {
-  auto end = std::numeric_limits<std::int64_t>::min();
-  for (const auto& daemon : trace.daemons)
+  constexpr auto never = std::numeric_limits<std::int64_t>::min();
+  auto end = never;
+  auto all_told = std::numeric_limits<std::int64_t>::max();
+  for (const auto& daemon : trace.daemons) {
+    auto told = never;
     for (const auto& span : daemon.spans)
-      end = std::max(end, span.end);
-  if (end == std::numeric_limits<std::int64_t>::min())
+      told = std::max(told, span.end);
+    end = std::max(end, told);
+    if (!daemon.over && told != never)
+      all_told = std::min(all_told, told);
+  }
+  if (end == never)
     return;
+  end = std::min(end, all_told);
   keep_between(trace, end - nanoseconds, end);
 }
 

@@ -49,8 +49,9 @@ std::size_t steps_in(const run_trace& trace);
 /// What follows is of traces that are aligned. What was overwritten before the
 /// time that is left does not count; if it may lie within, it is `lost`.
 
-/// Leaves the last `nanoseconds` before the last span's end. What lies across
-/// their begin is cut.
+/// Leaves the last `nanoseconds` before the last span's end. Daemons are asked
+/// one after the other: while the run is on at some of them, time ends with
+/// what the first of these has told. What lies across begin or end is cut.
 void keep_last(run_trace& trace, std::int64_t nanoseconds);
 
 /// Leaves `steps` of the training steps that are over, from the `first` of them

@@ -102,6 +102,9 @@ function showState({ up, stuck, since, why, retry }) {
   attribute(place, "data-up", up ? "yes" : "no");
   attribute(document.body, "data-stale", up ? "no" : "yes");
   byId("retry").hidden = up || Number.isNaN(retry);
+  const age = byId("verdict-age");
+  age.hidden = up || since === null;
+  if (!age.hidden) text(age, `as it was at ${timeOfDay(since)}`);
   if (up) return text(byId("link-text"), "live");
   if (stuck)
     return text(byId("link-text"),

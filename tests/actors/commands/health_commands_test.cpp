@@ -121,6 +121,28 @@ CATCH_TEST_CASE("a cluster is watched as long as it answers",
   CATCH_CHECK(told == 2);
 }
 
+CATCH_TEST_CASE("a cluster is watched though it does not answer for a while",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  std::atomic<int> asked{0};
+  coordinator.on(method::status, [&asked](const payload&) -> result<payload> {
+    if (++asked == 2)
+      return fail(ec::timeout, "it is started anew");
+    if (asked > 3)
+      return fail(ec::internal, "that was all");
+    status_reply out;
+    out.coordinator = "a";
+    return encode(out);
+  });
+  const auto got = user.runs("status --watch --json");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors, contains("it is started anew")
+                                 && contains("trying again")
+                                 && contains("that was all"));
+  CATCH_CHECK(asked == 4);
+}
+
 CATCH_TEST_CASE("what nobody reads is not gone on with", "[cluster_commands]") {
   fake_coordinator coordinator;
   const user user{coordinator.address(), coordinator.key_file()};

@@ -121,6 +121,30 @@ CATCH_TEST_CASE("the last of a trace is what lies before its end",
   CATCH_CHECK(steps_in(empty) == 0);
 }
 
+CATCH_TEST_CASE("the last of a run that goes on ends where all have told of it",
+                "[pipelines][trace]") {
+  run_trace trace;
+  for (const std::int64_t told : {300, 200}) { // The second one is asked first.
+    trace_reply page;
+    page.actors = {{actor_kind::trainer}};
+    page.spans = {did(0, actor_state::running, 0, 150, 0),
+                  did(0, actor_state::waiting, 150, told, 0)};
+    trace.daemons.emplace_back().take(page);
+  }
+  auto over = trace;
+  keep_last(trace, 100); // From 100 to 200.
+  for (const auto& daemon : trace.daemons) {
+    CATCH_REQUIRE(daemon.spans.size() == 2);
+    CATCH_CHECK(daemon.spans[0].begin == 100);
+    CATCH_CHECK(daemon.spans[1].end == 200);
+  }
+  // One that has ended has nothing more to tell.
+  over.daemons[1].over = true;
+  keep_last(over, 120);
+  CATCH_CHECK(over.daemons[0].spans.back().end == 300);
+  CATCH_CHECK(over.daemons[1].spans.size() == 1);
+}
+
 CATCH_TEST_CASE("a daemon's answers are put together", "[pipelines][trace]") {
   daemon_trace out;
   out.name = "a";

@@ -34,6 +34,7 @@ HEADLINES = {
 }
 STATE = "document.getElementById('verdict-state').textContent"
 SENTENCE = "document.getElementById('verdict-sentence').textContent"
+AGE = "document.getElementById('verdict-age').offsetParent !== null"
 UP = "document.getElementById('link').dataset.up"
 
 
@@ -190,11 +191,15 @@ class Live(Page):
                          r"^not connected since \d\d:\d\d:\d\d: ")
         self.assertEqual(browser.evaluate("document.body.dataset.stale"), "yes")
         browser.wait_for(STATE, "Training")
+        browser.wait_for(AGE, True)
+        self.assertRegex(self.texts("#verdict-age")[0],
+                         r"^as it was at \d\d:\d\d:\d\d$")
         self.coordinator.scene = documents.recovering()
         self.coordinator.serves = True
         browser.evaluate("document.getElementById('retry').click()")
         browser.wait_for(UP, "yes")
         browser.wait_for(STATE, "Recovering")
+        browser.wait_for(AGE, False)
         asked = [path for path in self.coordinator.asked if "since=" in path]
         self.assertTrue(any(path.startswith("/api/history?since=")
                             for path in asked), asked)
