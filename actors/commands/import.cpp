@@ -271,12 +271,13 @@ char separator_of(const std::string& text) {
   if (text == "tab" || text == "\\t")
     return '\t';
   if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r")
-    refuse_words(fmt::format(
-      "--separator {}: one character between columns expected, or tab{}",
-      in_quotes(text),
-      text.size() > 1 ? "; tables with more than one in a place can be changed "
-                        "first, as by sed 's/::/,/g'"
-                      : ""));
+    refuse_words(fmt::format("--separator {}: one character between columns "
+                             "expected, or tab{}",
+                             in_quotes(text),
+                             text.size() > 1
+                               ? "; write the table anew with one, if it has "
+                                 "more of them in a place"
+                               : ""));
   return text.front();
 }
 

@@ -122,18 +122,23 @@ std::string different_class(const label_meaning& here,
   return {};
 }
 
-/// Fails if labels of other data cannot be compared with what a run says: by
-/// number, a class would be taken for another one.
-result<void> check_measurable(const label_meaning& here,
+/// Fails if there are no labels in other data, or none that can be compared
+/// with what a run says: by number, a class would be taken for another one.
+result<void> check_measurable(const std::optional<label_meaning>& here,
                               const label_meaning& learnt,
                               const std::string& told) {
+  if (!here)
+    return fail(ec::invalid_data,
+                "{}, and it has no labels to measure the run by; `predict` "
+                "needs none",
+                told);
   if (learnt.count == 0) // A run that is older than what is said of that.
     return ok();
-  const auto difference = here.type != learnt.type
+  const auto difference = here->type != learnt.type
                             ? fmt::format("they are of nodes of type {} here "
                                           "and {} there",
-                                          here.type, learnt.type)
-                            : different_class(here, learnt);
+                                          here->type, learnt.type)
+                            : different_class(*here, learnt);
   if (difference.empty())
     return ok();
   return fail(ec::invalid_data,
@@ -172,8 +177,8 @@ result<void> use_other_dataset(const finished_run_options& options,
                 "the model says would be read as something else. Name a "
                 "dataset with labels of the same kind",
                 told, phrase_of(here->kind), phrase_of(learnt.kind));
-  if (options.measures && here)
-    GRAPHMILL_TRYV(check_measurable(*here, learnt, told));
+  if (options.measures)
+    GRAPHMILL_TRYV(check_measurable(here, learnt, told));
   if (!options.measures && learnt.count > 0) {
     out.config.learnt = learnt;
     def.labels.clear(); // Which the data may not have.

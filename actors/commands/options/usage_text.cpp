@@ -94,7 +94,8 @@ bool is_python_library(std::string_view word) {
 std::string field_meant(const CLI::App& command, std::string_view option) {
   if (command.get_option_no_throw("--set") == nullptr)
     return {};
-  auto name = std::string{option.substr(option.find_first_not_of('-'))};
+  auto name = std::string{
+    option.substr(std::min(option.find_first_not_of('-'), option.size()))};
   std::ranges::replace(name, '-', '_');
   if (name == "lr")
     name = "learning_rate";

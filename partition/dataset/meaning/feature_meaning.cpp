@@ -31,7 +31,8 @@ result<feature_meaning> meaning_in(const nlohmann::json& value,
   const auto columns = value.is_object()
                          ? value.value("columns", nlohmann::json{})
                          : nlohmann::json{};
-  if (!columns.is_array() || !std::ranges::all_of(columns, is_text)
+  if (!columns.is_array()
+      || !std::all_of(columns.begin(), columns.end(), is_text)
       || !is_text(value.value("scaled", nlohmann::json{})))
     return fail(ec::invalid_data,
                 "{} does not say what features are: \"columns\" should be a "

@@ -312,8 +312,8 @@ class Predict(runs.Workplace):
                             np.testing.assert_array_equal(
                                 np.load(beside(out, "logits")),
                                 np.load(beside(known, "logits")))
-                self.assertIn("have no labels", self.refused_evaluation(
-                    run, none))
+                self.assertIn("it has no labels to measure the run by",
+                              self.refused_evaluation(run, none))
 
     def test_other_data_with_other_classes(self):
         """Classes are called as where they were learnt, and are not compared
