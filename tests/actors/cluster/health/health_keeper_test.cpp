@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill::test {
@@ -73,6 +74,7 @@ CATCH_TEST_CASE("a daemon is silent if it tells nothing of a run that is led",
 CATCH_TEST_CASE("a run of which a daemon is silent has no pace",
                 "[cluster][health]") {
   definition def;
+  def.train.epochs = 3;
   def.train.batch_size = 10;
   auto at = led_at;
   const auto gauge = std::make_shared<progress_gauge>(
