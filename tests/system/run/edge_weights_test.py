@@ -148,7 +148,7 @@ class EdgeWeights(runs.Workplace):
         want = self.digest(definition, self.data)
         first = self.train(of_kind("gcn", {"train": {"epochs": 2}}), self.data)
         again = self.ask("resume", first["run"], "--set", "train.epochs=3",
-                         "--quiet")
+                         "--with-changes", "--quiet")
         self.assertEqual(again["digest"], want)
 
 
