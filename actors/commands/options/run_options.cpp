@@ -148,6 +148,30 @@ result<void> check_measurable(const std::optional<label_meaning>& here,
               told, difference);
 }
 
+/// Has labels of named data mean what a run has learnt. Fails if they are of
+/// another kind, or if the run is to be measured by others.
+/// @param told What the data are, for the error.
+result<void> use_learnt_labels(const finished_run_options& options,
+                               const dataset_info& info,
+                               const std::string& told, finished_run& out) {
+  auto& def = out.config.def;
+  const auto& learnt = out.folder.from().labels;
+  const auto here = labels_of(info, def.labels);
+  if (here && here->kind != learnt.kind)
+    return fail(ec::invalid_data,
+                "{}, and its labels are {}, where the run has learnt {}: what "
+                "the model says would be read as something else. Name a "
+                "dataset with labels of the same kind",
+                told, phrase_of(here->kind), phrase_of(learnt.kind));
+  if (options.measures)
+    return check_measurable(here, learnt, told);
+  if (learnt.count > 0) {
+    out.config.learnt = learnt;
+    def.labels.clear(); // Which the data may not have.
+  }
+  return ok();
+}
+
 /// Lets a run be used on another dataset than its own, if it was named and what
 /// the run has learnt can be of use there. Whether the shapes fit is seen when
 /// weights are loaded.
@@ -168,21 +192,7 @@ result<void> use_other_dataset(const finished_run_options& options,
                   "learnt a row for each node of its own, and has none for "
                   "others",
                   told, type.name);
-  auto& def = out.config.def;
-  const auto& learnt = out.folder.from().labels;
-  const auto here = labels_of(info, def.labels);
-  if (here && here->kind != learnt.kind)
-    return fail(ec::invalid_data,
-                "{}, and its labels are {}, where the run has learnt {}: what "
-                "the model says would be read as something else. Name a "
-                "dataset with labels of the same kind",
-                told, phrase_of(here->kind), phrase_of(learnt.kind));
-  if (options.measures)
-    GRAPHMILL_TRYV(check_measurable(here, learnt, told));
-  if (!options.measures && learnt.count > 0) {
-    out.config.learnt = learnt;
-    def.labels.clear(); // Which the data may not have.
-  }
+  GRAPHMILL_TRYV(use_learnt_labels(options, info, told, out));
   const auto& known = out.folder.from().features;
   GRAPHMILL_TRY(const auto features,
                 read_feature_meanings(out.config.data, info));
@@ -198,8 +208,20 @@ result<void> use_other_dataset(const finished_run_options& options,
           "note: features of {} are standardised by the nodes of each dataset "
           "for itself\n",
           type);
-  def.dataset = info.name;
+  out.config.def.dataset = info.name;
   out.other_dataset = true;
+  return ok();
+}
+
+/// Lets a run be used on its own dataset by another name. Names are no part of
+/// a digest, so that classes may be called otherwise, too.
+result<void> use_renamed_dataset(const finished_run_options& options,
+                                 const dataset_info& info, finished_run& out) {
+  const auto told =
+    fmt::format("{} holds the data that {} was trained on, called {} here",
+                out.config.data.string(), options.run, in_quotes(info.name));
+  GRAPHMILL_TRYV(use_learnt_labels(options, info, told, out));
+  out.config.def.dataset = info.name;
   return ok();
 }
 
@@ -223,8 +245,12 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
     GRAPHMILL_TRYV(check_weights(out.folder, weights.tensors));
   out.config.weights = std::move(weights.tensors);
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(out.config.data));
-  if (graph.info().digest != out.folder.from().dataset_digest)
-    GRAPHMILL_TRYV(use_other_dataset(options, graph.info(), out));
+  const auto& info = graph.info();
+  if (info.digest != out.folder.from().dataset_digest) {
+    GRAPHMILL_TRYV(use_other_dataset(options, info, out));
+  } else if (info.name != out.config.def.dataset) {
+    GRAPHMILL_TRYV(use_renamed_dataset(options, info, out));
+  }
   GRAPHMILL_TRY(out.config.log, make_logger({}));
   return out;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 using namespace graphmill;
+using test::value_of;
 
 namespace {
 
