@@ -137,8 +137,8 @@ CATCH_TEST_CASE("labels of another graph can be shown, none of them known",
       }
     }
   const auto missing =
-    error_of(plain.with_unknown_labels({label_kind::classes, "author", 2, {}}));
-  CATCH_CHECK(has(missing.message, "has no node type \"author\""));
+    error_of(plain.with_unknown_labels({label_kind::classes, "nobody", 2, {}}));
+  CATCH_CHECK(has(missing.message, "has no node type \"nobody\""));
 }
 
 CATCH_TEST_CASE("what labels mean is told of those that are chosen",

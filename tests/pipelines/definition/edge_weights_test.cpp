@@ -48,7 +48,7 @@ CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
   CATCH_CHECK(problem("{kind: gat}").empty());
   CATCH_CHECK_FALSE(scheme("{kind: gcn}"));
   CATCH_CHECK(problem("{kind: sage, edge_weights: ignore}")
-              == "x.yaml:1:51: `model.edge_weights` is `ignore`, but edges of "
+              == "x.yaml:1:52: `model.edge_weights` is `ignore`, but edges of "
                  "`films` have no weights; leave it out");
   info.edge_types[0].weighted = true;
   for (const auto& traits : model_kinds) {
@@ -61,7 +61,7 @@ CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
     if (!traits.hears()) {
       CATCH_CHECK(problem(used).empty());
       CATCH_CHECK(problem(ignored)
-                  == "x.yaml:1:50: `model.edge_weights` is for kinds that hear "
+                  == "x.yaml:1:51: `model.edge_weights` is for kinds that hear "
                      "neighbours, and mlp does not; leave it out");
       continue;
     }

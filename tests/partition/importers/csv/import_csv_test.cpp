@@ -341,7 +341,8 @@ CATCH_TEST_CASE("columns are chosen by name, number and table",
   options.ignore.push_back("nobody");
   temp_folder again;
   CATCH_CHECK(error_of(import_csv(options, again.path())).message
-              == "--ignore nobody: no table has such a column");
+              == "--ignore nobody: no table has such a column; there are "
+                 "\"name\", \"class\", \"born\"");
 }
 
 CATCH_TEST_CASE("undirected edges are there once each way",
