@@ -101,7 +101,7 @@ CATCH_TEST_CASE("a small screen has the verdict and whole figures", "[top]") {
   data.rates = {17171988};
   data.accuracies = {0.0834};
   const lines_of_text wanted{
-    "graphmill top  good-1 running  at tcp://",
+    "graphmill top  good-1 running",
     "verdict   the feature service of part 1",
     "at daemon \"n1\" limits: its workers ar...",
     "progress  train, epoch 1 of 2, step 3 of",
