@@ -210,8 +210,7 @@ std::vector<std::string> data_messages() {
                           std::move(e.writer)));
   some_arrays f;
   out.push_back(data_seed(
-    5,
-    batch_reply{{{{1, 3}, f.ids}}, {{f.counts, f.ids, f.far, f.floats}}, false},
+    5, batch_reply{{{{1, 3}, f.ids}}, {{f.counts, f.far, {}, f.floats}}, false},
     std::move(f.writer)));
   some_arrays g;
   out.push_back(data_seed(6, spread_request{"r", 1, 0, two, 4, 0, g.floats},
