@@ -82,11 +82,11 @@ error unknown_key(const our_keys& ours) {
               name_of(*ours));
 }
 
+/// Nobody could look at how far the handshake went.
 error gone_or_other_key(const our_keys& ours) {
   return fail(ec::unavailable,
               "the connection ended in the handshake: the peer has gone, or {}",
-              ours ? "its key does not fit " + name_of(*ours)
-                   : "it uses a key");
+              other_key(ours).message);
 }
 
 error one_key(const our_keys& ours) {
