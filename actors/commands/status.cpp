@@ -74,10 +74,10 @@ void print_daemons(const std::vector<daemon_status>& daemons) {
         daemon.note.empty() ? "" : "  ", daemon.note);
 }
 
-/// What their records say of the run that is on, and of the first one that
+/// What their records say of the runs that are on, and of the first one that
 /// waits: how it has recovered, say, or for whom it waits, and until when.
 struct run_standings {
-  std::string running;
+  std::vector<std::string> running; ///< Of each.
   std::string next;
 };
 
@@ -93,8 +93,13 @@ void print_status(const std::string& address, const status_reply& now,
   say("dataset      {} in {} {}\n", now.dataset, now.parts,
       now.parts == 1 ? "part" : "parts");
   say("owners       {} of each part in service\n", owners_text(now));
-  say("running      {}\n", now.running.empty() ? "nothing" : now.running);
-  print_standing(standings.running);
+  const auto on = now.all_running();
+  if (on.empty())
+    say("running      nothing\n");
+  for (std::size_t i = 0; i < on.size(); ++i) {
+    say("{:<13}{}\n", i == 0 ? "running" : "", on[i]);
+    print_standing(standings.running[i]);
+  }
   if (!now.queued.empty())
     say("queued       {}\n", fmt::format("{}", fmt::join(now.queued, ", ")));
   print_standing(standings.next);
@@ -113,8 +118,6 @@ void print_status(const std::string& address, const status_reply& now,
 /// What a run's record says, if there is a run. It may just have been
 /// forgotten, which is no reason to show nothing of the cluster.
 std::string standing_of(cluster_client& client, const std::string& run) {
-  if (run.empty())
-    return {};
   const auto found = client.run(run);
   return found ? found.value().message : std::string{};
 }
@@ -137,10 +140,11 @@ void show_cluster(cluster_client& client, const status_reply& now, bool json,
     say("{}\n", one_line(status_json(client.address(), now)));
     return;
   }
-  const run_standings standings{standing_of(client, now.running),
-                                standing_of(client, now.queued.empty()
-                                                      ? std::string{}
-                                                      : now.queued.front())};
+  run_standings standings;
+  for (const auto& run : now.all_running())
+    standings.running.push_back(standing_of(client, run));
+  if (!now.queued.empty())
+    standings.next = standing_of(client, now.queued.front());
   if (again)
     clear_terminal();
   print_status(client.address(), now, standings);

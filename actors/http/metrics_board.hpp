@@ -8,15 +8,15 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
 /// The time, for figures.
 unix_time figures_time();
 
-/// How the run that is on is, for whoever watches the cluster over HTTP.
+/// How a run that is on is, for whoever watches the cluster over HTTP.
 struct run_figures {
   std::string name;
   std::uint32_t attempt = 1;
@@ -37,7 +37,9 @@ struct cluster_figures {
   /// Of the disk with the folder of runs; 0: not known.
   std::uint64_t disk_free = 0;
   std::uint64_t disk_size = 0;
-  std::optional<run_figures> run;
+  std::vector<run_figures> runs; ///< Those that are on, the first first.
+  /// Several runs may be on: what is told of one names it.
+  bool several = false;
 };
 
 /// How a daemon is at one moment.
@@ -61,7 +63,8 @@ struct daemon_figures {
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t memory_available = 0; ///< That it could take beside that.
   traffic_sums traffic;
-  std::optional<daemon_health> share; ///< Its part in the run that is on.
+  std::vector<daemon_health> shares; ///< Its parts in the runs that are on.
+  bool several = false;              ///< As in `cluster_figures`.
 };
 
 /// Where actors leave how they are, and the HTTP servers find it, so that

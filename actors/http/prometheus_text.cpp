@@ -39,9 +39,9 @@ constexpr figure_of<cluster_figures> cluster_table[] = {
    [](const cluster_figures& c) -> figure_value {
      return double(c.status.queued.size());
    }},
-  {{"graphmill_runs_running", metric_gauge, "Runs that are on: 1 or 0."},
+  {{"graphmill_runs_running", metric_gauge, "Runs that are on."},
    [](const cluster_figures& c) -> figure_value {
-     return !c.status.running.empty();
+     return double(c.status.all_running().size());
    }},
   {{"graphmill_history_failing", metric_gauge,
     "Whether what becomes of runs cannot be written to disk."},
@@ -104,7 +104,7 @@ void write_daemons(metric_writer& to,
   write_figures<daemon_status>(to, daemon_table, all);
 }
 
-// -- of the run that is on
+// -- of the runs that are on
 
 constexpr metric_family run_family{"graphmill_run_info", metric_gauge,
                                    "1, with id and name of the run."};
@@ -156,22 +156,32 @@ constexpr figure_of<run_progress> progress_table[] = {
    }},
 };
 
-void write_run(metric_writer& to, const run_figures& run) {
-  to.add(run_family,
-         metric_label("run", run.health.run) + ","
-           + metric_label("name", run.name),
-         1);
-  write_table<run_figures>(to, run_table, run);
-  if (const auto& progress = run.health.progress) {
-    to.begin(phase_family);
-    for (const auto which : {phase::train, phase::validation, phase::test})
-      to.add(metric_label("phase", to_string(which)), progress->phase == which);
-    write_table<run_progress>(to, progress_table, *progress);
-  }
+/// All of one family stand together, whatever run they are of.
+/// @param several Whether what is told of a run names it.
+void write_runs(metric_writer& to, const std::vector<run_figures>& runs,
+                bool several) {
+  labelled<run_figures> all;
+  labelled<run_progress> progress;
   std::vector<const daemon_health*> shares;
-  for (const auto& share : run.health.daemons)
-    shares.push_back(&share);
-  write_shares(to, shares);
+  to.begin(run_family);
+  for (const auto& run : runs) {
+    const auto label = metric_label("run", run.health.run);
+    to.add(label + "," + metric_label("name", run.name), 1);
+    all.emplace_back(several ? label : std::string{}, &run);
+    if (run.health.progress)
+      progress.emplace_back(all.back().first, &*run.health.progress);
+    for (const auto& share : run.health.daemons)
+      shares.push_back(&share);
+  }
+  write_figures<run_figures>(to, run_table, all);
+  to.begin(phase_family);
+  for (const auto& [label, of] : progress)
+    for (const auto which : {phase::train, phase::validation, phase::test})
+      to.add(label + (several ? "," : "")
+               + metric_label("phase", to_string(which)),
+             of->phase == which);
+  write_figures<run_progress>(to, progress_table, progress);
+  write_shares(to, shares, several);
 }
 
 void write_cluster(metric_writer& to, const cluster_figures& cluster) {
@@ -187,8 +197,8 @@ void write_cluster(metric_writer& to, const cluster_figures& cluster) {
                           static_cast<std::size_t>(run_state::finished) + i))),
            double(cluster.over[i]));
   write_daemons(to, cluster.status.daemons);
-  if (cluster.run)
-    write_run(to, *cluster.run);
+  if (!cluster.runs.empty())
+    write_runs(to, cluster.runs, cluster.several);
 }
 
 // -- of the daemon that answers
@@ -329,8 +339,12 @@ std::string prometheus_text(const cluster_figures* cluster,
     write_cluster(out, *cluster);
   if (own != nullptr) {
     write_process(out, *own);
-    if (cluster == nullptr && own->share)
-      write_shares(out, {&*own->share});
+    if (cluster == nullptr && !own->shares.empty()) {
+      std::vector<const daemon_health*> shares;
+      for (const auto& share : own->shares)
+        shares.push_back(&share);
+      write_shares(out, shares, own->several);
+    }
   }
   write_table<http_counts>(out, http_table, served);
   return out.take();

@@ -72,9 +72,9 @@ constexpr metric_family actor_latency_family{
   "seconds."};
 
 /// "part=2", but nothing for what an actor has none of.
-std::string labels_of(const std::string& daemon, const actor_health& actor) {
-  auto out = metric_label("daemon", daemon) + ","
-             + metric_label("actor", to_string(actor.kind));
+/// @param share Labels of its daemon's share of a run.
+std::string labels_of(const std::string& share, const actor_health& actor) {
+  auto out = share + "," + metric_label("actor", to_string(actor.kind));
   if (actor.part >= 0)
     out += fmt::format(",part=\"{}\"", actor.part);
   if (actor.rank >= 0)
@@ -265,21 +265,24 @@ void add_once(labelled<T>& to, std::set<std::string>& seen, std::string labels,
 } // namespace
 
 void write_shares(metric_writer& to,
-                  const std::vector<const daemon_health*>& shares) {
+                  const std::vector<const daemon_health*>& shares,
+                  bool several) {
   std::set<std::string> seen;
   labelled<daemon_health> daemons;
   labelled<peer_health> peers;
   labelled<actor_health> actors;
   std::vector<std::pair<std::string, std::size_t>> left_out;
   for (const auto* share : shares) {
-    const auto labels = metric_label("daemon", share->daemon);
+    auto labels = metric_label("daemon", share->daemon);
+    if (several)
+      labels += "," + metric_label("run", share->run);
     daemons.emplace_back(labels, share);
     for (const auto& peer : share->peers)
       add_once(peers, seen, labels + "," + metric_label("peer", peer.name),
                peer);
     const auto before = actors.size();
     for (const auto& actor : share->actors)
-      add_once(actors, seen, labels_of(share->daemon, actor), actor);
+      add_once(actors, seen, labels_of(labels, actor), actor);
     left_out.emplace_back(labels, share->left_out + share->actors.size()
                                     - (actors.size() - before));
   }

@@ -7,10 +7,12 @@
 
 namespace graphmill {
 
-/// Writes what daemons have told of their shares of a run: of each daemon, of
+/// Writes what daemons have told of their shares of runs: of each daemon, of
 /// its ways to others, and of each of its actors.
-/// @param shares Of different daemons.
+/// @param shares Of different daemons, or runs.
+/// @param several Whether each sample names its run; else all are of one.
 void write_shares(metric_writer& to,
-                  const std::vector<const daemon_health*>& shares);
+                  const std::vector<const daemon_health*>& shares,
+                  bool several);
 
 } // namespace graphmill

@@ -365,6 +365,10 @@ struct Placement {
   owners @2 :UInt32 = 1
     $help("Daemons of a cluster that serve each part, as far as so many offer it: with 2 a run goes on when one of them dies, but each maps and reads what it serves. `graphmill train` takes no notice")
     $unit("daemons") $range(min = 1, max = 16);
+
+  daemons @3 :List(Text)
+    $help("Daemons of a cluster that the run may use for whatever it is; none: all. Runs that name others do not wait for each other where the coordinator takes several at once (`graphmill node --runs-at-once`). `graphmill train` takes no notice")
+    $length(max = 1024);
 }
 
 struct Checkpoint {

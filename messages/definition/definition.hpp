@@ -277,14 +277,16 @@ struct definition {
   /// Where a cluster carries the run out, by names of daemons. Changes no
   /// result; ignored in one process.
   struct placement_section {
-    std::vector<std::string> trainers; ///< Empty: near the parts.
-    std::vector<std::string> samplers; ///< Empty: beside the trainers.
-    std::uint32_t owners = 1;          ///< Daemons that serve each part.
+    std::vector<std::string> trainers;  ///< Empty: near the parts.
+    std::vector<std::string> samplers;  ///< Empty: beside the trainers.
+    std::uint32_t owners = 1;           ///< Daemons that serve each part.
+    std::vector<std::string> daemons{}; ///< That it may use; empty: all.
 
     static void fields(auto& of, auto visit) {
       visit("trainers", of.trainers);
       visit("samplers", of.samplers);
       visit("owners", of.owners);
+      visit("daemons", of.daemons);
     }
 
     friend bool operator==(const placement_section&,

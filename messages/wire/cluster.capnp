@@ -98,6 +98,9 @@ struct StatusReply {
   standIns @7 :List(Text);
   # Names of those who wait to follow the coordinator, as far as its folder of
   # runs tells.
+
+  alsoRunning @8 :List(Text);
+  # Ids of the runs that are on beside `running`, which began before them.
 }
 
 struct DaemonStatus {

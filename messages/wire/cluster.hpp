@@ -131,6 +131,11 @@ struct status_reply {
   std::vector<std::string> queued;
   std::string note;
   std::vector<std::string> stand_ins{};
+  /// Runs that are on beside `running`, in the order in which they began.
+  std::vector<std::string> also_running{};
+
+  /// All runs that are on.
+  std::vector<std::string> all_running() const;
 
   static void fields(auto& of, auto visit) {
     visit("coordinator", of.coordinator);
@@ -141,6 +146,7 @@ struct status_reply {
     visit("note", of.note);
     visit("queued", of.queued);
     visit("standIns", of.stand_ins);
+    visit("alsoRunning", of.also_running);
   }
 };
 payload encode(const status_reply& reply);

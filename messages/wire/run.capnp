@@ -75,6 +75,14 @@ struct Deployment {
 
   replicasOfPart @11 :List(PartReplicas);
   # By part: who serves it beside its daemon in `ownerOfPart`. Empty: nobody does.
+
+  beside @12 :List(Text);
+  # Ids of the other runs that are on, or wait for their next attempt. Shares of
+  # all others, and what is kept of them, the daemon ends and forgets.
+
+  runsAtOnce @13 :UInt32 = 1;
+  # How many runs the coordinator may have on: each counts on as large a share of
+  # a daemon's memory. 1 to 16.
 }
 
 struct PartReplicas {

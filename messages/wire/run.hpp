@@ -80,6 +80,14 @@ struct deployment {
   /// By part, or empty. The same bytes are there, so that any owner gives the
   /// same answers.
   std::vector<part_replicas> replicas_of_part{};
+  /// Other runs that are on, or wait for their next attempt: the daemon keeps
+  /// what it has of them, and of no others.
+  std::vector<std::string> beside{};
+  /// Each of so many runs counts on as large a share of a daemon's memory.
+  std::uint32_t runs_at_once = 1;
+
+  /// The most runs that a coordinator has on at a time.
+  static constexpr std::uint32_t most_runs_at_once = 16;
 
   /// All that serve a part, its first owner first.
   std::vector<std::uint16_t> owners_of(part_id part) const;
@@ -92,7 +100,8 @@ struct deployment {
 
   /// Fails unless there are parts, ranks and a name of the run, all positions
   /// are those of daemons in the list, there are as many keys as daemons, or
-  /// none, and there are replicas of as many parts as there are, or of none.
+  /// none, there are replicas of as many parts as there are, or of none, and no
+  /// more runs are on than may be.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -108,6 +117,8 @@ struct deployment {
     visit("samplers", of.samplers);
     visit("daemonKeys", of.daemon_keys);
     visit("replicasOfPart", of.replicas_of_part);
+    visit("beside", of.beside);
+    visit("runsAtOnce", of.runs_at_once);
   }
 };
 payload encode(const deployment& assignment);

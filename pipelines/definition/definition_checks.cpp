@@ -331,6 +331,23 @@ void check_daemons(definition_source& source, const std::string& path,
     }
 }
 
+/// Whoever is to train or to sample is one of those that the run may use.
+void check_among(definition_source& source, const std::string& path,
+                 const std::vector<std::string>& names) {
+  const auto& allowed = source.value.placement.daemons;
+  if (allowed.empty() || !source.usable(path)
+      || !source.usable("placement.daemons"))
+    return;
+  for (const auto& name : names)
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+      source.report(source.where(path),
+                    fmt::format("`{}` names daemon {}, which is not among "
+                                "`placement.daemons`",
+                                path, in_quotes(name)));
+      return;
+    }
+}
+
 } // namespace
 
 void check_definition(definition_source& source) {
@@ -352,6 +369,9 @@ void check_definition(definition_source& source) {
   check_trains_nothing(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);
   check_daemons(source, "placement.samplers", source.value.placement.samplers);
+  check_daemons(source, "placement.daemons", source.value.placement.daemons);
+  check_among(source, "placement.trainers", source.value.placement.trainers);
+  check_among(source, "placement.samplers", source.value.placement.samplers);
   check_daemons(source, "faults.daemons", source.value.faults.daemons);
 }
 

@@ -65,8 +65,14 @@ public:
   placer(const definition& def, std::span<const daemon_offer> offers,
          std::string_view trainers_by)
     : def_(def), trainers_by_(trainers_by),
-      offers_(offers.begin(), offers.end()), free_(offers.size()),
-      load_(offers.size(), 0) {
+      offers_(offers.begin(), offers.end()) {
+    if (!may_use_all())
+      std::erase_if(
+        offers_, [&names = def.placement.daemons](const auto& offer) {
+          return std::ranges::find(names, offer.name) == names.end();
+        });
+    free_.resize(offers_.size());
+    load_.resize(offers_.size(), 0);
     std::sort(offers_.begin(), offers_.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     const auto devices = devices_for(def.trainer.device);
@@ -100,10 +106,11 @@ public:
     add_replicas();
     if (!orphans.empty())
       return fail(ec::unavailable,
-                  "no daemon serves part{} {} of {}: start one with `graphmill "
-                  "node --serve`",
+                  "no daemon{} serves part{} {} of {}: start one with "
+                  "`graphmill node --serve`{}",
+                  may_use_all() ? "" : " of `placement.daemons`",
                   orphans.size() == 1 ? "" : "s", fmt::join(orphans, ", "),
-                  parts);
+                  parts, may_use_all() ? "" : ", or name more of them");
     return ok();
   }
 
@@ -171,6 +178,8 @@ public:
 private:
   using positions = std::vector<std::uint16_t>;
 
+  bool may_use_all() const { return def_.placement.daemons.empty(); }
+
   static bool contains(const positions& where, std::uint16_t daemon) {
     return std::find(where.begin(), where.end(), daemon) != where.end();
   }
@@ -204,18 +213,20 @@ private:
     const auto& device = def_.trainer.device;
     const auto on =
       devices_for(device) == 0 ? std::string{} : fmt::format(" on {}", device);
-    if (trainers_.empty())
+    const auto wanted = pluralized(def_.trainer.replicas, "trainer");
+    const auto by_trainers = !trainers_.empty();
+    const auto& named =
+      by_trainers ? def_.placement.trainers : def_.placement.daemons;
+    if (named.empty())
       return fail(ec::invalid_argument,
-                  "`{}` asks for {}{}, but the cluster "
-                  "takes {}: start more daemons, or daemons with more --slots",
-                  trainers_by_, pluralized(def_.trainer.replicas, "trainer"),
-                  on, slots);
+                  "`{}` asks for {}{}, but the cluster takes {}: start more "
+                  "daemons, or daemons with more --slots",
+                  trainers_by_, wanted, on, slots);
     return fail(ec::invalid_argument,
-                "`{}` asks for {}{}, but the daemons of "
-                "`placement.trainers`, {}, take {}: name more of them, or "
-                "start them with more --slots",
-                trainers_by_, pluralized(def_.trainer.replicas, "trainer"), on,
-                fmt::join(def_.placement.trainers, ", "), slots);
+                "`{}` asks for {}{}, but the daemons of `placement.{}`, {}, "
+                "take {}: name more of them, or start them with more --slots",
+                trainers_by_, wanted, on, by_trainers ? "trainers" : "daemons",
+                fmt::join(named, ", "), slots);
   }
 
   /// Who serves a part and is none of these.

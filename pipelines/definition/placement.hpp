@@ -61,7 +61,8 @@ struct placement {
 /// that `trainer.device` names have no slots. Results of a run do not depend on
 /// any of this. Of a range of trainers, as many are placed as can be; of
 /// `trainer.sizes`, as many as there are at the most; daemons that are not
-/// there may then be named in `placement.trainers`. A pure function of its
+/// there may then be named in `placement.trainers`. Where `placement.daemons`
+/// names some, all others count as not offered. A pure function of its
 /// arguments, offers in any order. Fails with a sentence if a part is served by
 /// nobody, if `placement` names a daemon that is not offered, if there are
 /// fewer slots than trainers, or if trainers on CPUs would not all have the

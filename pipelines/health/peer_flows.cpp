@@ -45,13 +45,29 @@ bool peer_flow::is_empty() const {
          == 0;
 }
 
-void peer_flows::begin(const std::vector<std::string>& daemons,
+void peer_flows::begin(const std::string& run,
+                       const std::vector<std::string>& daemons,
+                       const std::vector<std::string>& beside,
                        clock::time_point now) {
   std::lock_guard lock{mutex_};
-  begun_ = now;
-  flows_.clear();
-  for (const auto& name : daemons)
-    flows_.emplace(name, std::make_shared<peer_flow>());
+  std::erase_if(daemons_, [&](const auto& known) {
+    return known.first == run
+           || std::ranges::find(beside, known.first) == beside.end();
+  });
+  auto before = std::exchange(flows_, {});
+  if (daemons_.empty()) {
+    begun_ = now;
+    before.clear();
+  }
+  daemons_[run] = daemons;
+  for (const auto& [id, names] : daemons_)
+    for (const auto& name : names) {
+      auto& flow = flows_[name];
+      if (const auto known = before.find(name); !flow && known != before.end())
+        flow = known->second;
+      if (!flow)
+        flow = std::make_shared<peer_flow>();
+    }
 }
 
 std::shared_ptr<peer_flow> peer_flows::to(std::string_view daemon) const {

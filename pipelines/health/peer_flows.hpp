@@ -29,9 +29,9 @@ struct peer_flow {
   bool is_empty() const;
 };
 
-/// The flows between this daemon and the others of the run that is on. Nobody
-/// else is counted, so that strangers take no room. Any thread may call it; the
-/// lock is held to find a flow, and not to count.
+/// The flows between this daemon and the others of the runs that are on, all of
+/// these together. Nobody else is counted, so that strangers take no room. Any
+/// thread may call it; the lock is held to find a flow, and not to count.
 class peer_flows {
 public:
   using clock = std::chrono::steady_clock;
@@ -43,11 +43,14 @@ public:
     std::map<std::string, peer_flow> flows;
   };
 
-  /// Forgets all, and counts what goes between here and these daemons.
-  void begin(const std::vector<std::string>& daemons,
+  /// Counts what goes between here and the daemons of a run that begins.
+  /// @param beside Runs that go on here: what is counted for them goes on, too.
+  /// Without any, all is forgotten and counted anew.
+  void begin(const std::string& run, const std::vector<std::string>& daemons,
+             const std::vector<std::string>& beside = {},
              clock::time_point now = clock::now());
 
-  /// Null: it is none of the run's.
+  /// Null: it is none of these runs'.
   std::shared_ptr<peer_flow> to(std::string_view daemon) const;
 
   reading read(clock::time_point now) const;
@@ -55,6 +58,7 @@ public:
 private:
   mutable std::mutex mutex_;
   clock::time_point begun_{};
+  std::map<std::string, std::vector<std::string>> daemons_; ///< By run.
   std::map<std::string, std::shared_ptr<peer_flow>, std::less<>> flows_;
 };
 

@@ -25,9 +25,14 @@ std::uint64_t working_bytes(const run_plan& plan) {
 
 memory_room room_for(const storage_choice& choice,
                      const memory_room& available) {
-  if (choice.memory_bytes == 0 || choice.memory_bytes >= available.bytes)
-    return available;
-  return {choice.memory_bytes, "what --memory allows"};
+  auto out = available;
+  if (choice.memory_bytes != 0 && choice.memory_bytes < available.bytes)
+    out = {choice.memory_bytes, "what --memory allows"};
+  if (choice.sharers > 1) {
+    out.bytes /= choice.sharers;
+    out.bound += fmt::format(", shared by {} runs", choice.sharers);
+  }
+  return out;
 }
 
 std::string reason(const storage_choice& choice, const storage_decision& out,

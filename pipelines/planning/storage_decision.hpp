@@ -23,6 +23,8 @@ struct storage_choice {
   storage_kind where = storage_kind::automatic;
   std::uint64_t cache_bytes = 0;  ///< For rows from disk; 0 for what fits.
   std::uint64_t memory_bytes = 0; ///< To count on; 0 for all that there is.
+  /// Runs that may be on at once here: each counts on as large a part of that.
+  std::uint32_t sharers = 1;
 };
 
 /// Where the parts that a process serves are read from, and how the memory

@@ -91,7 +91,7 @@ class Monitoring(unittest.TestCase):
         """A run has no step before its first one: `and` with what there is
         not is nothing, so that who never begins would be told of by nobody."""
         text = (EXAMPLES / "alerts.yaml").read_text()
-        changing = re.findall(r"(\w+) on \(job, instance\) changes\(", text)
+        changing = re.findall(r"(\w+) on \(job, instance, run\) changes\(", text)
         self.assertEqual(changing, ["unless"] * 3)
 
     def test_sums_are_of_one_page(self):

@@ -14,11 +14,13 @@ namespace graphmill {
 
 /// Requests wait in a line for each client, who take turns: whoever asks much
 /// waits for itself. The mailbox holds no more than what has just come. What
-/// the daemons of the run that is on tell of it stands in no line, and nor does
+/// the daemons of a run that is on tell of it stands in no line, and nor does
 /// what others pretend to tell of it and is refused unread: it is large.
 void coordinator::queue(const incoming_request& request) {
   const auto is_of_run = class_of(request.method) == request_class::of_runs
-                         && active_ && active_->is_member(request.from);
+                         && active_.first([&request](const active_run& run) {
+                              return run.is_member(request.from);
+                            });
   if (is_of_run || request.method == method::health_report) {
     guarded_service(audited(request), complaints_,
                     [this](const auto& told) { serve(told); });
@@ -150,8 +152,11 @@ status_reply coordinator::status() const {
       if (const auto known = troubles.find(daemon.name);
           known != troubles.end())
         daemon.note = known->second;
-  if (active_)
-    out.running = active_->id;
+  for (const auto& run : active_.all())
+    if (out.running.empty())
+      out.running = run->id;
+    else
+      out.also_running.push_back(run->id);
   for (const auto& run : queue_)
     out.queued.push_back(run.id);
   if (const auto& reason = records_.failure())
@@ -163,12 +168,16 @@ status_reply coordinator::status() const {
 }
 
 bool coordinator::crashed(const caf::error& reason) {
-  if (!active_ || active_->turn.is_over() || active_->turn.failure())
-    return false;
   const auto thrown = from_caf(reason, "the coordinator");
-  run_log()->error("run {}: {}", active_->id, thrown.message);
-  go_on(active_->fail_run(thrown));
-  return true;
+  auto any = false;
+  for (const auto& run : active_.all()) {
+    if (run->turn.is_over() || run->turn.failure())
+      continue;
+    any = true;
+    log_of(run->id)->error("run {}: {}", run->id, thrown.message);
+    go_on(run, run->fail_run(thrown));
+  }
+  return any;
 }
 
 void coordinator::end_cluster() {
@@ -178,9 +187,9 @@ void coordinator::end_cluster() {
     config_.log->info("left in the queue for the next coordinator: {}",
                       pluralized(queue_.size(), "run"));
   queue_.clear();
-  if (active_) {
-    go_on(active_->cancel(false));
-    break_search_off();
+  for (const auto& run : active_.all()) {
+    go_on(run, run->cancel(false));
+    break_search_off(run);
   }
   end_if_done();
 }
@@ -188,7 +197,7 @@ void coordinator::end_cluster() {
 /// Tells that the coordinator may end once nothing is on and all is written,
 /// or cannot be.
 void coordinator::end_if_done() {
-  if (!ending_ || active_ || !taking_.empty()
+  if (!ending_ || !active_.empty() || !taking_.empty()
       || !(records_.all_written() || records_.failure()))
     return;
   if (auto tell = std::exchange(config_.on_stop, {}))
@@ -212,26 +221,17 @@ void coordinator::look() {
   leave_figures(now);
   collect_logs(now);
   look_at_members(now);
-  if (active_)
-    active_->answer_questions(now);
+  for (const auto& run : active_.all())
+    run->answer_questions(now);
   if (now >= write_at_)
     write_records();
-  if (start_at_ != clock::time_point{} && now >= start_at_) {
-    start_at_ = {};
-    start_next();
-  }
-  if (shrink_at_ != clock::time_point{} && now >= shrink_at_) {
-    shrink_at_ = {};
-    start_next();
-  }
-  if (!returning_.empty() && now >= return_until_)
-    start_next();
+  look_at_queue(now);
   give_up_waiting(now);
   drop_overdue_uploads(now);
   if (now < touch_at_)
     return;
   touch_at_ = now + timeouts::life_sign;
-  look_at_lock(active_ || !queue_.empty());
+  look_at_lock(!active_.empty() || !queue_.empty());
   look_for_successor();
 }
 

@@ -12,6 +12,7 @@
 
 #include <spdlog/logger.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -29,6 +30,7 @@ struct coordinator_config {
   std::shared_ptr<run_history> history;
   /// Of the folder where that lies. A coordinator that has lost it ends.
   std::shared_ptr<const state_lock> lock;
+  std::uint32_t runs_at_once = 1; ///< At the most; see `deployment`.
   std::shared_ptr<audit_log> audit;
   std::shared_ptr<const partitioned_graph> graph;
   std::shared_ptr<transport> net;
@@ -52,9 +54,9 @@ struct coordinator_config {
 };
 
 /// Spawns the COORDINATOR: takes daemons in, queues runs, and carries them out
-/// one after the other on the daemons of the cluster. What cannot work is
-/// refused at once, with a sentence. It goes on with the open runs of
-/// `history`, for which it reads checkpoints before this returns.
+/// on the daemons of the cluster, one after the other or several at once. What
+/// cannot work is refused at once, with a sentence. It goes on with the open
+/// runs of `history`, for which it reads checkpoints before this returns.
 coordinator_actor spawn_coordinator(caf::actor_system& system,
                                     coordinator_config config);
 

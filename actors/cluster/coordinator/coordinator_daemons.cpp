@@ -132,30 +132,35 @@ void coordinator::forget(const std::string& address) {
   calls_.net().forget(address);
 }
 
-/// A daemon of the run that is on must stay until its share has ended: it may
+/// A daemon of a run that is on must stay until its share has ended: it may
 /// have the weights. One that the run can do without need not, before all are
 /// asked whether their data are sound.
 void coordinator::leave(const incoming_request& request) {
   const auto& identity = request.from;
   const auto left =
     fail(ec::unavailable, "daemon \"{}\" has left the cluster", identity.name);
-  if (active_ && active_->turn.now() != run_turn::state::filing
-      && active_->is_member(identity)
-      && (active_->turn.is_over() || !go_on_without(identity.name, left))) {
+  std::vector<run_ptr> ending;
+  for (const auto& run : active_.all())
+    if (run->is_member(identity) && run->needs(identity.name)
+        && (run->turn.is_over() || !go_on_without(run, identity.name, left)))
+      ending.push_back(run);
+  if (!ending.empty()) {
     config_.log->info("daemon {} leaves", identity.name);
     registry_.begin_to_leave(identity.name);
-    std::erase_if(active_->leaving, [&identity](const auto& leaver) {
+    std::erase_if(leaving_, [&identity](const auto& leaver) {
       return leaver.daemon == identity.name;
     });
-    active_->leaving.push_back(
-      {identity.name, identity.incarnation, request.reply});
+    leaving_.push_back({identity.name, identity.incarnation, request.reply});
+  }
+  for (const auto& run : ending) {
     // Its operator has stopped it: that is no loss, after which the run would
     // be attempted again, perhaps while the whole cluster is being stopped.
-    active_->turn.end_for_good();
-    if (!active_->turn.cancelled()) // Else it ends by itself.
-      go_on(active_->fail_run(left));
-    return;
+    run->turn.end_for_good();
+    if (!run->turn.cancelled()) // Else it ends by itself.
+      go_on(run, run->fail_run(left));
   }
+  if (!ending.empty())
+    return;
   let_go(identity.name, identity.incarnation);
   request.reply.reply(payload{});
 }
@@ -177,28 +182,39 @@ void coordinator::break_off_if_used(const std::string& daemon,
 }
 
 void coordinator::lose_if_used(const std::string& daemon, const error& reason) {
-  if (!active_ || !active_->uses(daemon) || go_on_without(daemon, reason))
-    return;
-  go_on(active_->lose(daemon, reason));
+  for (const auto& run : active_.all())
+    if (run->uses(daemon))
+      lose(run, daemon, reason);
+}
+
+/// A run has lost one of its daemons.
+void coordinator::lose(const run_ptr& run, const std::string& daemon,
+                       const error& reason) {
+  if (!go_on_without(run, daemon, reason))
+    go_on(run, run->lose(daemon, reason));
 }
 
 /// A daemon that had lost the coordinator has ended its share of a run, but not
 /// of one that began when it was heard again and had yet to register.
 void coordinator::check_share(const peer_identity& identity) {
-  // Once the run is over, shares answer for themselves when they have ended.
-  if (!active_ || active_->turn.is_over() || !active_->is_deployed
-      || !active_->uses(identity.name))
-    return;
-  member_request question{active_->id, member_action::check};
-  question.attempt = active_->attempt;
-  ask_daemon({identity.name, identity.address}, method::order, encode(question),
-             within(timeouts::share_check, timeouts::question_unreachable),
-             [this, daemon = identity.name, run = active_->id,
-              attempt = active_->attempt](const result<payload>& answer) {
-               if (!answer && active_ && active_->is(run, attempt)
-                   && !active_->turn.is_over())
-                 break_off_if_used(daemon, "had lost the coordinator");
-             });
+  for (const auto& run : active_.all()) {
+    // Once the run is over, shares answer for themselves when they have ended.
+    if (run->turn.is_over() || !run->is_deployed || !run->uses(identity.name))
+      continue;
+    member_request question{run->id, member_action::check};
+    question.attempt = run->attempt;
+    ask_daemon({identity.name, identity.address}, method::order,
+               encode(question),
+               within(timeouts::share_check, timeouts::question_unreachable),
+               [this, daemon = identity.name, id = run->id,
+                attempt = run->attempt](const result<payload>& answer) {
+                 const auto on = answer ? nullptr : active_.find(id, attempt);
+                 if (on && !on->turn.is_over())
+                   lose(on, daemon,
+                        fail(ec::unavailable,
+                             "daemon \"{}\" had lost the coordinator", daemon));
+               });
+  }
 }
 
 void coordinator::take_in(const peer_identity& identity,
@@ -219,7 +235,7 @@ void coordinator::take_in(const peer_identity& identity,
     forget(address);
   admit_members();
   untold_.erase(identity.name);
-  returning_.erase(identity.name);
+  forget_returning(identity.name);
   calls_.net().keep(identity.address);
   tell_coming(event_kind::joined, identity.name,
               fmt::format("at {} has joined with {}", identity.address,
@@ -272,124 +288,6 @@ void coordinator::on_lost(const std::optional<daemon_registry::entry>& daemon) {
                fail(ec::unavailable, "daemon \"{}\" at {} is lost: {}",
                     status.name, status.address, status.note));
   start_next();
-}
-
-result<payload> coordinator::drain(const payload& data) {
-  GRAPHMILL_TRY(const auto request, decode_daemon_request(data));
-  GRAPHMILL_TRYV(registry_.drain(request.name, !request.back));
-  tell_coming(request.back ? event_kind::in_service : event_kind::draining,
-              request.name,
-              request.back ? "is in service again" : "is draining");
-  start_next(); // Runs may have waited for it.
-  return payload{};
-}
-
-/// Hands on to a daemon that it is to harm itself.
-void coordinator::chaos(const payload& data, const responder& reply) {
-  auto decoded = decode_chaos_request(data);
-  if (!decoded) {
-    reply.reply(decoded.error());
-    return;
-  }
-  auto asked = std::move(decoded).value();
-  const auto target = registry_.find(asked.daemon);
-  const auto peer = asked.peer.empty() ? target : registry_.find(asked.peer);
-  if (!target || !peer) {
-    reply.reply(target ? peer.error() : target.error());
-    return;
-  }
-  const auto& status = target.value().status;
-  if (!status.chaos) {
-    reply.reply(refuse_chaos(asked.daemon));
-    return;
-  }
-  const auto comes = active_ ? active_->check_moment(asked.daemon, asked.at,
-                                                     calls_.net().self().name)
-                             : ok();
-  if (!comes) {
-    reply.reply(comes.error());
-    return;
-  }
-  if (!asked.peer.empty())
-    asked.peer = peer.value().status.address;
-  config_.log->warn("a client asks for chaos: {}", sentence_of(asked));
-  if (status.name == calls_.net().self().name) {
-    if (config_.chaos)
-      config_.chaos->inflict(asked);
-    reply.reply(config_.chaos ? result<payload>{payload{}}
-                              : refuse_chaos(asked.daemon));
-    return;
-  }
-  calls_.call(status.address, method::chaos, encode(asked),
-              within(timeouts::question, timeouts::question_unreachable, 1),
-              [reply](const result<payload>& answer) { reply.reply(answer); });
-}
-
-void coordinator::stop(const payload& data, const responder& reply) {
-  const auto request = decode_daemon_request(data);
-  if (!request) {
-    reply.reply(request.error());
-    return;
-  }
-  const auto& target = request.value().name;
-  if (active_ && (target.empty() || active_->uses(target))) {
-    reply.reply(fail(ec::invalid_argument,
-                     "run {} is on {}: cancel it first, or wait for its end",
-                     active_->id, target.empty() ? "here" : "there"));
-    return;
-  }
-  if (target == calls_.net().self().name || target.empty()) {
-    stop_all(target, reply);
-    return;
-  }
-  const auto daemon = registry_.find(target);
-  if (!daemon) {
-    reply.reply(daemon.error());
-    return;
-  }
-  stop_daemon(daemon.value(), reply);
-}
-
-void coordinator::stop_daemon(const daemon_registry::entry& daemon,
-                              const responder& reply) {
-  calls_.call(daemon.status.address, method::stop, {},
-              within(timeouts::question, timeouts::question_unreachable, 1),
-              [this, daemon, reply](const result<payload>& answer) {
-                if (answer)
-                  let_go(daemon.status.name, daemon.incarnation);
-                reply.reply(answer);
-              });
-}
-
-void coordinator::stop_all(const std::string& target, const responder& reply) {
-  if (!target.empty() && registry_.statuses().size() > 1) {
-    reply.reply(fail(ec::invalid_argument,
-                     "\"{}\" is the coordinator: stop the other daemons "
-                     "first, or all with --all",
-                     target));
-    return;
-  }
-  if (target.empty()) // Else a stand-in may go on in its place.
-    if (auto marked = config_.lock->mark_ended(); !marked)
-      config_.log->warn("a stand-in would not know that the cluster ends: {}",
-                        marked.error().message);
-  auto left = std::make_shared<std::size_t>(1);
-  const auto done = [this, left, reply] {
-    if (--*left != 0)
-      return;
-    reply.reply(payload{});
-    end_cluster();
-  };
-  for (const auto& status : registry_.statuses()) {
-    if (status.name == calls_.net().self().name
-        || status.state == daemon_state::lost)
-      continue;
-    ++*left;
-    calls_.call(status.address, method::stop, {},
-                within(timeouts::question, timeouts::question_unreachable, 1),
-                [done](const result<payload>&) { done(); });
-  }
-  done();
 }
 
 } // namespace graphmill

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-// What daemons of the run that is on tell unasked, and who is not believed.
+// What daemons of runs that are on tell unasked, and who is not believed.
 
 namespace graphmill {
 
@@ -17,56 +17,61 @@ constexpr std::size_t longest_quote = 200;
 } // namespace
 
 result<payload> coordinator::take_events(const incoming_request& request) {
-  const auto from_member = active_ && active_->is_member(request.from);
   const auto told = decode_run_events(request.data);
   if (!told) {
-    // The daemon ends its share on this answer.
-    if (from_member)
-      go_on(active_->fail_run(fail(told.error().code, "daemon \"{}\": {}",
-                                   request.from.name, told.error().message)));
+    // Of which run they are cannot be read, and the daemon ends its share of
+    // that on this answer: none of its runs can go on with it.
+    for (const auto& run : active_.all())
+      if (run->is_member(request.from))
+        go_on(run,
+              run->fail_run(fail(told.error().code, "daemon \"{}\": {}",
+                                 request.from.name, told.error().message)));
     return told.error();
   }
   const auto& events = told.value();
-  if (!from_member || active_->id != events.run)
+  const auto run = active_.find(events.run);
+  if (!run || !run->is_member(request.from))
     return fail(ec::not_found, "run {} is not on", events.run);
-  GRAPHMILL_TRY(const auto next, active_->take(request.from.name, events));
+  GRAPHMILL_TRY(const auto next, run->take(request.from.name, events));
   if (events.sound)
-    run_log()->info("run {}: the data of daemon {} are sound", active_->id,
-                    request.from.name);
-  go_on(next); // It may have failed while others are still being deployed.
+    log_of(run->id)->info("run {}: the data of daemon {} are sound", run->id,
+                          request.from.name);
+  // It may have failed while others are still being deployed.
+  go_on(run, next);
   return payload{};
 }
 
 void coordinator::rendezvous(const incoming_request& request) {
   const auto asked = decode_rendezvous_request(request.data);
+  const auto run = asked ? active_.find(asked.value().run) : nullptr;
   if (!asked)
     request.reply.reply(asked.error());
-  else if (!active_ || active_->id != asked.value().run
-           || active_->turn.now() == run_turn::state::filing)
+  else if (!run || run->turn.now() == run_turn::state::filing)
     request.reply.reply(
       fail(ec::not_found, "run {} is not on", asked.value().run));
-  else if (!active_->is_member(request.from))
+  else if (!run->is_member(request.from))
     request.reply.reply(fail(ec::permission, "\"{}\" has no share of run {}",
                              request.from.name, asked.value().run));
   else
-    active_->take(asked.value(), request.reply);
+    run->take(asked.value(), request.reply);
 }
 
 // -- who is not believed
 
 /// A member has found daemons of its run to send what the dataset does not
 /// have.
-void coordinator::distrust(const std::vector<std::string>& daemons,
+void coordinator::distrust(const active_run& run,
+                           const std::vector<std::string>& daemons,
                            const std::string& by) {
   for (const auto& name : daemons) {
-    if (!active_->uses(name))
+    if (!run.uses(name))
       continue;
     auto why = fmt::format(
       "in run {} it sent daemon \"{}\" what the dataset does not have: look at "
       "its files and at who can change its program, and start it again",
-      active_->id, by);
+      run.id, by);
     config_.log->warn("daemon {} is not used any more: {}", name, why);
-    tell(event_kind::warning, name, why, active_->id);
+    tell(event_kind::warning, name, why, run.id);
     registry_.distrust(name, std::move(why));
   }
 }

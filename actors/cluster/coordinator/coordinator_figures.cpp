@@ -38,13 +38,10 @@ void coordinator::leave_figures(clock::time_point now) {
   out.over = over_;
   out.disk_free = disk_->free;
   out.disk_size = disk_->size;
-  if (active_) {
-    auto& run = out.run.emplace();
-    run.name = active_->record.name;
-    run.attempt = active_->attempt;
-    run.started = active_->record.started;
-    run.health = health_.tell({}, now);
-  }
+  out.several = config_.runs_at_once > 1;
+  for (const auto& run : active_.all())
+    out.runs.push_back({run->record.name, run->attempt, run->record.started,
+                        run->health.tell({}, now)});
   if (config_.feed)
     config_.feed->sample(out);
   config_.figures->leave(std::move(out));
@@ -107,12 +104,13 @@ void coordinator::tell_coming(event_kind kind, const std::string& daemon,
   tell(kind, daemon, text);
 }
 
-/// For the thread that writes checkpoints of the run that is on. Short epochs
-/// do not push all else out of the events.
-std::function<void(const std::string&)> coordinator::checkpoint_teller() const {
+/// For the thread that writes checkpoints of a run. Short epochs do not push
+/// all else out of the events.
+std::function<void(const std::string&)>
+coordinator::checkpoint_teller(const std::string& run) const {
   if (!config_.feed)
     return {};
-  return [feed = config_.feed, run = active_->id,
+  return [feed = config_.feed, run,
           quiet = clock::time_point{}](const std::string& name) mutable {
     if (clock::now() < quiet)
       return;

@@ -10,13 +10,13 @@
 
 namespace graphmill {
 
-/// Where the log of the run that is on goes beside its file.
-log_outlets coordinator::run_outlets() const {
+/// Where the log of a run that is on goes beside its file.
+log_outlets coordinator::outlets_of(const std::string& run) const {
   log_outlets out;
   out.console = config_.log->sinks().front();
-  out.name = logger_name({"run", active_->id, {}});
+  out.name = logger_name({"run", run, {}});
   if (config_.logs)
-    out.memory = ring_sink(config_.logs, calls_.net().self().name, active_->id);
+    out.memory = ring_sink(config_.logs, calls_.net().self().name, run);
   return out;
 }
 

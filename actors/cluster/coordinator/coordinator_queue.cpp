@@ -1,16 +1,35 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "messages/words/enumerated.hpp"
 
+#include <algorithm>
 #include <utility>
 
 // How a run leaves the queue.
 
 namespace graphmill {
 
-/// The first that can be carried out now; the others wait.
+/// The queue as it stands: what is on takes slots, and what waits for its next
+/// attempt has its place among that.
+queue_pass coordinator::pass_over_queue() const {
+  queue_pass out{registry_.offers(), config_.graph->part_count(),
+                 config_.runs_at_once};
+  for (const auto& run : active_.all())
+    out.add(run->where);
+  for (const auto& run : queue_)
+    if (run.awaits_attempt())
+      out.add_waiting();
+  return out;
+}
+
+/// Begins what can be carried out now, one after the other: the history has to
+/// know of each before the next one. The others wait.
 void coordinator::start_next() {
   grow();
-  if (active_ || ending_)
+  if (ending_ || queue_.empty())
+    return;
+  auto pass = pass_over_queue();
+  if (pass.is_full() && !queue_.front().awaits_attempt())
     return;
   // A run whose end cannot be written down would not be the last one to fail.
   if (!records_.all_written()) {
@@ -19,62 +38,93 @@ void coordinator::start_next() {
         wait_on(run, *records_.failure());
     return; // It goes on when that is written.
   }
-  if (clock::now() < start_at_ || awaits_daemons())
+  if (clock::now() < start_at_)
     return;
-  for (auto it = queue_.begin(); it != queue_.end(); ++it) {
-    auto where = place_now(it->wanted());
-    if (!where) {
-      wait_on(*it, where.error());
-      if (it->recovery.waits())
-        return; // Nothing begins in its place while it is to come back.
-      continue;
-    }
-    if (awaits_trainers(*it, where.value()))
+  for (auto it = queue_.begin(); it != queue_.end(); ++it)
+    if (begin_next(pass, it))
       return;
-    active_.emplace();
-    static_cast<submitted_run&>(*active_) = std::move(*it);
-    queue_.erase(it);
-    active_->record.state = run_state::running;
-    active_->record.message.clear();
-    if (active_->record.started == unix_time{0})
-      active_->record.started = now_unix();
-    active_->is_unwritten = true;
-    take_seats(std::move(where).value());
-    return;
-  }
 }
 
-/// Begins the attempt that has left the queue once the history has it: another
-/// coordinator never gives its number to an attempt that daemons know already.
+/// Begins a run of the queue if it may begin now.
+/// @returns whether it has, or nothing behind it may.
+bool coordinator::begin_next(queue_pass& pass,
+                             std::deque<submitted_run>::iterator next) {
+  auto& run = *next;
+  // Nothing begins in its place while it is to come back.
+  const auto waits = run.awaits_attempt();
+  if (!waits && pass.is_full())
+    return true; // Those that have a place stand before it.
+  const auto wanted = run.wanted();
+  // Another coordinator may have had more of them on.
+  const auto has_no_place = active_.size() >= config_.runs_at_once;
+  if (has_no_place || clock::now() < run.not_before || awaits_daemons(run)) {
+    pass.keep_turn(wanted);
+    return false;
+  }
+  auto where = pass.place(wanted, waits);
+  if (!where) {
+    const auto lacks_slots = pass.waits_for_slots(wanted, waits);
+    wait_on(run, lacks_slots ? without_slots() : place_now(wanted).error());
+    if (waits || lacks_slots)
+      pass.keep_turn(wanted);
+    return false;
+  }
+  if (awaits_trainers(run, where.value())) {
+    pass.keep_turn(wanted);
+    return false;
+  }
+  auto begins = std::move(run);
+  queue_.erase(next);
+  begin(std::move(begins), std::move(where).value());
+  return true;
+}
+
+void coordinator::begin(submitted_run next, placement where) {
+  const auto run = std::make_shared<active_run>();
+  static_cast<submitted_run&>(*run) = std::move(next);
+  run->returning.clear();
+  run->record.state = run_state::running;
+  run->record.message.clear();
+  if (run->record.started == unix_time{0})
+    run->record.started = now_unix();
+  run->is_unwritten = true;
+  active_.add(run);
+  take_seats(run, std::move(where));
+}
+
+/// Begins attempts that have left the queue once the history has them: another
+/// coordinator never gives their numbers to attempts that daemons know already.
 void coordinator::begin_if_written() {
-  if (!active_ || !records_.all_written()
-      || !std::exchange(active_->is_unwritten, false)
-      || active_->turn.is_over()) // It was cancelled, or has lost a daemon.
+  if (!records_.all_written())
     return;
-  if (active_->attempt > 1) {
-    attempt_again();
-  } else if (auto begun = active_->file->begin(run_outlets()); begun) {
-    active_->file->note_size(active_->def,
-                             {active_->point(), active_->trainers()});
-    tell_sizes();
-    deploy();
-  } else {
-    go_on(active_->fail_run(begun.error()));
+  for (const auto& run : active_.all()) {
+    if (!std::exchange(run->is_unwritten, false)
+        || run->turn.is_over()) // It was cancelled, or has lost a daemon.
+      continue;
+    if (run->attempt > 1) {
+      attempt_again(run);
+    } else if (auto begun = run->file->begin(outlets_of(run->id)); begun) {
+      run->file->note_size(run->def, {run->point(), run->trainers()});
+      tell_sizes(run);
+      deploy(run);
+    } else {
+      go_on(run, run->fail_run(begun.error()));
+    }
   }
 }
 
-/// Where the run that is on will be, from now on.
-void coordinator::take_seats(placement where) {
-  active_->where = std::move(where);
-  auto names = names_of(active_->where);
-  active_->turn = run_turn{names, active_->recovery.is_wanted()};
-  health_.begin(active_->id, {names.begin(), names.end()}, active_->attempt,
-                active_->trainers());
-  for (const auto trains : active_->where.daemon_of_rank)
-    active_->holders.insert(active_->where.daemons[trains].name);
-  names.insert(active_->holders.begin(), active_->holders.end());
+/// Where a run that is on will be, from now on.
+void coordinator::take_seats(const run_ptr& run, placement where) {
+  run->where = std::move(where);
+  auto names = names_of(run->where);
+  run->turn = run_turn{names, run->recovery.is_wanted()};
+  run->health.begin(run->id, {names.begin(), names.end()}, run->attempt,
+                    run->trainers());
+  for (const auto trains : run->where.daemon_of_rank)
+    run->holders.insert(run->where.daemons[trains].name);
+  names.insert(run->holders.begin(), run->holders.end());
   names.erase(calls_.net().self().name); // The next one has its own.
-  note_standing(*active_, {names.begin(), names.end()});
+  note_standing(*run, {names.begin(), names.end()});
 }
 
 /// Daemons may come, or come back.
@@ -87,6 +137,76 @@ void coordinator::wait_on(submitted_run& run, const error& reason) {
   log_of(run.id)->info("run {} {}", run.id, says);
   run.record.message = std::move(says);
   note(run.record);
+}
+
+/// Runs wait for moments, too.
+void coordinator::look_at_queue(clock::time_point now) {
+  auto is_due = false;
+  const auto has_come = [&is_due, now](clock::time_point& when) {
+    if (when == clock::time_point{} || now < when)
+      return;
+    when = {};
+    is_due = true;
+  };
+  has_come(start_at_);
+  for (auto& run : queue_) {
+    has_come(run.not_before);
+    has_come(run.shrink_at);
+    is_due = is_due || (!run.returning.empty() && now >= run.return_until);
+  }
+  if (is_due)
+    start_next();
+}
+
+// -- slots
+
+/// Of daemons in service, without the slots that runs take.
+/// @param but Its own count as free; null: of none.
+std::vector<daemon_offer>
+coordinator::free_offers(const active_run* but) const {
+  auto out = registry_.offers();
+  for (const auto& run : active_.all())
+    if (run.get() != but)
+      take_slots(out, run->where);
+  return out;
+}
+
+/// Where a run that is on could go anew, beside the others.
+result<placement> coordinator::place_beside(const definition& def,
+                                            const active_run* but) const {
+  return place(def, config_.graph->part_count(), free_offers(but));
+}
+
+error coordinator::without_slots() const {
+  std::vector<std::string> others;
+  for (const auto& run : active_.all())
+    others.push_back(run->id);
+  return fail(ec::unavailable,
+              "the slots that it needs are taken{}{}, or kept for runs that "
+              "come before it",
+              others.empty() ? "" : " by ", enumerated(others));
+}
+
+/// The runs of which a daemon keeps what it has when a share of this one is
+/// deployed there: those that are on or wait for their next attempt.
+std::vector<std::string>
+coordinator::names_beside(const active_run& run) const {
+  // Of one that is filed the shares have ended, and nothing is kept, unless
+  // what is kept is being fetched.
+  const auto is_over = [](const active_run& other) {
+    return other.turn.now() == run_turn::state::filing && !other.turn.again();
+  };
+  std::vector<std::string> out;
+  for (const auto& other : active_.all())
+    if (other.get() != &run && !is_over(*other))
+      out.push_back(other->id);
+  for (const auto& other : queue_)
+    if (other.awaits_attempt())
+      out.push_back(other.id);
+  // There are more if another coordinator had more on: those that wait go on
+  // from checkpoints, then.
+  out.resize(std::min<std::size_t>(out.size(), config_.runs_at_once - 1));
+  return out;
 }
 
 } // namespace graphmill

@@ -188,13 +188,14 @@ void coordinator::watch(const payload& data, const responder& reply) {
     return;
   }
   const auto wait = std::min(wanted.wait, timeouts::longest_watch);
-  watcher asks{std::move(wanted), reply, now + wait};
+  run_watcher asks{std::move(wanted), reply, now + wait};
   if (!answer(asks, now))
     watchers_.push_back(std::move(asks));
 }
 
 /// Answers a watcher, if there is something to tell, or its time is over.
-bool coordinator::answer(const watcher& waiting, clock::time_point now) const {
+bool coordinator::answer(const run_watcher& waiting,
+                         clock::time_point now) const {
   // There is one: watchers are answered before it goes to the history.
   const auto* record = records_.find(waiting.request.run);
   watch_reply out;
@@ -208,40 +209,55 @@ bool coordinator::answer(const watcher& waiting, clock::time_point now) const {
 }
 
 void coordinator::answer_watchers(clock::time_point now) {
-  std::erase_if(watchers_, [this, now](const watcher& waiting) {
+  std::erase_if(watchers_, [this, now](const run_watcher& waiting) {
     return answer(waiting, now);
   });
 }
 
-// -- how the run that is on is
+// -- how the runs that are on are
 
 /// Of a run that is over there is nothing to be known: its daemons may not have
 /// heard yet. Reports are large: nothing of one is decoded that is of no use.
+/// Which run one is of is not known before, so a daemon may tell as often as
+/// all of its runs together allow.
 result<payload> coordinator::take_health(const incoming_request& request) {
-  if (!active_ || !active_->is_member(request.from))
+  const auto is_its = [&request](const active_run& run) {
+    return run.is_member(request.from);
+  };
+  if (!active_.first(is_its))
     return fail(ec::not_found, "no run is on that \"{}\" has a share of",
                 request.from.name);
   const auto now = clock::now();
-  if (auto worth =
-        health_.admit(request.from.name, request.data.byte_size(), now);
-      !worth) {
+  result<void> worth = ok();
+  active_.first([&](active_run& run) {
+    if (!is_its(run))
+      return false;
+    worth = run.health.admit(request.from.name, request.data.byte_size(), now);
+    return worth.has_value();
+  });
+  if (!worth) {
     complaints_.add("refused: " + worth.error().message, now);
     return worth.error();
   }
   GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
-  if (active_->id != report.run)
+  const auto run = active_.find(report.run);
+  if (!run || !run->is_member(request.from))
     return fail(ec::not_found, "run {} is not on", report.run);
   report.daemon = request.from.name;
-  health_.take(std::move(report), now);
+  run->health.take(std::move(report), now);
   return payload{};
 }
 
+/// Of the run that is wanted, or of the one that began first.
 result<payload> coordinator::tell_health(const payload& data) const {
   GRAPHMILL_TRY(const auto wanted, decode_health_request(data));
-  if (!active_ || (!wanted.run.empty() && active_->id != wanted.run))
+  const auto run = active_.first([&wanted](const active_run& on) {
+    return wanted.run.empty() || on.id == wanted.run;
+  });
+  if (!run)
     return fail(ec::not_found, "{} is not on",
                 wanted.run.empty() ? "a run" : "run " + wanted.run);
-  return encode(health_.tell(wanted, clock::now()));
+  return encode(run->health.tell(wanted, clock::now()));
 }
 
 } // namespace graphmill

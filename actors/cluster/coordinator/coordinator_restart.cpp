@@ -11,9 +11,10 @@
 
 namespace graphmill {
 
-/// Takes up what the coordinator before this one has left: the run that was on
-/// goes to the front of the queue, for another attempt. Reads files of runs, so
-/// it may take a while, in which nobody waits for this actor: it is being made.
+/// Takes up what the coordinator before this one has left: runs that were on go
+/// to the front of the queue, in their order, for another attempt. Reads files
+/// of runs, so it may take a while, in which nobody waits for this actor: it is
+/// being made.
 void coordinator::restore() {
   auto front = std::int64_t{0};
   auto open = config_.history->take_open_runs();
@@ -21,6 +22,7 @@ void coordinator::restore() {
     front = std::min(front, left.standing.place);
     next_place_ = std::max(next_place_, left.standing.place + 1);
   }
+  front -= std::ranges::count_if(open, &open_run::was_on);
   for (auto& left : open) {
     const auto was_on = left.was_on();
     submitted_run run;
@@ -31,7 +33,7 @@ void coordinator::restore() {
     run.home = std::move(left.standing.home);
     run.from_run = std::move(left.standing.from_run);
     run.from_checkpoint = std::move(left.standing.checkpoint);
-    run.place = was_on ? --front : left.standing.place;
+    run.place = was_on ? front++ : left.standing.place;
     if (run.attempt > 1) {
       run.holders.insert(left.standing.daemons.begin(),
                          left.standing.daemons.end());
@@ -50,10 +52,10 @@ void coordinator::restore() {
       continue;
     }
     if (was_on) {
-      returning_.insert(calls_.net().self().name);
-      returning_.insert(left.standing.daemons.begin(),
-                        left.standing.daemons.end());
-      return_until_ = clock::now() + timeouts::daemons_return;
+      run.returning.insert(calls_.net().self().name);
+      run.returning.insert(left.standing.daemons.begin(),
+                           left.standing.daemons.end());
+      run.return_until = clock::now() + timeouts::daemons_return;
       run.record.state = run_state::queued;
       run.record.ended = {};
       run.record.message = fmt::format(
@@ -99,28 +101,33 @@ result<void> coordinator::restore(submitted_run& run,
   return ok();
 }
 
-/// Whether the run at the front waits for daemons that it was on: the others
-/// would do, but have to fill their caches anew, and nothing overtakes it.
-bool coordinator::awaits_daemons() {
-  if (returning_.empty() || queue_.empty() || clock::now() >= return_until_) {
-    returning_.clear();
+/// Whether a run waits for daemons that it was on: the others would do, but
+/// have to fill their caches anew, and nothing overtakes it.
+bool coordinator::awaits_daemons(submitted_run& run) {
+  if (run.returning.empty() || clock::now() >= run.return_until) {
+    run.returning.clear();
     return false;
   }
-  wait_on(queue_.front(),
-          fail(ec::unavailable, "for daemons that it was on: {}",
-               enumerated(returning_)));
+  wait_on(run, fail(ec::unavailable, "for daemons that it was on: {}",
+                    enumerated(run.returning)));
   return true;
+}
+
+void coordinator::forget_returning(const std::string& daemon) {
+  for (auto& run : queue_)
+    run.returning.erase(daemon);
 }
 
 /// While this process was stopped, daemons may have come back without being
 /// heard: whoever waits for them goes on with that for as much longer.
 void coordinator::make_up_for_stop(clock::time_point now) {
   const auto missed = missed_.look(now);
-  for (auto& run : queue_)
+  for (auto& run : queue_) {
     run.recovery.put_off(missed);
-  for (auto* until : {&return_until_, &shrink_at_})
-    if (*until != clock::time_point{})
-      *until += missed;
+    for (auto* until : {&run.return_until, &run.shrink_at})
+      if (*until != clock::time_point{})
+        *until += missed;
+  }
 }
 
 /// Another coordinator has the lock by now: this one ends at once and
@@ -133,8 +140,8 @@ bool coordinator::gives_way(const error& reason) {
     return true;
   config_.log->error("{}", reason.message);
   ending_ = true;
-  if (active_)
-    stop_actor(active_->conductor);
+  for (const auto& run : active_.all())
+    stop_actor(run->conductor);
   if (auto tell = std::exchange(config_.on_stop, {}))
     tell(reason);
   return true;
@@ -161,9 +168,9 @@ void coordinator::look_at_lock(bool busy) {
     [](const error&) {}); // It looks again soon.
 }
 
-/// Asks the daemons of the run that is on whether they take orders. Another
+/// Asks the daemons of the runs that are on whether they take orders. Another
 /// coordinator may have followed this one while its process was stopped, and
-/// its run may have nothing to order for hours. Then the lock decides
+/// its runs may have nothing to order for hours. Then the lock decides
 /// (`doubt`). Nothing else follows from what they answer, or do not: who is
 /// lost is known by its silence.
 void coordinator::look_for_successor() {
@@ -174,22 +181,29 @@ void coordinator::look_for_successor() {
                    "nobody obeys it any more, and it ends"));
     return;
   }
-  member_request question;
-  question.action = member_action::check;
-  std::vector<daemon_address> asked;
-  if (active_ && !active_->turn.is_over()) {
-    question.run = active_->id;
-    question.attempt = active_->attempt;
-    asked = active_->where.daemons;
-  } else if (registry_.is_disobeyed()) { // By one: by all?
-    for (const auto& daemon : registry_.statuses())
-      if (daemon.name != self)
-        asked.push_back({daemon.name, daemon.address});
-  }
-  for (const auto& daemon : asked)
+  const auto ask = [this](const daemon_address& daemon,
+                          const member_request& question) {
     ask_daemon(daemon, method::order, encode(question),
                within(timeouts::question, timeouts::question_unreachable),
                [](const result<payload>&) {});
+  };
+  member_request question;
+  question.action = member_action::check;
+  auto any = false;
+  for (const auto& run : active_.all()) {
+    if (run->turn.is_over())
+      continue;
+    any = true;
+    question.run = run->id;
+    question.attempt = run->attempt;
+    for (const auto& daemon : run->where.daemons)
+      ask(daemon, question);
+  }
+  if (any || !registry_.is_disobeyed())
+    return;
+  for (const auto& daemon : registry_.statuses()) // By one: by all?
+    if (daemon.name != self)
+      ask({daemon.name, daemon.address}, question);
 }
 
 } // namespace graphmill

@@ -53,6 +53,18 @@ result<void> coordinator::check(const definition& def) const {
                        learns ? data_use::training : data_use::weights_alone);
 }
 
+/// A daemon that a run may use, but that the cluster has never had, is a slip
+/// of the pen. One that is away need not come, if others will do.
+result<void> coordinator::check_names(const definition& def) const {
+  for (const auto& name : def.placement.daemons)
+    if (!registry_.find(name))
+      return fail(ec::invalid_argument,
+                  "`placement.daemons` names daemon \"{}\", which is not in "
+                  "the cluster: `graphmill status` lists those that are",
+                  name);
+  return ok();
+}
+
 result<placement> coordinator::place_among(const definition& def,
                                            daemon_state up_to) const {
   return place(def, config_.graph->part_count(), registry_.offers(up_to));
@@ -100,6 +112,7 @@ result<void> coordinator::check_queue(const std::string& home) const {
 result<void> coordinator::submit(const incoming_request& request) {
   GRAPHMILL_TRY(auto def, decode_definition_body(request.data));
   GRAPHMILL_TRYV(check(def));
+  GRAPHMILL_TRYV(check_names(def));
   if (ending_)
     return fail(ec::unavailable, "the coordinator is ending");
   // What is draining will be back, so that the run may wait for it.
@@ -217,6 +230,7 @@ void coordinator::give_up(run_record record) {
 result<payload> coordinator::plan(const payload& data) const {
   GRAPHMILL_TRY(const auto def, decode_definition_body(data));
   GRAPHMILL_TRYV(check(def));
+  GRAPHMILL_TRYV(check_names(def));
   GRAPHMILL_TRY(const auto where, place_now(def));
   plan_reply out;
   for (auto owner : where.owner_of_part)
@@ -259,9 +273,9 @@ void coordinator::cancel(const payload& data, const responder& reply) {
     queue_.erase(queued);
     note(record);
     reply.reply(payload{});
-  } else if (active_ && active_->id == id) {
-    go_on(active_->cancel(request.value().now));
-    break_search_off();
+  } else if (const auto run = active_.find(id)) {
+    go_on(run, run->cancel(request.value().now));
+    break_search_off(run);
     reply.reply(payload{});
   } else {
     ask_run(id, reply, [](run_record run) -> result<payload> {

@@ -16,23 +16,24 @@ namespace graphmill {
 
 /// The last attempt of a run has lost a daemon, or has paused: says how long
 /// the next one waits to have as many trainers again.
-void coordinator::wait_for_trainers(submitted_run& run) {
+void coordinator::wait_for_trainers(const active_run& before,
+                                    submitted_run& run) {
   run.trainers_before = 0;
-  shrink_at_ = {};
-  if (active_->paused || !run.def.trainer.is_open())
+  run.shrink_at = {};
+  if (before.paused || !run.def.trainer.is_open())
     return;
-  run.trainers_before = active_->trainers();
+  run.trainers_before = before.trainers();
   // It is not to give up before.
   const auto now = clock::now();
-  shrink_at_ = now
-               + std::min<clock::duration>(timeouts::trainer_returns,
-                                           run.recovery.left_at(now) / 2);
+  run.shrink_at = now
+                  + std::min<clock::duration>(timeouts::trainer_returns,
+                                              run.recovery.left_at(now) / 2);
 }
 
 /// Whether a run that could be placed waits for more trainers still.
 bool coordinator::awaits_trainers(submitted_run& run, const placement& where) {
   const auto found = where.daemon_of_rank.size();
-  if (found >= run.trainers_before || clock::now() >= shrink_at_)
+  if (found >= run.trainers_before || clock::now() >= run.shrink_at)
     return false;
   wait_on(run, fail(ec::unavailable,
                     "there is room for {}, and it had {}; it goes on with "
@@ -43,72 +44,88 @@ bool coordinator::awaits_trainers(submitted_run& run, const placement& where) {
 
 // -- more
 
-/// Has the run that is on pause at the next edge of an epoch if more trainers
-/// could be placed now. So it does not happen more than once in an epoch.
+/// Has runs that are on pause at the next edge of an epoch if more trainers
+/// could be placed now. So it does not happen more than once in an epoch. Slots
+/// that a run of the queue waits for are not taken from it.
 void coordinator::grow() {
-  if (!active_ || ending_ || active_->grows || !active_->conductor
-      || active_->turn.now() != run_turn::state::conducting
-      || active_->turn.cancelled() || !active_->def.trainer.is_open())
+  const auto may_grow = [](const run_ptr& run) {
+    return !run->grows && run->conductor
+           && run->turn.now() == run_turn::state::conducting
+           && !run->turn.cancelled() && run->def.trainer.is_open();
+  };
+  auto runs = active_.all();
+  std::erase_if(runs, [&](const auto& run) { return !may_grow(run); });
+  if (ending_ || runs.empty())
     return;
-  const auto where = place_among(active_->def, daemon_state::ready);
-  if (!where || where.value().daemon_of_rank.size() <= active_->trainers())
+  const auto pass = pass_over_queue();
+  const auto somebody_waits =
+    !pass.is_full() && std::ranges::any_of(queue_, [&pass](const auto& run) {
+      return pass.waits_for_slots(run.wanted());
+    });
+  if (somebody_waits)
     return;
-  active_->grows = true;
-  run_log()->info("run {}: has {}, and there is room for {}: it takes them "
-                  "in at the next edge of an epoch",
-                  active_->id, pluralized(active_->trainers(), "trainer"),
-                  where.value().daemon_of_rank.size());
-  post(active_->conductor, pause_run{});
+  for (const auto& run : runs) {
+    const auto where = place_beside(run->def, run.get());
+    if (!where || where.value().daemon_of_rank.size() <= run->trainers())
+      continue;
+    run->grows = true;
+    log_of(run->id)->info(
+      "run {}: has {}, and there is room for {}: it takes them in at the next "
+      "edge of an epoch",
+      run->id, pluralized(run->trainers(), "trainer"),
+      where.value().daemon_of_rank.size());
+    post(run->conductor, pause_run{});
+  }
 }
 
 // -- from one attempt to the next
 
 /// The attempt that is on has ended in order.
-void coordinator::pause(training_state state) {
-  active_->from = std::move(state);
-  active_->paused = true;
-  go_on(active_->turn.paused(fail(
-    ec::unavailable, "it pauses to go on with another number of trainers")));
+void coordinator::pause(const run_ptr& run, training_state state) {
+  run->from = std::move(state);
+  run->paused = true;
+  go_on(run, run->turn.paused(
+               fail(ec::unavailable,
+                    "it pauses to go on with another number of trainers")));
 }
 
 /// Its shares have ended, too.
-void coordinator::go_on_paused() {
-  const auto& at = active_->from->at;
+void coordinator::go_on_paused(const run_ptr& run) {
+  const auto& at = run->from->at;
   const auto says = fmt::format(
-    "attempt {} has paused after {} and {} of the next one", active_->attempt,
+    "attempt {} has paused after {} and {} of the next one", run->attempt,
     pluralized(at.epoch, "epoch"), pluralized(at.step, "step"));
-  run_log()->info("run {}: {}", active_->id, says);
-  active_->file->note(says);
+  log_of(run->id)->info("run {}: {}", run->id, says);
+  run->file->note(says);
   // Nothing begins in its place meanwhile.
-  active_->recovery.paused(*active_->turn.failure(), {at.epoch, at.step},
-                           clock::now());
-  attempt_later(std::nullopt);
+  run->recovery.paused(*run->turn.failure(), {at.epoch, at.step}, clock::now());
+  attempt_later(run, std::nullopt);
 }
 
 /// It has turned out where the next attempt begins: `trainer.sizes` may have
 /// another number of trainers there than those that were placed.
 /// @returns false if there is no room for them.
-bool coordinator::place_anew() {
-  const auto size = size_at(active_->def, active_->point());
-  if (!size || *size == active_->trainers())
+bool coordinator::place_anew(const run_ptr& run) {
+  const auto size = size_at(run->def, run->point());
+  if (!size || *size == run->trainers())
     return true;
-  auto where = place_now(active_->wanted());
+  auto where = place_beside(run->wanted(), run.get());
   if (!where) {
-    go_on(
-      active_->fail_run(fail(ec::unavailable, "{}", where.error().message)));
+    go_on(run,
+          run->fail_run(fail(ec::unavailable, "{}", where.error().message)));
     return false;
   }
-  take_seats(std::move(where).value());
+  take_seats(run, std::move(where).value());
   return true;
 }
 
 /// Until the summary of the run is there, its sizes stand for it.
-void coordinator::tell_sizes() {
-  const auto& sizes = active_->file->sizes();
+void coordinator::tell_sizes(const run_ptr& run) {
+  const auto& sizes = run->file->sizes();
   if (sizes.empty())
     return;
-  active_->record.summary = nlohmann::json{{"sizes", sizes_json(sizes)}}.dump();
-  note(active_->record);
+  run->record.summary = nlohmann::json{{"sizes", sizes_json(sizes)}}.dump();
+  note(run->record);
 }
 
 } // namespace graphmill

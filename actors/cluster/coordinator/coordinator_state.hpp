@@ -7,12 +7,13 @@
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/base/tensor_pieces.hpp"
 #include "actors/cluster/coordinator/coordinator.hpp"
+#include "actors/cluster/coordinator/coordinator_parts.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/members/daemon_registry.hpp"
 #include "actors/cluster/coordinator/members/unreached_joins.hpp"
-#include "actors/cluster/coordinator/runs/active_run.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
 #include "actors/cluster/coordinator/runs/checkpoint_uploads.hpp"
-#include "actors/cluster/health/health_keeper.hpp"
+#include "actors/cluster/coordinator/runs/queue_pass.hpp"
 #include "actors/cluster/health/log_collector.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
@@ -20,7 +21,6 @@
 #include "actors/remote/serving/fair_queue.hpp"
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -35,43 +35,30 @@
 
 namespace graphmill {
 
-/// Of the wall clock, for records.
-unix_time now_unix();
-
-/// Of the disk with the folder of runs, bytes; 0: not known. The COORDINATOR's
-/// thread for files writes it, and it reads it.
-struct disk_room {
-  std::atomic<std::uint64_t> free{0};
-  std::atomic<std::uint64_t> size{0};
-  std::atomic<bool> is_looked_at{false}; ///< A look is under way.
-};
-
-/// Names of those who wait to follow the COORDINATOR. Its thread for the
-/// history writes them, and it reads them.
-struct stand_in_names {
-  std::mutex mutex; ///< Held while they are copied or replaced.
-  std::vector<std::string> all;
-};
-
 /// The state of the COORDINATOR. Who is in the cluster stands in
-/// coordinator_daemons.cpp, whose keys let in in coordinator_members.cpp, how
+/// coordinator_daemons.cpp, what operators have daemons do in
+/// coordinator_operators.cpp, whose keys let in in coordinator_members.cpp, how
 /// it takes and queues runs in coordinator_runs.cpp, with what they go on in
-/// coordinator_resumption.cpp, how they leave the queue
-/// in coordinator_queue.cpp, what it keeps and tells of them in
+/// coordinator_resumption.cpp, how they leave the queue in
+/// coordinator_queue.cpp, what it keeps and tells of them in
 /// coordinator_records.cpp, what goes from and to clients as files in
 /// coordinator_files.cpp, what it leaves for HTTP in coordinator_figures.cpp,
-/// what daemons log in coordinator_logs.cpp,
-/// how it has daemons tell what their actors did in coordinator_traces.cpp,
-/// how it leads the one that is on in
-/// coordinator_active_run.cpp, what its daemons tell and whom it does not
-/// believe in coordinator_events.cpp, what it does when that has lost a daemon
-/// in coordinator_recovery.cpp, or when its number of trainers may change in
+/// what daemons log in coordinator_logs.cpp, how it has daemons tell what their
+/// actors did in coordinator_traces.cpp, how it leads those that are on in
+/// coordinator_active_run.cpp, what their daemons tell and whom it does not
+/// believe in coordinator_events.cpp, what it does when one has lost a daemon
+/// in coordinator_recovery.cpp, how it finds what daemons have kept of it in
+/// coordinator_kept.cpp, what it does when a number of trainers may change in
 /// coordinator_sizes.cpp, and how one coordinator follows another in
 /// coordinator_restart.cpp.
+///
+/// Several runs may be on. A handler that is about one holds it by a `run_ptr`:
+/// whatever it has the run do may take it from `active_`.
 class coordinator {
 public:
   using clock = std::chrono::steady_clock;
   using interface = coordinator_actor;
+  using run_ptr = active_runs::run_ptr;
   static constexpr const char* name = "coordinator";
 
   coordinator(interface::pointer self, coordinator_config config)
@@ -91,8 +78,8 @@ public:
   }
 
   ~coordinator() {
-    if (active_)
-      stop_actor(active_->conductor);
+    for (const auto& run : active_.all())
+      stop_actor(run->conductor);
   }
 
   interface::behavior_type make_behavior() {
@@ -100,7 +87,7 @@ public:
       [this](const incoming& in) { queue(in.request); },
       [this](const peer_news& news) { on_peer(news.event); },
       [this](const run_news_came& came) {
-        if (active_ && active_->id == came.run)
+        if (active_.find(came.run))
           board_.add(came.run, came.news);
         answer_watchers(clock::now());
       },
@@ -118,9 +105,10 @@ public:
     };
   }
 
-  /// A handler has thrown: the run that is on fails, and the cluster stays. If
-  /// none is on, or it ends already, the coordinator ends: the next one goes on
-  /// with what the history has.
+  /// A handler has thrown: the runs that are on fail, for it may have been
+  /// about any of them, and the cluster stays. If none is on, or they end
+  /// already, the coordinator ends: the next one goes on with what the history
+  /// has.
   bool crashed(const caf::error& reason);
 
 private:
@@ -144,6 +132,7 @@ private:
   /// Daemons register when they start, and after they have given up all runs.
   void break_off_if_used(const std::string& daemon, const char* event);
   void lose_if_used(const std::string& daemon, const error& reason);
+  void lose(const run_ptr& run, const std::string& daemon, const error& reason);
   void check_share(const peer_identity& identity);
   void take_in(const peer_identity& identity, const join_request& request,
                const responder& reply);
@@ -155,15 +144,13 @@ private:
   void stop_daemon(const daemon_registry::entry& daemon,
                    const responder& reply);
 
+  result<void> check_moment(const std::string& daemon, moment at) const;
   void chaos(const payload& data, const responder& reply);
-
   /// The coordinator ends last; without it no daemon is of use.
   void stop_all(const std::string& target, const responder& reply);
-
   /// Ends what is on as a user would, then the coordinator.
   void end_cluster();
   void end_if_done();
-
   // -- their keys, where these have roles
 
   void look_at_members(clock::time_point now);
@@ -181,6 +168,7 @@ private:
   result<placement> place_among(const definition& def,
                                 daemon_state up_to) const;
   result<placement> place_now(const definition& def) const;
+  result<void> check_names(const definition& def) const;
   result<void> submit(const incoming_request& request);
   result<void> check_queue(const std::string& home) const;
   /// What a run goes on with, if anything.
@@ -222,7 +210,8 @@ private:
 
   void restore();
   result<void> restore(submitted_run& run, const std::string& yaml) const;
-  bool awaits_daemons();
+  bool awaits_daemons(submitted_run& run);
+  void forget_returning(const std::string& daemon);
   void make_up_for_stop(clock::time_point now);
   bool gives_way(const error& reason);
   using calls = remote_calls<interface>;
@@ -233,27 +222,40 @@ private:
   void look_for_successor();
   void look_at_lock(bool busy);
 
-  // -- the run that is on
+  // -- the runs that are on
 
   void start_next();
-  void take_seats(placement where);
+  queue_pass pass_over_queue() const;
+  bool begin_next(queue_pass& pass, std::deque<submitted_run>::iterator next);
+  void begin(submitted_run next, placement where);
+  void take_seats(const run_ptr& run, placement where);
   void begin_if_written();
   void wait_on(submitted_run& run, const error& reason);
-  void deploy();
-  void on_deployed(const std::string& daemon, const result<payload>& answer);
-  void conduct();
-  void conductor_gone(const error& reason);
+  void look_at_queue(clock::time_point now);
+  result<placement> place_beside(const definition& def,
+                                 const active_run* but) const;
+  error without_slots() const;
+  std::vector<daemon_offer> free_offers(const active_run* but) const;
+  std::vector<std::string> names_beside(const active_run& run) const;
+  void deploy(const run_ptr& run);
+  void on_deployed(const run_ptr& run, const std::string& daemon,
+                   const result<payload>& answer);
+  void conduct(const run_ptr& run);
+  void conductor_gone(const run_ptr& run, const error& reason);
 
-  bool go_on_without(const std::string& daemon, const error& reason);
-  void go_on(run_turn::task next);
+  bool go_on_without(const run_ptr& run, const std::string& daemon,
+                     const error& reason);
+  void go_on(const run_ptr& run, run_turn::task next);
   void on_ended(const run_ended& ended);
 
   /// Has all shares of the run end.
-  void end();
-  void end_shares(member_action how);
-  void on_share_ended(const std::string& daemon, const result<payload>& answer);
-  void distrust(const std::vector<std::string>& daemons, const std::string& by);
-  void close();
+  void end(const run_ptr& run);
+  void end_shares(const run_ptr& run, member_action how);
+  void on_share_ended(const run_ptr& run, const std::string& daemon,
+                      const result<payload>& answer);
+  void distrust(const active_run& run, const std::vector<std::string>& daemons,
+                const std::string& by);
+  void close(const run_ptr& run);
   void on_filed(const run_filed& filed);
   result<payload> take_events(const incoming_request& request);
   result<payload> take_health(const incoming_request& request);
@@ -266,12 +268,10 @@ private:
             const std::string& run = {});
   void tell_coming(event_kind kind, const std::string& daemon,
                    const std::string& what);
-  std::function<void(const std::string&)> checkpoint_teller() const;
-  log_outlets run_outlets() const;
+  std::function<void(const std::string&)>
+  checkpoint_teller(const std::string& run) const;
+  log_outlets outlets_of(const std::string& run) const;
   std::shared_ptr<spdlog::logger> log_of(const std::string& run) const;
-  std::shared_ptr<spdlog::logger> run_log() const {
-    return log_of(active_->id);
-  }
   void collect_logs(clock::time_point now);
   result<payload> tell_logs(const payload& data);
   result<payload> tell_of_events(const payload& data) const;
@@ -282,51 +282,50 @@ private:
 
   // -- the next attempt of a run that has lost a daemon
 
-  void recover();
-  void attempt_later(std::optional<training_state> found);
-  void attempt_again();
-  void rewind();
+  void recover(const run_ptr& run);
+  void attempt_later(const run_ptr& run, std::optional<training_state> found);
+  void take_place(submitted_run run);
+  void attempt_again(const run_ptr& run);
+  void rewind(const run_ptr& run);
   void on_rewound(const run_rewound& back);
-  void recall_news();
+  void recall_news(const active_run& run);
+
   // -- a run whose number of trainers may change
 
-  void wait_for_trainers(submitted_run& run);
+  void wait_for_trainers(const active_run& before, submitted_run& run);
   bool awaits_trainers(submitted_run& run, const placement& where);
   void grow();
-  void pause(training_state state);
-  void go_on_paused();
-  bool place_anew();
-  void tell_sizes();
+  void pause(const run_ptr& run, training_state state);
+  void go_on_paused(const run_ptr& run);
+  bool place_anew(const run_ptr& run);
+  void tell_sizes(const run_ptr& run);
 
   // -- a run that waits
 
   /// Ends a run that waits for its next attempt.
   void conclude(submitted_run run, const error& reason, bool cancelled);
   void give_up_waiting(clock::time_point now);
-  /// Brings what daemons have kept of the run that is on, if anything.
-  using kept_taker = std::function<void(std::optional<training_state>)>;
-  struct kept_search;
-  void search_kept(kept_taker then);
-  void ask_for_kept(const std::shared_ptr<kept_search>& search);
-  bool is_on(const std::shared_ptr<kept_search>& search) const;
-  void take_offer(kept_search& search, kept_offer offer) const;
-  void choose_kept(const std::shared_ptr<kept_search>& search);
-  void try_offer(const std::shared_ptr<kept_search>& search);
-  void fetch_kept(const std::shared_ptr<kept_search>& search);
-  void pass_over(const std::shared_ptr<kept_search>& search,
-                 const error& reason);
-  void end_search(std::optional<training_state> found);
-  void break_search_off();
+
+  // -- what daemons have kept of a run
+
+  using kept_taker =
+    std::function<void(const run_ptr&, std::optional<training_state>)>;
+  using search_ptr = std::shared_ptr<kept_search>;
+  void search_kept(const run_ptr& run, kept_taker then);
+  void ask_for_kept(const run_ptr& run);
+  run_ptr run_of(const search_ptr& search) const;
+  void take_offer(const active_run& run, kept_offer offer) const;
+  void choose_kept(const run_ptr& run);
+  void try_offer(const run_ptr& run);
+  void fetch_kept(const run_ptr& run);
+  void pass_over(const run_ptr& run, const error& reason);
+  void end_search(const run_ptr& run, std::optional<training_state> found);
+  void break_search_off(const run_ptr& run);
 
   // -- watchers and files
 
-  struct watcher {
-    watch_request request;
-    responder reply;
-    clock::time_point until;
-  };
   void watch(const payload& data, const responder& reply);
-  bool answer(const watcher& waiting, clock::time_point now) const;
+  bool answer(const run_watcher& waiting, clock::time_point now) const;
   void answer_watchers(clock::time_point now);
 
   bool has_room_for_files(const responder& reply);
@@ -355,7 +354,6 @@ private:
   unreached_joins joins_;
   /// Watchers know positions of coordinators before this one.
   run_board board_{config_.history->generation() << 32};
-  health_keeper health_; ///< Of the run that is on.
   log_collector logs_{config_.logs};
   std::array<std::uint64_t, 3> over_{}; ///< Runs, as in `cluster_figures`.
   std::shared_ptr<disk_room> disk_ = std::make_shared<disk_room>();
@@ -366,30 +364,24 @@ private:
   run_records records_;
   std::deque<submitted_run> queue_;
   std::int64_t next_place_ = 0; ///< In the queue.
-  /// Names of daemons that the first run of the queue was on, which may be
-  /// about to come back to this coordinator. It waits for them until then.
-  std::set<std::string> returning_;
-  clock::time_point return_until_{};
-  bool superseded_ = false; ///< Another coordinator leads the cluster.
+  bool superseded_ = false;     ///< Another coordinator leads the cluster.
   std::multiset<std::string> taking_; ///< Hosts of runs that will be in it.
   /// Shared by all runs that go on with others, so that it counts them.
   std::shared_ptr<int> resumed_ = std::make_shared<int>(0);
   bool ending_ = false;
   clock::time_point write_at_{}; ///< Not before: the disk may be full.
   clock::time_point touch_at_{};
-  missed_time missed_; ///< Between two looks at the time.
+  missed_time missed_;           ///< Between two looks at the time.
   clock::time_point start_at_{}; ///< No run before.
-  /// The run that waits for its next attempt goes on with fewer trainers then.
-  clock::time_point shrink_at_{};
   clock::time_point look_at_members_{};
   bool looking_at_members_ = false;
   /// Null unless they are audited. Its thread for them uses it.
   std::shared_ptr<noted_members> noted_members_;
   std::set<std::string> untold_; ///< Daemons that did not hear of new keys.
   down_watch deaths_;
-  std::optional<active_run> active_;
-  std::shared_ptr<kept_search> search_; ///< For `active_`, while it is on.
-  std::vector<watcher> watchers_;
+  active_runs active_;
+  std::vector<farewell> leaving_; ///< Daemons that runs need still.
+  std::vector<run_watcher> watchers_;
   checkpoint_uploads uploads_{
     uploads_in(config_.runs, config_.history->generation())};
   // Threads for files, for the history, and for the members file. Last: they

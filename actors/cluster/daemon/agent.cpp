@@ -4,11 +4,11 @@
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/base/generation_fence.hpp"
 #include "actors/cluster/base/guarded_service.hpp"
+#include "actors/cluster/daemon/known_keys.hpp"
 #include "actors/cluster/daemon/registration.hpp"
 #include "actors/cluster/daemon/share_host.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -103,39 +103,19 @@ private:
   }
 
   /// Lets in the daemons of the cluster, and nobody else but the coordinator.
-  void meet(const std::vector<key_holder>& daemons) {
+  void meet(std::vector<key_holder> daemons) {
     if (!config_.admitted)
       return;
-    daemons_ = daemons;
-    admit();
+    keys_.hear(std::move(daemons));
+    calls_.net().admit(keys_.with(*config_.admitted));
   }
 
-  /// Whom a run brings together know each other's keys from its begin on.
   void meet(const payload& data) {
     const auto assignment = decode_deployment(data);
     if (!config_.admitted || !assignment)
       return;
-    const auto& keys = assignment.value().daemon_keys;
-    servers_.clear();
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto& [name, address] = assignment.value().daemons[i];
-      const key_holder holder{key_role::daemon, name, keys[i]};
-      servers_.insert_or_assign(address, holder.key);
-      if (!holder.key.empty() && config_.admitted->find(holder.key) == nullptr
-          && std::find(daemons_.begin(), daemons_.end(), holder)
-               == daemons_.end())
-        daemons_.push_back(holder);
-    }
-    admit();
-  }
-
-  void admit() {
-    auto table = *config_.admitted;
-    table.add(daemons_);
-    for (const auto& [address, key] : servers_)
-      if (table.find(key) != nullptr)
-        table.servers.insert_or_assign(address, key);
-    calls_.net().admit(std::move(table));
+    keys_.begin(assignment.value(), *config_.admitted);
+    calls_.net().admit(keys_.with(*config_.admitted));
   }
 
   void on_peer(const peer_event& event) {
@@ -225,18 +205,17 @@ private:
     leave_figures();
   }
 
-  /// While the last report has no answer, there is no other: it would only
-  /// stand in line.
+  /// While the last reports have no answers, there are no others: they would
+  /// only stand in line.
   void tell_health() {
-    if (telling_health_)
+    if (telling_health_ != 0)
       return;
-    const auto report = shares_.due_health();
-    if (!report)
-      return;
-    telling_health_ = true;
-    calls_.call(config_.coordinator, method::health_report, encode(*report),
-                within(timeouts::question, timeouts::question_unreachable, 1),
-                [this](const result<payload>&) { telling_health_ = false; });
+    for (const auto& report : shares_.due_health()) {
+      ++telling_health_;
+      calls_.call(config_.coordinator, method::health_report, encode(report),
+                  within(timeouts::question, timeouts::question_unreachable, 1),
+                  [this](const result<payload>&) { --telling_health_; });
+    }
   }
 
   /// For whoever asks over HTTP.
@@ -376,11 +355,10 @@ private:
   std::optional<clock::time_point> give_up_at_; ///< The shares that are on.
   clock::time_point keep_at_{};
   registration registered_{clock::now(), config_.join_timeout};
-  std::vector<key_holder> daemons_;            ///< Of the cluster, with roles.
-  std::map<std::string, std::string> servers_; ///< Keys of the run's daemons.
+  known_keys keys_;
   share_host shares_;
   bool told_of_silence_ = false;
-  bool telling_health_ = false;
+  std::size_t telling_health_ = 0; ///< Reports without an answer.
   clock::time_point leave_figures_{};
   complaint_log complaints_{
     [this](const auto& line) { config_.log->warn("{}", line); }};

@@ -45,6 +45,8 @@ struct daemon_options {
   std::filesystem::path runs = "runs"; ///< Of a coordinator: its run folders.
   /// Of a coordinator: how many runs that are over it keeps in its list.
   std::uint32_t keep_runs = 10'000;
+  /// Of a coordinator: how many runs it has on at a time, at the most.
+  std::uint32_t runs_at_once = 1;
   /// Seconds. Another daemon that gives no sign of life for that long is lost
   /// to this one, though nobody says that its process has ended.
   std::uint32_t lost_after = 15;

@@ -28,6 +28,7 @@ coordinator_config_of(const household_setting& of,
   out.runs = of.options.runs;
   out.history = of.lead.state.history;
   out.lock = of.lead.state.lock;
+  out.runs_at_once = of.options.runs_at_once;
   out.audit = of.lead.audit;
   out.graph = of.graph;
   out.net = of.net;

@@ -6,6 +6,7 @@
 #include "messages/base/caught.hpp"
 #include "messages/base/moments.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -20,66 +21,6 @@ share_host::~share_host() {
     stop_actor(run->member);
     stop_actor(run->relay);
   }
-}
-
-void share_host::sample_memory() {
-  for (auto& [id, run] : runs_)
-    run->memory.sample();
-}
-
-/// The share that reports of health are about: the one that is on, if any.
-share_host::share share_host::told_of() const {
-  share out;
-  for (const auto& [id, run] : runs_) {
-    if (!run->health || (out && run->life.is_over()))
-      continue;
-    out = run;
-    if (!run->life.is_over())
-      break; // The others only end.
-  }
-  return out;
-}
-
-health_source share_host::source_of(const hosted_share& run) const {
-  const auto wire = run.wire->read();
-  const auto& answers = config_.around.answers;
-  return {run.assignment.run,
-          run.health,
-          run.cache->is_open() ? run.cache->byte_size() : 0,
-          wire.rows + wire.cached_rows,
-          wire.cached_rows,
-          long_work_in(self_->home_system()),
-          answers ? answers->used.load() : 0,
-          answers ? answers->limit.load() : 0,
-          config_.around.flows,
-          run.stages.disk,
-          run.census->offer()};
-}
-
-std::optional<daemon_health> share_host::due_health() {
-  const auto now = health_reporter::clock::now();
-  const auto run = health_.due(now) ? told_of() : nullptr;
-  if (!run)
-    return std::nullopt;
-  return health_.report(source_of(*run), now);
-}
-
-daemon_figures share_host::figures(health_reporter::clock::time_point now) {
-  const auto run = told_of();
-  return health_.figures(run ? run->assignment.run : std::string{}, now);
-}
-
-/// A run may have ended a moment after the last report that was due, or before
-/// the first.
-void share_host::tell_last_health(const hosted_share& run) {
-  if (!run.health)
-    return;
-  const auto last =
-    health_.report(source_of(run), health_reporter::clock::now());
-  config_.around.net->request(
-    run.assignment.coordinator, method::health_report, encode(last),
-    within(timeouts::question, timeouts::question_unreachable, 1),
-    [](const result<payload>&) {});
 }
 
 result<share_host::share> share_host::find(const std::string& id) const {
@@ -110,23 +51,46 @@ void share_host::deploy(const incoming_request& request) {
     request.reply.reply(fits.error());
     return;
   }
-  // A coordinator has one run on: what else is here has lost its own.
+  auto& assigned = deployment.value();
+  // What the coordinator does not name beside it has lost its own.
   const error reason =
     fail(ec::unavailable, "the coordinator has begun another run, or attempt");
-  end_all(reason);
-  if (runs_.contains(deployment.value().run))
-    next_ = next_share{std::move(deployment).value(), request.reply};
+  const auto& beside = assigned.beside;
+  drop_all_next(reason, beside);
+  const auto hosted =
+    runs_; // A copy, since shares may be forgotten on the way.
+  for (const auto& [id, run] : hosted) {
+    if (std::ranges::find(beside, id) != beside.end())
+      continue;
+    run->dropped = run->dropped || id != assigned.run;
+    abandon(run, reason);
+  }
+  auto open = beside;
+  open.push_back(assigned.run);
+  kept_.keep_only(open);
+  if (runs_.contains(assigned.run))
+    next_[assigned.run] = next_share{std::move(assigned), request.reply};
   else
-    take_up(std::move(deployment).value(), request.reply);
+    take_up(std::move(assigned), request.reply);
 }
 
-void share_host::drop_next(const error& reason) {
-  if (const auto next = std::exchange(next_, std::nullopt))
-    next->reply.reply(reason);
+void share_host::drop_next(const std::string& run, const error& reason) {
+  if (const auto next = next_.extract(run))
+    next.mapped().reply.reply(reason);
+}
+
+void share_host::drop_all_next(const error& reason,
+                               const std::vector<std::string>& but) {
+  std::erase_if(next_, [&reason, &but](const auto& next) {
+    if (std::ranges::find(but, next.first) != but.end())
+      return false;
+    next.second.reply.reply(reason);
+    return true;
+  });
 }
 
 void share_host::take_up(deployment assignment, const responder& reply) {
-  kept_.forget(); // Whoever leads the run has asked for it before.
+  kept_.forget(assignment.run); // Whoever leads it has asked for it before.
   auto run = std::make_shared<hosted_share>();
   run->assignment = std::move(assignment);
   run->deployed = reply;
@@ -234,7 +198,7 @@ void share_host::spawn(const share& run, member_config member) {
   member.log = log_about(log_of(run), {.module = "run"});
   member.gauges = run->gauges;
   run->health = member.health;
-  traced_ = {run->assignment.run, run->assignment.attempt(), member.health};
+  note_traced(*run);
   if (member.def.fetch.verify != 0)
     run->audit = row_audit::make(member.def.fetch.verify);
   member.access =
@@ -257,6 +221,14 @@ void share_host::spawn(const share& run, member_config member) {
      attempt = run->assignment.attempt()](const caf::error& reason) {
       post(me, run_orphaned{id, attempt, from_caf(reason, "the run's relay")});
     });
+}
+
+/// Those of runs that are over make room.
+void share_host::note_traced(const hosted_share& run) {
+  std::erase_if(traced_, [this](const auto& traced) {
+    return !runs_.contains(traced.first);
+  });
+  traced_[run.assignment.run] = {run.assignment.attempt(), run.health};
 }
 
 void share_host::verify(const share& run) {
@@ -326,9 +298,8 @@ void share_host::order_end(const share& run, bool finishing,
 }
 
 void share_host::end_all(const error& reason) {
-  drop_next(reason);
-  const auto hosted =
-    runs_; // A copy, since shares may be forgotten on the way.
+  drop_all_next(reason);
+  const auto hosted = runs_; // A copy, as above.
   for (const auto& [id, run] : hosted)
     abandon(run, reason);
 }
@@ -386,10 +357,9 @@ void share_host::forget(const share& run) {
   stop_actor(run->member);
   stop_actor(run->relay);
   runs_.erase(run->assignment.run);
-  if (!next_ || next_->assignment.run != run->assignment.run)
-    return;
-  auto next = std::move(*std::exchange(next_, std::nullopt));
-  take_up(std::move(next.assignment), next.reply);
+  health_.forget(run->assignment.run);
+  if (auto next = next_.extract(run->assignment.run))
+    take_up(std::move(next.mapped().assignment), next.mapped().reply);
 }
 
 } // namespace graphmill

@@ -12,8 +12,8 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -33,8 +33,8 @@ public:
   // -- requests of the coordinator
 
   /// Prepares a share, and answers once others can ask for what it serves. Ends
-  /// the share of any other run, and of an earlier attempt at the same one,
-  /// whose end it waits for.
+  /// that of an earlier attempt at the same run, whose end it waits for, and
+  /// shares of runs that are not among those that it says are on beside it.
   void deploy(const incoming_request& request);
 
   /// Carries a request out and answers it; a request to end is answered with
@@ -68,8 +68,9 @@ public:
   /// Looks at how much memory the process has by now.
   void sample_memory();
 
-  /// A report of health, if one is due; none without a share that is prepared.
-  std::optional<daemon_health> due_health();
+  /// A report of health of each share that is on, if they are due; none without
+  /// one that is prepared.
+  std::vector<daemon_health> due_health();
 
   /// What the daemon tells of itself over HTTP.
   daemon_figures figures(health_reporter::clock::time_point now);
@@ -90,7 +91,9 @@ private:
   bool abandon(const share& run, const error& reason);
   result<void> check(const deployment& assignment) const;
   void take_up(deployment assignment, const responder& reply);
-  void drop_next(const error& reason);
+  void drop_next(const std::string& run, const error& reason);
+  void drop_all_next(const error& reason,
+                     const std::vector<std::string>& but = {});
   bool is_about_next(const member_request& wanted) const;
   void prepare(const share& run);
   result<void> host(const share& run, member_config member);
@@ -98,7 +101,8 @@ private:
   void go_on(const share& run, share_life::task next);
   void verify(const share& run);
   void tell_sound(const deployment& assignment);
-  share told_of() const;
+  std::vector<share> told_of() const;
+  void note_traced(const hosted_share& run);
   result<payload> weights(const payload& data) const;
   result<payload> spans(const payload& data) const;
   health_source source_of(const hosted_share& run) const;
@@ -128,16 +132,17 @@ private:
     deployment assignment;
     responder reply;
   };
-  std::optional<next_share> next_;
+  std::map<std::string, next_share> next_; ///< By run.
   kept_state kept_;
   health_reporter health_;
-  /// Of the latest share, also when that is over, so that one may look at what
-  /// went wrong: in memory of a fixed size.
-  struct {
-    std::string run;
+  /// Of shares, also when they are over, until another one begins, so that one
+  /// may look at what went wrong: in memory of a fixed size for each of those
+  /// that may be on at once.
+  struct traced_share {
     std::uint32_t attempt = 0;
-    std::shared_ptr<const gauge_board> board; ///< Null: there was none yet.
-  } traced_;
+    std::shared_ptr<const gauge_board> board;
+  };
+  std::map<std::string, traced_share> traced_; ///< By run.
   /// Opens parts. Last: ends before what its jobs use.
   compute_thread thread_{
     gauge_in(self_->home_system(), "the agent's thread, which opens parts")};

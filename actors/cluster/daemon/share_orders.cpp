@@ -11,9 +11,10 @@ namespace graphmill {
 // -- requests of the coordinator
 
 bool share_host::is_about_next(const member_request& wanted) const {
-  return next_ && next_->assignment.run == wanted.run
+  const auto next = next_.find(wanted.run);
+  return next != next_.end()
          && (wanted.attempt == 0
-             || wanted.attempt == next_->assignment.attempt());
+             || wanted.attempt == next->second.assignment.attempt());
 }
 
 bool share_host::take_request(const incoming_request& request) {
@@ -36,7 +37,7 @@ bool share_host::take_request(const incoming_request& request) {
     wanted.action == member_action::end || wanted.action == member_action::keep;
   const auto is_next = is_about_next(wanted);
   if (ends && is_next)
-    drop_next(fail(ec::unavailable, "the run is over"));
+    drop_next(wanted.run, fail(ec::unavailable, "the run is over"));
   if (!run && ends) {
     request.reply.reply(encode(member_reply{})); // It has ended before.
     return false;
@@ -144,7 +145,7 @@ void share_host::keep_and_then(const share& run, std::function<void()> then) {
          trainer_request{trainer_action::keep})
     .then(
       [this, run, then](const member_state& state) {
-        if (is_here(run) && runs_.size() == 1)
+        if (is_here(run) && !run->dropped)
           keep(*run, state);
         then();
       },

@@ -22,16 +22,18 @@ result<payload> share_host::weights(const payload& data) const {
 result<payload> share_host::spans(const payload& data) const {
   const auto came = trace_time();
   GRAPHMILL_TRY(const auto wanted, decode_trace_request(data));
-  if (!traced_.board || traced_.run != wanted.run)
+  const auto traced = traced_.find(wanted.run);
+  if (traced == traced_.end())
     return fail(ec::not_found,
                 "daemon \"{}\" has no traces of run {}: it keeps those of its "
-                "latest run alone",
-                name(), wanted.run);
-  auto out = trace_of(*traced_.board, wanted.from, wanted.most);
-  const auto share = find(traced_.run, traced_.attempt);
-  out.run = traced_.run;
+                "latest run{} alone",
+                name(), wanted.run, traced_.size() > 1 ? "s" : "");
+  const auto& [attempt, board] = traced->second;
+  auto out = trace_of(*board, wanted.from, wanted.most);
+  const auto share = find(wanted.run, attempt);
+  out.run = wanted.run;
   out.daemon = name();
-  out.attempt = traced_.attempt;
+  out.attempt = attempt;
   out.over = !share || share->life.is_over();
   out.came = came;
   out.left = trace_time();

@@ -18,16 +18,13 @@ health_reporter::totals health_reporter::read(clock::time_point now) const {
 daemon_health health_reporter::report(const health_source& of,
                                       clock::time_point now) {
   next_ = now + timeouts::health_report;
-  if (run_ != of.run) {
-    run_ = of.run;
-    before_.reset();
-  }
+  auto& known = runs_[of.run];
   daemon_health out;
   out.daemon = net_->self().name.substr(0, health_limits::text);
   out.run = of.run;
-  sampler_.sample(*of.board, now, out);
+  known.sampler.sample(*of.board, now, out);
   if (of.flows) {
-    peers_.add_to(out.peers, *of.flows, now);
+    known.peers.add_to(out.peers, *of.flows, now);
     add_links(out.peers, net_->links(), *of.flows, now);
   }
   out.memory_bytes = memory_.sample();
@@ -53,7 +50,7 @@ daemon_health health_reporter::report(const health_source& of,
   out.threads = seen.process.threads;
   out.descriptors = seen.process.descriptors;
   out.most_descriptors = seen.process.most_descriptors;
-  const auto& old = before_ ? *before_ : seen;
+  const auto& old = known.before ? *known.before : seen;
   const auto seconds = std::chrono::duration<double>(now - old.at).count();
   if (seconds > 0) {
     // What could not be read, as without a free descriptor, is 0.
@@ -68,13 +65,13 @@ daemon_health health_reporter::report(const health_source& of,
     out.sent_per_second = rate(seen.sent, old.sent);
     out.received_per_second = rate(seen.received, old.received);
   }
-  before_ = seen;
-  last_ = out;
-  last_at_ = now;
+  known.before = seen;
+  known.last = out;
+  known.last_at = now;
   return out;
 }
 
-daemon_figures health_reporter::figures(const std::string& run,
+daemon_figures health_reporter::figures(const std::vector<std::string>& runs,
                                         clock::time_point now) {
   daemon_figures out;
   out.taken = figures_time();
@@ -97,11 +94,13 @@ daemon_figures health_reporter::figures(const std::string& run,
   sums.retries = traffic.retries;
   sums.malformed = traffic.malformed;
   sums.refused = traffic.refused;
-  if (last_ && last_->run != run)
-    last_.reset();
-  if (last_) {
-    out.share = last_;
-    out.share->age = std::chrono::duration<double>(now - last_at_).count();
+  for (const auto& run : runs) {
+    const auto known = runs_.find(run);
+    if (known == runs_.end() || !known->second.last)
+      continue;
+    auto& share = out.shares.emplace_back(*known->second.last);
+    share.age =
+      std::chrono::duration<double>(now - known->second.last_at).count();
   }
   return out;
 }

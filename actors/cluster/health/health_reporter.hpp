@@ -11,6 +11,7 @@
 #include "pipelines/health/peer_flows.hpp"
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,9 +34,9 @@ struct health_source {
   cache_offer offer{};
 };
 
-/// Part of the AGENT's state: makes the daemon's reports of health, which are
-/// due once a second while it has a share of a run. Runs in the AGENT's
-/// handlers, and waits for nothing.
+/// Part of the AGENT's state: makes the daemon's reports of health, one of each
+/// share of a run, which are due once a second while it has any. Runs in the
+/// AGENT's handlers, and waits for nothing.
 class health_reporter {
 public:
   using clock = std::chrono::steady_clock;
@@ -48,9 +49,13 @@ public:
 
   daemon_health report(const health_source& of, clock::time_point now);
 
-  /// What the daemon tells of itself over HTTP, with the last report of the
-  /// run, if there is one. @param run Empty: none is on.
-  daemon_figures figures(const std::string& run, clock::time_point now);
+  /// What the daemon tells of itself over HTTP, with the last reports of these
+  /// runs.
+  daemon_figures figures(const std::vector<std::string>& runs,
+                         clock::time_point now);
+
+  /// There is no share of the run any more.
+  void forget(const std::string& run) { runs_.erase(run); }
 
 private:
   struct totals {
@@ -59,17 +64,20 @@ private:
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
   };
+  /// What the reports of a run are made from.
+  struct telling {
+    health_sampler sampler;
+    peer_flow_sampler peers;
+    std::optional<totals> before;
+    std::optional<daemon_health> last; ///< Report,
+    clock::time_point last_at{};       ///< made then.
+  };
   totals read(clock::time_point now) const;
 
   std::shared_ptr<transport> net_;
   clock::time_point next_{};
-  std::string run_; ///< That `before_` is of.
-  health_sampler sampler_;
-  peer_flow_sampler peers_;
+  std::map<std::string, telling> runs_;
   memory_probe memory_;
-  std::optional<totals> before_;
-  std::optional<daemon_health> last_; ///< Report,
-  clock::time_point last_at_{};       ///< made then.
 };
 
 } // namespace graphmill

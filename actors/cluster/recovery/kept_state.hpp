@@ -6,15 +6,18 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
-/// What a daemon keeps of a run whose attempt has broken, for the next one to
-/// go on from: the state of the trainer here that was furthest. Of one run at a
-/// time, until another share is deployed here or its time is over. Used by the
-/// SHARE HOST alone, in the AGENT's handlers.
+/// What a daemon keeps of runs whose attempts have broken, for the next ones to
+/// go on from: the state of the trainer here that was furthest. Of each run
+/// once, until its next share is deployed here, or one whose coordinator does
+/// not go on with that run, or its time is over. So there are no more than runs
+/// that may be on at once. Used by the SHARE HOST alone, in the AGENT's
+/// handlers.
 class kept_state {
 public:
   using clock = std::chrono::steady_clock;
@@ -27,22 +30,27 @@ public:
     training_state state;
   };
 
-  /// Takes the place of what was kept before.
+  /// Takes the place of what was kept of the run before.
   void keep(content what, clock::time_point until);
-  void forget() { kept_.reset(); }
+  void forget(const std::string& run) { kept_.erase(run); }
+  /// Forgets what is kept of all other runs.
+  void keep_only(const std::vector<std::string>& runs);
   /// Forgets what has been kept for long enough.
   void look(clock::time_point now);
 
-  /// What the coordinator is told that asks what is kept of a run: nothing, if
-  /// it is of another one.
+  /// What the coordinator is told that asks what is kept of a run; nothing, if
+  /// nothing is.
   member_reply of(const std::string& run) const;
 
   /// A piece of it.
   result<payload> piece(const weights_request& wanted) const;
 
 private:
-  std::optional<content> kept_;
-  clock::time_point until_{};
+  struct entry {
+    content what;
+    clock::time_point until;
+  };
+  std::map<std::string, entry> kept_; ///< By run.
 };
 
 } // namespace graphmill

@@ -5,6 +5,7 @@
 #include "actors/launch/launch_environment.hpp"
 #include "actors/launch/part_list.hpp"
 #include "actors/process/processors.hpp"
+#include "messages/wire/run.hpp"
 #include "partition/dataset/shard.hpp"
 
 #include <chrono>
@@ -139,6 +140,17 @@ void add_coordinator_options(CLI::App& command, node_options& options) {
     ->capture_default_str();
 }
 
+void add_queue_options(CLI::App& command, daemon_options& daemon) {
+  command
+    .add_option("--runs-at-once", daemon.runs_at_once,
+                "Of a coordinator: how many runs it has on at a time, at the "
+                "most, on daemons of their own (`placement.daemons`) or on "
+                "free slots of those that they share; each counts on as large "
+                "a part of a daemon's memory")
+    ->check(CLI::Range(1u, deployment::most_runs_at_once))
+    ->capture_default_str();
+}
+
 void add_monitoring_options(CLI::App& command, monitoring_options& watched) {
   command
     .add_option("--http", watched.http,
@@ -234,6 +246,7 @@ void add_node_command(command_line& cli) {
   add_trainer_options(*command, daemon);
   add_storage_options(*command, daemon.storage);
   add_coordinator_options(*command, *options);
+  add_queue_options(*command, daemon);
   add_monitoring_options(*command, daemon.watched);
   add_log_options(*command, daemon.logs);
   add_no_verify_option(*command, options->no_verify);

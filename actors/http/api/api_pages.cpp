@@ -8,8 +8,12 @@
 #include "actors/process/logs/log_levels.hpp"
 #include "messages/base/printable.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -40,8 +44,8 @@ http_answer status_page(const metrics_board& board) {
   return api_answer(status_json(now->address, now->status));
 }
 
-/// The pages of runs. That of the run that is on has all actors of the cluster,
-/// and each open web page asks for it every second: it is made once of what was
+/// The pages of runs. That of a run that is on has all actors of the run, and
+/// each open web page asks for one every second: it is made once of what was
 /// left on the board, however many ask. Used by the server's thread alone.
 class run_pages {
 public:
@@ -56,20 +60,31 @@ public:
     if (record->state != run_state::running)
       return api_answer(run_status_json(*record));
     auto now = board_->of_cluster();
-    if (!now || !now->run || now->run->health.run != id)
-      return http_sentence(503, "the run has just begun: ask again");
     if (now != figures_) {
-      live_ = api_body(run_status_json(now->run->health));
+      live_.clear();
       figures_ = std::move(now);
     }
-    return api_answer(live_);
+    if (!figures_)
+      return just_begun();
+    const auto run = std::ranges::find_if(
+      figures_->runs, [&id](const auto& on) { return on.health.run == id; });
+    if (run == figures_->runs.end())
+      return just_begun();
+    auto& live = live_[id];
+    if (!live)
+      live = api_body(run_status_json(run->health));
+    return api_answer(live);
   }
 
 private:
+  static http_answer just_begun() {
+    return http_sentence(503, "the run has just begun: ask again");
+  }
+
   board_ptr board_;
   feed_ptr feed_;
   metrics_board::cluster figures_; ///< That `live_` is of.
-  std::shared_ptr<const std::string> live_;
+  std::map<std::string, std::shared_ptr<const std::string>> live_; ///< By run.
 };
 
 /// What /api/logs is asked for; a sentence if that makes no sense.

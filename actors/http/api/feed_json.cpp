@@ -105,8 +105,8 @@ nlohmann::json history_json(const health_history::page& page) {
     for (std::size_t d = 0; d < tick->rows.size(); ++d)
       sample_rows(daemons[(*tick->daemons)[d]], daemon_fields)
         .push_back(sample_row(time, tick->rows[d]));
-    if (tick->run)
-      add_run(runs, *tick->run, time);
+    for (const auto& run : tick->runs)
+      add_run(runs, run, time);
   }
   return {{"now", page.now.count() == 0 ? nlohmann::json()
                                         : nlohmann::json(json_time(page.now))},

@@ -27,9 +27,9 @@ std::size_t bytes_of_names(const std::vector<std::string>& names) {
 
 std::size_t bytes_of_tick(const history_tick& tick) {
   auto out = tick_bytes + tick.rows.capacity() * sizeof(daemon_sample);
-  if (tick.run)
-    out += kept_text_bytes(tick.run->run)
-           + tick.run->stages.capacity() * sizeof(stage_sample);
+  for (const auto& run : tick.runs)
+    out += sizeof(run_sample) + kept_text_bytes(run.run)
+           + run.stages.capacity() * sizeof(stage_sample);
   return out;
 }
 
@@ -74,8 +74,8 @@ std::vector<stage_sample> stage_samples_of(const run_health& run) {
 
 std::vector<daemon_sample> daemon_samples_of(const cluster_figures& now) {
   std::map<std::string_view, const daemon_health*> told;
-  if (now.run)
-    for (const auto& report : now.run->health.daemons)
+  for (const auto& run : now.runs) // What it tells of its process is the same.
+    for (const auto& report : run.health.daemons)
       if (!is_outdated(report))
         told[report.daemon] = &report;
   std::vector<daemon_sample> out;
@@ -96,7 +96,10 @@ std::vector<daemon_sample> daemon_samples_of(const cluster_figures& now) {
 }
 
 std::size_t rows_of_tick(const history_tick& tick) {
-  return 1 + tick.rows.size() + (tick.run ? tick.run->stages.size() : 0);
+  auto out = 1 + tick.rows.size();
+  for (const auto& run : tick.runs)
+    out += run.stages.size();
+  return out;
 }
 
 } // namespace
@@ -111,9 +114,10 @@ void health_history::take(const cluster_figures& now) {
   made->seq = next_++;
   made->time = now.taken;
   made->rows = daemon_samples_of(now);
-  if (now.run)
-    made->run.emplace(run_sample{now.run->health.run, now.run->health.progress,
-                                 stage_samples_of(now.run->health)});
+  made->runs.reserve(now.runs.size());
+  for (const auto& run : now.runs)
+    made->runs.push_back(
+      {run.health.run, run.health.progress, stage_samples_of(run.health)});
   place added;
   const auto& daemons = now.status.daemons;
   if (!ticks_.empty()

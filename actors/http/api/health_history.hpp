@@ -38,7 +38,7 @@ struct stage_sample {
 };
 static_assert(sizeof(stage_sample) == 20);
 
-/// The run that is on in one second.
+/// A run that is on in one second.
 struct run_sample {
   std::string run;
   std::optional<run_progress> progress; ///< Nothing before the first step.
@@ -52,16 +52,17 @@ struct history_tick {
   /// By name. Ticks share the names as long as they stay the same.
   std::shared_ptr<const std::vector<std::string>> daemons;
   std::vector<daemon_sample> rows; ///< In the order of `daemons`.
-  std::optional<run_sample> run;
+  std::vector<run_sample> runs;    ///< Those that are on.
 };
 
 /// What a coordinator has seen of its daemons and runs in the last hour, a tick
 /// for each second, numbered without gaps. Ticks are never changed, so that
 /// whoever reads them holds nobody up. It takes 24 MiB at the most: a daemon
 /// takes 20 bytes of a tick, a kind of actors 20, and a tick with its run some
-/// 400 without these. So 200 daemons take 4.5 KiB in a second and 16 MiB in an
-/// hour, whatever number of actors they have, and 256 daemons 20 MiB. Of more
-/// daemons it knows less than an hour. Pure: it is told the time.
+/// 400 without these; each other run that is on adds as much. So 200 daemons
+/// take 4.5 KiB in a second and 16 MiB in an hour, whatever number of actors
+/// they have, and 256 daemons 20 MiB. Of more daemons it knows less than an
+/// hour. Pure: it is told the time.
 class health_history {
 public:
   static constexpr std::size_t most_ticks = 3600;

@@ -95,6 +95,14 @@ result<members_update> decode_members_update(const payload& from) {
     from, "the daemons of the cluster");
 }
 
+std::vector<std::string> status_reply::all_running() const {
+  std::vector<std::string> out;
+  if (!running.empty())
+    out.push_back(running);
+  out.insert(out.end(), also_running.begin(), also_running.end());
+  return out;
+}
+
 payload encode(const status_reply& reply) {
   return body_of<schema::StatusReply>(reply);
 }

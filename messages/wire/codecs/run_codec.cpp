@@ -134,6 +134,11 @@ result<void> deployment::check() const {
                 "a deployment without parts, ranks or run, with a daemon that "
                 "it does not list, with keys of some daemons alone, or with "
                 "replicas of some parts alone");
+  if (runs_at_once == 0 || runs_at_once > most_runs_at_once
+      || beside.size() >= runs_at_once)
+    return fail(ec::invalid_data,
+                "a deployment beside {} other runs, where {} may be on at once",
+                beside.size(), runs_at_once);
   return ok();
 }
 

@@ -33,6 +33,24 @@ std::string status_of_run(std::vector<daemon_health> daemons) {
 
 } // namespace
 
+CATCH_TEST_CASE("all runs that are on are shown", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
+    status_reply out;
+    out.coordinator = "a";
+    out.running = "good-1";
+    out.also_running = {"good-3", "good-4"};
+    return encode(out);
+  });
+  CATCH_CHECK_THAT(user.runs("status").output,
+                   contains("running      good-1\n"
+                            "             good-3\n"
+                            "             good-4\n"));
+  CATCH_CHECK(user.asks("status")["also_running"]
+              == std::vector<std::string>{"good-3", "good-4"});
+}
+
 CATCH_TEST_CASE("a run is watched until it is over, though it is queued",
                 "[cluster_commands]") {
   fake_coordinator coordinator;

@@ -92,7 +92,7 @@ cluster_figures told_cluster() {
   out.over = {5, 6, 7};
   out.disk_free = 10;
   out.disk_size = 100;
-  auto& run = out.run.emplace();
+  auto& run = out.runs.emplace_back();
   run.name = "wordnet";
   run.attempt = 2;
   run.started = unix_time{1000};
@@ -122,7 +122,7 @@ daemon_figures told_process() {
   out.process.threads = 8;
   out.memory_bytes = 500;
   out.traffic.bytes_sent = 11;
-  out.share = told_share("a");
+  out.shares = {told_share("a")};
   return out;
 }
 
@@ -310,11 +310,50 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
     text, !contains(R"(credit_limit_batches{daemon="a",actor="sampler"})"));
 }
 
+CATCH_TEST_CASE("where several runs may be on, what is told of one names it",
+                "[prometheus]") {
+  auto cluster = told_cluster();
+  cluster.several = true;
+  cluster.status.also_running = {"r-2"};
+  auto other = cluster.runs.front();
+  other.health.run = "r-2";
+  other.attempt = 5;
+  other.health.progress->step = 77;
+  for (auto& share : other.health.daemons)
+    share.run = "r-2";
+  cluster.runs.push_back(other);
+  const auto text = prometheus_text(&cluster, nullptr, {});
+  families_in(text); // Each once, and no two samples are alike.
+  for (const auto* line :
+       {"graphmill_runs_running 2", R"(graphmill_run_attempt{run="r-2"} 5)",
+        R"(graphmill_run_step{run="r-2"} 77)",
+        R"(graphmill_run_phase{run="r-2",phase="validation"} 1)"}) {
+    CATCH_INFO(line);
+    CATCH_CHECK(has_line(text, line));
+  }
+  for (
+    const auto* part :
+    {R"(graphmill_run_step{run="r-1"} )",
+     R"(graphmill_daemon_memory_bytes{daemon="a",run="r-1"} )",
+     R"(graphmill_daemon_memory_bytes{daemon="a",run="r-2"} )",
+     R"(graphmill_actor_items_total{daemon="a",run="r-2",actor="sampler"} )"})
+    CATCH_CHECK_THAT(text, contains(part));
+  // Of the next second, in which one of them has ended, the same is told.
+  cluster.runs.pop_back();
+  CATCH_CHECK_THAT(prometheus_text(&cluster, nullptr, {}),
+                   contains(R"(graphmill_run_step{run="r-1"} )"));
+  auto process = told_process();
+  process.several = true;
+  CATCH_CHECK_THAT(
+    prometheus_text(nullptr, &process, {}),
+    contains(R"(graphmill_daemon_memory_bytes{daemon="a",run="r-1"} )"));
+}
+
 CATCH_TEST_CASE("numbers that nobody knows are left out", "[prometheus]") {
   auto cluster = told_cluster();
   cluster.disk_size = 0;
-  cluster.run->health.progress->checkpoint_age = -1;
-  cluster.run->health.progress->seconds_left = -1;
+  cluster.runs.front().health.progress->checkpoint_age = -1;
+  cluster.runs.front().health.progress->seconds_left = -1;
   auto families = families_in(prometheus_text(&cluster, nullptr, {}));
   for (const auto* name :
        {"graphmill_runs_disk_free_bytes", "graphmill_runs_disk_size_bytes",
@@ -322,7 +361,7 @@ CATCH_TEST_CASE("numbers that nobody knows are left out", "[prometheus]") {
         "graphmill_run_remaining_seconds", "graphmill_process_info"})
     CATCH_CHECK_FALSE(families.contains(name));
   CATCH_CHECK(families.contains("graphmill_run_epoch"));
-  cluster.run.reset();
+  cluster.runs.clear();
   families = families_in(prometheus_text(&cluster, nullptr, {}));
   CATCH_CHECK_FALSE(families.contains("graphmill_run_epoch"));
   CATCH_CHECK_FALSE(families.contains("graphmill_run_info"));
@@ -331,7 +370,7 @@ CATCH_TEST_CASE("numbers that nobody knows are left out", "[prometheus]") {
 
 CATCH_TEST_CASE("what a daemon tells of itself", "[prometheus]") {
   auto process = told_process();
-  process.share->most_disk_cache_bytes = 0; // Its parts are mapped.
+  process.shares.front().most_disk_cache_bytes = 0; // Its parts are mapped.
   const auto text = prometheus_text(nullptr, &process, {});
   const auto families = families_in(text);
   CATCH_CHECK_FALSE(families.contains("graphmill_daemon_disk_cache_bytes"));
@@ -344,7 +383,8 @@ CATCH_TEST_CASE("what a daemon tells of itself", "[prometheus]") {
 CATCH_TEST_CASE("actors that cannot be told apart are told of once",
                 "[prometheus]") {
   auto process = told_process();
-  process.share->actors.push_back(process.share->actors.front());
+  process.shares.front().actors.push_back(
+    process.shares.front().actors.front());
   const auto text = prometheus_text(nullptr, &process, {});
   families_in(text);
   CATCH_CHECK(

@@ -125,8 +125,8 @@ CATCH_TEST_CASE("what ranks of other daemons say is counted by daemon",
                 "[remote][gradients][health]") {
   rank_daemons daemons{3};
   // Nobody looks for the last one.
-  daemons.flows(0).begin({"daemon-1"});
-  daemons.flows(1).begin({"daemon-0"});
+  daemons.flows(0).begin("r", {"daemon-1"});
+  daemons.flows(1).begin("r", {"daemon-0"});
   placed_group group{daemons, {0, 1, 0, 2}};
   group.start_all();
   group.train(0, 3, 6);

@@ -52,6 +52,8 @@ deployment full_deployment() {
   out.replicas_of_part[0].daemons = {1};
   out.replicas_of_part[2].daemons = {1};
   out.def.placement = {{"b"}, {"b", "a"}};
+  out.beside = {"wordnet-2", "wordnet-3"};
+  out.runs_at_once = 3;
   return out;
 }
 
@@ -176,6 +178,8 @@ CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
   CATCH_CHECK(got.samplers == deployment.samplers);
   CATCH_CHECK(got.daemon_keys == deployment.daemon_keys);
   CATCH_CHECK(got.replicas_of_part == deployment.replicas_of_part);
+  CATCH_CHECK(got.beside == deployment.beside);
+  CATCH_CHECK(got.runs_at_once == deployment.runs_at_once);
   CATCH_CHECK(got.owners_of(0) == std::vector<std::uint16_t>{0, 1});
   CATCH_CHECK(got.owners_of(1) == std::vector<std::uint16_t>{1});
   CATCH_CHECK(got.parts_of(0) == std::vector<part_id>{0, 2});
@@ -307,6 +311,12 @@ CATCH_TEST_CASE("messages that contradict themselves are refused",
   CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
   deployment.daemon_keys.clear();
   CATCH_CHECK(decode_deployment(encode(deployment)));
+  deployment.runs_at_once = 2; // It is beside two others.
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment.runs_at_once = graphmill::deployment::most_runs_at_once + 1;
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment.runs_at_once = 0;
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
   const key_holder daemon{key_role::daemon, "b", "k"};
   CATCH_CHECK(
     value_of(decode_members_update(encode(members_update{{daemon}}))).members

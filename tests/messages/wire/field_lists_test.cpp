@@ -84,7 +84,8 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(name = "b", key = "k")]))");
   CATCH_CHECK(sent<schema::MembersUpdate>(encode(members_update{{holder}}))
               == R"((members = [(role = daemon, name = "b", key = "k")]))");
-  status_reply state{"a", "wordnet", 3, {}, "r", {"q", "p"}, "full", {"s"}};
+  status_reply state{"a",        "wordnet", 3,     {},        "r",
+                     {"q", "p"}, "full",    {"s"}, {"t", "u"}};
   state.daemons.push_back(
     {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5, true});
   CATCH_CHECK(sent<schema::StatusReply>(encode(state))
@@ -93,7 +94,8 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(state = damaged, parts = [1, 2], slots = 4, host = "h", )"
                  R"(note = "why", cudaDevices = 5, chaos = true)], )"
                  R"(running = "r", )"
-                 R"(queued = ["q", "p"], note = "full", standIns = ["s"]))");
+                 R"(queued = ["q", "p"], note = "full", standIns = ["s"], )"
+                 R"(alsoRunning = ["t", "u"]))");
   CATCH_CHECK(sent<schema::PlanReply>(encode(
                 plan_reply{{"a"}, {"b"}, {"c"}, {daemon_names{{"d", "e"}}}}))
               == R"((daemonOfPart = ["a"], daemonOfRank = ["b"], )"

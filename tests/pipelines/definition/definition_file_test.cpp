@@ -102,7 +102,8 @@ faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22,
          sampling_service_delay_ms: 28, sampler_delay_ms: 29,
          feature_service_delay_ms: 30, fetcher_delay_ms: 31,
          batcher_delay_ms: 32, exchange_delay_ms: 33, daemons: [b]}
-placement: {trainers: [b, "a:1"], samplers: [3], owners: 5}
+placement: {trainers: [b, "a:1"], samplers: [3], owners: 5,
+            daemons: [3, b, "a:1"]}
 checkpoint: {every_steps: 23, every_minutes: 24, keep: 25}
 recovery: {wait: 26, attempts: 27}
 labels: genre
@@ -150,7 +151,8 @@ labels: genre
     def.faults
     == definition::faults_section{20, 21, 22, 28, 29, 30, 31, 32, 33, {"b"}});
   CATCH_CHECK(def.placement
-              == definition::placement_section{{"b", "a:1"}, {"3"}, 5});
+              == definition::placement_section{
+                {"b", "a:1"}, {"3"}, 5, {"3", "b", "a:1"}});
   CATCH_CHECK(def.checkpoint == definition::checkpoint_section{23, 24, 25});
   CATCH_CHECK(def.recovery == definition::recovery_section{26, 27});
   CATCH_CHECK(def.labels == "genre");
@@ -288,6 +290,25 @@ CATCH_TEST_CASE("lists of names", "[definition]") {
                        "list, must be a text"});
   CATCH_CHECK(of("[a, b, a]")
               == texts{"x.yaml:2:23: `placement.samplers` names daemon `a` "
+                       "twice"});
+}
+
+CATCH_TEST_CASE("whoever trains or samples is one that the run may use",
+                "[definition]") {
+  const auto of = [](std::string_view placement) {
+    return problems_in(
+      std::string{"dataset: d\nplacement: {"}.append(placement).append("}"));
+  };
+  CATCH_CHECK(of("daemons: [a, b], trainers: [b], samplers: [a]").empty());
+  CATCH_CHECK(of("daemons: [], trainers: [b]").empty());
+  CATCH_CHECK(of("daemons: [a], trainers: [a, b]")
+              == texts{"x.yaml:2:37: `placement.trainers` names daemon `b`, "
+                       "which is not among `placement.daemons`"});
+  CATCH_CHECK(of("samplers: [b], daemons: [a]")
+              == texts{"x.yaml:2:23: `placement.samplers` names daemon `b`, "
+                       "which is not among `placement.daemons`"});
+  CATCH_CHECK(of("daemons: [a, a]")
+              == texts{"x.yaml:2:22: `placement.daemons` names daemon `a` "
                        "twice"});
 }
 

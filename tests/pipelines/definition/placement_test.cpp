@@ -77,6 +77,34 @@ CATCH_TEST_CASE("a part has as many owners as are asked for and offered",
   }
 }
 
+CATCH_TEST_CASE("a run uses no others than the daemons that it may use",
+                "[placement]") {
+  const std::vector offers{offer("a", {0, 1}, 2), offer("b", {0, 1}, 2),
+                           offer("c", {0, 1}, 2)};
+  auto def = with_trainers(3);
+  def.placement.daemons = {"c", "b"};
+  def.placement.owners = 3;
+  const auto got = value_of(place(def, 2, offers));
+  CATCH_REQUIRE(got.daemons.size() == 2);
+  CATCH_CHECK(got.daemons[0].name == "b");
+  CATCH_CHECK(got.daemons[1].name == "c");
+  CATCH_CHECK(got.owners_of(0) == std::vector<std::uint16_t>{0, 1});
+  CATCH_CHECK(got.ranks_of(0).size() + got.ranks_of(1).size() == 3);
+
+  def.placement.daemons = {"a", "elsewhere"}; // Who is away need not come.
+  CATCH_CHECK(error_of(place(def, 2, offers)).message
+              == "`trainer.replicas` asks for 3 trainers, but the daemons of "
+                 "`placement.daemons`, a, elsewhere, take 2: name more of "
+                 "them, or start them with more --slots");
+  def.trainer.replicas = 2;
+  CATCH_CHECK(value_of(place(def, 2, offers)).daemons.size() == 1);
+  def.placement.daemons = {"elsewhere"};
+  CATCH_CHECK(error_of(place(def, 2, offers)).message
+              == "no daemon of `placement.daemons` serves parts 0, 1 of 2: "
+                 "start one with `graphmill node --serve`, or name more of "
+                 "them");
+}
+
 CATCH_TEST_CASE("a run can spare who only serves what others serve, too",
                 "[placement]") {
   // a: sampler, b: trainer, c and d: parts 0 and 1, e: part 2.

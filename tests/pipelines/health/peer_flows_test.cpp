@@ -26,7 +26,7 @@ CATCH_TEST_CASE("flows are added to what gauges tell of a peer",
                 "[pipelines][health]") {
   const peer_flows::clock::time_point begin{1h};
   peer_flows flows;
-  flows.begin({"b", "c", "d"}, begin);
+  flows.begin("r", {"b", "c", "d"}, {}, begin);
   add_to_all(*flows.to("b"));
   ++flows.to("d")->served;
   peer_flow_sampler sampler;
@@ -52,7 +52,7 @@ CATCH_TEST_CASE("flows are told of over a window, and of each attempt anew",
                 "[pipelines][health]") {
   const peer_flows::clock::time_point begin{1h};
   peer_flows flows;
-  flows.begin({"b"}, begin);
+  flows.begin("r", {"b"}, {}, begin);
   peer_flow_sampler sampler;
   const auto rate = [&](peer_flows::clock::time_point now) {
     std::vector<peer_health> peers;
@@ -66,10 +66,32 @@ CATCH_TEST_CASE("flows are told of over a window, and of each attempt anew",
   for (int i = 5; i <= 9; ++i)
     rate(begin + i * 1s);
   CATCH_CHECK(rate(begin + 10s) == 0); // Long ago.
-  flows.begin({"b"}, begin + 20s);
+  flows.begin("r", {"b"}, {}, begin + 20s);
   CATCH_CHECK(rate(begin + 20s) == -1); // No time has gone by.
   flows.to("b")->asked += 30;
   CATCH_CHECK(rate(begin + 23s) == Approx(10));
+}
+
+CATCH_TEST_CASE("what is counted for runs that go on beside another one goes "
+                "on, too",
+                "[pipelines][health]") {
+  const peer_flows::clock::time_point begin{1h};
+  peer_flows flows;
+  flows.begin("r", {"b", "c"}, {}, begin);
+  flows.to("b")->asked += 5;
+  flows.to("c")->asked += 7;
+  flows.begin("s", {"c", "d"}, {"r"}, begin + 1s);
+  CATCH_CHECK(flows.to("b")->asked == 5);
+  CATCH_CHECK(flows.to("c")->asked == 7);
+  CATCH_CHECK(flows.to("d")->asked == 0);
+  CATCH_CHECK(flows.read(begin + 2s).begun == begin);
+  flows.begin("t", {"d"}, {"s"}, begin + 3s); // The first one is over.
+  CATCH_CHECK(flows.to("b") == nullptr);
+  CATCH_CHECK(flows.to("c")->asked == 7);
+  flows.begin("t", {"c"}, {}, begin + 4s); // Nobody goes on.
+  CATCH_CHECK(flows.to("c")->asked == 0);
+  CATCH_CHECK(flows.to("d") == nullptr);
+  CATCH_CHECK(flows.read(begin + 5s).begun == begin + 4s);
 }
 
 CATCH_TEST_CASE("strangers are not counted, and a report is not outgrown",
@@ -81,7 +103,7 @@ CATCH_TEST_CASE("strangers are not counted, and a report is not outgrown",
   for (std::size_t i = 0; i < health_limits::peers + 10; ++i)
     names.push_back(std::to_string(i));
   names.emplace_back(health_limits::text + 1, 'x');
-  flows.begin(names, begin);
+  flows.begin("r", names, {}, begin);
   CATCH_CHECK(flows.to("nobody") == nullptr);
   for (const auto& name : names)
     add_to_all(*flows.to(name));

@@ -88,6 +88,32 @@ CATCH_TEST_CASE("a process may be told to count on less memory than there is",
   CATCH_CHECK(told(9000 * mib, 680 * mib - 1).from_disk);
 }
 
+CATCH_TEST_CASE("runs that are on at once count on equal parts of the memory",
+                "[definition][storage]") {
+  const auto shared = [](std::uint32_t sharers, std::uint64_t memory,
+                         std::uint64_t room) {
+    return decide_storage(some_definition(), some_plan(),
+                          {storage_kind::automatic, 0, memory, sharers},
+                          {400 * mib, 100 * mib}, {room, "a test"});
+  };
+  CATCH_CHECK(!shared(1, 0, 680 * mib).from_disk);
+  CATCH_CHECK(!shared(3, 0, 3 * 680 * mib).from_disk);
+  const auto tight = shared(3, 0, 3 * 680 * mib - 1);
+  CATCH_CHECK(tight.from_disk);
+  CATCH_CHECK(tight.room.bytes == 680 * mib - 1);
+  CATCH_CHECK(sentence(tight).find("a test, shared by 3 runs")
+              != std::string::npos);
+  // All that they take of it together is what one alone could take.
+  CATCH_CHECK(3
+                * (shared(3, 0, 600 * mib).memory.row_cache
+                   + shared(3, 0, 600 * mib).batch_bytes)
+              <= 600 * mib);
+  const auto told = shared(2, 2 * 680 * mib - 2, 90000 * mib);
+  CATCH_CHECK(told.from_disk);
+  CATCH_CHECK(sentence(told).find("--memory allows, shared by 2 runs")
+              != std::string::npos);
+}
+
 CATCH_TEST_CASE("the memory of a run counts the cache of rows from disk",
                 "[definition][storage]") {
   auto plan = some_plan();

@@ -19,7 +19,7 @@ inline constexpr std::size_t queued_of_host = 90;
 /// folder. A thousand edge types have room in it.
 inline constexpr std::size_t definition_bytes = yaml_size_limit;
 
-/// Runs that go on with others, the one that is on included: each has weights
+/// Runs that go on with others, those that are on included: each has weights
 /// and moments in memory until it has begun.
 inline constexpr long resumed = 3;
 

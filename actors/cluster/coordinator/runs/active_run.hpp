@@ -4,6 +4,7 @@
 #include "actors/cluster/coordinator/runs/rendezvous_table.hpp"
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
 #include "actors/cluster/coordinator/runs/run_turn.hpp"
+#include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/history/run_journal.hpp"
 #include "actors/cluster/recovery/run_recovery.hpp"
 #include "messages/base/moments.hpp"
@@ -22,8 +23,13 @@
 
 namespace graphmill {
 
+/// What is looked for of a run's state on daemons (`coordinator_kept.cpp`).
+struct kept_search;
+
 /// A run from its submission to its end.
 struct submitted_run {
+  using clock = std::chrono::steady_clock;
+
   std::string id;
   definition def;
   std::shared_ptr<run_file> file;
@@ -48,6 +54,13 @@ struct submitted_run {
   std::set<std::string> holders{};
   /// Trainers of the last attempt that lost a daemon; 0: of none.
   std::uint32_t trainers_before = 0;
+  /// Its next attempt goes on with fewer of them then.
+  clock::time_point shrink_at{};
+  clock::time_point not_before{}; ///< Its next attempt does not begin before.
+  /// Names of daemons that it was on, which may be about to come back to this
+  /// coordinator. It waits for them until then.
+  std::set<std::string> returning{};
+  clock::time_point return_until{};
   double spent = 0; ///< Seconds of the last attempt, until they are filed.
 
   /// Where the next attempt begins, as far as is known.
@@ -58,6 +71,10 @@ struct submitted_run {
   /// The definition as it is to be placed: with the number of trainers that
   /// `trainer.sizes` has from there on, if it says.
   definition wanted() const;
+
+  /// Whether it was on, and has its place among those that are on until its
+  /// next attempt.
+  bool awaits_attempt() const { return recovery.waits() || !returning.empty(); }
 
   /// `holders` without the coordinator's own, which the history need not name.
   std::vector<std::string> holders_but(const std::string& own) const;
@@ -70,15 +87,15 @@ std::set<std::string> names_of(const placement& where);
 run_standing standing_of(const submitted_run& run,
                          std::vector<std::string> daemons = {});
 
-/// The run that is on, with all that the COORDINATOR keeps of it. What the
+/// A run that is on, with all that the COORDINATOR keeps of it. What the
 /// cluster is doing for the run is known by `turn`.
 struct active_run : submitted_run {
-  using clock = std::chrono::steady_clock;
-
   placement where;
   run_turn turn;
-  std::vector<std::string> members; ///< Daemons with trainers.
-  conductor_actor conductor;        ///< While it is conducted.
+  health_keeper health;
+  std::shared_ptr<kept_search> search; ///< Of its state; null: none is on.
+  std::vector<std::string> members;    ///< Daemons with trainers.
+  conductor_actor conductor;           ///< While it is conducted.
   bool is_unwritten = false; ///< The history has yet to know of the attempt.
   bool is_deployed = false;  ///< Its daemons have been told to prepare.
   bool is_led = false; ///< The conductor is there yet, and may use the files.
@@ -109,15 +126,6 @@ struct active_run : submitted_run {
   rendezvous_table table;
   std::vector<question> questions;
 
-  /// A daemon that has asked to leave. It is answered once the run has ended,
-  /// for until then its weights may be needed.
-  struct farewell {
-    std::string daemon;
-    std::string incarnation;
-    responder reply;
-  };
-  std::vector<farewell> leaving;
-
   /// Trainers of this attempt.
   std::uint32_t trainers() const {
     return static_cast<std::uint32_t>(where.daemon_of_rank.size());
@@ -127,6 +135,13 @@ struct active_run : submitted_run {
 
   /// Whether this is a daemon of the run, and not another one with its name.
   bool is_member(const peer_identity& identity) const;
+
+  /// Whether it is of use to the run still: its share has not ended, as far as
+  /// is known, and the run does not go on without it.
+  bool needs(const std::string& daemon) const {
+    return turn.now() != run_turn::state::filing && uses(daemon)
+           && !turn.does_without(daemon);
+  }
 
   /// Whether the run can go on if this daemon is gone: it only serves parts,
   /// all of them are served by others, too, that are not gone, and its data

@@ -52,6 +52,8 @@ struct hosted_share {
   traffic sent_before;
   std::vector<responder> ending; ///< Answered when the member is gone.
   bool keeping = false; ///< It ends once what its trainers have is kept.
+  /// The coordinator goes on without the run: nothing of it is kept.
+  bool dropped = false;
   std::vector<responder> asked_kept; ///< Answered then.
   data_guard::records records;       ///< Of the data that it has mapped.
 };

@@ -309,7 +309,8 @@ remote_access access_of(const deployment& assignment,
                         const share_surroundings& around,
                         const share_traffic& traffic) {
   if (around.flows)
-    around.flows->begin(others_of(assignment));
+    around.flows->begin(assignment.run, others_of(assignment),
+                        assignment.beside);
   remote_access out;
   link_samplers(assignment, member, stages, around, traffic.wire, out);
   // One for all, so that each learns of an owner that is away from the others.

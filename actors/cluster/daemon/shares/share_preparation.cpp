@@ -65,6 +65,7 @@ result<member_config> open_share(const deployment& assignment,
   auto setup = cluster_setup(assignment.def);
   keep_own_faults(setup.def, assignment.daemons[assignment.you].name);
   setup.storage = from.storage;
+  setup.storage.sharers = assignment.runs_at_once;
   settle_threads(setup.def, share.ranks.size(), from.processors);
   GRAPHMILL_TRY(auto out, prepare_member(setup, graph, share));
   GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));

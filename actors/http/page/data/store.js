@@ -48,7 +48,7 @@ export class Store {
 
   takeStatus(status) {
     if (!status) return;
-    const turns = (of) => JSON.stringify([of?.running, of?.queued]);
+    const turns = (of) => JSON.stringify([of?.running, of?.also_running, of?.queued]);
     if (turns(this.status) !== turns(status)) this.recordsAreOld = true;
     this.status = status;
     if (this.run?.run !== status.running) this.run = null;
@@ -64,9 +64,14 @@ export class Store {
     const began = ([, { fields, rows }]) => rows[0]?.[fields.indexOf("time")] ?? 0;
     for (const [id, { stages = {} }] of Object.entries(runs).sort((a, b) => began(a) - began(b))) {
       addTold(this.runs, id, runs, RUN_FIGURES, MOST_RUNS);
-      this.takeStages(id, stages);
+      if (!this.status?.also_running?.includes(id)) this.takeStages(id, stages);
     }
     this.forget();
+  }
+
+  /** Whether a run is on: the one whose actors are shown, or one beside it. */
+  isOn(id) {
+    return id === this.status?.running || Boolean(this.status?.also_running?.includes(id));
   }
 
   /** Stages of an earlier run make room for those of the latest one. */
@@ -107,7 +112,7 @@ export class Store {
     this.records = new Map(runs.slice(0, MOST_RUNS).map(({ summary, ...record }) =>
       [record.run, { ...record, accuracy: summary?.test_accuracy ?? null }]));
     this.recordsAreOld = runs.some(({ run, state }) =>
-      state === "running" && run !== this.status?.running);
+      state === "running" && !this.isOn(run));
   }
 
   /** What is over for an hour, or of a clock that has been set back since. */

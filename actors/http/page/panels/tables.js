@@ -120,7 +120,7 @@ function runRows(store) {
     for (let i = (series?.length ?? 0) - 1; i >= 0 && Number.isNaN(loss); --i)
       loss = series.column("loss")[i];
     const { started } = record;
-    const ended = record.ended ?? (now ? store.now : NaN);
+    const ended = record.ended ?? (store.isOn(record.run) ? store.now : NaN);
     return { ...record, loss, took: typeof started === "number" ? ended - started : NaN,
       text: now ? howFar(now) : record.message };
   });

@@ -203,6 +203,68 @@ CATCH_TEST_CASE("another attempt at a run waits for the end of the last one",
   value_of(answer_of(daemon.order(member_action::check)));
 }
 
+CATCH_TEST_CASE("a daemon has shares of several runs, which end by themselves",
+                "[agent]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  const auto is_on = [&daemon](const std::string& run) {
+    return answer_of(daemon.order(member_action::check, run)).has_value();
+  };
+  const auto deploy = [&daemon](const std::string& run,
+                                std::vector<std::string> beside,
+                                std::uint32_t generation = 0) {
+    return answer_of(
+      daemon.ask(method::deploy,
+                 daemon.assignment_of(run, std::move(beside), generation)));
+  };
+  value_of(deploy("r-1", {}));
+  value_of(deploy("r-2", {"r-1"}));
+  value_of(deploy("r-3", {"r-1", "r-2"}));
+  CATCH_CHECK((is_on("r-1") && is_on("r-2") && is_on("r-3")));
+  value_of(answer_of(daemon.order(member_action::end, "r-2")));
+  CATCH_CHECK((is_on("r-1") && !is_on("r-2") && is_on("r-3")));
+  // Another attempt ends no share but that of the one before.
+  value_of(deploy("r-1", {"r-3"}, 1));
+  CATCH_CHECK((is_on("r-1") && is_on("r-3")));
+  CATCH_CHECK(deploy("r-1", {"r-3"}, 1).has_error());
+  // What its coordinator does not name any more has lost it.
+  value_of(deploy("r-4", {"r-1"}));
+  CATCH_CHECK((is_on("r-1") && !is_on("r-3") && is_on("r-4")));
+  value_of(deploy("r-5", {}));
+  CATCH_CHECK((!is_on("r-1") && !is_on("r-4") && is_on("r-5")));
+}
+
+CATCH_TEST_CASE("a daemon tells what the actors of each of its shares do",
+                "[agent]") {
+  serving_daemon daemon;
+  daemon.go_on();
+  const auto spans_of = [&daemon](const std::string& run) {
+    return answer_of(
+      daemon.ask(method::spans, encode(trace_request{run, "here", 0, 10})));
+  };
+  for (const auto& [run, beside] :
+       {std::pair{"r-1", std::vector<std::string>{}},
+        std::pair{"r-2", std::vector<std::string>{"r-1"}}})
+    value_of(
+      answer_of(daemon.ask(method::deploy, daemon.assignment_of(run, beside))));
+  for (const auto* run : {"r-1", "r-2"}) {
+    const auto told = value_of(decode_trace_reply(value_of(spans_of(run))));
+    CATCH_CHECK(told.run == run);
+    CATCH_CHECK_FALSE(told.over);
+  }
+  value_of(answer_of(daemon.order(member_action::end, "r-1")));
+  CATCH_CHECK(value_of(decode_trace_reply(value_of(spans_of("r-1")))).over);
+  CATCH_CHECK_FALSE(
+    value_of(decode_trace_reply(value_of(spans_of("r-2")))).over);
+  // The next one takes the place of what is over.
+  value_of(answer_of(
+    daemon.ask(method::deploy, daemon.assignment_of("r-3", {"r-2"}))));
+  CATCH_CHECK(error_of(spans_of("r-1")).message
+              == "daemon \"here\" has no traces of run r-1: it keeps those of "
+                 "its latest runs alone");
+  value_of(spans_of("r-2"));
+}
+
 CATCH_TEST_CASE(
   "an attempt that waits for the last one's end can be called off", "[agent]") {
   serving_daemon daemon;

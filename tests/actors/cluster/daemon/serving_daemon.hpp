@@ -80,9 +80,17 @@ public:
 
   /// Of a run whose only trainer is elsewhere.
   payload assignment(std::uint32_t generation = 0) const {
+    return assignment_of(served_run, {}, generation);
+  }
+
+  /// @param beside As in `deployment`.
+  payload assignment_of(const std::string& run, std::vector<std::string> beside,
+                        std::uint32_t generation = 0) const {
     deployment out;
-    out.run = served_run;
+    out.run = run;
     out.generation = generation;
+    out.beside = std::move(beside);
+    out.runs_at_once = 4;
     out.def =
       parse_definition("dataset: example\nmodel: {kind: rgcn}\n", "test.yaml")
         .value;
@@ -139,8 +147,9 @@ public:
     return answer;
   }
 
-  std::future<result<payload>> order(member_action what) {
-    return ask(method::order, encode(member_request{served_run, what}));
+  std::future<result<payload>> order(member_action what,
+                                     const std::string& run = served_run) {
+    return ask(method::order, encode(member_request{run, what}));
   }
 
   /// The RUN RELAY of the share, once that is ready.

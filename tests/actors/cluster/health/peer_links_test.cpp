@@ -13,7 +13,7 @@ CATCH_TEST_CASE("peers are told of with how their connections are",
                 "[cluster][health]") {
   const std::chrono::steady_clock::time_point now{1h};
   peer_flows run;
-  run.begin({"b", "c", "d", "e"}, now);
+  run.begin("r", {"b", "c", "d", "e"}, {}, now);
   std::vector<peer_health> peers(1);
   peers[0].name = "b";
   add_links(peers,
@@ -56,7 +56,7 @@ CATCH_TEST_CASE("no more peers are told of than a report has room for",
     links.push_back({names.back(), link_state::lost, {}, "gone"});
   }
   peer_flows run;
-  run.begin(names);
+  run.begin("r", names);
   std::vector<peer_health> peers;
   add_links(peers, links, run, peer_flows::clock::now());
   CATCH_CHECK(peers.size() == health_limits::peers);

@@ -112,14 +112,14 @@ CATCH_TEST_CASE("an hour of 200 daemons with 50 actors each has a bound",
   event_ring events;
   cluster_figures figures;
   figures.status.daemons = hour_statuses(names);
-  figures.run.emplace();
+  figures.runs.emplace_back();
   for (int second = 0; second < hour_seconds + 100; ++second) {
     const auto now = hour_began + std::chrono::seconds{second};
     if (second % seconds_a_report == 0)
       for (const auto& name : names)
         keeper.take(hour_report(name, second), now);
     if (second % seconds_a_question == 0)
-      figures.run->health = keeper.tell({}, now);
+      figures.runs.front().health = keeper.tell({}, now);
     figures.taken = unix_time{1000 * std::int64_t{second}};
     history.take(figures);
     events.add({.text = fmt::format("event {}", second)});

@@ -117,7 +117,7 @@ CATCH_TEST_CASE("a position without a validation travels as such",
   CATCH_CHECK(position_in(wire_form(bad, {})) == bad);
 }
 
-CATCH_TEST_CASE("a daemon keeps the state of one run, for a while",
+CATCH_TEST_CASE("a daemon keeps the state of each run, for a while",
                 "[recovery]") {
   kept_state kept;
   CATCH_CHECK_FALSE(kept.of("r").kept);
@@ -128,15 +128,26 @@ CATCH_TEST_CASE("a daemon keeps the state of one run, for a while",
   CATCH_CHECK(kept.of("another").tensors.empty());
   CATCH_CHECK_FALSE(kept.piece({"another", 0, 0, 1}));
   kept.keep(some_content("next"), start + 2min);
-  CATCH_CHECK_FALSE(kept.of("r").kept);
+  CATCH_CHECK(kept.of("r").kept);
+  CATCH_CHECK(kept.piece({"r", 0, 0, 1}));
   CATCH_CHECK(kept.of("next").kept);
+  kept.keep_only({"next", "unknown"}); // Of those that go on.
+  CATCH_CHECK_FALSE(kept.of("r").kept);
+  CATCH_CHECK_FALSE(kept.piece({"r", 0, 0, 1}));
+  CATCH_CHECK(kept.of("next").kept);
+  kept.keep(some_content(), start + 1min);
   kept.look(start + 2min - 1s);
+  CATCH_CHECK_FALSE(kept.of("r").kept);
   CATCH_CHECK(kept.of("next").kept);
   kept.look(start + 2min);
   CATCH_CHECK_FALSE(kept.of("next").kept);
   kept.keep(some_content(), start + 1min);
-  kept.forget();
+  kept.keep(some_content("next"), start + 1min);
+  kept.forget("r");
   CATCH_CHECK_FALSE(kept.of("r").kept);
+  CATCH_CHECK(kept.of("next").kept);
+  kept.keep_only({});
+  CATCH_CHECK_FALSE(kept.of("next").kept);
 }
 
 CATCH_TEST_CASE("pieces that are not there are refused", "[recovery]") {

@@ -85,7 +85,7 @@ cluster_figures figures_of_run(std::int64_t time) {
   out.status.coordinator = "a";
   out.status.running = "r";
   out.status.daemons[0].parts = {0};
-  auto& run = out.run.emplace();
+  auto& run = out.runs.emplace_back();
   run.health.run = "r";
   auto& progress = run.health.progress.emplace();
   progress.epoch = 1;
@@ -141,12 +141,13 @@ CATCH_TEST_CASE("the API tells of a run, whatever its state", "[api]") {
   CATCH_CHECK(run["progress"]["step"] == 12);
   CATCH_CHECK(run["progress"]["loss"].is_null());
   CATCH_CHECK(run["daemons"][0]["actors"][0]["kind"] == "sampler");
-  CATCH_CHECK(run == json::parse(run_status_json(figures.run->health).dump()));
+  CATCH_CHECK(
+    run == json::parse(run_status_json(figures.runs.front().health).dump()));
   // Made once of the same figures, however many ask.
   const auto body = api.get("/api/runs/r").body;
   CATCH_CHECK(api.get("/api/runs/r").body == body);
   auto later = figures;
-  later.run->health.progress->step = 13;
+  later.runs.front().health.progress->step = 13;
   api.leave(later);
   CATCH_CHECK(api.read("/api/runs/r")["progress"]["step"] == 13);
   const auto runs = api.read("/api/runs");
@@ -205,7 +206,7 @@ CATCH_TEST_CASE("the API tells history and events by rows", "[api]") {
 CATCH_TEST_CASE("a figure that cannot be is not known", "[api]") {
   told_api api;
   auto figures = figures_of_run(1000);
-  auto& told = figures.run->health.daemons[0];
+  auto& told = figures.runs.front().health.daemons[0];
   told.cores = std::numeric_limits<double>::quiet_NaN();
   told.memory_bytes = std::numeric_limits<std::uint64_t>::max();
   told.sent_per_second = std::numeric_limits<double>::infinity();

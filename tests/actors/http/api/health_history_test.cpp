@@ -42,7 +42,7 @@ std::vector<std::string> many_names(int count) {
 cluster_figures figures_of_actors(int daemons, int actors_of_each) {
   const auto names = many_names(daemons);
   auto out = figures_at(0, names);
-  auto& run = out.run.emplace();
+  auto& run = out.runs.emplace_back();
   run.health.run = "20261123-070000";
   std::vector<actor_health> actors;
   for (int a = 0; a < actors_of_each; ++a)
@@ -90,7 +90,7 @@ CATCH_TEST_CASE("what a second of a history has", "[health_history]") {
   health_history history;
   auto figures = figures_at(1000, {"a", "b", "c"});
   figures.status.daemons[1].state = daemon_state::lost;
-  auto& run = figures.run.emplace();
+  auto& run = figures.runs.emplace_back();
   run.health.run = "r-1";
   run.health.progress.emplace().step = 7;
   run.health.daemons = {
@@ -113,11 +113,11 @@ CATCH_TEST_CASE("what a second of a history has", "[health_history]") {
   CATCH_CHECK(tick.rows[1].state == daemon_state::lost);
   CATCH_CHECK(std::isnan(tick.rows[2].cores));
   CATCH_CHECK(tick.rows[2].state == daemon_state::ready);
-  CATCH_REQUIRE(tick.run.has_value());
-  CATCH_CHECK(tick.run->run == "r-1");
-  CATCH_CHECK(tick.run->progress->step == 7);
+  CATCH_REQUIRE(tick.runs.size() == 1);
+  CATCH_CHECK(tick.runs.front().run == "r-1");
+  CATCH_CHECK(tick.runs.front().progress->step == 7);
   // By kind: of four samplers one is busy for a half, three for a quarter.
-  const auto& stages = tick.run->stages;
+  const auto& stages = tick.runs.front().stages;
   CATCH_REQUIRE(stages.size() == 2);
   CATCH_CHECK(stages[0].kind == actor_kind::sampler);
   CATCH_CHECK(stages[0].busy == 0.3125F);
