@@ -1,5 +1,8 @@
 #include "actors/http/http_requests.hpp"
 
+#include <boost/beast/core/string.hpp>
+
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -29,6 +32,28 @@ std::optional<std::string> http_field(const http::fields& in, Name name) {
   return http_text_of(found.first->value());
 }
 
+/// What a request is for.
+struct http_target {
+  std::optional<std::string> authority; ///< If it is named here.
+  std::string rest;                     ///< Path and query.
+};
+
+/// As a proxy is asked, by the whole address (RFC 9112, 3.2.2): everybody has
+/// to understand that.
+http_target target_of(const http::request_header<>& request) {
+  static constexpr boost::beast::string_view scheme{"http://"};
+  http_target out{.authority = {}, .rest = http_text_of(request.target())};
+  if (!boost::beast::iequals(out.rest.substr(0, scheme.size()), scheme))
+    return out;
+  out.rest.erase(0, scheme.size());
+  const auto end = std::min(out.rest.find_first_of("/?"), out.rest.size());
+  out.authority = out.rest.substr(0, end);
+  out.rest.erase(0, end);
+  if (!out.rest.starts_with('/'))
+    out.rest.insert(0, 1, '/');
+  return out;
+}
+
 } // namespace
 
 void limit_head(http_head_parser& parser, boost::beast::flat_buffer& input,
@@ -42,6 +67,10 @@ http_head http_head_in(const http::request_header<>& request, bool has_body) {
   http_head out;
   out.method = http_text_of(request.method_string());
   out.host = http_field(request, http::field::host);
+  // What the target says is right, and the header nothing but needed.
+  if (auto named = target_of(request).authority;
+      named && out.host && !out.host->empty())
+    out.host = std::move(named);
   out.authorization = http_field(request, http::field::authorization);
   out.action_token = http_field(request, "Graphmill-Token");
   out.origin = http_field(request, http::field::origin);
@@ -54,7 +83,7 @@ http_request http_request_in(const http::request_header<>& request,
                              std::string from) {
   http_request out;
   out.from = std::move(from);
-  out.path = http_text_of(request.target());
+  out.path = target_of(request).rest;
   if (const auto mark = out.path.find('?'); mark != std::string::npos) {
     out.query = out.path.substr(mark + 1);
     out.path.erase(mark);

@@ -9,7 +9,9 @@
 #include "messages/base/printable.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,16 +28,42 @@ using feed_ptr = std::shared_ptr<const cluster_feed>;
 
 const std::string runs_path = "/api/runs/"; ///< With the id of a run behind it.
 
-/// A page of what comes after a number; all of it without one.
-template <class Make>
-http_page page_since(Make make) {
-  return [make = std::move(make)](const http_request& asked) {
+/// Pages of what comes after a number; all of it without one. Whoever opens the
+/// web page reads an hour so, and that takes some 35 ms to write: each is
+/// written once for as long as the feed stands where it did, however many ask.
+/// Used by the server's thread alone.
+class pages_since {
+public:
+  using maker = std::function<nlohmann::json(std::uint64_t since)>;
+
+  pages_since(feed_ptr feed, maker make)
+    : feed_(std::move(feed)), make_(std::move(make)) {}
+
+  http_answer answer(const http_request& asked) {
     const auto since = number_in(asked.query, "since");
     if (!since)
       return http_sentence(400, "since= is no whole number");
-    return api_answer(make(*since));
-  };
-}
+    const auto now = feed_->now();
+    if (now != at_ || made_.size() >= most_kept) {
+      made_.clear();
+      at_ = now;
+    }
+    auto& body = made_[*since];
+    if (!body)
+      body = api_body(make_(*since));
+    return api_answer(body);
+  }
+
+private:
+  /// They have up to a MiB or two each.
+  static constexpr std::size_t most_kept = 8;
+
+  feed_ptr feed_;
+  maker make_;
+  cluster_feed::position at_; ///< Where the feed stood for `made_`,
+  std::map<std::uint64_t, std::shared_ptr<const std::string>>
+    made_; ///< by what was asked for.
+};
 
 http_answer status_page(const metrics_board& board) {
   const auto now = board.of_cluster();
@@ -201,11 +229,18 @@ void add_api(http_server::options& to, const board_ptr& board,
                           const http_request& asked) {
     return pages->make(asked.path.substr(runs_path.size()));
   };
-  to.pages["/api/history"] = page_since([feed](std::uint64_t since) {
+  const auto add_since = [&to, &feed](const char* path,
+                                      pages_since::maker make) {
+    to.pages[path] =
+      [pages = std::make_shared<pages_since>(feed, std::move(make))](
+        const http_request& asked) { return pages->answer(asked); };
+  };
+  add_since("/api/history", [feed](std::uint64_t since) {
     return history_json(feed->history(since, most_history_rows));
   });
-  to.pages["/api/events"] = page_since(
-    [feed](std::uint64_t since) { return events_json(feed->events(since)); });
+  add_since("/api/events", [feed](std::uint64_t since) {
+    return events_json(feed->events(since));
+  });
   to.pages["/api/logs"] = [logs](const http_request& asked) {
     return log_page(*logs, asked.query);
   };

@@ -75,6 +75,12 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
     {"GET /page HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400},
     {"GET /page HTTP/1.1\r\nHost: rebound.example.org\r\n\r\n", 421},
     {"GET /page HTTP/1.1\r\nHost: 127.example.org\r\n\r\n", 421},
+    {"GET http://rebound.example.org/page HTTP/1.1\r\nHost: localhost\r\n"
+     "\r\n",
+     421},
+    {"GET http:///page HTTP/1.1\r\nHost: localhost\r\n\r\n", 421},
+    {"GET http://localhost/page HTTP/1.1\r\n\r\n", 400},
+    {"GET ftp://localhost/page HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
     {"POST /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
      405},
     {"GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
@@ -326,4 +332,25 @@ CATCH_TEST_CASE("a page of all paths below its own", "[http_server]") {
     CATCH_INFO(path);
     CATCH_CHECK(ask(path).status == 404);
   }
+}
+
+CATCH_TEST_CASE("a page may be asked for by its whole address",
+                "[http_server]") {
+  auto options = options_with_page();
+  options.pages["/"] = [](const http_request& asked) {
+    return http_sentence(200, asked.path + " " + asked.query);
+  };
+  const auto server = started(std::move(options));
+  raw_client client{*server};
+  const auto ask = [&client](const std::string& target) {
+    return client.ask("GET " + target
+                      + " HTTP/1.1\r\nHost: rebound.example.org\r\n\r\n");
+  };
+  CATCH_CHECK(ask("http://localhost:80/page").body
+              == ask("HTTP://[::1]/page").body);
+  CATCH_CHECK(ask("http://localhost/page").status == 200);
+  CATCH_CHECK(ask("http://127.0.0.1").body == "/ \n");
+  CATCH_CHECK(ask("http://127.0.0.1/?x=/y").body == "/ x=/y\n");
+  CATCH_CHECK(ask("http://127.0.0.1?x=http://y").body == "/ x=http://y\n");
+  CATCH_CHECK(ask("/?x=http://localhost/").status == 421);
 }

@@ -203,6 +203,25 @@ CATCH_TEST_CASE("the API tells history and events by rows", "[api]") {
   }
 }
 
+CATCH_TEST_CASE("history is written once, however many read it", "[api]") {
+  told_api api;
+  api.leave(figures_at(1'000, {"a"}));
+  auto time = 1'000;
+  for (const auto* path : {"/api/history", "/api/events"}) {
+    CATCH_INFO(path);
+    const auto first = api.get(path).body;
+    CATCH_CHECK(api.get(path, "since=0").body == first);
+    CATCH_CHECK(api.get(path, "since=101").body != first);
+    // However many others are asked for.
+    for (auto since = 1; since < 1000; ++since)
+      api.get(path, fmt::format("since={}", since));
+    CATCH_CHECK(*api.get(path).body == *first);
+    api.leave(figures_at(time += 1'000, {"a"}));
+    CATCH_CHECK(api.get(path).body != first);
+  }
+  CATCH_CHECK(api.read("/api/history")["daemons"]["a"]["rows"].size() == 3);
+}
+
 CATCH_TEST_CASE("a figure that cannot be is not known", "[api]") {
   told_api api;
   auto figures = figures_of_run(1000);
