@@ -154,7 +154,8 @@ private:
     if (result.output && config_.observer.on_output)
       config_.observer.on_output(result);
     if (config_.observer.on_step)
-      config_.observer.on_step(now_->request(), now_->steps_done());
+      config_.observer.on_step(now_->request(), now_->steps_done(),
+                               result.metrics);
     if (now_->complete())
       end_phase();
     else if (key.phase == phase::train && key.rank == 0

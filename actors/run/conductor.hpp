@@ -58,7 +58,9 @@ struct run_observer {
   std::function<void(const phase_request&)> on_begin;
   /// A rank's part of a step. @param done Steps that all ranks have done, the
   /// average of theirs rounded down.
-  std::function<void(const phase_request&, std::int64_t done)> on_step;
+  std::function<void(const phase_request&, std::int64_t done,
+                     const batch_metrics& part)>
+    on_step;
   std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
   std::function<void(const step_result&)> on_output;
   /// A rank's part of a step; called with `train.record_steps`. Errors end the

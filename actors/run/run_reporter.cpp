@@ -107,9 +107,8 @@ nlohmann::json step_json(const step_result& done) {
 
 run_observer run_reporter::observer() {
   run_observer out;
-  out.on_step = [this](const phase_request& work, std::int64_t done) {
-    on_step(work, done);
-  };
+  out.on_step = [this](const phase_request& work, std::int64_t done,
+                       const batch_metrics&) { on_step(work, done); };
   out.on_phase = [this](const phase_result& done) { return on_phase(done); };
   out.on_record = [this](const step_result& done) { return on_record(done); };
   return out;

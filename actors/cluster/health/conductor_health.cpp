@@ -30,11 +30,12 @@ void conductor_health::observe(const std::shared_ptr<conductor_health>& health,
       inner(work);
   };
   by.on_step = [health, inner = std::move(by.on_step)](
-                 const phase_request& work, std::int64_t done) {
+                 const phase_request& work, std::int64_t done,
+                 const batch_metrics& part) {
     health->gauge_.works_on(place_of(work, done));
     health->gauge_.made(0);
     if (inner)
-      inner(work, done);
+      inner(work, done, part);
   };
   by.on_phase = [health, inner = std::move(by.on_phase)](
                   const phase_result& done) -> result<void> {

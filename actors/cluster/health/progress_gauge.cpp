@@ -3,6 +3,7 @@
 #include "pipelines/definition/measured_seeds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace graphmill {
@@ -26,7 +27,8 @@ progress_gauge::progress_gauge(const definition& def, std::int64_t train_seeds,
   : now_(std::move(now)), work_(work_without_training(def)),
     epochs_(static_cast<std::int32_t>(def.train.epochs)),
     train_batch_(def.train.batch_size), train_seeds_(train_seeds),
-    max_steps_(def.train.max_steps), loss_(before.loss),
+    max_steps_(def.train.max_steps), first_epoch_(std::isnan(before.loss)),
+    loss_(before.loss),
     checkpoint_(
       before.checkpoint ? before.checkpoint->time_since_epoch().count() : 0) {}
 
@@ -38,16 +40,20 @@ void progress_gauge::observe(const std::shared_ptr<progress_gauge>& gauge,
     if (inner)
       inner(work);
   };
-  by.on_step = [gauge, inner = std::move(by.on_step)](const phase_request& work,
-                                                      std::int64_t done) {
+  by.on_step = [gauge, inner = std::move(by.on_step)](
+                 const phase_request& work, std::int64_t done,
+                 const batch_metrics& part) {
     gauge->on_step(work, done);
+    gauge->add_loss(work, part);
     if (inner)
-      inner(work, done);
+      inner(work, done, part);
   };
   by.on_phase = [gauge, inner = std::move(by.on_phase)](
                   const phase_result& done) -> result<void> {
-    if (done.phase == phase::train)
+    if (done.phase == phase::train) {
       gauge->loss_ = done.metrics.loss();
+      gauge->first_epoch_ = false;
+    }
     return inner ? inner(done) : ok();
   };
 }
@@ -64,6 +70,7 @@ void progress_gauge::on_begin(const phase_request& work) {
   steps_ = work.steps;
   if (work.phase == phase::train) {
     rate_ = work.learning_rate;
+    sums_ = {};
     left_at_begin_ = steps_from(work);
     left_ = left_at_begin_;
   } else if (work.phase == phase::test) {
@@ -98,6 +105,17 @@ void progress_gauge::on_step(const phase_request& work, std::int64_t done) {
     return;
   steps_pace_ = double(done - work.first) / seconds;
   seeds_pace_ = double(seeds_until(done) - seeds_until(work.first)) / seconds;
+}
+
+/// An epoch may take hours, and whoever begins to train wants to see that it
+/// learns: the first one is told of as it goes on.
+void progress_gauge::add_loss(const phase_request& work,
+                              const batch_metrics& part) {
+  if (!first_epoch_ || work.phase != phase::train)
+    return;
+  sums_ += part;
+  if (sums_.seeds > 0)
+    loss_ = sums_.loss();
 }
 
 /// The last step of an epoch is smaller, if batches do not fit in.

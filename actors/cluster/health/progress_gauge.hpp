@@ -52,6 +52,7 @@ public:
 private:
   void on_begin(const phase_request& work);
   void on_step(const phase_request& work, std::int64_t done);
+  void add_loss(const phase_request& work, const batch_metrics& part);
   std::int64_t seeds_until(std::int64_t step) const;
   std::int64_t steps_from(const phase_request& work) const;
   bool stands_still(clock::time_point now) const;
@@ -64,6 +65,8 @@ private:
   const std::int64_t max_steps_; ///< Of the run; 0: no limit.
   clock::time_point since_{};    ///< When the phase began.
   std::int64_t left_at_begin_ = 0;
+  bool first_epoch_;   ///< None is over yet.
+  batch_metrics sums_; ///< Of the epoch that is on, while it is the first.
   std::atomic<bool> begun_{false};
   std::atomic<phase> phase_{phase::train};
   std::atomic<std::int32_t> epoch_{-1};

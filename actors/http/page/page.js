@@ -64,7 +64,7 @@ function progressFigures({ run, attempt, trainers, progress: at }) {
     ["epoch", at.work ? "none" : `${at.epoch + 1} of ${at.epochs}`],
     ["step", `${exact(at.step)} of ${exact(at.steps)}`],
     ["seeds in a second", number(at.seeds_per_second)],
-    ["loss of the last epoch", decimal(at.loss)],
+    ["loss", decimal(at.loss)],
     ["learning rate", threePlaces(at.learning_rate)],
     ["time left", seconds(at.seconds_left)],
     ["last checkpoint", at.checkpoint_age < 0 ? "none yet" : `${seconds(at.checkpoint_age)} ago`],

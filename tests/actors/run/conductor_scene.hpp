@@ -174,7 +174,8 @@ struct conductor_scene {
   run_outcome run_ten_steps(std::function<void(const conductor_actor&)> lead) {
     std::promise<void> stepped;
     std::atomic<int> steps{0};
-    observer.on_step = [&](const phase_request&, std::int64_t) {
+    observer.on_step = [&](const phase_request&, std::int64_t,
+                           const batch_metrics&) {
       if (++steps == 10)
         stepped.set_value();
     };

@@ -34,7 +34,8 @@ CATCH_TEST_CASE("caches are filled before the first phase",
   conductor_scene f;
   f.fill(fake_filler::way::fill);
   std::atomic<int> too_early{0};
-  f.observer.on_step = [&](const phase_request&, std::int64_t) {
+  f.observer.on_step = [&](const phase_request&, std::int64_t,
+                           const batch_metrics&) {
     too_early += *f.filled ? 0 : 1;
   };
   std::vector<std::size_t> told;

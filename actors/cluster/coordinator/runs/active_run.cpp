@@ -310,15 +310,15 @@ run_observer observer_of(const submitted_run& run,
   };
   // The observer is called by one actor, so it may have a state.
   auto last = std::make_shared<active_run::clock::time_point>();
-  out.on_step = [id = run.id, coordinator, last,
-                 work = work_without_training(run.def)](
-                  const phase_request& request, std::int64_t done) {
-    const auto now = active_run::clock::now();
-    if (done != request.steps && now - *last < timeouts::progress)
-      return;
-    *last = now;
-    post(coordinator, run_news_came{id, news_of(request, done, work)});
-  };
+  out.on_step =
+    [id = run.id, coordinator, last, work = work_without_training(run.def)](
+      const phase_request& request, std::int64_t done, const batch_metrics&) {
+      const auto now = active_run::clock::now();
+      if (done != request.steps && now - *last < timeouts::progress)
+        return;
+      *last = now;
+      post(coordinator, run_news_came{id, news_of(request, done, work)});
+    };
   out.on_phase = [id = run.id, coordinator, file = run.file,
                   inner](const phase_result& done) -> result<void> {
     run_news news;

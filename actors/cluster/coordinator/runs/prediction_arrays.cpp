@@ -52,9 +52,10 @@ void prediction_arrays::observe(const std::shared_ptr<prediction_arrays>& self,
       inner(whole(piece));
   };
   by.on_step = [whole, inner = std::move(by.on_step)](
-                 const phase_request& piece, std::int64_t done) {
+                 const phase_request& piece, std::int64_t done,
+                 const batch_metrics& part) {
     if (inner)
-      inner(whole(piece), done);
+      inner(whole(piece), done, part);
   };
   by.on_output = [self](const step_result& told) {
     if (self->failure_ || !told.original_seeds)

@@ -176,14 +176,15 @@ CATCH_TEST_CASE("a conductor has predictions written",
     std::make_shared<prediction_arrays>(folder.path(), ten_nodes);
   std::vector<std::pair<std::int64_t, std::int64_t>> progress;
   run_observer observer;
-  observer.on_step = [&progress](const phase_request& pass, std::int64_t done) {
+  observer.on_step = [&progress](const phase_request& pass, std::int64_t done,
+                                 const batch_metrics&) {
     progress.emplace_back(done, pass.steps);
   };
   prediction_arrays::observe(arrays, observer);
   phase_request piece;
   piece.steps = 2;
   observer.on_begin(piece);
-  observer.on_step(piece, 1);
+  observer.on_step(piece, 1, {});
   CATCH_CHECK(progress == decltype(progress){{1, 3}}); // Of the whole pass.
   const auto tell_all = [&observer](std::int64_t shifted) {
     for (const auto& told : all_told()) {

@@ -88,7 +88,7 @@ CATCH_TEST_CASE("a run of which a daemon is silent has no pace",
   work.steps = 7;
   told.on_begin(work);
   at += 1s;
-  told.on_step(work, 7);
+  told.on_step(work, 7, {});
   work.phase = phase::validation; // In which it is lost.
   told.on_begin(work);
   const auto pace = [&](auto after) {
@@ -177,7 +177,8 @@ CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
   auto keeper = led_keeper();
   run_observer told;
   std::vector<std::string> heard;
-  told.on_step = [&heard](const phase_request&, std::int64_t) {
+  told.on_step = [&heard](const phase_request&, std::int64_t,
+                          const batch_metrics&) {
     heard.emplace_back("step");
   };
   told.on_phase = [&heard](const phase_result&) -> result<void> {
@@ -203,7 +204,7 @@ CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
   work.epoch = 3;
   work.first = 2;
   told.on_begin(work);
-  told.on_step(work, 5);
+  told.on_step(work, 5, {});
   auto now = told_of();
   CATCH_CHECK((now.state == actor_state::waiting));
   CATCH_CHECK(now.why == "for the members of the run");

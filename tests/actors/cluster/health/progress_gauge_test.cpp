@@ -38,7 +38,8 @@ CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   run_observer told;
   int begins = 0, steps = 0, phases = 0, checkpoints = 0;
   told.on_begin = [&begins](const phase_request&) { ++begins; };
-  told.on_step = [&steps](const phase_request&, std::int64_t) { ++steps; };
+  told.on_step = [&steps](const phase_request&, std::int64_t,
+                          const batch_metrics&) { ++steps; };
   told.on_phase = [&phases](const phase_result&) -> result<void> {
     if (++phases > 1)
       return fail(ec::io, "no more");
@@ -55,7 +56,7 @@ CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   work.steps = 8;
   work.learning_rate = 0.5;
   told.on_begin(work);
-  told.on_step(work, 4);
+  told.on_step(work, 4, {});
   auto now = read();
   CATCH_REQUIRE(now);
   CATCH_CHECK((now->phase == phase::train));
@@ -67,9 +68,17 @@ CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   CATCH_CHECK(now->learning_rate == 0.5);
   CATCH_CHECK(std::isnan(now->loss));
   CATCH_CHECK(now->checkpoint_age == -1);
+  // The first epoch is told of as it goes on, by all ranks.
+  told.on_step(work, 4, {8.0, 1, 4});
+  told.on_step(work, 5, {1.0, 1, 2});
+  CATCH_CHECK(read()->loss == 1.5);
   phase_result done;
   done.metrics = {3.0, 1, 4};
   value_of(told.on_phase(done));
+  CATCH_CHECK(read()->loss == 0.75);
+  ++work.epoch;
+  told.on_begin(work);
+  told.on_step(work, 1, {8.0, 1, 4});
   CATCH_CHECK(read()->loss == 0.75);
   // The loss is that of training, and what others say of a phase counts.
   done.phase = phase::validation;
@@ -81,8 +90,8 @@ CATCH_TEST_CASE("a gauge tells how far a run is", "[cluster][health]") {
   CATCH_CHECK(read()->checkpoint_age == -1);
   gauge->wrote_checkpoint();
   CATCH_CHECK(read()->checkpoint_age >= 10);
-  CATCH_CHECK(begins == 1);
-  CATCH_CHECK(steps == 1);
+  CATCH_CHECK(begins == 2);
+  CATCH_CHECK(steps == 4);
   CATCH_CHECK(phases == 2);
   CATCH_CHECK(checkpoints == 1);
 }
@@ -140,28 +149,28 @@ CATCH_TEST_CASE("the pace is that of steps which all ranks have done",
   // Two trainers: the first one tells of half a step.
   for (const auto done : {1, 2, 3}) {
     f.at += 1s;
-    f.told.on_step(work, done - 1);
+    f.told.on_step(work, done - 1, {});
     if (done == 1)
       CATCH_CHECK(f.pace() == pace{0, -1});
     f.at += 1s;
-    f.told.on_step(work, done);
+    f.told.on_step(work, done, {});
     // 10 seeds in 2 s; the rest of 7 steps, and 14 of two more epochs.
     CATCH_CHECK(f.pace() == pace{5, 2 * (7 - done + 14)});
   }
   // The last step has 5 seeds.
   f.at += 8s;
-  f.told.on_step(work, 7);
+  f.told.on_step(work, 7, {});
   CATCH_CHECK(f.pace() == pace{65.0 / 14, 28});
 
   // It stays while others are evaluated, and until there is a new one.
   work = f.begin(phase::validation, 0, 1);
-  f.told.on_step(work, 0);
-  f.told.on_step(work, 1);
+  f.told.on_step(work, 0, {});
+  f.told.on_step(work, 1, {});
   CATCH_CHECK(f.pace() == pace{65.0 / 14, 28});
   work = f.begin(phase::train, 1, 7);
   CATCH_CHECK(f.pace() == pace{65.0 / 14, 28});
   f.at += 1s;
-  f.told.on_step(work, 1);
+  f.told.on_step(work, 1, {});
   CATCH_CHECK(f.pace() == pace{10, 13});
   f.begin(phase::test, 2, 1);
   CATCH_CHECK(f.pace() == pace{10, 0});
@@ -175,7 +184,7 @@ CATCH_TEST_CASE("an attempt has the pace of its own steps, and what is left of "
   f.at += 7s;
   const auto work = f.begin(phase::train, 2, 7, 5);
   f.at += 2s;
-  f.told.on_step(work, 6);
+  f.told.on_step(work, 6, {});
   CATCH_CHECK(f.pace() == std::pair{5.0, 2.0});
   const auto now = f.gauge->read(progress_gauge::clock::time_point{f.at});
   CATCH_CHECK(now->step == 6);
@@ -191,7 +200,7 @@ CATCH_TEST_CASE("the time left is that to the end of the run",
     timed_gauge f{{}, 10};
     auto work = f.begin(phase::train, 0, 7);
     f.at += 1s;
-    f.told.on_step(work, 1);
+    f.told.on_step(work, 1, {});
     CATCH_CHECK(f.pace() == pace{10, 9});
     work = f.begin(phase::validation, 0, 1);
     CATCH_CHECK(f.pace() == pace{10, 9}); // As it was told last.
@@ -201,14 +210,14 @@ CATCH_TEST_CASE("the time left is that to the end of the run",
     work.from.train_steps = 7;
     f.told.on_begin(work);
     f.at += 2s;
-    f.told.on_step(work, 1);
+    f.told.on_step(work, 1, {});
     CATCH_CHECK(f.pace() == pace{5, 4});
   }
   // It pauses after 4 steps of its first epoch, for other trainers.
   timed_gauge f;
   const auto work = f.begin(phase::train, 0, 4);
   f.at += 4s;
-  f.told.on_step(work, 4);
+  f.told.on_step(work, 4, {});
   CATCH_CHECK(f.pace() == pace{10, 17});
 }
 
@@ -221,7 +230,7 @@ CATCH_TEST_CASE("nobody has to take checkpoints for progress",
   progress_gauge::observe(gauge, told);
   CATCH_CHECK_FALSE(told.on_checkpoint);
   told.on_begin({});
-  told.on_step({}, 1);
+  told.on_step({}, 1, {});
   value_of(told.on_phase({}));
   CATCH_CHECK(gauge->read(progress_gauge::clock::now()));
 }
@@ -232,16 +241,16 @@ CATCH_TEST_CASE("a gauge knows no pace of a run that stands still",
   timed_gauge it;
   const auto work = it.begin(phase::train, 0, 7);
   it.at += 2s;
-  it.told.on_step(work, 2); // One in a second: five of them are patience.
+  it.told.on_step(work, 2, {}); // One in a second: five of them are patience.
   it.at += 5s;
   CATCH_CHECK(it.pace().first == 10);
   it.at += 1s;
   CATCH_CHECK(it.pace() == std::pair{0.0, -1.0});
-  it.told.on_step(work, 3);
+  it.told.on_step(work, 3, {});
   CATCH_CHECK(it.pace().first > 0);
   CATCH_CHECK(it.pace().second > 0);
   // Between phases nothing is trained, and the pace stays.
-  it.told.on_step(work, 7);
+  it.told.on_step(work, 7, {});
   it.at += 60s;
   CATCH_CHECK(it.pace().first > 0);
   it.begin(phase::validation, 0, 7);
