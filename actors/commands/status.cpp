@@ -6,6 +6,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/text/follow.hpp"
 #include "actors/commands/text/health_text.hpp"
+#include "actors/commands/text/run_screen.hpp"
 #include "actors/commands/text/summary_text.hpp"
 #include "actors/http/api/status_json.hpp"
 #include "actors/launch/part_list.hpp"
@@ -192,6 +193,7 @@ struct status_options {
   cluster_options cluster;
   std::string run;
   bool watch = false;
+  bool actors = false;
 };
 
 /// Of a run that is not on: what has become of it.
@@ -215,29 +217,36 @@ int print_record(const run_record& run, bool json, bool again) {
   return waits ? exit_troubled : 0;
 }
 
+/// What is shown of a run.
+struct run_view {
+  bool json = false;
+  bool actors = false; ///< Each of them, rather than a screen.
+};
+
 /// @param standing What the run's record says.
-int print_health(const run_health& run, const std::string& standing, bool json,
-                 bool again) {
-  if (json)
+int print_health(const run_health& run, const std::string& standing,
+                 run_view view, bool again) {
+  if (view.json)
     say("{}\n", one_line(run_status_json(run)));
   else {
     if (again)
       clear_terminal();
-    say_lines(health_text(run, standing));
+    say_lines(view.actors ? health_text(run, standing)
+                          : run_screen(run, standing));
   }
   return health_code(run);
 }
 
 /// A run that is attempted again is queued in between.
-result<shown> show_run(cluster_client& client, const std::string& id, bool json,
-                       bool again, signal_watch& signals) {
+result<shown> show_run(cluster_client& client, const std::string& id,
+                       run_view view, bool again, signal_watch& signals) {
   for (;;) {
     GRAPHMILL_TRY(const auto run, client.run(id));
     if (run.state != run_state::running)
-      return shown{print_record(run, json, again), is_over(run.state)};
+      return shown{print_record(run, view.json, again), is_over(run.state)};
     const auto now = client.health({run.id, {}});
     if (now)
-      return shown{print_health(now.value(), run.message, json, again)};
+      return shown{print_health(now.value(), run.message, view, again)};
     if (now.error().code != ec::not_found || signals.count() != 0)
       return now.error();
     signals.wait(timeouts::ask_again); // It has just ended.
@@ -247,11 +256,11 @@ result<shown> show_run(cluster_client& client, const std::string& id, bool json,
 } // namespace
 
 result<int> show_run_status(const cluster_options& cluster,
-                            const std::string& id, bool watch) {
+                            const std::string& id, bool watch, bool actors) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(cluster, "status", &signals));
   return show_repeatedly(watch, signals, [&](bool again) {
-    return show_run(client, id, cluster.json, again, signals);
+    return show_run(client, id, {cluster.json, actors}, again, signals);
   });
 }
 
@@ -259,11 +268,15 @@ void add_status_command(command_line& cli) {
   auto options = std::make_shared<status_options>();
   auto* command = cli.app.add_subcommand(
     "status", "Show a cluster: its daemons, what runs and what waits");
-  command->add_option("run", options->run,
-                      "Id of a run: show how its actors are instead");
+  auto* run = command->add_option(
+    "run", options->run, "Id of a run: show how its actors are instead");
   command->add_flag("-w,--watch", options->watch,
                     "Show it again every second: until the run is over, or of "
                     "a cluster until Ctrl-C");
+  command
+    ->add_flag("--actors", options->actors,
+               "Of a run: show each actor of each daemon, rather than a screen")
+    ->needs(run);
   add_cluster_options(*command, options->cluster);
   command->footer(
     "Exit code: 0 if all is well. 3 if a daemon of the cluster is lost, "
@@ -275,8 +288,8 @@ void add_status_command(command_line& cli) {
     cli.run = [options] {
       return options->run.empty()
                ? cluster_status(options->cluster, options->watch)
-               : show_run_status(options->cluster, options->run,
-                                 options->watch);
+               : show_run_status(options->cluster, options->run, options->watch,
+                                 options->actors);
     };
   });
 }

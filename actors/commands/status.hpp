@@ -11,8 +11,10 @@ namespace graphmill {
 /// empty.
 /// @param watch Again every second, until the run is over, a signal comes, or
 /// nobody reads it any more.
+/// @param actors Each of them, rather than a screen.
 /// @returns the exit code.
 result<int> show_run_status(const cluster_options& cluster,
-                            const std::string& run, bool watch);
+                            const std::string& run, bool watch,
+                            bool actors = false);
 
 } // namespace graphmill

@@ -58,13 +58,6 @@ std::string budgets_text(const daemon_health& daemon) {
   return out;
 }
 
-/// Whether signs of life are left unanswered, or connections are broken.
-bool is_hard_to_reach(const peer_health& peer) {
-  return peer.state == actor_state::waiting
-         || peer.state == actor_state::restarting
-         || peer.state == actor_state::failed;
-}
-
 /// Of connections that are not as they should be, or not yet.
 std::string trouble_of(const peer_health& peer) {
   if (!is_hard_to_reach(peer) && peer.state != actor_state::starting)
@@ -168,7 +161,13 @@ std::string health_progress(const run_progress& now) {
   return out;
 }
 
-std::string health_text(const run_health& run, const std::string& standing) {
+bool is_hard_to_reach(const peer_health& peer) {
+  return peer.state == actor_state::waiting
+         || peer.state == actor_state::restarting
+         || peer.state == actor_state::failed;
+}
+
+std::string health_head(const run_health& run, const std::string& standing) {
   auto out = format_printable("run       {}\n", run.run);
   if (!standing.empty())
     out += format_printable("state     running: {}\n", standing);
@@ -182,6 +181,11 @@ std::string health_text(const run_health& run, const std::string& standing) {
                        pluralized(run.trainers, "trainer"));
   for (const auto& name : run.silent)
     out += format_printable("silent    daemon {}\n", name);
+  return out;
+}
+
+std::string health_text(const run_health& run, const std::string& standing) {
+  auto out = health_head(run, standing);
   for (const auto& daemon : run.daemons)
     out += daemon_text(daemon);
   if (run.left_out != 0)

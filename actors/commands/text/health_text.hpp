@@ -16,9 +16,15 @@ std::string health_seconds(double seconds);
 /// Two lines: where a run is, and what it learns.
 std::string health_progress(const run_progress& now);
 
-/// How a run is, on one screen: its verdict, how far it is, its actors by
-/// daemon. @param standing What its record says, as of its last recovery; may
-/// be empty.
+/// Whether signs of life are left unanswered, or connections are broken.
+bool is_hard_to_reach(const peer_health& peer);
+
+/// The first lines of how a run is: its verdict, how far it is.
+std::string health_head(const run_health& run, const std::string& standing);
+
+/// How a run is: its verdict, how far it is, and each actor of each daemon.
+/// `run_screen` has a screen of it. @param standing What its record says, as of
+/// its last recovery; may be empty.
 std::string health_text(const run_health& run, const std::string& standing);
 
 /// `exit_troubled` if a daemon is silent, or an actor has failed or was

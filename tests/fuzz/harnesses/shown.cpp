@@ -1,5 +1,6 @@
 #include "actors/commands/engine/prediction_nodes.hpp"
 #include "actors/commands/text/health_text.hpp"
+#include "actors/commands/text/run_screen.hpp"
 #include "actors/commands/text/sweep_table.hpp"
 #include "actors/commands/top/top_writer.hpp"
 #include "actors/http/api/status_json.hpp"
@@ -71,6 +72,7 @@ void show_health(const payload& from) {
   if (listed > most_drawn)
     return;
   require_printable(health_text(got.value(), {}), line_breaks::keep);
+  require_printable(run_screen(got.value(), {}), line_breaks::keep);
   require_json(run_status_json(got.value()));
   top_data data;
   data.health = got.value();

@@ -88,6 +88,11 @@ class Health(runs.Workplace):
             self.assertEqual(seen[0]["batch"]["phase"], "train")
             self.assertEqual(seen[0]["batch"]["epoch"], 0)
             lines = graphmill("status", run, "--cluster", cluster.coordinator)
+            self.assertRegex(lines.stdout, r"sampler +\d+ .* running\n")
+            self.assertRegex(lines.stdout, r"trainer +\d+ .* starved\n")
+            self.assertLessEqual(len(lines.stdout.splitlines()), 40)
+            lines = graphmill("status", run, "--actors", "--cluster",
+                              cluster.coordinator)
             self.assertRegex(lines.stdout, r"sampler +\d+ running +\d+ s .* "
                                            r"train 1/\d+")
             self.assertRegex(lines.stdout, r"trainer 0 +\d+ starved ")
