@@ -83,6 +83,20 @@ struct Deployment {
   runsAtOnce @13 :UInt32 = 1;
   # How many runs the coordinator may have on: each counts on as large a share of
   # a daemon's memory. 1 to 16.
+
+  learnt @14 :LearntLabels;
+  # Of a run that predicts with weights of another dataset, whose labels say what
+  # its outputs are. Null: those of this one do.
+}
+
+struct LearntLabels {
+  # What the outputs of a model are.
+  kind @0 :Text;
+  # "classes", "multi_label" or "regression".
+  type @1 :Text;
+  # The node type that has them.
+  count @2 :Int64;
+  # How many classes, or labels or numbers of a node.
 }
 
 struct PartReplicas {

@@ -61,6 +61,21 @@ std::vector<std::uint16_t> owners_of(std::size_t part,
                                      std::span<const std::uint16_t> first,
                                      std::span<const part_replicas> replicas);
 
+/// What the outputs of a model are.
+struct learnt_labels {
+  std::string kind; ///< As files of datasets say it: "classes".
+  std::string type; ///< The node type that has them.
+  std::int64_t count = 0;
+
+  friend bool operator==(const learnt_labels&, const learnt_labels&) = default;
+
+  static void fields(auto& of, auto visit) {
+    visit("kind", of.kind);
+    visit("type", of.type);
+    visit("count", of.count);
+  }
+};
+
 /// What the coordinator gives each daemon of a run at its begin (`deploy`): who
 /// does what in it. The answer is empty.
 struct deployment {
@@ -85,6 +100,9 @@ struct deployment {
   std::vector<std::string> beside{};
   /// Each of so many runs counts on as large a share of a daemon's memory.
   std::uint32_t runs_at_once = 1;
+  /// Of a run that predicts with weights of another dataset, whose labels say
+  /// what its outputs are.
+  std::optional<learnt_labels> learnt{};
 
   /// The most runs that a coordinator has on at a time.
   static constexpr std::uint32_t most_runs_at_once = 16;
@@ -119,6 +137,7 @@ struct deployment {
     visit("replicasOfPart", of.replicas_of_part);
     visit("beside", of.beside);
     visit("runsAtOnce", of.runs_at_once);
+    visit("learnt", of.learnt);
   }
 };
 payload encode(const deployment& assignment);

@@ -1,8 +1,10 @@
 #include "partition/dataset/label_sets.hpp"
 
+#include "messages/base/printable.hpp"
 #include "partition/dataset/dataset_names.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 
 namespace graphmill {
@@ -110,6 +112,21 @@ result<label_meaning> meaning_of_labels(const dataset_info& info,
     chosen.node_types[static_cast<std::size_t>(chosen.target)];
   return label_meaning{target.labels, target.name, target.class_count,
                        target.class_names};
+}
+
+std::string difference(const label_meaning& here, const label_meaning& there) {
+  if (here.type != there.type)
+    return format_printable("they are of nodes of type {} here and {} there",
+                            here.type, there.type);
+  if (here.count != there.count)
+    return fmt::format("there are {} here and {} there", here.count,
+                       there.count);
+  for (std::size_t i = 0; i < std::min(here.names.size(), there.names.size());
+       ++i)
+    if (here.names[i] != there.names[i])
+      return format_printable("number {} is `{}` here and `{}` there", i,
+                              here.names[i], there.names[i]);
+  return {};
 }
 
 result<dataset_info> with_unknown_labels(const dataset_info& info,

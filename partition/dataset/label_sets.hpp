@@ -59,7 +59,15 @@ struct label_meaning {
   /// Classes, or labels or numbers of a node; 0: it is not known what they are.
   std::int64_t count = 0;
   std::vector<std::string> names{}; ///< Empty, or one for each.
+
+  friend bool operator==(const label_meaning&, const label_meaning&) = default;
 };
+
+/// Where labels of the same kind differ in what they mean, as the end of a
+/// sentence; empty: nowhere, as far as is known of both. By number, a class
+/// would be taken for another one.
+/// @param here, there How it calls them is "here" and "there".
+std::string difference(const label_meaning& here, const label_meaning& there);
 
 /// What those mean that `choose_labels` chooses.
 result<label_meaning> meaning_of_labels(const dataset_info& info,

@@ -3,6 +3,7 @@
 #include "messages/base/pluralized.hpp"
 #include "messages/words/byte_text.hpp"
 #include "partition/dataset/digest.hpp"
+#include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/partitioners/graph/monitor.hpp"
@@ -138,6 +139,9 @@ result<partition_report> do_partition(const dataset& data,
   GRAPHMILL_TRY(const auto seeds, write_seeds(graph, numbers, folder));
   GRAPHMILL_TRYV(write_partitions_json(graph, numbers, parts, report,
                                        source_digest, seeds, folder));
+  GRAPHMILL_TRY(const auto features,
+                read_feature_meanings(graph.data().folder(), graph.info()));
+  GRAPHMILL_TRYV(write_feature_meanings(folder, features));
   watch.tell("done", 1, 1);
   report.memory_bytes = watch.peak_memory_bytes();
   return report;

@@ -6,6 +6,7 @@
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
+#include "pipelines/results/learnt_from.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
 #include <nlohmann/json.hpp>
@@ -25,14 +26,6 @@ struct training_state {
   batch_metrics so_far; ///< Of the steps of the epoch that is on.
   /// `replica::state`, after `at.train_steps`.
   std::shared_ptr<const std::vector<named_tensor>> tensors;
-};
-
-/// What weights have learnt from.
-struct learnt_from {
-  std::string dataset_digest;
-  label_kind labels = label_kind::classes;
-
-  friend bool operator==(const learnt_from&, const learnt_from&) = default;
 };
 
 /// All that the rest of a run depends on, so that it can be gone on with

@@ -101,17 +101,6 @@ bool are_metrics(const nlohmann::json& lines) {
             });
 }
 
-std::optional<learnt_from> read_learnt(const nlohmann::json& from) {
-  if (!from.is_object())
-    return std::nullopt;
-  state_fields in{from};
-  const auto digest = in.text("dataset_digest");
-  const auto labels = label_kind_of(in.text("labels"));
-  if (!in.first_wrong().empty() || !labels)
-    return std::nullopt;
-  return learnt_from{digest, *labels};
-}
-
 result<checkpoint_state> read_state(nlohmann::json state,
                                     const std::string& name) {
   state_fields in{state};
@@ -141,8 +130,10 @@ result<checkpoint_state> read_state(nlohmann::json state,
       in.wrong("sizes");
   }
   if (state.contains("learnt")) {
-    made.learnt = read_learnt(state["learnt"]);
-    if (!made.learnt)
+    if (auto learnt = learnt_in(state["learnt"], name);
+        learnt && !learnt.value().dataset_digest.empty())
+      made.learnt = std::move(learnt).value();
+    else
       in.wrong("learnt");
   }
   made.seconds = in.number("seconds").value_or(0);
@@ -189,8 +180,7 @@ std::string format_checkpoint_state(const checkpoint& made,
   if (!made.sizes.empty())
     state["sizes"] = sizes_json(made.sizes);
   if (made.learnt)
-    state["learnt"] = {{"dataset_digest", made.learnt->dataset_digest},
-                       {"labels", to_string(made.learnt->labels)}};
+    state["learnt"] = to_json(*made.learnt);
   // Lines of metrics are most of it after many epochs, and are not copied.
   auto text = compact_text(state);
   text.pop_back();

@@ -102,30 +102,6 @@ result<void> check_content(const fs::path& folder) {
   return ok();
 }
 
-/// What a run.json says of the labels beside their kind.
-result<void> read_classes(const nlohmann::json& about, const fs::path& file,
-                          label_meaning& labels) {
-  const auto type = about.value("target", nlohmann::json{});
-  const auto count = integer_of(about.value("class_count", nlohmann::json{}));
-  const auto names = about.value("class_names", nlohmann::json{});
-  const auto sound =
-    type.is_string() && count && *count >= 0 && names.is_array()
-    && (names.empty() || std::ssize(names) == *count)
-    && std::all_of(names.begin(), names.end(),
-                   [](const auto& name) { return name.is_string(); });
-  if (!sound)
-    return fail(ec::invalid_data,
-                "{} does not say what the labels of the run are: \"target\" "
-                "should be a node type, \"class_count\" how many classes, "
-                "labels or numbers there are, and \"class_names\" a list of as "
-                "many names, or empty",
-                file.string());
-  labels.type = type.get<std::string>();
-  labels.count = *count;
-  labels.names = names.get<std::vector<std::string>>();
-  return ok();
-}
-
 /// Adds a line to a file, which the first one makes. No half of a line stays,
 /// if the system lets us cut it off.
 result<void> append_line(unique_fd& file, const fs::path& path,
@@ -177,16 +153,9 @@ result<run_folder> run_folder::create(const fs::path& root,
 /// Writes what a run has from its first moment.
 result<void> run_folder::begin(const std::string& definition_yaml) {
   GRAPHMILL_TRYV(write_file(definition(), definition_yaml));
-  const nlohmann::json about{
-    {"data", origin_.data.string()},
-    {"dataset_digest", origin_.dataset_digest},
-    {"labels", to_string(origin_.labels.kind)},
-    {"target", origin_.labels.type},
-    {"class_count", origin_.labels.count},
-    {"class_names", origin_.labels.names},
-    {"features", to_json(origin_.features)},
-    {"format_version", 1},
-  };
+  auto about = to_json(origin_.learnt);
+  about["data"] = origin_.data.string();
+  about["format_version"] = 1;
   GRAPHMILL_TRYV(write_file(path_ / "run.json", text_of(about, 2) + "\n"));
   // Not kept open: the run may wait for long, among many others.
   return write_file(metrics_file(), "");
@@ -256,28 +225,7 @@ result<run_folder> run_folder::reopen(const fs::path& folder) {
                 "{} was written by a newer version of Graphmill",
                 file.string());
   out.origin_.data = about["data"].get<std::string>();
-  if (about.contains("dataset_digest") && about["dataset_digest"].is_string())
-    out.origin_.dataset_digest = about["dataset_digest"].get<std::string>();
-  if (about.contains("labels")) {
-    const auto& name = about["labels"];
-    const auto kind =
-      name.is_string() ? label_kind_of(name.get<std::string>()) : std::nullopt;
-    if (!kind)
-      return fail(ec::invalid_data,
-                  "{} does not say what the labels of the run are: \"labels\" "
-                  "should be \"{}\", \"{}\" or \"{}\"",
-                  file.string(), to_string(label_kind::classes),
-                  to_string(label_kind::multi_label),
-                  to_string(label_kind::regression));
-    out.origin_.labels.kind = *kind;
-  }
-  if (about.contains("class_count")) {
-    GRAPHMILL_TRYV(read_classes(about, file, out.origin_.labels));
-  }
-  if (about.contains("features")) {
-    GRAPHMILL_TRY(out.origin_.features,
-                  feature_meanings_in(about["features"], file.string()));
-  }
+  GRAPHMILL_TRY(out.origin_.learnt, learnt_in(about, file.string()));
   // Of a link that leads nowhere, the log will say so.
   if (fs::exists(fs::symlink_status(folder / events_name, unknown)))
     out.events_.emplace(folder / events_name);

@@ -3,12 +3,11 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/dataset/dataset.hpp"
-#include "partition/dataset/label_sets.hpp"
-#include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/results/event_log.hpp"
+#include "pipelines/results/learnt_from.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -46,13 +45,7 @@ public:
   /// What `evaluate` and `predict` need to go on with a run.
   struct origin {
     std::filesystem::path data; ///< Absolute path of the dataset.
-    std::string dataset_digest;
-    /// Of the labels that it learns, which say what its outputs mean. Runs that
-    /// do not say of which kind they are are older than all labels but classes,
-    /// and older ones do not say how many there are.
-    label_meaning labels = {};
-    /// Of features that it learns from, as far as is known.
-    feature_meanings features = {};
+    learnt_from learnt;
   };
 
   /// Makes `root`/<name>-<time>[-n], which did not exist before.

@@ -99,13 +99,13 @@ void coordinator::on_deployed(const run_ptr& run, const std::string& daemon,
 void coordinator::conduct(const run_ptr& run) {
   const auto setup = setup_of(*run);
   const auto& where = run->where;
-  auto lead = conductor_of(setup, *config_.graph,
+  auto lead = conductor_of(setup, *run->view.graph,
                            static_cast<rank_id>(where.daemon_of_rank.size()));
   std::vector<remote_member_config> members;
   for (std::uint16_t d = 0; d < where.daemons.size(); ++d)
     if (!where.ranks_of(d).empty()) {
       members.push_back({run->id, where.daemons[d], config_.net, run->attempt,
-                         most_state_values(run->def, config_.graph->info()),
+                         most_state_values(run->def, run->view.graph->info()),
                          [me = handle_of<interface>(self_),
                           daemon = where.daemons[d]](const error& said) {
                            post(me, successor_named{daemon, said});
@@ -136,7 +136,7 @@ void coordinator::conduct(const run_ptr& run) {
   if (setup.def.evaluate.predict)
     run->file->keep_predictions(
       lead.observer,
-      prediction_shape::of(setup.def, config_.graph->info(), lead.ranks));
+      prediction_shape::of(setup.def, run->view.graph->info(), lead.ranks));
   if (setup.mode == run_mode::evaluate_together)
     run_file::keep_evaluation(run->file, lead.observer,
                               setup.def.evaluate.only);

@@ -79,6 +79,12 @@ result<void> coordinator::restore(submitted_run& run,
   run.def = std::move(source.value);
   GRAPHMILL_TRYV(check(run.def));
   GRAPHMILL_TRY(run.file, run_file::reopen(config_.runs, run.id));
+  run.view = learnt_view{config_.graph};
+  if (trains_nothing(run.def)) { // Its folder has what its weights have learnt.
+    GRAPHMILL_TRY(run.view, view_by(run.def, run.file->learnt(), config_.graph,
+                                    config_.data));
+  }
+  GRAPHMILL_TRYV(check_view(run));
   run.recovery = run_recovery{run.def.recovery};
   if (run.attempt > 1) {
     if (run.recovery.is_wanted())

@@ -1,7 +1,6 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "messages/base/printable.hpp"
-#include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/flow/course.hpp"
@@ -74,40 +73,12 @@ error without_weights(const definition& def) {
               predicts ? "predict" : "evaluate");
 }
 
-/// Weights that were sent to predict or evaluate with may have learnt other
-/// labels than those here, and as many, or rows of other nodes.
-result<void> check_learnt(const learnt_from& learnt,
-                          const coordinator_config& config,
-                          const definition& def) {
-  const auto& info = config.graph->info();
-  // `labels` may choose others of the same dataset, too.
-  GRAPHMILL_TRY(const auto labels, kind_of_labels(info, def.labels));
-  if (learnt.labels != labels)
-    return fail(
-      ec::invalid_argument,
-      "labels of \"{}\", which this cluster serves, are {}, where the "
-      "run has learnt {}: what the model says would be read as "
-      "something else",
-      info.name, phrase_of(labels), phrase_of(learnt.labels));
-  if (learnt.dataset_digest == config.offer.dataset_digest)
-    return ok();
-  for (const auto& type : info.node_types)
-    if (type.feature_width == 0)
-      return fail(ec::invalid_argument,
-                  "this cluster serves another dataset than the one that the "
-                  "run was trained on, and nodes of type {} have no features: "
-                  "the run has learnt a row for each node of its own, and has "
-                  "none for others",
-                  type.name);
-  return ok();
-}
-
 /// A run that begins with weights goes on with a checkpoint from before its
 /// first step.
 result<checkpoint> begin_with(const std::vector<named_tensor>& weights,
                               const coordinator_config& config,
-                              const definition& def) {
-  GRAPHMILL_TRY(auto state, begin_state(def, config.graph->info(), weights));
+                              const dataset_info& info, const definition& def) {
+  GRAPHMILL_TRY(auto state, begin_state(def, info, weights));
   checkpoint out;
   out.state.tensors =
     std::make_shared<const std::vector<named_tensor>>(std::move(state));
@@ -145,20 +116,19 @@ coordinator::resumption_of(const incoming_request& request) {
 /// The checkpoint that a run goes on from, checked; none: it begins anew.
 result<std::optional<checkpoint>>
 coordinator::checkpoint_before(const coordinator_config& config,
+                               const partitioned_graph& graph,
                                const definition& def, const resumption& from) {
+  const auto& info = graph.info();
   if (from.wanted.run.empty() && !from.uploaded) {
     if (trains_nothing(def))
       return without_weights(def);
     return std::optional<checkpoint>{};
   }
-  GRAPHMILL_TRY(auto before,
-                from.uploaded
-                  ? read_upload(*from.uploaded, def, config.graph->info())
-                  : checkpoint_of(config.runs, from.wanted));
+  GRAPHMILL_TRY(auto before, from.uploaded
+                               ? read_upload(*from.uploaded, def, info)
+                               : checkpoint_of(config.runs, from.wanted));
   if (from.uploaded && is_beginning(before)) {
-    if (before.learnt)
-      GRAPHMILL_TRYV(check_learnt(*before.learnt, config, def));
-    GRAPHMILL_TRY(before, begin_with(*before.state.tensors, config, def));
+    GRAPHMILL_TRY(before, begin_with(*before.state.tensors, config, info, def));
     return std::optional{std::move(before)};
   }
   // What has been trained since is not what its run would end with.
@@ -166,8 +136,7 @@ coordinator::checkpoint_before(const coordinator_config& config,
     return without_weights(def);
   GRAPHMILL_TRYV(check_dataset(config, before.dataset_digest));
   GRAPHMILL_TRYV(check_resumption(before, def, from.wanted.with_changes));
-  GRAPHMILL_TRYV(
-    check_restorable(def, config.graph->info(), *before.state.tensors));
+  GRAPHMILL_TRYV(check_restorable(def, info, *before.state.tensors));
   if (!from.uploaded && from.wanted.checkpoint.empty())
     GRAPHMILL_TRYV(
       check_steps_left(config, from.wanted.run, def, before.state.at));

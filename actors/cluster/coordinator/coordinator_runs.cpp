@@ -3,12 +3,14 @@
 #include "actors/transport/sessions/address.hpp"
 #include "messages/words/enumerated.hpp"
 #include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/meaning/feature_meaning.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -46,11 +48,14 @@ result<void> coordinator::check(const definition& def) const {
     return fail(ec::invalid_argument,
                 "the run's name must be of letters, digits, '.', '_' and "
                 "'-', and not begin with '.'");
-  GRAPHMILL_TRYV(check_provable(def, *config_.graph));
-  const auto learns =
-    !def.evaluate.predict && def.evaluate.only == measured_split::none;
-  return check_against(def, config_.graph->info(),
-                       learns ? data_use::training : data_use::weights_alone);
+  return check_provable(def, *config_.graph);
+}
+
+/// Whether the dataset has what the run needs, as the run sees it.
+result<void> coordinator::check_view(const submitted_run& run) {
+  return check_against(run.def, run.view.graph->info(),
+                       trains_nothing(run.def) ? data_use::weights_alone
+                                               : data_use::training);
 }
 
 /// A daemon that a run may use, but that the cluster has never had, is a slip
@@ -111,7 +116,7 @@ result<void> coordinator::check_queue(const std::string& home) const {
 /// Answers when the run is on disk.
 result<void> coordinator::submit(const incoming_request& request) {
   GRAPHMILL_TRY(auto def, decode_definition_body(request.data));
-  GRAPHMILL_TRYV(check(def));
+  GRAPHMILL_TRYV(check(def)); // What its weights have learnt is seen later.
   GRAPHMILL_TRYV(check_names(def));
   if (ending_)
     return fail(ec::unavailable, "the coordinator is ending");
@@ -150,19 +155,35 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
                                             submitted_run run,
                                             const resumption& from) {
   GRAPHMILL_TRYV(config.lock->check());
+  std::optional<learnt_from> learnt;
+  if (from.uploaded) {
+    GRAPHMILL_TRY(learnt, from.uploaded->learnt());
+  }
+  run.view = learnt_view{config.graph};
+  if (learnt) {
+    GRAPHMILL_TRY(run.view,
+                  view_by(run.def, *learnt, config.graph, config.data));
+  }
+  if (run.view.learnt)
+    run.def.labels.clear(); // Which the dataset may not have.
+  GRAPHMILL_TRYV(check_view(run));
   const auto& def = run.def;
-  GRAPHMILL_TRY(auto before, checkpoint_before(config, def, from));
+  GRAPHMILL_TRY(auto before,
+                checkpoint_before(config, *run.view.graph, def, from));
   auto yaml = definition_yaml(def);
   if (yaml.size() > coordinator_limits::definition_bytes)
     return fail(ec::invalid_argument,
                 "the definition has {} bytes as YAML; {} are allowed",
                 yaml.size(), coordinator_limits::definition_bytes);
-  GRAPHMILL_TRY(const auto labels,
-                meaning_of_labels(config.graph->info(), def.labels));
-  GRAPHMILL_TRY(
-    run.file,
-    run_file::create(config.runs, def,
-                     {config.data, config.offer.dataset_digest, labels}));
+  GRAPHMILL_TRY(auto labels,
+                meaning_of_labels(run.view.graph->info(), def.labels));
+  GRAPHMILL_TRY(auto features,
+                read_feature_meanings(config.data, config.graph->info()));
+  GRAPHMILL_TRY(run.file,
+                run_file::create(config.runs, def,
+                                 {config.data,
+                                  {config.offer.dataset_digest,
+                                   std::move(labels), std::move(features)}}));
   if (from.wanted.tensorboard) {
     if (auto kept = run.file->keep_events(); !kept) {
       run.file->discard();
@@ -230,6 +251,9 @@ void coordinator::give_up(run_record record) {
 result<payload> coordinator::plan(const payload& data) const {
   GRAPHMILL_TRY(const auto def, decode_definition_body(data));
   GRAPHMILL_TRYV(check(def));
+  GRAPHMILL_TRYV(check_against(def, config_.graph->info(),
+                               trains_nothing(def) ? data_use::weights_alone
+                                                   : data_use::training));
   GRAPHMILL_TRYV(check_names(def));
   GRAPHMILL_TRY(const auto where, place_now(def));
   plan_reply out;

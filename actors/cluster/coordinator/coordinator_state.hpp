@@ -165,6 +165,7 @@ private:
   // -- runs
 
   result<void> check(const definition& def) const;
+  static result<void> check_view(const submitted_run& run);
   result<placement> place_among(const definition& def,
                                 daemon_state up_to) const;
   result<placement> place_now(const definition& def) const;
@@ -179,7 +180,8 @@ private:
   };
   result<resumption> resumption_of(const incoming_request& request);
   static result<std::optional<checkpoint>>
-  checkpoint_before(const coordinator_config& config, const definition& def,
+  checkpoint_before(const coordinator_config& config,
+                    const partitioned_graph& graph, const definition& def,
                     const resumption& from);
   static result<submitted_run> take_run(const coordinator_config& config,
                                         submitted_run run,

@@ -145,7 +145,7 @@ result<resumption> find_run(const resume_options& options) {
       if (!options.from_start)
         GRAPHMILL_TRYV(check_replaceable(*out.folder, source.value));
       out.definition = definition_yaml(source.value);
-      out.dataset_digest = out.folder->from().dataset_digest;
+      out.dataset_digest = out.folder->from().learnt.dataset_digest;
     }
   }
   return out;
@@ -175,7 +175,7 @@ result<void> make_folder(resumption& found, const resume_options& options,
   GRAPHMILL_TRY(const auto labels, meaning_of_labels(info, def.labels));
   GRAPHMILL_TRY(found.folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
-                                   {found.data, info.digest, labels}));
+                                   {found.data, {info.digest, labels}}));
   return found.folder->hold();
 }
 
@@ -383,7 +383,8 @@ void add_resume_command(command_line& cli) {
                           "--storage", "--disk-cache", "--memory"})
     cluster->excludes(command->get_option(own));
   command->footer(
-    "The weights are those of a run that was never stopped. Checkpoints behind\n"
+    "The weights are those of a run that was never stopped. Checkpoints "
+    "behind\n"
     "the one that is gone on from, and metrics of later epochs, are removed.");
   command->callback([&cli, options] {
     if (options->cluster.address.empty() && options->run.empty())

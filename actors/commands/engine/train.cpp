@@ -53,9 +53,10 @@ result<int> train(const train_options& options) {
     GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
   GRAPHMILL_TRY(const auto labels, meaning_of_labels(graph.info(), def.labels));
   GRAPHMILL_TRY(const auto features, read_feature_meanings(data, graph.info()));
-  GRAPHMILL_TRY(auto folder, run_folder::create(
-                               options.runs, def.name, definition_yaml(def),
-                               {data, graph.info().digest, labels, features}));
+  GRAPHMILL_TRY(
+    auto folder,
+    run_folder::create(options.runs, def.name, definition_yaml(def),
+                       {data, {graph.info().digest, labels, features}}));
   GRAPHMILL_TRYV(folder.hold());
   if (options.tensorboard)
     GRAPHMILL_TRYV(keep_events(folder, options.curves));

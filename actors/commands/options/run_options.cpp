@@ -108,20 +108,6 @@ std::optional<label_meaning> labels_of(const dataset_info& info,
   return found.value();
 }
 
-/// Where names of classes differ, as the end of a sentence.
-std::string different_class(const label_meaning& here,
-                            const label_meaning& learnt) {
-  if (here.count != learnt.count)
-    return fmt::format("there are {} here and {} there", here.count,
-                       learnt.count);
-  for (std::size_t i = 0; i < std::min(here.names.size(), learnt.names.size());
-       ++i)
-    if (here.names[i] != learnt.names[i])
-      return fmt::format("number {} is {} here and {} there", i,
-                         in_quotes(here.names[i]), in_quotes(learnt.names[i]));
-  return {};
-}
-
 /// Fails if there are no labels in other data, or none that can be compared
 /// with what a run says: by number, a class would be taken for another one.
 result<void> check_measurable(const std::optional<label_meaning>& here,
@@ -134,18 +120,14 @@ result<void> check_measurable(const std::optional<label_meaning>& here,
                 told);
   if (learnt.count == 0) // A run that is older than what is said of that.
     return ok();
-  const auto difference = here->type != learnt.type
-                            ? fmt::format("they are of nodes of type {} here "
-                                          "and {} there",
-                                          here->type, learnt.type)
-                            : different_class(*here, learnt);
-  if (difference.empty())
+  const auto differs = difference(*here, learnt);
+  if (differs.empty())
     return ok();
   return fail(ec::invalid_data,
               "{}, and its labels are not those that the run has learnt: {}. "
               "To measure the run, import the data so that they are; `predict` "
               "needs no labels",
-              told, difference);
+              told, differs);
 }
 
 /// Has labels of named data mean what a run has learnt. Fails if they are of
@@ -155,7 +137,7 @@ result<void> use_learnt_labels(const finished_run_options& options,
                                const dataset_info& info,
                                const std::string& told, finished_run& out) {
   auto& def = out.config.def;
-  const auto& learnt = out.folder.from().labels;
+  const auto& learnt = out.folder.from().learnt.labels;
   const auto here = labels_of(info, def.labels);
   if (here && here->kind != learnt.kind)
     return fail(ec::invalid_data,
@@ -181,7 +163,7 @@ result<void> use_other_dataset(const finished_run_options& options,
     fmt::format("{} holds another dataset than the one that {} was trained on "
                 "(digests {} and {})",
                 out.config.data.string(), options.run, info.digest,
-                out.folder.from().dataset_digest);
+                out.folder.from().learnt.dataset_digest);
   if (options.data.empty())
     return fail(ec::invalid_data,
                 "{}; to use the run on it, say so with --data", told);
@@ -193,7 +175,7 @@ result<void> use_other_dataset(const finished_run_options& options,
                   "others",
                   told, type.name);
   GRAPHMILL_TRYV(use_learnt_labels(options, info, told, out));
-  const auto& known = out.folder.from().features;
+  const auto& known = out.folder.from().learnt.features;
   GRAPHMILL_TRY(const auto features,
                 read_feature_meanings(out.config.data, info));
   if (const auto differs = difference(features, known); !differs.empty())
@@ -246,7 +228,7 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   out.config.weights = std::move(weights.tensors);
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(out.config.data));
   const auto& info = graph.info();
-  if (info.digest != out.folder.from().dataset_digest) {
+  if (info.digest != out.folder.from().learnt.dataset_digest) {
     GRAPHMILL_TRYV(use_other_dataset(options, info, out));
   } else if (info.name != out.config.def.dataset) {
     GRAPHMILL_TRYV(use_renamed_dataset(options, info, out));
@@ -345,8 +327,7 @@ submission_of_weights(const run_folder& folder,
   def.trainer.sizes.clear();
   def.model.weights = folder.weights();
   const auto& from = folder.from();
-  return submission{std::move(def),
-                    learnt_from{from.dataset_digest, from.labels.kind}};
+  return submission{std::move(def), from.learnt};
 }
 
 } // namespace

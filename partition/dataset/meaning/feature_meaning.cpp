@@ -71,8 +71,22 @@ result<void> write_feature_meaning(const fs::path& folder,
                     meaning_json(of).dump(-1, ' ', false, replace) + '\n');
 }
 
+result<void> write_feature_meanings(const fs::path& parts,
+                                    const feature_meanings& all) {
+  if (all.empty())
+    return ok();
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return write_text(parts / meaning_file,
+                    to_json(all).dump(-1, ' ', false, replace) + '\n');
+}
+
 result<feature_meanings> read_feature_meanings(const fs::path& dataset,
                                                const dataset_info& info) {
+  const auto all = read_json(dataset / meaning_file, largest_meaning);
+  if (all)
+    return feature_meanings_in(all.value(), (dataset / meaning_file).string());
+  if (all.error().code != ec::not_found)
+    return all.error();
   feature_meanings out;
   for (std::size_t t = 0; t < info.node_types.size(); ++t) {
     const auto file =

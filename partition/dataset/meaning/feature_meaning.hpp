@@ -16,10 +16,15 @@ namespace graphmill {
 /// What the features of a node type are, as far as the import that made them
 /// knows. The same numbers mean the same in two datasets only if this is the
 /// same. It is kept beside them, in `features.json`, is no part of the
-/// dataset's digest, and whoever makes a dataset by hand may leave it out.
+/// dataset's digest, and whoever makes a dataset by hand may leave it out. Of a
+/// dataset that is cut into parts, one such file beside partitions.json has all
+/// of it, by node type.
 struct feature_meaning {
   std::vector<std::string> columns; ///< Names, in order; empty: they have none.
   std::string scaled = "none";      ///< As `import --normalise` calls it.
+
+  friend bool operator==(const feature_meaning&,
+                         const feature_meaning&) = default;
 };
 
 using feature_meanings = std::map<std::string, feature_meaning>; ///< By type.
@@ -28,8 +33,13 @@ using feature_meanings = std::map<std::string, feature_meaning>; ///< By type.
 result<void> write_feature_meaning(const std::filesystem::path& folder,
                                    const feature_meaning& of);
 
-/// What is known of the features of a dataset: of types without such a file,
-/// and of a dataset that is cut into parts, nothing. Fails with `invalid_data`
+/// The same of a dataset that is being cut into parts; no file if nothing is
+/// known.
+result<void> write_feature_meanings(const std::filesystem::path& parts,
+                                    const feature_meanings& all);
+
+/// What is known of the features of a dataset, also of one that is cut into
+/// parts: of types that no file speaks of, nothing. Fails with `invalid_data`
 /// if a file says something else.
 result<feature_meanings>
 read_feature_meanings(const std::filesystem::path& dataset,

@@ -115,7 +115,8 @@ CATCH_TEST_CASE("a checkpoint may say what its weights have learnt from",
   };
   CATCH_CHECK_FALSE(value_of(back()).learnt);
   for (const auto kind : {label_kind::classes, label_kind::regression}) {
-    made.learnt = {"def", kind};
+    made.learnt = learnt_from{
+      "def", {kind, "paper", 2, {"a", "b"}}, {{"paper", {{"x"}, "l1"}}}};
     CATCH_CHECK(value_of(back()).learnt == made.learnt);
     CATCH_CHECK(value_of(back()).dataset_digest == "abc");
   }
@@ -124,7 +125,7 @@ CATCH_TEST_CASE("a checkpoint may say what its weights have learnt from",
 CATCH_TEST_CASE("a run folder keeps the sizes of a run", "[kernels][sizes]") {
   const temp_folder folder;
   auto run = value_of(run_folder::create(folder.path(), "r", "dataset: d\n",
-                                         {"/somewhere/d", "abc"}));
+                                         {"/somewhere/d", {"abc"}}));
   CATCH_CHECK(run.read_sizes().empty());
   const std::vector<size_change> sizes{{{0, 0}, 3}, {{1, 4}, 2}};
   value_of(run.write_sizes(sizes));
@@ -258,7 +259,7 @@ CATCH_TEST_CASE("the checkpoint before a damaged one is used", "[kernels]") {
 CATCH_TEST_CASE("a run's files go back to where it stood", "[kernels]") {
   const temp_folder folder;
   auto run = value_of(run_folder::create(folder / "runs", "r", "dataset: d\n",
-                                         {folder.path(), "1"}));
+                                         {folder.path(), {"1"}}));
   for (int epoch : {1, 2, 3}) {
     value_of(run.add_metrics({{"phase", "train"}, {"epoch", epoch}}));
     for (const auto* which : {"train", "validation"})

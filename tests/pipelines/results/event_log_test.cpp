@@ -87,7 +87,7 @@ std::string told_in(const fs::path& folder) {
 
 run_folder new_run(const temp_folder& folder) {
   return value_of(
-    run_folder::create(folder / "runs", "r", "", {folder.path(), "1"}));
+    run_folder::create(folder / "runs", "r", "", {folder.path(), {"1"}}));
 }
 
 } // namespace
@@ -303,7 +303,7 @@ CATCH_TEST_CASE("curves do not go where a link of somebody else leads",
   }
   CATCH_SECTION("to the curves of another run") {
     auto other = value_of(
-      run_folder::create(folder / "runs", "other", "", {folder.path(), "1"}));
+      run_folder::create(folder / "runs", "other", "", {folder.path(), {"1"}}));
     value_of(other.keep_events(folder / "curves"));
     fs::remove(theirs / "events.out.tfevents.1.graphmill");
     fs::remove(theirs);

@@ -29,7 +29,7 @@ CATCH_TEST_CASE("a run folder is its owner's alone", "[kernels]") {
   const temp_folder folder;
   const auto mask = ::umask(0); // Which would let everybody in.
   auto run = value_of(run_folder::create(folder / "runs/", "r", "dataset: d\n",
-                                         {folder.path(), "1"}));
+                                         {folder.path(), {"1"}}));
   value_of(run.add_metrics({{"loss", 1}}));
   value_of(run.add_step({{"loss", 1}}));
   value_of(run.write_summary({{"run", "r"}}));
@@ -53,14 +53,14 @@ CATCH_TEST_CASE("a run says what the labels are that it learns", "[kernels]") {
        {label_kind::classes, label_kind::multi_label, label_kind::regression}) {
     const auto run = value_of(run_folder::create(
       folder / "runs", "r", "dataset: d\n",
-      {folder.path(), "1", {kind, "paper", 2, {"a", "\u00fc"}}}));
+      {folder.path(), {"1", {kind, "paper", 2, {"a", "\u00fc"}}}}));
     const auto again = value_of(run_folder::reopen(run.path()));
-    CATCH_CHECK(again.from().labels.kind == kind);
-    CATCH_CHECK(again.from().labels.type == "paper");
-    CATCH_CHECK(again.from().labels.count == 2);
-    CATCH_CHECK(again.from().labels.names
+    CATCH_CHECK(again.from().learnt.labels.kind == kind);
+    CATCH_CHECK(again.from().learnt.labels.type == "paper");
+    CATCH_CHECK(again.from().learnt.labels.count == 2);
+    CATCH_CHECK(again.from().learnt.labels.names
                 == std::vector<std::string>{"a", "\u00fc"});
-    CATCH_CHECK(again.from().dataset_digest == "1");
+    CATCH_CHECK(again.from().learnt.dataset_digest == "1");
   }
   const auto said_by = [&folder](const std::string& labels) {
     value_of(write_file(folder / "run.json",
@@ -68,13 +68,15 @@ CATCH_TEST_CASE("a run says what the labels are that it learns", "[kernels]") {
     return run_folder::reopen(folder.path());
   };
   // One that does not say so is older than all labels but classes.
-  CATCH_CHECK(value_of(said_by("")).from().labels.kind == label_kind::classes);
-  CATCH_CHECK(value_of(said_by("")).from().labels.count == 0);
+  CATCH_CHECK(value_of(said_by("")).from().learnt.labels.kind
+              == label_kind::classes);
+  CATCH_CHECK(value_of(said_by("")).from().learnt.labels.count == 0);
   const auto classes = [](const std::string& count, const std::string& names) {
     return R"(, "target": "paper", "class_count": )" + count
            + R"(, "class_names": )" + names;
   };
-  CATCH_CHECK(value_of(said_by(classes("3", "[]"))).from().labels.count == 3);
+  CATCH_CHECK(value_of(said_by(classes("3", "[]"))).from().learnt.labels.count
+              == 3);
   for (const auto& labels :
        {std::string{R"(, "labels": "links")"}, std::string{R"(, "labels": 1)"},
         classes("-1", "[]"), classes("2", R"(["a"])"), classes("1", "[1]"),
@@ -90,7 +92,7 @@ CATCH_TEST_CASE("a run has come to its end if its summary and weights say so",
                 "[kernels]") {
   const temp_folder folder;
   auto run = value_of(run_folder::create(folder / "runs", "r", "dataset: d\n",
-                                         {folder.path(), "1"}));
+                                         {folder.path(), {"1"}}));
   CATCH_CHECK(error_of(run.read_summary()).code == ec::not_found);
   const nlohmann::json whole{{"digest", "ab"}, {"error", nullptr}};
   value_of(run.write_summary(whole));
@@ -108,7 +110,7 @@ CATCH_TEST_CASE("a run that goes on has not come to its end any more",
                 "[kernels]") {
   const temp_folder folder;
   auto run = value_of(run_folder::create(folder / "runs", "r", "dataset: d\n",
-                                         {folder.path(), "1"}));
+                                         {folder.path(), {"1"}}));
   value_of(run.write_summary({{"digest", "ab"}, {"error", nullptr}}));
   value_of(write_file(run.weights(), "w"));
   const auto none = nlohmann::json::array();
@@ -138,7 +140,7 @@ CATCH_TEST_CASE("a run without weights is on, or did not come to its end",
   std::filesystem::path path;
   {
     auto run = value_of(run_folder::create(folder / "runs", "r", "dataset: d\n",
-                                           {folder.path(), "1"}));
+                                           {folder.path(), {"1"}}));
     value_of(run.hold());
     path = run.path();
     const auto on = error_of(run_folder::open(path));
@@ -156,7 +158,7 @@ CATCH_TEST_CASE("a folder of runs that is there stays as it is", "[kernels]") {
   std::filesystem::create_directory(runs);
   std::filesystem::permissions(runs, std::filesystem::perms{0755});
   const auto run =
-    value_of(run_folder::create(runs, "r", "", {folder.path(), "1"}));
+    value_of(run_folder::create(runs, "r", "", {folder.path(), {"1"}}));
   CATCH_CHECK(rights_of(runs) == 0755u);
   CATCH_CHECK(rights_of(run.path()) == 0700u);
 }
@@ -165,7 +167,7 @@ CATCH_TEST_CASE("a run folder with a link or a pipe in it is refused",
                 "[kernels]") {
   const temp_folder folder;
   const auto run = value_of(
-    run_folder::create(folder / "runs", "r", "", {folder.path(), "1"}));
+    run_folder::create(folder / "runs", "r", "", {folder.path(), {"1"}}));
   value_of(write_text(folder / "victim", "precious"));
   for (const auto* name : {"definition.yaml", "run.json", "metrics.jsonl",
                            "sizes.json", "steps.jsonl", "weights.safetensors",
@@ -198,7 +200,7 @@ CATCH_TEST_CASE("a run folder with a link or a pipe in it is refused",
 CATCH_TEST_CASE("lines that no run writes are not read", "[kernels]") {
   const temp_folder folder;
   auto run = value_of(
-    run_folder::create(folder / "runs", "r", "", {folder.path(), "1"}));
+    run_folder::create(folder / "runs", "r", "", {folder.path(), {"1"}}));
   const auto steps = run.path() / "steps.jsonl";
   const std::string first =
     "{\"phase\":\"train\",\"epoch\":2,\"step\":1,\"rank\":0}\n";
@@ -228,7 +230,7 @@ CATCH_TEST_CASE("lines that no run writes are not read", "[kernels]") {
 CATCH_TEST_CASE("lines of a run do not go where a link leads", "[kernels]") {
   const temp_folder folder;
   auto run = value_of(
-    run_folder::create(folder / "runs", "r", "", {folder.path(), "1"}));
+    run_folder::create(folder / "runs", "r", "", {folder.path(), {"1"}}));
   value_of(write_text(folder / "victim", "precious"));
   std::filesystem::remove(run.metrics_file());
   std::filesystem::create_symlink(folder / "victim", run.metrics_file());

@@ -147,6 +147,67 @@ class Predictions(runs.Workplace):
                                       "dataset=today"))
         self.assertEqual(cluster.ask("runs")["runs"], [])
 
+    def people(self, name, names=None, scaled=None, **labels):
+        """A dataset of always the same 60 nodes, with these labels, if any."""
+        source = self.top / f"{name}-source"
+        source.mkdir()
+        rng = np.random.default_rng(7)
+        save(source, edges=rng.integers(0, 60, (2, 400)),
+             features=rng.normal(size=(60, 5)).astype(np.float32), **labels)
+        (source / "meta.json").write_text(json.dumps(
+            {"num_nodes": 60, **({"class_names": names} if names else {})}))
+        imported("npy", source, *(["--normalise", scaled] if scaled else []),
+                 "--out", self.top / name)
+        return self.top / name
+
+    def test_tomorrows_graph(self):
+        """It needs no labels, and what it calls its own is not asked for."""
+        split = {"train_idx": np.arange(40), "val_idx": np.arange(40, 50),
+                 "test_idx": np.arange(50, 60)}
+        learnt = ["cook", "judge", "smith"]
+        known = self.people("known", learnt, labels=np.arange(60) % 3, **split)
+        run = self.train(DEFINITION, known)["run"]
+        expected = self.alone(run, "--neighbours", "all")
+        for name, names, modulus in (("none", None, 0),
+                                     ("renamed", ["baker", "cook", "judge"], 3),
+                                     ("fewer", ["cook", "judge"], 2)):
+            labels = ({"labels": np.arange(60) % modulus, **split}
+                      if modulus else {})
+            data = self.people(name, names, **labels)
+            with self.subTest(name):
+                cluster = self.cluster(partitioned(data, 2, "random"),
+                                       ["0", "1"], f"-{name}")
+                there = ("--set", f"dataset={name}")
+                summary = cluster.ask("submit", "--predict", run, "--watch",
+                                      "--quiet", *there)
+                folder = pathlib.Path(summary["run"])
+                self.assert_same(self.there(folder), expected)
+                about = json.loads((folder / "run.json").read_text())
+                self.assertEqual(about["class_names"], learnt)
+                self.assertIn(
+                    "no labels to measure the run by" if not modulus else
+                    "are not those that the run has learnt",
+                    cluster.refused("submit", "--evaluate", run, *there))
+                if modulus:
+                    continue
+                # An attempt that follows knows it, too.
+                waiting = cluster.ask(
+                    "submit", "--predict", run, *there, "--set",
+                    "faults.sampler_delay_ms=150")["run"]
+                folder = cluster.folder / "runs" / waiting
+                cluster.wait_until(lambda: list(folder.glob(".logits.npy.*")),
+                                   "first row")
+                cluster.daemons[1].kill()
+                cluster.add("1", name="d1")
+                cluster.ask("watch", waiting, "--quiet")
+                self.assert_same(self.there(folder), expected)
+        scaled = self.people("scaled", scaled="l2")
+        cluster = self.cluster(partitioned(scaled, 2, "random"), ["0,1"],
+                               "-scaled")
+        self.assertIn("are scaled by `--normalise l2` here and `none` there",
+                      cluster.refused("submit", "--predict", run, "--set",
+                                      "dataset=scaled"))
+
     def test_refused(self):
         run = self.trained()
         cluster = self.cluster(self.parts[2], ["0", "1"])

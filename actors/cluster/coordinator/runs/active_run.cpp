@@ -180,6 +180,9 @@ deployment active_run::deployment_for(std::size_t daemon,
   out.coordinator = coordinator;
   out.samplers = where.samplers;
   out.replicas_of_part = where.replicas_of_part;
+  if (const auto& learnt = view.learnt)
+    out.learnt = learnt_labels{std::string{to_string(learnt->kind)},
+                               learnt->type, learnt->count};
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/base/interfaces.hpp"
+#include "actors/cluster/coordinator/runs/learnt_view.hpp"
 #include "actors/cluster/coordinator/runs/rendezvous_table.hpp"
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
 #include "actors/cluster/coordinator/runs/run_turn.hpp"
@@ -34,6 +35,7 @@ struct submitted_run {
   definition def;
   std::shared_ptr<run_file> file;
   run_record record;
+  learnt_view view{}; ///< Of the dataset.
   std::string home{}; ///< What counts as the host of who submitted it.
   /// Of a run that goes on with another one. It takes memory, so
   /// `resumed_place` counts how many there are.

@@ -3,6 +3,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "partition/files/file_io.hpp"
+#include "pipelines/results/checkpoint_state.hpp"
 
 #include <fcntl.h>
 
@@ -80,6 +81,18 @@ result<void> upload_folder::write(const upload_request& piece) const {
   return written;
 }
 
+error upload_folder::refused(const error& reason) const {
+  return fail(reason.code, "the checkpoint that was uploaded is refused: {}",
+              without_paths(reason.message, path_));
+}
+
+result<std::optional<learnt_from>> upload_folder::learnt() const {
+  auto read = read_checkpoint_state(path_);
+  if (!read)
+    return refused(read.error());
+  return std::move(read).value().content.learnt;
+}
+
 result<checkpoint> upload_folder::read(std::uint64_t values) const {
   std::error_code unknown; // That it is not there is told below.
   const auto bytes = fs::file_size(path_ / checkpoint_tensors_file, unknown);
@@ -90,9 +103,7 @@ result<checkpoint> upload_folder::read(std::uint64_t values) const {
                 bytes, values * sizeof(float));
   auto read = read_checkpoint(path_);
   if (!read)
-    return fail(read.error().code,
-                "the checkpoint that was uploaded is refused: {}",
-                without_paths(read.error().message, path_));
+    return refused(read.error());
   return read;
 }
 

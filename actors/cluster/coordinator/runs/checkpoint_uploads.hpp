@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ public:
   /// Puts a piece behind what is there.
   result<void> write(const upload_request& piece) const;
 
+  /// What the weights that were uploaded have learnt, if that is said.
+  result<std::optional<learnt_from>> learnt() const;
+
   /// What has been uploaded, which is trusted as little as any checkpoint.
   /// @param values That its tensors may have together, at the most: they are
   /// read into memory.
@@ -34,6 +38,8 @@ public:
   const std::filesystem::path& path() const { return path_; }
 
 private:
+  error refused(const error& reason) const;
+
   std::filesystem::path path_;
 };
 

@@ -246,7 +246,7 @@ checkpoint run_file::about(const definition& def, rank_id world,
   const auto& from = folder_.from();
   checkpoint out;
   out.definition = definition_yaml(def);
-  out.dataset_digest = from.dataset_digest;
+  out.dataset_digest = from.learnt.dataset_digest;
   out.data = from.data;
   out.world = world;
   out.parts = parts;

@@ -41,8 +41,11 @@ public:
   std::string id() const { return folder_.path().filename().string(); }
   /// Of the dataset that it is on.
   const std::string& dataset_digest() const {
-    return folder_.from().dataset_digest;
+    return folder_.from().learnt.dataset_digest;
   }
+  /// What its model learns or, if it predicts with weights, what they have
+  /// learnt, as far as that says what its outputs are.
+  const learnt_from& learnt() const { return folder_.from().learnt; }
   bool has_checkpoints() const;
   /// Where the conductor's observer reports to; one thread at a time.
   run_reporter& reporter() { return reporter_; }

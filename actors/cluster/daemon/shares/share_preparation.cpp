@@ -3,12 +3,14 @@
 #include "actors/process/processors.hpp"
 #include "actors/run/member_setup.hpp"
 #include "partition/dataset/data_records.hpp"
+#include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "pipelines/definition/validation.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -31,6 +33,20 @@ void keep_own_faults(definition& def, const std::string& daemon) {
   if (!theirs.empty()
       && std::find(theirs.begin(), theirs.end(), daemon) == theirs.end())
     def.faults = {};
+}
+
+/// What the outputs of a run are, if the dataset does not say it.
+result<std::optional<label_meaning>> learnt_by(const deployment& assignment) {
+  if (!assignment.learnt)
+    return std::optional<label_meaning>{};
+  const auto& told = *assignment.learnt;
+  const auto kind = label_kind_of(told.kind);
+  if (!kind || told.count <= 0)
+    return fail(ec::invalid_argument,
+                "run {} is refused: what its weights have learnt is not known "
+                "here",
+                assignment.run);
+  return std::optional{label_meaning{*kind, told.type, told.count}};
 }
 
 } // namespace
@@ -60,7 +76,9 @@ result<member_config> open_share(const deployment& assignment,
                                  data_guard::records& records) {
   const auto share = share_of(assignment);
   GRAPHMILL_TRY(records, records_in(from.folder, share.parts));
-  GRAPHMILL_TRY(const auto graph, reopen(from.folder, *from.graph));
+  GRAPHMILL_TRY(const auto learnt, learnt_by(assignment));
+  GRAPHMILL_TRY(const auto graph,
+                as_learnt(reopen(from.folder, *from.graph), learnt));
   GRAPHMILL_TRYV(check_provable(assignment.def, *graph));
   auto setup = cluster_setup(assignment.def);
   keep_own_faults(setup.def, assignment.daemons[assignment.you].name);

@@ -70,7 +70,7 @@ CATCH_TEST_CASE("the weights that a run begins with are sent before it",
 
   def.model.weights = file.string();
   CATCH_CHECK(
-    value_of(there.submit(def, learnt_from{"abc", label_kind::multi_label}))
+    value_of(there.submit(def, learnt_from{"abc", {label_kind::multi_label}}))
     == "r1");
   CATCH_CHECK(there.wanted.uploaded);
   CATCH_CHECK(there.wanted.tensorboard);
@@ -80,7 +80,7 @@ CATCH_TEST_CASE("the weights that a run begins with are sent before it",
   const auto sent = value_of(read_checkpoint(there.uploaded.path()));
   CATCH_CHECK(sent.state.at == course_position{});
   CATCH_CHECK(sent.dataset_digest.empty());
-  CATCH_CHECK(sent.learnt == learnt_from{"abc", label_kind::multi_label});
+  CATCH_CHECK(sent.learnt == learnt_from{"abc", {label_kind::multi_label}});
   CATCH_CHECK(sent.definition == definition_yaml(there.submitted));
   const auto& tensors = *sent.state.tensors;
   CATCH_REQUIRE(tensors.size() == 2);

@@ -59,7 +59,7 @@ struct filed_run {
   temp_folder folder;
   definition def = parse_definition("dataset: cora", "cora.yaml").value;
   std::shared_ptr<run_file> file =
-    value_of(run_file::create(folder / "runs", def, {folder.path(), "digest"}));
+    value_of(run_file::create(folder / "runs", def, {folder.path(), {"digest"}}));
 };
 
 } // namespace

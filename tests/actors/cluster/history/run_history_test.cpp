@@ -384,7 +384,7 @@ CATCH_TEST_CASE("a working directory that is gone is an error, no end",
     if (run_history::open("runs.sqlite", 1))
       return 2;
     const auto made =
-      run_folder::create(keeps.path(), "run", "", {"data", "1"});
+      run_folder::create(keeps.path(), "run", "", {"data", {"1"}});
     return made || made.error().message.find("data") == std::string::npos ? 3
                                                                           : 0;
   });

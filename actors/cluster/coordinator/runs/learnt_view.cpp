@@ -1,0 +1,89 @@
+#include "actors/cluster/coordinator/runs/learnt_view.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// What the data say of labels: nothing, if they have none of those.
+std::optional<label_meaning> labels_here(const dataset_info& info,
+                                         const std::string& set) {
+  auto found = meaning_of_labels(info, set);
+  if (!found || found.value().count == 0)
+    return std::nullopt;
+  return std::move(found).value();
+}
+
+/// Whether weights of another dataset can be used on this one.
+result<void> check_other(const learnt_from& from, const dataset_info& info,
+                         const std::filesystem::path& data) {
+  static constexpr auto told =
+    "this cluster serves another dataset than the one that the run was trained "
+    "on, and ";
+  for (const auto& type : info.node_types)
+    if (type.feature_width == 0)
+      return fail(ec::invalid_argument,
+                  "{}nodes of type {} have no features: the run has learnt a "
+                  "row for each node of its own, and has none for others",
+                  told, type.name);
+  GRAPHMILL_TRY(const auto features, read_feature_meanings(data, info));
+  if (const auto differs = difference(features, from.features);
+      !differs.empty())
+    return fail(ec::invalid_argument,
+                "{}{}: import it with the same columns in the same order, "
+                "scaled in the same way",
+                told, differs);
+  return ok();
+}
+
+/// Whether labels here are those by which a run can be measured.
+result<void> check_measurable(const learnt_from& from,
+                              const std::optional<label_meaning>& here,
+                              const dataset_info& info) {
+  if (!here)
+    return fail(ec::invalid_argument,
+                "\"{}\", which this cluster serves, has no labels to measure "
+                "the run by; `submit --predict` needs none",
+                info.name);
+  if (from.labels.count == 0) // A run that is older than what is said of that.
+    return ok();
+  if (const auto differs = difference(*here, from.labels); !differs.empty())
+    return fail(ec::invalid_argument,
+                "labels of \"{}\", which this cluster serves, are not those "
+                "that the run has learnt: {}. To measure the run, import the "
+                "data so that they are; `submit --predict` needs no labels",
+                info.name, differs);
+  return ok();
+}
+
+} // namespace
+
+result<learnt_view>
+view_by(const definition& def, const learnt_from& from,
+        const std::shared_ptr<const partitioned_graph>& graph,
+        const std::filesystem::path& data) {
+  const auto& info = graph->info();
+  const auto here = labels_here(info, def.labels);
+  if (here && here->kind != from.labels.kind)
+    return fail(
+      ec::invalid_argument,
+      "labels of \"{}\", which this cluster serves, are {}, where the "
+      "run has learnt {}: what the model says would be read as "
+      "something else",
+      info.name, phrase_of(here->kind), phrase_of(from.labels.kind));
+  if (from.dataset_digest != info.digest)
+    GRAPHMILL_TRYV(check_other(from, info, data));
+  if (def.evaluate.only != measured_split::none)
+    GRAPHMILL_TRYV(check_measurable(from, here, info));
+  learnt_view out{graph};
+  if (!def.evaluate.predict || from.labels.count == 0
+      || (here && *here == from.labels))
+    return out;
+  GRAPHMILL_TRY(auto shown, graph->with_unknown_labels(from.labels));
+  out.graph = std::make_shared<const partitioned_graph>(std::move(shown));
+  out.learnt = from.labels;
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,75 @@
+#include "pipelines/results/learnt_from.hpp"
+
+#include "partition/files/json_text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+/// What is said of the labels beside their kind.
+result<void> read_classes(const nlohmann::json& about, std::string_view where,
+                          label_meaning& labels) {
+  const auto type = about.value("target", nlohmann::json{});
+  const auto count = integer_of(about.value("class_count", nlohmann::json{}));
+  const auto names = about.value("class_names", nlohmann::json{});
+  const auto sound =
+    type.is_string() && count && *count >= 0 && names.is_array()
+    && (names.empty() || std::ssize(names) == *count)
+    && std::all_of(names.begin(), names.end(),
+                   [](const auto& name) { return name.is_string(); });
+  if (!sound)
+    return fail(ec::invalid_data,
+                "{} does not say what the labels of the run are: \"target\" "
+                "should be a node type, \"class_count\" how many classes, "
+                "labels or numbers there are, and \"class_names\" a list of as "
+                "many names, or empty",
+                where);
+  labels.type = type.get<std::string>();
+  labels.count = *count;
+  labels.names = names.get<std::vector<std::string>>();
+  return ok();
+}
+
+} // namespace
+
+nlohmann::json to_json(const learnt_from& of) {
+  return {{"dataset_digest", of.dataset_digest},
+          {"labels", to_string(of.labels.kind)},
+          {"target", of.labels.type},
+          {"class_count", of.labels.count},
+          {"class_names", of.labels.names},
+          {"features", to_json(of.features)}};
+}
+
+result<learnt_from> learnt_in(const nlohmann::json& about,
+                              std::string_view where) {
+  learnt_from out;
+  if (about.contains("dataset_digest") && about["dataset_digest"].is_string())
+    out.dataset_digest = about["dataset_digest"].get<std::string>();
+  if (about.contains("labels")) {
+    const auto& name = about["labels"];
+    const auto kind =
+      name.is_string() ? label_kind_of(name.get<std::string>()) : std::nullopt;
+    if (!kind)
+      return fail(ec::invalid_data,
+                  "{} does not say what the labels of the run are: \"labels\" "
+                  "should be \"{}\", \"{}\" or \"{}\"",
+                  where, to_string(label_kind::classes),
+                  to_string(label_kind::multi_label),
+                  to_string(label_kind::regression));
+    out.labels.kind = *kind;
+  }
+  if (about.contains("class_count")) {
+    GRAPHMILL_TRYV(read_classes(about, where, out.labels));
+  }
+  if (about.contains("features")) {
+    GRAPHMILL_TRY(out.features, feature_meanings_in(about["features"], where));
+  }
+  return out;
+}
+
+} // namespace graphmill
