@@ -42,6 +42,7 @@ class Led(Cluster):
         self.daemons[:1] = [Daemon(
             self.folder, "d0", self.data, "none", "--slots", 0,
             "--runs-at-once", self.at_once, listen=self.address)]
+        self.daemons[0].address()  # A client asks only for some seconds.
 
     def running(self):
         status = self.status()

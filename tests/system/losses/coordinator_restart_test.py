@@ -36,7 +36,8 @@ class Led(Cluster):
     def __init__(self, folder, data, *addresses):
         self.addresses = addresses
         super().__init__(folder, data, [])
-        self.lead(addresses[0])
+        # A client asks no longer than for some seconds.
+        self.lead(addresses[0]).address()
         for share in ("0", "1"):
             self.add(share)
         self.await_daemons(3)
