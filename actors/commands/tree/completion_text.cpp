@@ -145,12 +145,18 @@ std::string zsh_function(const command_description& command) {
 /// The function for a command whose commands have functions already.
 std::string zsh_text(const command_description& command) {
   std::string options;
+  std::string places; // Of words that are one of a few.
+  auto place = 0;
   for (const auto& option : command.options)
     if (!option.positional)
       options += zsh_option(option);
+    else if (++place; !option.choices.empty())
+      places += fmt::format(" \\\n    '{}:{}:({})'", place,
+                            option.names.front(), join(option.choices));
   auto out = fmt::format("\n{}() {{\n", zsh_function(command));
   if (command.commands.empty())
-    return out + "  _arguments" + options + " \\\n    '*:file:_files'\n}\n";
+    return out + "  _arguments" + options + places
+           + " \\\n    '*:file:_files'\n}\n";
   out += "  local curcontext=$curcontext state\n"
          "  local -a line commands=(\n";
   for (const auto& each : command.commands)
