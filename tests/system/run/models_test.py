@@ -94,6 +94,8 @@ class Models(runs.Workplace):
                           model.get("edge_weights", "use") == "use")
             last_input, logits = plain.run(LAYERS, target)
             self.compare(summary, dataset, target, last_input, logits)
+            if model == {"kind": model["kind"]}:
+                self.compare_loss(summary, dataset, target, logits)
 
     def compare(self, summary, dataset, target, last_input, logits):
         out = pathlib.Path(summary["run"]) / "predictions.npy"
@@ -108,6 +110,8 @@ class Models(runs.Workplace):
         np.testing.assert_allclose(chosen, logits.max(axis=1),
                                    atol=1e-4 * scale)
         self.compare_layers(summary, dataset, last_input, logits)
+
+    def compare_loss(self, summary, dataset, target, logits):
         test = dataset.node_array(target, "test")
         labels = dataset.node_array(target, "labels")
         got = self.ask("evaluate", summary["run"], "--data", dataset.folder)
