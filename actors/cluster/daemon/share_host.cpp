@@ -68,8 +68,10 @@ void share_host::deploy(const incoming_request& request) {
   auto open = beside;
   open.push_back(assigned.run);
   kept_.keep_only(open);
-  if (runs_.contains(assigned.run))
-    next_[assigned.run] = next_share{std::move(assigned), request.reply};
+  const auto run = assigned.run; // Which goes away with it.
+  if (runs_.contains(run))
+    next_.insert_or_assign(run,
+                           next_share{std::move(assigned), request.reply});
   else
     take_up(std::move(assigned), request.reply);
 }

@@ -31,7 +31,6 @@ struct kind_sums {
   double busy = 0, starved = 0, stalled = 0, waiting = 0; ///< Of all together.
   double items_per_second = 0;
   double p99_latency = 0; ///< The longest.
-  std::uint64_t restarts = 0;
 
   void add(const actor_health& actor) {
     const auto many = double(actor.workers);
@@ -43,7 +42,6 @@ struct kind_sums {
     waiting += many * actor.waiting;
     items_per_second += actor.items_per_second;
     p99_latency = std::max(p99_latency, actor.p99_latency);
-    restarts += actor.restarts;
   }
 
   /// "2 running, 1 starved"; without numbers if all are in the same state.
@@ -70,18 +68,17 @@ std::string kinds_text(const run_health& run) {
   if (kinds.empty())
     return {};
   auto out =
-    fmt::format("\n{:<16} {:>7} {:>5} {:>6} {:>7} {:>6} {:>9} {:>8} {:>8}  "
-                "{}\n",
+    fmt::format("\n{:<16} {:>7} {:>5} {:>6} {:>7} {:>6} {:>8} {:>7}  {}\n",
                 "actors", "workers", "busy%", "input%", "credit%", "reply%",
-                "items/s", "p99 ms", "restarts", "state");
+                "items/s", "p99 ms", "state");
   for (const auto& [kind, sums] : kinds) {
     const auto share = 100 / double(std::max<std::uint64_t>(sums.workers, 1));
-    out += fmt::format(
-      "{:<16} {:>7} {:>5.0f} {:>6.0f} {:>7.0f} {:>6.0f} "
-      "{:>9.1f} {:>8.1f} {:>8}  {}\n",
-      to_string(kind), sums.workers, share * sums.busy, share * sums.starved,
-      share * sums.stalled, share * sums.waiting, sums.items_per_second,
-      1e3 * sums.p99_latency, sums.restarts, sums.states_text());
+    out += fmt::format("{:<16} {:>7} {:>5.0f} {:>6.0f} {:>7.0f} {:>6.0f} "
+                       "{:>8.1f} {:>7.1f}  {}\n",
+                       to_string(kind), sums.workers, share * sums.busy,
+                       share * sums.starved, share * sums.stalled,
+                       share * sums.waiting, sums.items_per_second,
+                       1e3 * sums.p99_latency, sums.states_text());
   }
   return out;
 }
@@ -103,14 +100,14 @@ std::string daemons_text(const run_health& run) {
   std::size_t width = 16;
   for (const auto& daemon : run.daemons)
     width = std::max(width, std::min(daemon.daemon.size(), most_name_bytes));
-  auto out = fmt::format(
-    "\n{:<{}} {:>10} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "daemon", width,
-    "processors", "MB", "disk MB/s", "in MB/s", "out MB/s", "credit", "told");
+  auto out = fmt::format("\n{:<{}} {:>5} {:>7} {:>9} {:>8} {:>8} {:>9} {:>6}\n",
+                         "daemon", width, "cores", "MB", "disk MB/s", "in MB/s",
+                         "out MB/s", "credit", "told");
   for (std::size_t d = 0; d < std::min(run.daemons.size(), most_screen_rows);
        ++d) {
     const auto& daemon = run.daemons[d];
     out += format_printable(
-      "{:<{}} {:>10.1f} {:>7.0f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9} {:>9}\n",
+      "{:<{}} {:>5.1f} {:>7.0f} {:>9.1f} {:>8.1f} {:>8.1f} {:>9} {:>6}\n",
       shortened(daemon.daemon, most_name_bytes), width, daemon.cores,
       double(daemon.memory_bytes) * 1e-6,
       (daemon.disk_read_per_second + daemon.disk_written_per_second) * 1e-6,

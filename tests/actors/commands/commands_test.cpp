@@ -117,6 +117,13 @@ CATCH_TEST_CASE("the health of a run is shown, and is the exit code",
                    contains("verdict   the fetcher limits: it is slow\n"));
   CATCH_CHECK_THAT(got.output, contains("          so slow\n"));
   CATCH_CHECK_THAT(got.output, contains("train, epoch 2 of 3, step 4 of 8"));
+  CATCH_CHECK_THAT(got.output, contains("\nfetcher                2    25 "));
+  CATCH_CHECK_THAT(got.output, !contains("\nrows of other daemons"));
+  CATCH_CHECK_THAT(got.output, !contains("attempt "));
+  got = user.runs("status --actors good-1");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK_THAT(got.output,
+                   contains("verdict   the fetcher limits: it is slow\n"));
   CATCH_CHECK_THAT(got.output, contains("  fetcher                2 waiting"));
   CATCH_CHECK_THAT(got.output,
                    contains("\nrows of other daemons 1.0 MB; answers to others "

@@ -28,7 +28,7 @@ std::string status_of_run(std::vector<daemon_health> daemons) {
     health.daemons = daemons;
     return encode(health);
   });
-  return user.runs("status good-1").output;
+  return user.runs("status good-1 --actors").output;
 }
 
 } // namespace

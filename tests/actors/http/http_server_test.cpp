@@ -78,7 +78,7 @@ CATCH_TEST_CASE("what is no request that a server knows", "[http_server]") {
     {"GET http://rebound.example.org/page HTTP/1.1\r\nHost: localhost\r\n"
      "\r\n",
      421},
-    {"GET http:///page HTTP/1.1\r\nHost: localhost\r\n\r\n", 421},
+    {"GET http:///page HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
     {"GET http://localhost/page HTTP/1.1\r\n\r\n", 400},
     {"GET ftp://localhost/page HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
     {"POST /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
