@@ -15,6 +15,6 @@ namespace graphmill {
 /// @returns the exit code.
 result<int> show_run_status(const cluster_options& cluster,
                             const std::string& run, bool watch,
-                            bool actors = false);
+                            bool actors);
 
 } // namespace graphmill

@@ -88,7 +88,7 @@ struct top_session {
 
 result<int> show_top(const top_options& options) {
   if (options.cluster.json || !is_drawable_terminal())
-    return show_run_status(options.cluster, options.run, true);
+    return show_run_status(options.cluster, options.run, true, true);
   signal_watch signals;
   std::stop_source stop;
   GRAPHMILL_TRY(auto client,
