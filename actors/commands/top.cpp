@@ -123,7 +123,7 @@ void add_top_command(command_line& cli) {
     "the log of the daemon,\nor what the actor's one says of the run; escape "
     "goes back. d drains the daemon,\nor takes it into service again, and c "
     "cancels the run, both after y.\nNO_COLOR is obeyed. Where there is no "
-    "terminal, or with --json, it prints what\n`status RUN --watch` prints.");
+    "terminal, or with --json, it prints what\n`status RUN --actors --watch` prints.");
   command->callback(
     [&cli, options] { cli.run = [options] { return show_top(*options); }; });
 }
