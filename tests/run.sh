@@ -60,7 +60,8 @@ test_in() {
 
 configure build --buildtype=release -Dwerror=true -Dtests=true
 ninja -C build
-test_in build --timeout-multiplier 4
+# Daemons that are to be lost, and delays, have most of them wait now and then.
+test_in build --num-processes $(($(nproc) + 1)) --timeout-multiplier 4
 
 # Sanitizers: the rooms without libtorch and CAF, which are not instrumented.
 sanitize() { # FOLDER SANITIZERS TARGET SUITE
