@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
-from clusters import Cluster
+from clusters import Cluster, Daemon
 from imports import save
 from runs import merged, partitioned, small_rmat
 from support import graphmill, imported, np, program
@@ -191,17 +191,26 @@ class Predictions(runs.Workplace):
                     cluster.refused("submit", "--evaluate", run, *there))
                 if modulus:
                     continue
-                # An attempt that follows knows it, too.
-                waiting = cluster.ask(
-                    "submit", "--predict", run, *there, "--set",
-                    "faults.sampler_delay_ms=150")["run"]
-                folder = cluster.folder / "runs" / waiting
-                cluster.wait_until(lambda: list(folder.glob(".logits.npy.*")),
-                                   "first row")
-                cluster.daemons[1].kill()
-                cluster.add("1", name="d1")
-                cluster.ask("watch", waiting, "--quiet")
-                self.assert_same(self.there(folder), expected)
+                # Attempts that follow know it, too: without a daemon, and when
+                # the coordinator is started anew.
+                for lost in (1, 0):
+                    waiting = cluster.ask(
+                        "submit", "--predict", run, *there, "--set",
+                        "faults.sampler_delay_ms=150")["run"]
+                    folder = cluster.folder / "runs" / waiting
+                    cluster.wait_until(
+                        lambda: list(folder.glob(".logits.npy.*")), "first row")
+                    address = cluster.daemons[lost].address()
+                    cluster.daemons[lost].kill()
+                    if lost == 0:
+                        cluster.daemons[0] = Daemon(
+                            cluster.folder, "d0", cluster.data, "0",
+                            listen=address)
+                        cluster.daemons[0].address()
+                    else:
+                        cluster.add("1", name="d1")
+                    cluster.ask("watch", waiting, "--quiet")
+                    self.assert_same(self.there(folder), expected)
         scaled = self.people("scaled", scaled="l2")
         cluster = self.cluster(partitioned(scaled, 2, "random"), ["0,1"],
                                "-scaled")
