@@ -119,8 +119,7 @@ private:
       step, config_.def, config_.seeds[static_cast<std::size_t>(step.phase)]));
     request.from = course_.epoch_begin();
     request.before = before(request.first);
-    now_ =
-      std::make_shared<phase_tally>(request, config_.ranks, request.before);
+    now_ = std::make_shared<phase_tally>(request, config_.ranks);
     if (request.phase == phase::train)
       making_.follow(
         request.epoch, request.steps,

@@ -25,9 +25,8 @@ phase_request request_of(const course_step& step, const definition& def,
   return out;
 }
 
-phase_tally::phase_tally(const phase_request& request, rank_id ranks,
-                         const batch_metrics& before)
-  : request_(request), ranks_(static_cast<std::size_t>(ranks)), before_(before),
+phase_tally::phase_tally(const phase_request& request, rank_id ranks)
+  : request_(request), ranks_(static_cast<std::size_t>(ranks)),
     sums_(static_cast<std::size_t>(request.steps - request.first) * ranks_),
     seen_(sums_.size(), false) {}
 
@@ -62,7 +61,7 @@ phase_result phase_tally::result() const {
   out.learning_rate = request_.learning_rate;
   out.seconds = std::chrono::duration<double>(clock::now() - began_).count();
   // In step order: sums of doubles depend on it.
-  out.metrics = before_;
+  out.metrics = request_.before;
   for (const auto& part : sums_)
     out.metrics += part;
   out.metric = request_.metric;
@@ -74,7 +73,7 @@ std::optional<batch_metrics> phase_tally::until(std::int64_t step) const {
   if (step < request_.first || step > request_.steps)
     return std::nullopt;
   const auto end = static_cast<std::size_t>(step - request_.first) * ranks_;
-  auto out = before_;
+  auto out = request_.before;
   for (std::size_t place = 0; place < end; ++place) {
     if (!seen_[place])
       return std::nullopt;

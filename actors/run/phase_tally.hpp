@@ -19,9 +19,8 @@ phase_request request_of(const course_step& step, const definition& def,
 /// Adds up what the ranks of a run tell of a phase.
 class phase_tally {
 public:
-  /// @param before What the steps gave that were done before.
-  phase_tally(const phase_request& request, rank_id ranks,
-              const batch_metrics& before = {});
+  /// What was given before the steps of the request counts, too.
+  phase_tally(const phase_request& request, rank_id ranks);
 
   /// @returns false if the result is of another phase, or was told before.
   bool take(const step_result& told);
@@ -42,7 +41,6 @@ private:
 
   phase_request request_;
   std::size_t ranks_;
-  batch_metrics before_;
   std::vector<batch_metrics> sums_; ///< By step, then rank.
   std::vector<bool> seen_;          ///< Which of them have arrived.
   std::size_t arrived_ = 0;

@@ -383,8 +383,7 @@ void add_resume_command(command_line& cli) {
                           "--storage", "--disk-cache", "--memory"})
     cluster->excludes(command->get_option(own));
   command->footer(
-    "The weights are those of a run that was never stopped. Checkpoints "
-    "behind\n"
+    "The weights are those of a run that was never stopped. Checkpoints behind\n"
     "the one that is gone on from, and metrics of later epochs, are removed.");
   command->callback([&cli, options] {
     if (options->cluster.address.empty() && options->run.empty())

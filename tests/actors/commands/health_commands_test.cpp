@@ -235,6 +235,75 @@ CATCH_TEST_CASE("what has become of a run that lost a daemon is shown",
                             + "\nverdict   the trainer limits\n"));
 }
 
+CATCH_TEST_CASE("the health of a run is shown, and is the exit code",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  auto state = run_state::running;
+  coordinator.on(method::runs, [&state](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(state)}, false});
+  });
+  run_health health;
+  health.run = "good-1";
+  health.verdict = {"fetcher", "the fetcher limits: it is slow", {"so slow"}};
+  health.progress = run_progress{phase::train, 1, 3, 4, 8};
+  daemon_health daemon;
+  daemon.daemon = "a";
+  actor_health fetcher;
+  fetcher.kind = actor_kind::fetcher;
+  fetcher.state = actor_state::waiting;
+  fetcher.workers = 2;
+  fetcher.busy = 0.25;
+  daemon.actors = {fetcher};
+  daemon.cache_bytes = 1'000'000;
+  daemon.answer_bytes = 2'500'000;
+  daemon.most_answer_bytes = 256'000'000;
+  health.daemons = {daemon};
+  coordinator.on(method::health, [&health](const payload&) -> result<payload> {
+    return encode(health);
+  });
+  auto got = user.runs("status good-1");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK_THAT(got.output,
+                   contains("verdict   the fetcher limits: it is slow\n"));
+  CATCH_CHECK_THAT(got.output, contains("          so slow\n"));
+  CATCH_CHECK_THAT(got.output, contains("train, epoch 2 of 3, step 4 of 8"));
+  CATCH_CHECK_THAT(got.output, contains("\nfetcher                2    25 "));
+  CATCH_CHECK_THAT(got.output, !contains("\nrows of other daemons"));
+  CATCH_CHECK_THAT(got.output, !contains("attempt "));
+  got = user.runs("status --actors good-1");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK_THAT(got.output,
+                   contains("verdict   the fetcher limits: it is slow\n"));
+  CATCH_CHECK_THAT(got.output, contains("  fetcher                2 waiting"));
+  CATCH_CHECK_THAT(got.output,
+                   contains("\nrows of other daemons 1.0 MB; answers to others "
+                            "2.5 of 256.0 MB\n"));
+  CATCH_CHECK_THAT(got.output, !contains("attempt "));
+  const auto json = user.asks("status good-1");
+  CATCH_CHECK(json["state"] == "running");
+  CATCH_CHECK(json["verdict"]["limit"] == "fetcher");
+  CATCH_CHECK(json["daemons"][0]["actors"][0]["state"] == "waiting");
+  CATCH_CHECK(json["daemons"][0]["actors"][0]["busy"] == 0.25);
+  CATCH_CHECK(json["progress"]["loss"].is_null());
+  health.silent = {"b"};
+  got = user.runs("status good-1");
+  CATCH_CHECK(got.code == 3);
+  CATCH_CHECK_THAT(got.output, contains("silent    daemon b\n"));
+  health.silent.clear();
+  health.attempt = 2;
+  health.trainers = 3;
+  CATCH_CHECK_THAT(user.runs("status good-1").output,
+                   contains("\nattempt   2, with 3 trainers\n"));
+  health.daemons[0].actors[0].recent_restarts = 1;
+  CATCH_CHECK(user.runs("status good-1").code == 3);
+  state = run_state::finished;
+  CATCH_CHECK(user.runs("status good-1").code == 0);
+  CATCH_CHECK(user.runs("status good-1 --watch").code == 0);
+  state = run_state::failed;
+  CATCH_CHECK(user.runs("status good-1").code == 4);
+}
+
 CATCH_TEST_CASE("an actor has a row with since when, and at what it is",
                 "[cluster_commands]") {
   daemon_health daemon;

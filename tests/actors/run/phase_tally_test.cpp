@@ -68,7 +68,8 @@ CATCH_TEST_CASE("a phase that begins in its middle adds to what was before",
                 "[actors][tally]") {
   auto request = request_of(4);
   request.first = 2;
-  phase_tally it{request, 1, {100, 10, 20}};
+  request.before = {100, 10, 20};
+  phase_tally it{request, 1};
   CATCH_CHECK(it.steps_done() == 2);
   CATCH_CHECK_FALSE(tell(it, key_of(1, 0), {1, 1, 1}));
   CATCH_CHECK(it.until(2)->loss_sum == 100);

@@ -11,7 +11,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from clusters import Cluster, Daemon
-from imports import save
+from imports import save, sixty_nodes
 from runs import merged, partitioned, small_rmat
 from support import graphmill, imported, np, program
 
@@ -147,25 +147,13 @@ class Predictions(runs.Workplace):
                                       "dataset=today"))
         self.assertEqual(cluster.ask("runs")["runs"], [])
 
-    def people(self, name, names=None, scaled=None, **labels):
-        """A dataset of always the same 60 nodes, with these labels, if any."""
-        source = self.top / f"{name}-source"
-        source.mkdir()
-        rng = np.random.default_rng(7)
-        save(source, edges=rng.integers(0, 60, (2, 400)),
-             features=rng.normal(size=(60, 5)).astype(np.float32), **labels)
-        (source / "meta.json").write_text(json.dumps(
-            {"num_nodes": 60, **({"class_names": names} if names else {})}))
-        imported("npy", source, *(["--normalise", scaled] if scaled else []),
-                 "--out", self.top / name)
-        return self.top / name
-
     def test_tomorrows_graph(self):
         """It needs no labels, and what it calls its own is not asked for."""
         split = {"train_idx": np.arange(40), "val_idx": np.arange(40, 50),
                  "test_idx": np.arange(50, 60)}
         learnt = ["cook", "judge", "smith"]
-        known = self.people("known", learnt, labels=np.arange(60) % 3, **split)
+        known = sixty_nodes(self.top, "known", learnt,
+                            labels=np.arange(60) % 3, **split)
         run = self.train(merged(DEFINITION, {"evaluate": {"batch_size": 4}}),
                          known)["run"]
         expected = self.alone(run)
@@ -174,7 +162,7 @@ class Predictions(runs.Workplace):
                                      ("fewer", ["cook", "judge"], 2)):
             labels = ({"labels": np.arange(60) % modulus, **split}
                       if modulus else {})
-            data = self.people(name, names, **labels)
+            data = sixty_nodes(self.top, name, names, **labels)
             with self.subTest(name):
                 cluster = self.cluster(partitioned(data, 2, "random"),
                                        ["0", "1"], f"-{name}")
@@ -211,7 +199,7 @@ class Predictions(runs.Workplace):
                         cluster.add("1", name="d1")
                     cluster.ask("watch", waiting, "--quiet")
                     self.assert_same(self.there(folder), expected)
-        scaled = self.people("scaled", scaled="l2")
+        scaled = sixty_nodes(self.top, "scaled", None, "--normalise", "l2")
         cluster = self.cluster(partitioned(scaled, 2, "random"), ["0,1"],
                                "-scaled")
         self.assertIn("are scaled by `--normalise l2` here and `none` there",

@@ -13,7 +13,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
 from exactness_test import write_typed_set
-from imports import save
+from imports import save, sixty_nodes
 from runs import imported_rmat, merged, partitioned, small_rmat
 from support import ROOT, graphmill, imported, np, program
 
@@ -267,17 +267,8 @@ class Predict(runs.Workplace):
         self.assertIn("roc_auc", told)
 
     def graph_with(self, name, names=None, **labels):
-        """A dataset of always the same 60 nodes, with these labels, if any."""
-        source = self.top / f"{name}-source"
-        source.mkdir()
-        rng = np.random.default_rng(7)
-        save(source, edges=rng.integers(0, 60, (2, 400)),
-             features=rng.normal(size=(60, 5)).astype(np.float32), **labels)
-        (source / "meta.json").write_text(json.dumps(
-            {"num_nodes": 60, **({"class_names": names} if names else {})}))
         flags = ["--regression"] if name.startswith("numbers") else []
-        imported("npy", source, *flags, "--out", self.top / name)
-        return self.top / name
+        return sixty_nodes(self.top, name, names, *flags, **labels)
 
     def test_other_data_without_labels(self):
         """Labels are not read of other data, and say nothing of outputs."""

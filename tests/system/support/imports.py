@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import unittest
 
-from support import graphmill, np, sorted_by_destination
+from support import graphmill, imported, np, sorted_by_destination
 
 
 class Workplace(unittest.TestCase):
@@ -56,6 +56,20 @@ class Workplace(unittest.TestCase):
 def save(folder, **arrays):
     for name, values in arrays.items():
         np.save(folder / f"{name}.npy", values)
+
+
+def sixty_nodes(top, name, names=None, *flags, **labels):
+    """Imports always the same graph of 60 nodes with 5 features as `name`, with
+    these labels and splits, if any, and names of classes; returns its folder."""
+    source = top / f"{name}-source"
+    source.mkdir()
+    rng = np.random.default_rng(7)
+    save(source, edges=rng.integers(0, 60, (2, 400)),
+         features=rng.normal(size=(60, 5)).astype(np.float32), **labels)
+    (source / "meta.json").write_text(json.dumps(
+        {"num_nodes": 60, **({"class_names": names} if names else {})}))
+    imported("npy", source, *flags, "--out", top / name)
+    return top / name
 
 
 def small_set(folder):
