@@ -66,6 +66,8 @@ struct top_session {
                            "asked before";
       drawn = {};
       asker.follow(view.followed);
+      if (!view.run.empty())
+        asker.look_at(view.run);
     }
     return true;
   }
@@ -121,8 +123,8 @@ void add_top_command(command_line& cli) {
     "Enter shows all\nfigures of an actor, or the actors of a daemon; l "
     "follows "
     "the log of the daemon,\nor what the actor's one says of the run; escape "
-    "goes back. d drains the daemon,\nor takes it into service again, and c "
-    "cancels the run, both after y.\nNO_COLOR is obeyed. Where there is no "
+    "goes back. n shows the next\nof several runs that are on. d drains the daemon, or takes it into service "
+    "again,\nand c cancels the run, both after y.\nNO_COLOR is obeyed. Where there is no "
     "terminal, or with --json, it prints what\n`status RUN --actors --watch` prints.");
   command->callback(
     [&cli, options] { cli.run = [options] { return show_top(*options); }; });

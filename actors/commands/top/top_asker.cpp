@@ -44,8 +44,9 @@ std::string result_of(const run_record& run) {
 
 top_asker::top_asker(cluster_client client, std::string run,
                      std::stop_source stop)
-  : client_(std::move(client)), run_(std::move(run)), stop_(std::move(stop)),
-    published_(std::make_shared<const state>()), thread_([this] { work(); }) {}
+  : client_(std::move(client)), stop_(std::move(stop)),
+    published_(std::make_shared<const state>()), looked_at_(std::move(run)),
+    thread_([this] { work(); }) {}
 
 top_asker::~top_asker() {
   stop_.request_stop();
@@ -70,6 +71,15 @@ void top_asker::follow(const std::optional<top_log>& log) {
   if (followed_ == log)
     return;
   followed_ = log;
+  hurries_ = true;
+  changed_.notify_all();
+}
+
+void top_asker::look_at(const std::string& run) {
+  const std::lock_guard lock{mutex_};
+  if (looked_at_ == run)
+    return;
+  looked_at_ = run;
   hurries_ = true;
   changed_.notify_all();
 }
@@ -107,6 +117,7 @@ void top_asker::conclude_round(const result<void>& asked) {
 std::optional<top_command> top_asker::next_command() {
   const std::lock_guard lock{mutex_};
   hurries_ = false;
+  run_ = looked_at_;
   return std::exchange(waiting_, std::nullopt);
 }
 

@@ -33,7 +33,8 @@ public:
   };
 
   /// @param client Its calls end when `stop` asks for it.
-  /// @param run Empty: the one that is on, or else the latest.
+  /// @param run Empty: the one that began first of those that are on, or else
+  /// the latest.
   top_asker(cluster_client client, std::string run, std::stop_source stop);
   /// Ends the question under way.
   ~top_asker();
@@ -46,6 +47,9 @@ public:
   /// Has a command carried out after the question that is under way.
   /// @returns false if another one waits for that.
   bool carry_out(const top_command& command);
+
+  /// Asks for another run from now on, at once if it is another one.
+  void look_at(const std::string& run);
 
   /// Whose log is asked for from now on, once a second, and now if it is
   /// another one than before; nothing: nobody's.
@@ -65,11 +69,11 @@ private:
   void publish();
 
   cluster_client client_;
-  const std::string run_;
   std::stop_source stop_;
 
   // Of the thread.
   state known_;
+  std::string run_; ///< That the user wants to see; empty: no matter which.
   std::uint64_t cursor_ = 0; ///< Of the news of the run.
   bool all_told_ = false;    ///< The run is over, and all its news have come.
   std::uint64_t log_cursor_ = 0; ///< Of the log that is followed.
@@ -79,7 +83,8 @@ private:
   std::shared_ptr<const state> published_; ///< Guarded, as are the next ones.
   std::optional<top_command> waiting_;
   std::optional<top_log> followed_;
-  bool hurries_ = false; ///< Another log is to be asked for at once.
+  std::string looked_at_; ///< Becomes `run_` with the next round.
+  bool hurries_ = false; ///< There is something else to be asked for.
 
   std::jthread thread_; ///< Last: it uses all of the above.
 };

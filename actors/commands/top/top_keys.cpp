@@ -97,6 +97,20 @@ void ask_to_cancel(top_view& view, const top_data& data) {
     view.asked = {top_command::kind::cancel, data.run->id};
 }
 
+/// The next one of the runs that are on. What was selected is another's.
+void show_next_run(top_view& view, const top_data& data) {
+  const auto on = runs_that_are_on(data);
+  const auto shown = data.run ? data.run->id : std::string{};
+  const auto found = std::ranges::find(on, shown);
+  if (on.empty() || (on.size() == 1 && found != on.end())) {
+    view.message = "no other run is on";
+    return;
+  }
+  view.run = found == on.end() || found + 1 == on.end() ? on.front() : found[1];
+  view.actor.reset();
+  view.opened = false;
+}
+
 /// The log of the daemon that a key is about: of an actor, what it says of the
 /// run.
 void show_log(top_view& view, const top_data& data) {
@@ -173,6 +187,9 @@ void press_letter(top_step& step, char letter, const top_data& data) {
     break;
   case 'l':
     show_log(view, data);
+    break;
+  case 'n':
+    show_next_run(view, data);
     break;
   case 'k':
     move_selection(view, key_kind::up, data);

@@ -109,10 +109,14 @@ struct top_view {
   std::string daemon;                ///< Selected; none such: the first.
   std::optional<top_actor_id> actor; ///< Selected; none such: the first.
   bool opened = false;               ///< All figures of the actor are shown.
+  std::string run; ///< That was asked for by a key; empty: none was.
   std::optional<top_log> followed;   ///< The log that is shown instead.
   std::optional<top_command> asked;  ///< Waits for y.
   std::string message;               ///< What came of the last key.
 };
+
+/// The runs that are on, the one that began first at their head.
+std::vector<std::string> runs_that_are_on(const top_data& data);
 
 /// The daemons of the cluster and of the run, in the cluster's order.
 std::vector<top_daemon> top_daemons(const top_data& data);

@@ -57,10 +57,23 @@ std::string attempt_text(const top_data& data) {
     pluralized(now.trainers, "trainer"));
 }
 
+/// Which one it is of several runs that are on.
+std::string turn_text(const top_data& data) {
+  const auto on = runs_that_are_on(data);
+  const auto found = std::ranges::find(on, data.run->id);
+  if (on.size() < 2)
+    return {};
+  if (found == on.end())
+    return fmt::format(", {} others on", on.size());
+  return fmt::format(", {} of {} that are on", found - on.begin() + 1,
+                     on.size());
+}
+
 void write_title(top_writer& out, const top_data& data) {
   const auto what =
-    data.run ? fmt::format("graphmill top  {} {}{}", data.run->id,
-                           to_string(data.run->state), attempt_text(data))
+    data.run ? fmt::format("graphmill top  {} {}{}{}", data.run->id,
+                           to_string(data.run->state), attempt_text(data),
+                           turn_text(data))
              : std::string{"graphmill top  no run yet"};
   const auto where = "  at " + data.address;
   out.line();
@@ -234,8 +247,11 @@ std::vector<top_line> foot_lines(const top_data& data, const top_view& view,
   const auto sentence = foot_sentence(data, view);
   const auto most = std::size_t(canvas.rows) / rows_by_foot_line;
   out.lines_of(sentence.text, std::max<std::size_t>(most, 1), sentence.style);
-  out.line_of("q end  s, r sort  / filter  tab table  enter open  l log  "
-              "d drain  c cancel",
+  out.line_of(runs_that_are_on(data).size() > 1
+                ? "q end  n run  s, r sort  / filter  tab  enter open  l log  "
+                  "d drain  c cancel"
+                : "q end  s, r sort  / filter  tab table  enter open  l log  "
+                  "d drain  c cancel",
               top_style::faint);
   return out.take();
 }

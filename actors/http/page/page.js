@@ -13,6 +13,7 @@ import { Link } from "./data/link.js";
 import { Logs } from "./panels/logs.js";
 import { mark } from "./elements/marks.js";
 import { Pipeline } from "./pipeline/pipeline.js";
+import { RunChoice } from "./panels/runchoice.js";
 import { Store } from "./data/store.js";
 import { DaemonTable, RunTable } from "./panels/tables.js";
 
@@ -26,6 +27,7 @@ const daemons = new DaemonTable(actions);
 const runs = new RunTable(actions);
 const compare = new Compare(store);
 const logs = new Logs(store);
+const choice = new RunChoice(store, () => link.askAgain());
 
 let announced = "";
 
@@ -84,6 +86,7 @@ function show() {
   if (!store.status) return;
   const { run } = store;
   showWhere(store.status);
+  choice.show();
   showHeadline();
   showProgress(run);
   pipeline.show(run, run?.silent ?? []);

@@ -248,6 +248,27 @@ def starved():
     return out
 
 
+BESIDE = "20251123-074500-wide"
+
+
+def beside():
+    """Two runs that are on, of which one trains and the other one starves."""
+    out = training()
+    other = starved()["runs"][RUN]
+    other["run"] = BESIDE
+    for one in other["daemons"]:
+        one["run"] = BESIDE
+    out["runs"][BESIDE] = other
+    out["status"]["also_running"] = [BESIDE]
+    out["records"].insert(0, record(BESIDE, "running"))
+    runs = out["history"]["runs"]
+    runs[BESIDE] = {**copy.deepcopy(runs[RUN]), "rows": runs[RUN]["rows"][-300:]}
+    runs[BESIDE]["stages"] = {"trainer": {
+        **runs[RUN]["stages"]["trainer"],
+        "rows": [[NOW - 300 + i, 0.31, 0.62, 0.0, 0.07] for i in range(300)]}}
+    return out
+
+
 def lost():
     out = training()
     out["records"] = [record(RUN, "running")]

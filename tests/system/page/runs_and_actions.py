@@ -117,6 +117,41 @@ class Conversations:
             ['sampler.fanouts."a b__c"', "[0]"], ["sampler.replace", "true"],
             ["seed", "7"]])
 
+    def test_of_several_runs_the_reader_chooses_one(self):
+        run, beside = documents.RUN, documents.BESIDE
+        self.show(documents.training())
+        self.assertTrue(self.browser.evaluate(
+            "document.getElementById('run-choice').hidden"))
+        self.close()
+        self.show(documents.beside())
+        self.browser.wait_for(
+            "document.getElementById('verdict-state').textContent", "Training")
+        self.assertEqual(self.texts("#run-shown option"), [run, beside])
+        self.assertIn(run, self.texts("#progress-figures dd"))
+        # Each has its own curves; so have their stages.
+        stages = ("[...document.querySelectorAll('#charts .chart')].at(-2)"
+                  ".querySelectorAll('.legend li').length")
+        self.browser.wait_for(stages, 4)
+        self.enter("#run-shown", beside, "change")
+        starved = "Training; trainers starve 62 % of the time"
+        told = "document.getElementById('verdict-state').textContent"
+        self.browser.wait_for(told, starved)
+        self.assertIn(beside, self.texts("#progress-figures dd"))
+        self.browser.wait_for(stages, 1)
+        # The choice stays until the run is over.
+        scene = self.coordinator.scene
+        self.listen()
+        scene["history"]["next"] += 1
+        self.coordinator.tick()
+        self.browser.wait_for(told, starved)
+        scene["status"] = {**scene["status"], "also_running": []}
+        scene["history"]["next"] += 1
+        self.coordinator.tick()
+        self.browser.wait_for(told, "Training")
+        self.assertTrue(self.browser.evaluate(
+            "document.getElementById('run-choice').hidden"))
+        self.assertIn(run, self.texts("#progress-figures dd"))
+
     def test_the_log_is_searched(self):
         self.show(documents.training())
         line = {"time": documents.NOW, "level": "info", "daemon": "a",

@@ -129,7 +129,7 @@ export class Link {
     }
   }
 
-  /** How the run that is on is, and what has become of others if that may have
+  /** How the run that is shown is, and what has become of others if that may have
    * changed; nothing while earlier questions have no answer.
    * @return whether anything was asked. */
   async askRuns(signal) {
@@ -137,13 +137,24 @@ export class Link {
     if (this.asking) return false;
     this.asking = true;
     try {
-      const id = store.status?.running;
+      const id = store.shown;
       if (id) await this.askRun(id, signal);
       const old = store.recordsAreOld;
       if (old) store.takeRecords(await ask("/api/runs", signal));
       return Boolean(id) || old;
     } finally {
       this.asking = false;
+    }
+  }
+
+  /** Of another run, without waiting for the next tick. */
+  async askAgain() {
+    const { stop } = this;
+    if (!stop) return;
+    try {
+      if (await this.askRuns(stop.signal)) this.news();
+    } catch (reason) {
+      this.lost(stop, reason);
     }
   }
 

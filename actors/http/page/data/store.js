@@ -6,6 +6,7 @@ import { addRows, HOUR, Series } from "./series.js";
 const MOST_DAEMONS = 256;
 const MOST_RUNS = 32;
 const MOST_STAGES = 32;
+const MOST_STAGED = 8; // Runs whose stages are kept.
 const MOST_EVENTS = 2000;
 
 export const DAEMON_FIGURES = ["cores", "memory_bytes", "received_per_second"];
@@ -33,11 +34,12 @@ function addTold(map, name, told, names, most) {
 export class Store {
   constructor() {
     this.status = null; // As `graphmill status --json`.
-    this.run = null; // As `graphmill status RUN --json`, of the run that is on.
+    this.chosen = ""; // The run that the reader has asked for.
+    this.run = null; // As `graphmill status RUN --json`, of the run that is shown.
     this.daemons = new Map(); // Series by name.
     this.runs = new Map();
-    this.stages = new Map(); // Of the run that is on, by kind of actor.
-    this.stagesOf = "";
+    this.stagesOf = new Map(); // Of runs, by id: series by kind of actor.
+    this.staged = ""; // The run that was shown last.
     this.records = new Map(); // What has become of runs, by id, the latest first.
     this.recordsAreOld = true;
     this.events = []; // The oldest first.
@@ -51,7 +53,34 @@ export class Store {
     const turns = (of) => JSON.stringify([of?.running, of?.also_running, of?.queued]);
     if (turns(this.status) !== turns(status)) this.recordsAreOld = true;
     this.status = status;
-    if (this.run?.run !== status.running) this.run = null;
+    this.show();
+  }
+
+  /** Runs that are on, the one that began first at their head. */
+  get on() {
+    const { running, also_running: others } = this.status ?? {};
+    return running ? [running, ...(others ?? [])] : [];
+  }
+
+  /** Of these, the one that is shown; empty: none is on. */
+  get shown() {
+    return this.on.includes(this.chosen) ? this.chosen : this.on[0] ?? "";
+  }
+
+  /** The reader asks for another run. */
+  choose(id) {
+    this.chosen = id;
+    this.show();
+  }
+
+  show() {
+    if (this.shown) this.staged = this.shown;
+    if (this.run?.run !== this.shown) this.run = null;
+  }
+
+  /** Series by kind of actor, of the run that is shown or was shown last. */
+  get stages() {
+    return this.stagesOf.get(this.staged) ?? new Map();
   }
 
   takeHistory(history) {
@@ -64,25 +93,32 @@ export class Store {
     const began = ([, { fields, rows }]) => rows[0]?.[fields.indexOf("time")] ?? 0;
     for (const [id, { stages = {} }] of Object.entries(runs).sort((a, b) => began(a) - began(b))) {
       addTold(this.runs, id, runs, RUN_FIGURES, MOST_RUNS);
-      if (!this.status?.also_running?.includes(id)) this.takeStages(id, stages);
+      if (this.on.length === 0 && Object.keys(stages).length > 0) this.staged = id;
+      this.takeStages(id, stages, runs);
     }
     this.forget();
   }
 
-  /** Whether a run is on: the one whose actors are shown, or one beside it. */
+  /** Whether a run is on. */
   isOn(id) {
-    return id === this.status?.running || Boolean(this.status?.also_running?.includes(id));
+    return this.on.includes(id);
   }
 
-  /** Stages of an earlier run make room for those of the latest one. */
-  takeStages(id, stages) {
-    for (const kind of Object.keys(stages)) {
-      if (this.stagesOf !== id) {
-        this.stages.clear();
-        this.stagesOf = id;
+  /** Stages of runs that are over make room for those of others, but not those
+   * that are shown. */
+  takeStages(id, stages, told) {
+    if (Object.keys(stages).length === 0) return;
+    if (!this.stagesOf.has(id)) {
+      if (this.stagesOf.size >= MOST_STAGED) {
+        const over = [...this.stagesOf.keys()].find((key) =>
+          key !== this.staged && (id === this.staged || !Object.hasOwn(told, key)));
+        if (over === undefined) return;
+        this.stagesOf.delete(over);
       }
-      addTold(this.stages, kind, stages, STAGE_FIGURES, MOST_STAGES);
+      this.stagesOf.set(id, new Map());
     }
+    for (const kind of Object.keys(stages))
+      addTold(this.stagesOf.get(id), kind, stages, STAGE_FIGURES, MOST_STAGES);
   }
 
   takeEvents(events) {
@@ -101,9 +137,9 @@ export class Store {
     this.events.splice(0, this.events.length - MOST_EVENTS);
   }
 
-  /** How the run that is on is; it may have ended meanwhile. */
+  /** How the run that is shown is; it may have ended meanwhile. */
   takeRun(document) {
-    if (document.state === "running" && document.run === this.status?.running)
+    if (document.state === "running" && document.run === this.shown)
       this.run = document;
   }
 
@@ -117,9 +153,11 @@ export class Store {
 
   /** What is over for an hour, or of a clock that has been set back since. */
   forget() {
-    for (const map of [this.daemons, this.runs, this.stages])
+    for (const map of [this.daemons, this.runs, ...this.stagesOf.values()])
       for (const [name, { last }] of map)
         if (last < this.now - HOUR || last > this.now) map.delete(name);
+    for (const [id, stages] of this.stagesOf)
+      if (stages.size === 0) this.stagesOf.delete(id);
   }
 
   /** ID of the stream's last tick, to go on from. */

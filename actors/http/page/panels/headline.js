@@ -103,9 +103,10 @@ export function outcome(record) {
 export function headline(store) {
   const { status, run, events } = store;
   if (!status) return say("idle", "ring", "Nothing is known yet");
-  if (status.running && run?.run === status.running) return whileRunning(status, run, events);
+  const id = store.shown;
+  if (id && run?.run === id) return whileRunning(status, run, events);
   const about = troubles(status);
-  if (status.running) return say("calm", "ring", "Starting", status.running, about);
+  if (id) return say("calm", "ring", "Starting", id, about);
   const next = status.queued?.[0];
   if (next !== undefined) {
     const why = recovers(next, null, events) ? "Recovering" : "Waiting to start";

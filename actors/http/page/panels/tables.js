@@ -114,7 +114,7 @@ function howFar({ progress }) {
 
 function runRows(store) {
   return [...store.records.values()].map((record) => {
-    const now = record.run === store.status?.running ? store.run : null;
+    const now = record.run === store.run?.run ? store.run : null;
     const series = store.runs.get(record.run);
     let loss = NaN;
     for (let i = (series?.length ?? 0) - 1; i >= 0 && Number.isNaN(loss); --i)

@@ -94,6 +94,29 @@ CATCH_TEST_CASE("the asker learns of a cluster, its run and its epochs",
   CATCH_CHECK(now->data.accuracies == std::vector<double>{0.75});
 }
 
+CATCH_TEST_CASE("another run is asked for, and what was of the first is gone",
+                "[top]") {
+  asked_coordinator with;
+  tell_example(with.coordinator);
+  with.coordinator.on(method::runs, [](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto asked, decode_runs_request(body));
+    auto run = *top_example().run;
+    run.id = asked.run;
+    return encode(runs_reply{{run}, false});
+  });
+  auto asker = with.asker({});
+  auto now = await_state(
+    asker, [](const auto& known) { return known.data.rates.size() >= 2; });
+  CATCH_CHECK(now->data.run->id == "good-1");
+  asker.look_at("wide-2");
+  now = await_state(asker, [](const auto& known) {
+    return known.data.run && known.data.run->id == "wide-2";
+  });
+  CATCH_REQUIRE(now->data.run);
+  CATCH_CHECK(now->data.run->id == "wide-2");
+  CATCH_CHECK(now->data.losses == std::vector<double>{0.5});
+}
+
 CATCH_TEST_CASE("who may not change anything is told so", "[top]") {
   asked_coordinator with;
   tell_example(with.coordinator);

@@ -219,4 +219,24 @@ CATCH_TEST_CASE("keys are for the daemons while there are no actors", "[top]") {
   CATCH_CHECK(after({}, kind::tab, idle).pane == top_pane::actors);
 }
 
+CATCH_TEST_CASE("n shows the runs that are on, one after the other", "[top]") {
+  auto data = top_example();
+  CATCH_CHECK(after({}, "n", data).message == "no other run is on");
+  data.cluster->running = "good-1";
+  CATCH_CHECK(after({}, "n", data).message == "no other run is on");
+  data.cluster->also_running = {"wide-2", "deep-3"};
+  const auto view = after(after({}, kind::enter, data), "n", data);
+  CATCH_CHECK(view.run == "wide-2");
+  CATCH_CHECK_FALSE(view.opened);
+  CATCH_CHECK_FALSE(view.actor);
+  data.run->id = "wide-2";
+  CATCH_CHECK(after(view, "n", data).run == "deep-3");
+  data.run->id = "deep-3";
+  CATCH_CHECK(after(view, "n", data).run == "good-1");
+  // It is over, and another one is on.
+  data.run->id = "old-0";
+  data.cluster->also_running.clear();
+  CATCH_CHECK(after(view, "n", data).run == "good-1");
+}
+
 } // namespace graphmill::test
