@@ -66,13 +66,8 @@ std::string_view to_string(top_sort sort) {
 }
 
 std::vector<std::string> runs_that_are_on(const top_data& data) {
-  std::vector<std::string> out;
-  if (!data.cluster || data.cluster->running.empty())
-    return out;
-  out.push_back(data.cluster->running);
-  const auto& others = data.cluster->also_running;
-  out.insert(out.end(), others.begin(), others.end());
-  return out;
+  return data.cluster ? data.cluster->all_running()
+                      : std::vector<std::string>{};
 }
 
 std::vector<top_daemon> top_daemons(const top_data& data) {

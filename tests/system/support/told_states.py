@@ -36,17 +36,24 @@ def states_in_metrics(text):
     return found, busy
 
 
-def states_in_lines(text):
-    """The same of the last whole screen that `top` has printed, and the
-    verdict."""
-    screens = re.split(r"^run  ", text, flags=re.MULTILINE)
-    if len(screens) < 3:
-        return {}, ""
+def states_in_screen(text):
     found, daemon = {}, ""
-    for line in screens[-2].splitlines():
+    for line in text.splitlines():
         if match := re.match(r"daemon (\S+):", line):
             daemon = match[1]
         elif match := re.match(r"  (\S.*?) +\d+ ([a-z]+) +\d", line):
             found[daemon, match[1]] = match[2]
+    return found
+
+
+def states_in_lines(text):
+    """The same of the last screen that `top` has printed, and the verdict: of
+    the one before, while the last one has not come to its end."""
+    screens = re.split(r"^run  ", text, flags=re.MULTILINE)
+    if len(screens) < 3:
+        return {}, ""
+    before, found = map(states_in_screen, screens[-2:])
+    if found.keys() != before.keys():
+        found = before
     said = re.search(r"^verdict +(.*)$", screens[-2], re.MULTILINE)
     return found, said[1] if said else ""

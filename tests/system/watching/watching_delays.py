@@ -6,9 +6,9 @@
 
 Three daemons carry out a run whose part 1 is slow. `status`, the lines of `top`,
 the page's document and /metrics are asked again and again, all at once: prints how
-long it took, from the run's first step on, until each of them named the slow part,
-and afterwards the longest time for which they did not agree on the state of every
-actor. Then the daemon of part 2 is killed: prints how long it took until each of
+long it took, from the run's first step on, until each of them named the slow part.
+Of another one, whose actors change all the time, it prints how long ago it was, at the
+most, that the coordinator knew what each of them told as the state of every actor. Then the daemon of part 2 is killed: prints how long it took until each of
 them, and the screen of `top`, showed it as lost, and what events tell of its
 recovery. What is asked: 2 s, and 3 s. Times have an error of some tenths of a
 second, for a round of questions takes that long; on a machine that has much else to
@@ -16,12 +16,15 @@ do they are longer. Ends with 1 if somebody never tells it.
 """
 
 import argparse
+import contextlib
 import json
+import math
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(
@@ -39,7 +42,10 @@ SLOW = merged(SMALL, {
     "placement": {"trainers": ["d0"]},
     "faults": {"sampling_service_delay_ms": 500, "daemons": ["d1"]},
 })
+# Nobody waits long for anybody: states change all the time.
+CHANGING = merged(SLOW, {"faults": {"sampling_service_delay_ms": 0}})
 LIMIT = 'sampling service of part 1 at daemon "d1"'
+ASKED_SECONDS = 2
 WHO = "d1", "sampling service 1"
 LOST = re.compile(r'^graphmill_daemon_state{(?=.*daemon="d2")(?=.*state="lost")'
                   r".*} 1$", re.MULTILINE)
@@ -53,19 +59,31 @@ class Told:
         self.at = told_at(cluster.daemons[0], "the cluster")
 
     def ask(self):
-        """States of all actors, and the sentence of the verdict, by who tells
-        it; /metrics has no sentence, but shares of time."""
+        """By who tells it: states of all actors, whether it names the slow
+        part, and when it was asked and had answered."""
+        out = {}
+        for who in "status", "page", "metrics", "top":
+            asked = time.monotonic()
+            out[who] = (*getattr(self, who)(), asked, time.monotonic())
+        return out
+
+    def status(self):
         done = self.cluster.call("status", self.run)
-        status = json.loads(done.stdout.splitlines()[-1])
+        return self.of_document(json.loads(done.stdout.splitlines()[-1]))
+
+    def page(self):
         code, text = get(self.at, f"/api/runs/{self.run}")
-        page = json.loads(text) if code == 200 else {}
+        return self.of_document(json.loads(text) if code == 200 else {})
+
+    def metrics(self):
+        """Which has no sentence, but shares of time."""
         found, busy = states_in_metrics(get(self.at, "/metrics")[1])
+        return found, {who for who, share in busy.items()
+                       if share > 0.5} == {WHO}
+
+    def top(self):
         lines, sentence = states_in_lines(self.lines.read_text())
-        busiest = {who for who, share in busy.items() if share > 0.5}
-        return {"status": self.of_document(status),
-                "page": self.of_document(page),
-                "metrics": (found, busiest == {WHO}),
-                "top": (lines, LIMIT in sentence)}
+        return lines, LIMIT in sentence
 
     @staticmethod
     def of_document(told):
@@ -98,25 +116,93 @@ def until_all(since, look, tell):
     return len(first) == 4
 
 
+class Known(threading.Thread):
+    """What the coordinator knew of the states of each daemon's actors, and from
+    when to when, as its own document tells it many times a second. Reports of
+    daemons come once a second, each at its own moment."""
+
+    def __init__(self, told):
+        super().__init__()
+        self.told = told
+        self.over = threading.Event()
+        self.spans = {}  # By daemon: [[states, first seen, last seen]].
+        self.failed = None
+
+    def run(self):
+        try:
+            while not self.over.wait(0.05):
+                code, text = get(self.told.at, f"/api/runs/{self.told.run}")
+                if code == 200:
+                    self.take(states(json.loads(text)), time.monotonic())
+        except (OSError, ValueError) as reason:
+            self.failed = reason
+
+    def take(self, found, now):
+        for daemon, own in by_daemon(found).items():
+            spans = self.spans.setdefault(daemon, [])
+            if spans and spans[-1][0] == own:
+                spans[-1][2] = now
+            else:
+                spans.append([own, now, now])
+
+    def age(self, found, asked, answered):
+        """For how long what somebody has told had been over when it was told:
+        0 if it was so between question and answer; infinite: it never was."""
+        return max(self.age_of(daemon, own, asked, answered)
+                   for daemon, own in by_daemon(found).items())
+
+    def age_of(self, daemon, own, asked, answered):
+        def latest(is_told):
+            # A question takes its time, and so does the next look.
+            return min((max(asked - last, 0.0)
+                        for was, first, last in self.spans.get(daemon, [])
+                        if first <= answered + 1 and is_told(was)),
+                       default=math.inf)
+        together = latest(lambda was: was == own)
+        if together < math.inf:
+            return together
+        # Of two reports in a moment the looks see one: then each by itself.
+        return max(latest(lambda was, who=who: was.get(who) == own[who])
+                   for who in own)
+
+
+def by_daemon(found):
+    out = {}
+    for (daemon, title), state in found.items():
+        out.setdefault(daemon, {})[title] = state
+    return out
+
+
 def watch_agreement(told, seconds):
-    """Prints for how long at most not all told the same, and how often."""
-    rounds, differing, longest, since = 0, 0, 0.0, None
-    end = time.monotonic() + seconds
-    while time.monotonic() < end or since is not None:
-        seen = [found for found, _ in told.ask().values()]
-        now = time.monotonic()
-        rounds += 1
-        if all(one == seen[0] for one in seen):
-            since = None
-        else:
-            differing += 1
-            since = since or now
-            longest = max(longest, now - since)
-            if now > end + PATIENCE_SECONDS:
-                break
-    print(f"states of {len(seen[0])} actors: {differing} of {rounds} rounds "
-          f"differ, for {longest:.1f} s at the most; asked: 2 s", flush=True)
-    return since is None
+    """Prints how old the states were, at the most, that each has told."""
+    known = Known(told)
+    known.start()
+    rounds = []
+    try:
+        time.sleep(3)  # What is told first may be from before.
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            rounds.append(told.ask())
+        time.sleep(1)
+    finally:
+        known.over.set()
+        known.join()
+    if known.failed:
+        raise known.failed
+    actors = max(len(found) for found, *_ in rounds[-1].values())
+    changes = sum(len(spans) - 1 for spans in known.spans.values())
+    print(f"states of {actors} actors, of which reports changed some {changes} "
+          f"times, {len(rounds)} rounds; behind what the coordinator knew, at "
+          f"the most (asked: {ASKED_SECONDS} s):", flush=True)
+    good = True
+    for who in rounds[0]:
+        ages = [known.age(found, *when) for found, _, *when in
+                (told_by[who] for told_by in rounds) if found]
+        good = good and ages and max(ages) <= ASKED_SECONDS
+        print(f"  {who}: {max(ages, default=math.nan):.1f} s, "
+              f"{sum(age > 0 for age in ages)} of {len(ages)} not of the moment",
+              flush=True)
+    return good
 
 
 def lose_a_daemon(cluster, told):
@@ -139,9 +225,11 @@ def lose_a_daemon(cluster, told):
     return good
 
 
-def measure(cluster, top, seconds):
-    file = top / "slow.yaml"
-    file.write_text(json.dumps({"dataset": name_of(cluster.data), **SLOW}))
+@contextlib.contextmanager
+def watched(cluster, top, definition):
+    """A run that is on, and who tells of it."""
+    file = top / "run.yaml"
+    file.write_text(json.dumps({"dataset": name_of(cluster.data), **definition}))
     run = cluster.ask("submit", file)["run"]
     lines = top / "top.txt"
     with lines.open("w") as out:
@@ -151,15 +239,21 @@ def measure(cluster, top, seconds):
     try:
         told = Told(cluster, run, lines)
         cluster.wait_until(lambda: told.ask()["status"][0], "actors")
-        good = until_all(
-            time.monotonic(),
-            lambda: {who: named for who, (_, named) in told.ask().items()},
-            "the slow part is named")
-        good = watch_agreement(told, seconds) and good
-        return lose_a_daemon(cluster, told) and good
+        yield told
     finally:
         cluster.ask("cancel", run)
         printer.wait(PATIENCE_SECONDS)
+
+
+def measure(cluster, top, seconds):
+    with watched(cluster, top, SLOW) as told:
+        good = until_all(
+            time.monotonic(),
+            lambda: {who: named for who, (_, named, *_) in told.ask().items()},
+            "the slow part is named")
+    with watched(cluster, top, CHANGING) as told:
+        good = watch_agreement(told, seconds) and good
+        return lose_a_daemon(cluster, told) and good
 
 
 def main():
