@@ -156,6 +156,7 @@ def show(one):
 
 
 def main():
+    built = ROOT / "build/actors/graphmill"
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -167,7 +168,8 @@ def main():
                         metavar="FIELD=VALUE")
     parser.add_argument("--plain", action="store_true",
                         help="train plain_rgcn.py, too")
-    parser.add_argument("--program", default=ROOT / "build/actors/graphmill")
+    parser.add_argument("--program", default=built if built.exists()
+                        else shutil.which("graphmill") or built)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.seeds < 1:

@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -136,10 +137,12 @@ def run_pyg(given):
 
 
 def main():
+    built = ROOT / "build/actors/graphmill"
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=ROOT / "build/actors/graphmill")
+    parser.add_argument("--program", default=built if built.exists()
+                        else shutil.which("graphmill") or built)
     parser.add_argument("--scale", type=int, default=18,
                         help="the graph has 2^SCALE nodes")
     parser.add_argument("--epochs", type=int, default=4)

@@ -112,6 +112,8 @@ def main():
                         help="logits of `graphmill predict --all --logits`, "
                              "or its values where labels are numbers")
     options = parser.parse_args()
+    if not (options.run / "run.json").is_file():
+        sys.exit(f"{options.run} is no folder of a run: it has no run.json")
     data = options.data or pathlib.Path(
         json.loads((options.run / "run.json").read_text())["data"])
     if not (data / "dataset.json").exists():

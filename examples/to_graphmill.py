@@ -8,6 +8,13 @@ same (examples/to_graphmill/__init__.py)."""
 
 import sys
 
+try:
+    import numpy  # noqa: F401 - all that is needed beside Python.
+except ImportError:
+    sys.exit("to_graphmill.py: NumPy is not installed for this Python "
+             f"({sys.executable}): apt-get install python3-numpy, or pip install "
+             "numpy")
+
 from to_graphmill.command import main
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ result<int> drain(const drain_options& options) {
   else
     say("daemon {} {}\n", options.daemon,
         options.back ? "takes part in new runs again"
-                     : "takes no part in new runs; the one that is on "
-                       "goes on");
+                     : "takes no part in new runs; those that are on it go "
+                       "on");
   return 0;
 }
 

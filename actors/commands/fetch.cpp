@@ -41,10 +41,13 @@ result<int> fetch(const fetch_options& options) {
                           {"files", got.files},
                           {"bytes", got.bytes}}));
   else if (!options.quiet)
-    say("{}: {}, {:.1f} MB; its checkpoints stay at the coordinator, where "
-        "`graphmill resume {} --cluster` goes on with it\n",
-        folder.string(), pluralized(got.files.size(), "file"),
-        double(got.bytes) * 1e-6, run.id);
+    say("{}: {}, {:.1f} MB{}\n", folder.string(),
+        pluralized(got.files.size(), "file"), double(got.bytes) * 1e-6,
+        run.state == run_state::finished
+          ? ""
+          : fmt::format("; its checkpoints stay at the coordinator, where "
+                        "`graphmill resume {} --cluster {}` goes on with it",
+                        run.id, client.address()));
   return 0;
 }
 
@@ -61,7 +64,8 @@ void add_fetch_command(command_line& cli) {
   add_cluster_options(*command, options->cluster);
   command->footer(
     "Checkpoints are not fetched: a run goes on where they are, by `graphmill "
-    "resume RUN\n--cluster`. `graphmill evaluate` and `predict` take the "
+    "resume RUN\n--cluster ADDRESS`. `graphmill evaluate` and `predict` take "
+    "the "
     "folder; "
     "give them --data where\nthe dataset lies elsewhere than on the "
     "coordinator's machine.");

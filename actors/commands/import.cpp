@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -256,6 +257,11 @@ void add_headers(CLI::App& app, csv_flags& flags) {
 
 /// Sorts what stood alone from names of tables.
 void apply_headers(const csv_flags& flags, csv_import_options& to) {
+  const auto alone = [](const std::vector<std::string>& names) {
+    return std::ranges::find(names, flag_alone) != names.end();
+  };
+  if (alone(flags.header) && alone(flags.no_header))
+    refuse_words("--header and --no-header exclude each other");
   for (const auto& [names, tables, all] :
        {std::tuple{&flags.header, &to.with_header, true},
         std::tuple{&flags.no_header, &to.without_header, false}})
@@ -310,6 +316,11 @@ void add_csv(command_line& cli, CLI::App& parent) {
                 "known");
   add_sets(*app, "--regression-set", "As --regression, of the label set SET",
            options->regression_sets);
+  app
+    ->add_option("--classes-of", options->classes_of,
+                 "A dataset whose classes those of the same node type are: "
+                 "labels have its numbers, and others are an error")
+    ->type_name("FOLDER");
   add_headers(*app, *flags);
   app->add_option("--target", options->target,
                   "Node type to learn on; default: the first with labels");

@@ -6,7 +6,10 @@
 #include "actors/process/logs/log_levels.hpp"
 #include "actors/process/logs/log_lines.hpp"
 #include "actors/process/say.hpp"
+#include "messages/words/enumerated.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -15,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -183,11 +187,26 @@ result<void> follow_log(cluster_client& client, const std::string& run,
   return lines.print_all(signals);
 }
 
+/// A name that the cluster has never had is a slip of the pen.
+result<void> expect_daemon(const status_reply& now, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& daemon : now.daemons)
+    names.push_back(daemon.name);
+  if (std::ranges::find(names, name) != names.end())
+    return ok();
+  return fail(ec::not_found, "there is no daemon {}; there are {}",
+              in_quotes(name), enumerated(names));
+}
+
 result<int> logs(const logs_options& options) {
   signal_watch signals;
   GRAPHMILL_TRY(const auto level, parse_log_level(options.level));
   GRAPHMILL_TRY(auto client, connect(options.cluster, "logs", &signals));
   GRAPHMILL_TRY(const auto run, client.run(options.run));
+  if (!options.daemon.empty()) {
+    GRAPHMILL_TRY(const auto now, client.status());
+    GRAPHMILL_TRYV(expect_daemon(now, options.daemon));
+  }
   const auto json = options.cluster.json;
   line_printer lines{
     client, {.run = run.id, .daemon = options.daemon, .level = level}, json};

@@ -41,8 +41,7 @@ result<void> queue_runs(cluster_client& client, sweep_plan& plan,
                   "them; {}",
                   count, pluralized(plan.runs.size(), "run"),
                   id.error().message);
-    plan.rows[each.row].runs.push_back(
-      {std::move(id).value(), each.def.seed, {}, {}, {}});
+    plan.rows[each.row].runs.push_back({std::move(id).value(), each.def.seed});
     ++count;
   }
   if (!options.quiet)
@@ -95,6 +94,16 @@ result<sweep_plan> plan_sweep(const sweep_options& options) {
   std::vector<sweep_axis> axes;
   for (const auto& text : options.grid) {
     GRAPHMILL_TRY(auto axis, parse_sweep_axis(text));
+    if (axis.field == "seed" && options.repeat > 1)
+      return fail(ec::invalid_argument,
+                  "--grid seed and --repeat exclude each other: each repeat "
+                  "has the next seed");
+    for (const auto& set : options.overrides)
+      if (set.starts_with(axis.field + "="))
+        return fail(ec::invalid_argument,
+                    "--grid {0} and --set {0} exclude each other: leave one of "
+                    "them out",
+                    axis.field);
     axes.push_back(std::move(axis));
   }
   GRAPHMILL_TRY(auto settings,

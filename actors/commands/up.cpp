@@ -61,12 +61,13 @@ launched_cluster::settings settings_of(const up_options& options,
 }
 
 result<launched_cluster> start_local(const up_options& options,
-                                     const definition_source& source,
+                                     definition_source& source,
                                      signal_watch& signals) {
   const auto& def = source.value;
   GRAPHMILL_TRY(const auto data, find_dataset(source, options.data));
-  GRAPHMILL_TRYV(check_definition_against(source, data));
   GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
+  take_name_at_path(source, options.data, graph.info());
+  GRAPHMILL_TRYV(check_definition_against(source, data));
   local_launch launch;
   std::error_code failed;
   launch.program = fs::read_symlink("/proc/self/exe", failed).string();
@@ -161,8 +162,7 @@ result<run_record> run_on(launched_cluster& cluster, const definition& def,
 result<int> up(const up_options& options) {
   if (!options.insecure)
     forbid_core_dumps();
-  GRAPHMILL_TRY(const auto source,
-                load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   signal_watch signals;
   if (options.insecure && !options.quiet)
     say(stderr, "insecure: whoever can connect to the daemons can use them\n");

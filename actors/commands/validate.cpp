@@ -48,6 +48,7 @@ result<int> validate(const definition_options& options) {
   if (found) {
     data = found.value().string();
     GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
+    take_name_at_path(source, options.data, graph.info());
     for (auto& problem : problems_with(source, graph.info()))
       problems.push_back(std::move(problem));
     for (auto note : {note_on_graph(source.value, graph.info()),

@@ -17,7 +17,7 @@ from .values import Refused
 # a few bytes of zeros would be all memory.
 MOST_UNPACKED_RATIO, MOST_UNPACKED_BYTES = 100, 1 << 30
 
-KINDS = ".pt, .pth (torch), .parquet, .npz (a matrix of SciPy), .csv"
+KINDS = ".pt, .pth (torch), .parquet, .npz (a matrix of SciPy, or arrays), .csv"
 
 
 class SavedMatrix:
@@ -26,15 +26,13 @@ class SavedMatrix:
     ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"),
               "coo": ("row", "col")}
 
-    def __init__(self, path):
-        expect_fair_size(path)
-        with np.load(path) as file:
-            there = {name: file[name] for name in file.files}
-
+    def __init__(self, path, there):
         def array(name):
             if name not in there:
                 raise Refused(f"{path} is no matrix that scipy.sparse.save_npz "
-                              f"has saved: it has no {name}")
+                              f"has saved: it has no {name}; and it has no "
+                              "edge_index, which arrays of a graph have: "
+                              + (", ".join(sorted(there)) or "nothing"))
             return there[name]
 
         self.format = array("format").item()
@@ -54,6 +52,17 @@ def expect_fair_size(path):
     if unpacked > MOST_UNPACKED_RATIO * size + MOST_UNPACKED_BYTES:
         raise Refused(f"{path} has {size} bytes, and its arrays would have "
                       f"{unpacked}; save it without compression if that is so")
+
+
+def load_npz(path):
+    """A matrix of SciPy, which has a format; or else what numpy.savez has saved:
+    a graph's arrays, by the names that PyG's attributes have."""
+    expect_fair_size(path)
+    with np.load(path) as file:
+        there = {name: file[name] for name in file.files}
+    if "format" in there or "edge_index" not in there:
+        return SavedMatrix(path, there)
+    return there
 
 
 def imported(name, path):
@@ -77,7 +86,7 @@ def load(path, unpickle=False):
         if path.suffix == ".parquet":
             return imported("pyarrow.parquet", path).ParquetFile(path)
         if path.suffix == ".npz":
-            return SavedMatrix(path)
+            return load_npz(path)
     except Refused:
         raise
     except Exception as error:  # Whatever readers make of a damaged file.

@@ -140,7 +140,10 @@ int format_version_of(const dataset_info& info);
 
 /// A sentence to warn with if no edge ends at a node of the target type, so
 /// that nothing is sampled for seeds; nothing otherwise.
-std::optional<std::string> note_on_target(const dataset_info& info);
+std::optional<std::string> note_on_reach(const dataset_info& info);
+
+/// That, and whether the target has seeds, but none to learn from.
+std::vector<std::string> notes_on_target(const dataset_info& info);
 
 /// Reads and checks a `dataset.json`. A newer format version is refused.
 result<dataset_info> read_dataset_info(const std::filesystem::path& folder);

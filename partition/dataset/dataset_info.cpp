@@ -300,7 +300,7 @@ result<dataset_info> parse_dataset_info(std::string_view text,
   }
 }
 
-std::optional<std::string> note_on_target(const dataset_info& info) {
+std::optional<std::string> note_on_reach(const dataset_info& info) {
   auto reversible = false;
   for (const auto& type : info.edge_types) {
     if (type.count > 0 && type.destination == info.target)
@@ -313,6 +313,20 @@ std::optional<std::string> note_on_target(const dataset_info& info) {
     info.node_types[static_cast<std::size_t>(info.target)].name,
     reversible ? "; import with --reverse to add the reverse of each edge type"
                : "");
+}
+
+std::vector<std::string> notes_on_target(const dataset_info& info) {
+  std::vector<std::string> out;
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  if (auto note = note_on_reach(info))
+    out.push_back(*std::move(note));
+  const auto& seeds = target.split_counts;
+  if (seeds[0] == 0 && (seeds[1] != 0 || seeds[2] != 0))
+    out.push_back(fmt::format(
+      "no node of type `{}` is in the train split: runs can be evaluated and "
+      "predict on it, and no model can be trained",
+      target.name));
+  return out;
 }
 
 result<dataset_info> read_dataset_info(const fs::path& folder) {

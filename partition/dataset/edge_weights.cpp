@@ -34,6 +34,14 @@ result<float> stored_weight(double sum, std::string_view where) {
   return rounded;
 }
 
+namespace {
+
+error of_node(const error& reason, std::string_view which, std::size_t node) {
+  return fail(reason.code, "{} (the {} node {})", reason.message, which, node);
+}
+
+} // namespace
+
 result<weight_sums> sum_weights(std::span<const std::int64_t> indptr,
                                 const id_span& indices,
                                 std::span<const float> weights,
@@ -48,11 +56,17 @@ result<weight_sums> sum_weights(std::span<const std::int64_t> indptr,
       in += weight;
       out[static_cast<std::size_t>(indices[e])] += weight;
     }
-    GRAPHMILL_TRY(sums.in[to], stored_weight(in, where));
+    const auto sum = stored_weight(in, where);
+    if (!sum)
+      return of_node(sum.error(), "edges that end at", to);
+    sums.in[to] = sum.value();
   }
   sums.out.resize(out.size());
   for (std::size_t from = 0; from < out.size(); ++from) {
-    GRAPHMILL_TRY(sums.out[from], stored_weight(out[from], where));
+    const auto sum = stored_weight(out[from], where);
+    if (!sum)
+      return of_node(sum.error(), "edges that begin at", from);
+    sums.out[from] = sum.value();
   }
   return sums;
 }

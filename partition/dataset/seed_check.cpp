@@ -85,10 +85,11 @@ std::vector<std::int64_t> labelled_nodes(const node_type_info& type,
 result<void> check_seeds(const node_type_info& type,
                          std::span<const std::int64_t> labels,
                          const std::array<std::vector<node_id>, 3>& splits,
-                         bool need_train) {
-  if (need_train && splits[0].empty())
+                         bool need_seeds) {
+  if (need_seeds
+      && std::ranges::all_of(splits, [](const auto& s) { return s.empty(); }))
     return fail(ec::invalid_data,
-                "train split of {} is empty; there would be nothing to train "
+                "no split of {} has a node; there would be nothing to train "
                 "on: say shares such as --split 0.8,0.1,0.1, or give the "
                 "training nodes",
                 type.name);

@@ -29,10 +29,10 @@ std::vector<std::int64_t> labelled_nodes(const node_type_info& type,
 /// Whether all seeds are nodes, labelled, unique, and in one split only. An
 /// error names the first one that is not.
 /// @param labels Empty if the type has none; below 0: a node has none.
-/// @param need_train Whether an empty train split is an error.
+/// @param need_seeds Whether it is an error if all splits are empty.
 result<void> check_seeds(const node_type_info& type,
                          std::span<const std::int64_t> labels,
                          const std::array<std::vector<node_id>, 3>& splits,
-                         bool need_train);
+                         bool need_seeds);
 
 } // namespace graphmill

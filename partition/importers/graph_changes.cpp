@@ -223,14 +223,17 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
 }
 
 void note_dropped(const dataset_writer& writer, const dataset_info& info,
-                  const note_callback& on_note) {
+                  const graph_changes& changes, const note_callback& on_note) {
+  const auto summed = changes.duplicates == duplicate_edges::sum;
   const auto& dropped = writer.dropped();
   for (std::size_t i = 0; i < dropped.size(); ++i)
     if (dropped[i].self_loops > 0 || dropped[i].duplicates > 0)
-      tell_note(on_note, "{}: {} and {} dropped",
+      tell_note(on_note, "{}: {}{} and {}{}",
                 info.edge_type_name(static_cast<edge_type_id>(i)),
                 pluralized(dropped[i].self_loops, "self-loop"),
-                pluralized(dropped[i].duplicates, "duplicate"));
+                summed ? " dropped" : "",
+                pluralized(dropped[i].duplicates, "duplicate"),
+                summed ? " added to the first one" : " dropped");
 }
 
 } // namespace graphmill

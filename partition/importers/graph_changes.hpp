@@ -111,6 +111,6 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
 
 /// Notes how many edges a writer has dropped, after its `finish`.
 void note_dropped(const dataset_writer& writer, const dataset_info& info,
-                  const note_callback& on_note);
+                  const graph_changes& changes, const note_callback& on_note);
 
 } // namespace graphmill

@@ -27,12 +27,12 @@ result<void> kept_labels::take_rows(const node_type_info& type,
 
 result<void> kept_labels::write(const std::filesystem::path& folder,
                                 const node_type_info& type,
-                                std::string_view set, bool need_train,
+                                std::string_view set, bool need_seeds,
                                 std::array<std::int64_t, 3>& counts) const {
   if (type.class_count > 0 && !labelled)
     return fail(ec::invalid_data, "{} has {} classes, but no labels were given",
                 type.name, type.class_count);
-  GRAPHMILL_TRYV(check_seeds(type, labels, splits, need_train));
+  GRAPHMILL_TRYV(check_seeds(type, labels, splits, need_seeds));
   if (labelled && type.has_label_rows()) {
     GRAPHMILL_TRYV(write_npy_bytes(
       folder / labels_file(set),

@@ -34,11 +34,11 @@ struct kept_labels {
 
   /// Checks seeds, which need labels, and writes the files.
   /// @param set The label set; empty: the type's own labels.
-  /// @param need_train Whether an empty train split is an error.
+  /// @param need_seeds Whether it is an error if all splits are empty.
   /// @param counts Get the numbers of seeds.
   result<void> write(const std::filesystem::path& folder,
                      const node_type_info& type, std::string_view set,
-                     bool need_train,
+                     bool need_seeds,
                      std::array<std::int64_t, 3>& counts) const;
 };
 

@@ -52,4 +52,10 @@ result<fs::path> find_dataset(const definition_source& source,
               in_quotes(source.dataset_path));
 }
 
+void take_name_at_path(definition_source& source, const fs::path& data,
+                       const dataset_info& info) {
+  if (!source.dataset_path.empty() && data.empty())
+    source.value.dataset = info.name;
+}
+
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "partition/dataset/dataset.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <filesystem>
@@ -24,5 +25,13 @@ result<std::filesystem::path> find_dataset(const definition& def,
 /// which is taken if `data` is empty.
 result<std::filesystem::path> find_dataset(const definition_source& source,
                                            const std::filesystem::path& data);
+
+/// A path says which dataset is meant, whatever that is called: the definition
+/// takes over its name. Without a path, or if `data` was given, nothing
+/// changes.
+/// @param data As given to `--data`.
+void take_name_at_path(definition_source& source,
+                       const std::filesystem::path& data,
+                       const dataset_info& info);
 
 } // namespace graphmill

@@ -1,6 +1,7 @@
 #include "pipelines/definition/definition_checks.hpp"
 
 #include "messages/definition/definition_schema.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
@@ -274,9 +275,6 @@ void check_momentum(definition_source& source) {
       "`optimizer.momentum` is for `kind: sgd` alone; leave it out");
 }
 
-/// Seeds of a step whose ids are told: they must fit into a message.
-constexpr std::uint32_t most_told_seeds = 65536;
-
 /// What is told of a step must fit into a message.
 void check_record(definition_source& source) {
   constexpr auto most = most_told_seeds;
@@ -312,8 +310,9 @@ void check_trains_nothing(definition_source& source) {
   if (def.evaluate.predict && def.evaluate.batch_size > most_told_seeds
       && source.usable("evaluate.batch_size"))
     source.report(source.where("evaluate.batch_size"),
-                  fmt::format("`evaluate.batch_size` is above {}, which is the "
-                              "most with `evaluate.predict`",
+                  fmt::format("`evaluate.batch_size` is above {0}, which is "
+                              "the most with `evaluate.predict`: make it {0}, "
+                              "the predictions are the same",
                               most_told_seeds));
 }
 

@@ -10,6 +10,9 @@
 
 namespace graphmill {
 
+/// Seeds of a step whose ids are told: they must fit into a message.
+inline constexpr std::uint32_t most_told_seeds = 65536;
+
 /// The split that a run measures alone; nothing for `none`.
 std::optional<split> split_of(measured_split which);
 

@@ -66,9 +66,12 @@ std::string typed_kinds_text() {
 void check_dataset_name(const checked& c) {
   if (c.source.usable("dataset") && c.def.dataset != c.info.name)
     c.report("dataset",
-             fmt::format("`dataset` is {}, but the data at hand are {}; name "
-                         "that, or say with --data where the right ones lie",
-                         in_quotes(c.def.dataset), in_quotes(c.info.name)));
+             fmt::format("`dataset` is {}, but the data at hand are called {}: "
+                         "give their path, as in `dataset: data/{}`, or that "
+                         "name and --data FOLDER, or say with --data where the "
+                         "right ones lie",
+                         in_quotes(c.def.dataset), in_quotes(c.info.name),
+                         c.def.dataset));
 }
 
 void check_edge_types(const checked& c) {
@@ -314,8 +317,9 @@ std::optional<std::string> note_on_metric(const definition& def,
 
 std::optional<std::string> note_on_graph(const definition& def,
                                          const dataset_info& info) {
-  return traits_of(def.model.kind).hears() ? note_on_target(info)
-                                           : std::nullopt;
+  if (!traits_of(def.model.kind).hears())
+    return std::nullopt;
+  return note_on_reach(info);
 }
 
 result<void> check_against(const definition& def, const dataset_info& info,

@@ -306,10 +306,11 @@ verdict blame_pipeline(const run_health& run, const daemon_health& in) {
     return blame_stage(run, fullest);
   if (starved_at_work(in, dispatcher) < worth_naming)
     return verdict_saying(
-      "", fmt::format("trainers{} starve only while there are no batches to "
-                      "make: at the begin, between phases, or while the run "
-                      "waits for its coordinator",
-                      where(in)));
+      "",
+      fmt::format("trainers{} starve only while there are no batches to "
+                  "make: at the beginning, between phases, or while the run "
+                  "waits for its coordinator",
+                  where(in)));
   if (dispatcher && dispatcher.actor->stalled >= worth_naming)
     if (const auto lacking = credit_lacking(*dispatcher.actor);
         !lacking.empty())

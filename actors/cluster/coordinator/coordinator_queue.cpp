@@ -22,15 +22,25 @@ queue_pass coordinator::pass_over_queue() const {
   return out;
 }
 
+/// What the queue leaves is for runs that are on: who has paused to go on with
+/// others, or waits for its next attempt, has its slots before they grow.
+void coordinator::start_next() {
+  if (ending_)
+    return;
+  start_from_queue();
+  grow();
+}
+
 /// Begins what can be carried out now, one after the other: the history has to
 /// know of each before the next one. The others wait.
-void coordinator::start_next() {
-  grow();
-  if (ending_ || queue_.empty())
+void coordinator::start_from_queue() {
+  if (queue_.empty())
     return;
   auto pass = pass_over_queue();
-  if (pass.is_full() && !queue_.front().awaits_attempt())
+  if (pass.is_full() && !queue_.front().awaits_attempt()) {
+    wait_for_place();
     return;
+  }
   // A run whose end cannot be written down would not be the last one to fail.
   if (!records_.all_written()) {
     if (records_.failure())
@@ -52,19 +62,26 @@ bool coordinator::begin_next(queue_pass& pass,
   auto& run = *next;
   // Nothing begins in its place while it is to come back.
   const auto waits = run.awaits_attempt();
-  if (!waits && pass.is_full())
+  if (!waits && pass.is_full()) {
+    wait_for_place();
     return true; // Those that have a place stand before it.
-  const auto wanted = run.wanted();
+  }
+  const auto wanted = wanted_of(run);
   // Another coordinator may have had more of them on.
-  const auto has_no_place = active_.size() >= config_.runs_at_once;
-  if (has_no_place || clock::now() < run.not_before || awaits_daemons(run)) {
+  if (active_.size() >= config_.runs_at_once) {
+    wait_on(run, without_place(), true);
+    pass.keep_turn(wanted);
+    return false;
+  }
+  if (clock::now() < run.not_before || awaits_daemons(run)) {
     pass.keep_turn(wanted);
     return false;
   }
   auto where = pass.place(wanted, waits);
   if (!where) {
     const auto lacks_slots = pass.waits_for_slots(wanted, waits);
-    wait_on(run, lacks_slots ? without_slots() : place_now(wanted).error());
+    wait_on(run, lacks_slots ? without_slots() : place_now(wanted).error(),
+            lacks_slots);
     if (waits || lacks_slots)
       pass.keep_turn(wanted);
     return false;
@@ -128,15 +145,26 @@ void coordinator::take_seats(const run_ptr& run, placement where) {
 }
 
 /// Daemons may come, or come back.
-void coordinator::wait_on(submitted_run& run, const error& reason) {
-  auto says = run.recovery.waits() ? run.recovery.says(
-                reason, clock::now(), std::chrono::system_clock::now())
-                                   : "waits: " + reason.message;
+/// @param held_up It lacks nothing but what other runs have.
+void coordinator::wait_on(submitted_run& run, const error& reason,
+                          bool held_up) {
+  auto says = !run.recovery.waits() ? "waits: " + reason.message
+              : held_up             ? run.recovery.says_held_up(reason)
+                                    : run.recovery.says(reason, clock::now(),
+                                                        std::chrono::system_clock::now());
   if (run.record.message == says)
     return;
   log_of(run.id)->info("run {} {}", run.id, says);
   run.record.message = std::move(says);
   note(run.record);
+}
+
+/// As many runs are on as may be: those of the queue that were told what they
+/// wait for wait for that no more.
+void coordinator::wait_for_place() {
+  for (auto& run : queue_)
+    if (!run.awaits_attempt() && !run.record.message.empty())
+      wait_on(run, without_place());
 }
 
 /// Runs wait for moments, too.
@@ -175,6 +203,29 @@ coordinator::free_offers(const active_run* but) const {
 result<placement> coordinator::place_beside(const definition& def,
                                             const active_run* but) const {
   return place(def, config_.graph->part_count(), free_offers(but));
+}
+
+/// The definition by which a run is placed. While another one waits for its
+/// next attempt, too, a run whose number of trainers is open gets no more than
+/// it had: the other slots were the other one's.
+definition coordinator::wanted_of(const submitted_run& run) const {
+  auto out = run.wanted();
+  const auto is_other = [&run](const submitted_run& other) {
+    return other.id != run.id && other.awaits_attempt();
+  };
+  auto& trainer = out.trainer;
+  const auto& had = run.file->sizes();
+  if (run.awaits_attempt() && trainer.is_open() && !had.empty()
+      && std::ranges::any_of(queue_, is_other))
+    trainer.replicas =
+      std::clamp(had.back().replicas, trainer.min_replicas, trainer.replicas);
+  return out;
+}
+
+error coordinator::without_place() const {
+  return fail(ec::unavailable,
+              "as many runs are on as may be at a time, {} (--runs-at-once)",
+              config_.runs_at_once);
 }
 
 error coordinator::without_slots() const {

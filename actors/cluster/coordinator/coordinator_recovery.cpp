@@ -194,8 +194,14 @@ void coordinator::recall_news(const active_run& run) {
 
 // -- a run that waits for too long
 
-/// Not before those that it was on have had the time to come back.
+/// Not before those that it was on have had the time to come back, and not for
+/// what other runs have.
 void coordinator::give_up_waiting(clock::time_point now) {
+  for (auto& run : queue_)
+    if (run.recovery.is_over(now)
+        && (active_.size() >= config_.runs_at_once
+            || pass_over_queue().waits_for_slots(wanted_of(run), true)))
+      run.recovery.renew(now);
   const auto late = std::ranges::find_if(queue_, [now](const auto& run) {
     return run.recovery.is_over(now)
            && (run.returning.empty() || now >= run.return_until);

@@ -46,7 +46,8 @@ bool coordinator::awaits_trainers(submitted_run& run, const placement& where) {
 
 /// Has runs that are on pause at the next edge of an epoch if more trainers
 /// could be placed now. So it does not happen more than once in an epoch. Slots
-/// that a run of the queue waits for are not taken from it.
+/// that a run of the queue waits for are not taken from it, nor is anything
+/// while a run is between two attempts: what is free then may be its own.
 void coordinator::grow() {
   const auto may_grow = [](const run_ptr& run) {
     return !run->grows && run->conductor
@@ -59,8 +60,9 @@ void coordinator::grow() {
     return;
   const auto pass = pass_over_queue();
   const auto somebody_waits =
-    !pass.is_full() && std::ranges::any_of(queue_, [&pass](const auto& run) {
-      return pass.waits_for_slots(run.wanted());
+    std::ranges::any_of(queue_, [&pass](const auto& run) {
+      return run.awaits_attempt()
+             || (!pass.is_full() && pass.waits_for_slots(run.wanted()));
     });
   if (somebody_waits)
     return;

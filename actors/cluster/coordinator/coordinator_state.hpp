@@ -227,15 +227,19 @@ private:
   // -- the runs that are on
 
   void start_next();
+  void start_from_queue();
   queue_pass pass_over_queue() const;
   bool begin_next(queue_pass& pass, std::deque<submitted_run>::iterator next);
   void begin(submitted_run next, placement where);
   void take_seats(const run_ptr& run, placement where);
   void begin_if_written();
-  void wait_on(submitted_run& run, const error& reason);
+  void wait_on(submitted_run& run, const error& reason, bool held_up = false);
+  void wait_for_place();
   void look_at_queue(clock::time_point now);
   result<placement> place_beside(const definition& def,
                                  const active_run* but) const;
+  definition wanted_of(const submitted_run& run) const;
+  error without_place() const;
   error without_slots() const;
   std::vector<daemon_offer> free_offers(const active_run* but) const;
   std::vector<std::string> names_beside(const active_run& run) const;
@@ -291,6 +295,9 @@ private:
   void rewind(const run_ptr& run);
   void on_rewound(const run_rewound& back);
   void recall_news(const active_run& run);
+  /// Ends a run that waits for its next attempt.
+  void conclude(submitted_run run, const error& reason, bool cancelled);
+  void give_up_waiting(clock::time_point now);
 
   // -- a run whose number of trainers may change
 
@@ -301,12 +308,6 @@ private:
   void go_on_paused(const run_ptr& run);
   bool place_anew(const run_ptr& run);
   void tell_sizes(const run_ptr& run);
-
-  // -- a run that waits
-
-  /// Ends a run that waits for its next attempt.
-  void conclude(submitted_run run, const error& reason, bool cancelled);
-  void give_up_waiting(clock::time_point now);
 
   // -- what daemons have kept of a run
 

@@ -2,6 +2,7 @@
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/daemon/share_host.hpp"
 
+#include <map>
 #include <utility>
 
 // What a daemon tells of its shares unasked.
@@ -13,15 +14,21 @@ void share_host::sample_memory() {
     run->memory.sample();
 }
 
-/// The shares that reports of health are about: those that are on, or else
-/// those that only end.
+/// The shares that reports of health are about, one of each run: that which is
+/// on, or else one that only ends.
 std::vector<share_host::share> share_host::told_of() const {
-  std::vector<share> on;
-  std::vector<share> ending;
-  for (const auto& [id, run] : runs_)
-    if (run->health)
-      (run->life.is_over() ? ending : on).push_back(run);
-  return on.empty() ? ending : on;
+  std::map<std::string, share> told;
+  for (const auto& [key, run] : runs_) {
+    if (!run->health)
+      continue;
+    auto& of_run = told[run->assignment.run];
+    if (!of_run || of_run->life.is_over())
+      of_run = run;
+  }
+  std::vector<share> out;
+  for (auto& [id, run] : told)
+    out.push_back(std::move(run));
+  return out;
 }
 
 health_source share_host::source_of(const hosted_share& run) const {

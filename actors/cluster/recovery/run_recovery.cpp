@@ -81,6 +81,12 @@ run_recovery::says(const error& missing, clock::time_point now,
     missing.message);
 }
 
+std::string run_recovery::says_held_up(const error& missing) const {
+  return fmt::format(
+    "has ended an attempt: {}; it goes on once there is room for it: {}",
+    lost_.message, missing.message);
+}
+
 error run_recovery::gave_up(const error& missing) const {
   return fail(lost_.code, "{}; it could not go on within {}{}: {}",
               lost_.message, pluralized(time_.count(), "second"),

@@ -73,6 +73,9 @@ public:
     if (until_)
       *until_ += by;
   }
+  /// It waits from now on, as after the loss: so far others were in its way,
+  /// and it lacked nobody. @pre it waits
+  void renew(clock::time_point now) { until_ = now + time_; }
   /// Whether it has waited for too long.
   bool is_over(clock::time_point now) const { return until_ && now >= *until_; }
   /// How long the next attempt is put off: none after one that was of use, else
@@ -84,6 +87,8 @@ public:
   /// @param missing What it waits for. @param wall The time of day at `now`.
   std::string says(const error& missing, clock::time_point now,
                    std::chrono::system_clock::time_point wall) const;
+  /// The same while it waits for room alone, however long that takes.
+  std::string says_held_up(const error& missing) const;
   /// Why it ends, when nobody has come.
   error gave_up(const error& missing) const;
 

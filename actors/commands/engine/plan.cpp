@@ -155,10 +155,10 @@ struct plan_command_options : definition_options {
 };
 
 result<int> plan(const plan_command_options& options) {
-  GRAPHMILL_TRY(const auto source,
-                load_definition(options.file, options.overrides));
+  GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   GRAPHMILL_TRY(const auto data, find_dataset(source, options.data));
   GRAPHMILL_TRY(const auto opened, partitioned_graph::open(data));
+  take_name_at_path(source, options.data, opened.info());
   const auto problems = problems_with(source, opened.info());
   if (!problems.empty())
     return to_error(problems);

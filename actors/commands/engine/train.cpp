@@ -43,8 +43,9 @@ result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   const auto& def = source.value;
   GRAPHMILL_TRY(auto data, find_dataset(source, options.data));
-  GRAPHMILL_TRYV(check_definition_against(source, data));
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(data));
+  take_name_at_path(source, options.data, graph.info());
+  GRAPHMILL_TRYV(check_definition_against(source, data));
   for (const auto& note :
        {note_on_graph(def, graph.info()), note_on_metric(def, graph.info())})
     if (note && !options.how.quiet)

@@ -20,7 +20,8 @@ std::optional<row_norm> norm_called(std::string_view name) {
     {{"none", row_norm::none},
      {"l1", row_norm::l1},
      {"l2", row_norm::l2},
-     {"standardise", row_norm::standardise}});
+     {"standardise", row_norm::standardise},
+     {"standardize", row_norm::standardise}});
   for (const auto& [known, norm] : names)
     if (name == known)
       return norm;
@@ -103,12 +104,13 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
       "the first with the sum of all their weights")
     ->check(CLI::IsMember({"keep", "drop", "sum"}))
     ->capture_default_str();
-  app
-    .add_option("--split", flags.split,
-                "Split the target's labelled nodes by these shares of "
-                "training, validation and test; label sets, too, that have "
-                "no split of their own")
-    ->type_name("A,B,C");
+  auto* split =
+    app
+      .add_option("--split", flags.split,
+                  "Split the target's labelled nodes by these shares of "
+                  "training, validation and test; label sets, too, that have "
+                  "no split of their own")
+      ->type_name("A,B,C");
   app
     .add_option("--by", flags.by,
                 "How --split does so: by chance, by chance in each class "
@@ -116,6 +118,7 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
     ->check(CLI::IsMember({"random", "label", "time"}))
     ->capture_default_str();
   app.add_option("--seed", flags.seed, "Seed of --split")
+    ->needs(split)
     ->capture_default_str();
   app
     .add_option("--normalise,--normalize", flags.normalise,

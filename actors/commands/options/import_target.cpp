@@ -11,10 +11,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -237,6 +239,7 @@ result<int> run_import(const import_target& target, const importer& import) {
     GRAPHMILL_TRYV(check_same_options(target));
   }
   const std::chrono::duration<double> elapsed = clock::now() - start;
+  std::ranges::move(notes_on_target(info), std::back_inserter(notes));
   report(target, info, built, elapsed.count(), notes);
   return 0;
 }

@@ -3,8 +3,10 @@
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/process/logger.hpp"
 #include "actors/process/say.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/files/json_text.hpp"
+#include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -207,6 +209,21 @@ result<void> use_renamed_dataset(const finished_run_options& options,
   return ok();
 }
 
+/// Where --data says, or else where the run has found it.
+result<fs::path> data_of(const finished_run_options& options,
+                         const finished_run& run) {
+  if (!options.data.empty())
+    return find_dataset(run.config.def, options.data);
+  const fs::path before{run.folder.from().data};
+  std::error_code failed;
+  if (!fs::exists(before, failed))
+    return fail(ec::not_found,
+                "there is no folder {} any more, where the run found its "
+                "dataset; say with --data where it lies",
+                before.string());
+  return before;
+}
+
 } // namespace
 
 result<finished_run> open_finished_run(const finished_run_options& options) {
@@ -214,8 +231,7 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
   GRAPHMILL_TRY(out.folder, run_folder::open(options.run));
   GRAPHMILL_TRY(auto source, load_definition(out.folder.definition()));
   out.config.def = source.value;
-  out.config.data =
-    options.data.empty() ? out.folder.from().data : fs::path{options.data};
+  GRAPHMILL_TRY(out.config.data, data_of(options, out));
   if (!options.neighbours.empty())
     out.config.def.evaluate.neighbours =
       options.neighbours == "all" ? neighbour_use::all : neighbour_use::sampled;
@@ -330,6 +346,18 @@ submission_of_weights(const run_folder& folder,
   return submission{std::move(def), from.learnt};
 }
 
+/// What a run has evaluated in one batch is predicted in several, where that
+/// would be more than an answer may tell: the bits are the same.
+/// @param classes 0: it is not known how many.
+void fit_batches(definition& def, std::int64_t classes) {
+  const auto each =
+    static_cast<std::uint64_t>(std::max<std::int64_t>(classes, 1));
+  const auto most = std::min<std::uint64_t>(
+    most_told_seeds, seed_outcomes::most_batch_scores / each);
+  def.evaluate.batch_size = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+    def.evaluate.batch_size, std::max<std::uint64_t>(most, 1)));
+}
+
 } // namespace
 
 result<submission> prediction_by(const std::string& run,
@@ -341,6 +369,11 @@ result<submission> prediction_by(const std::string& run,
                 submission_of_weights(folder, settings, decided_by_prediction));
   out.def.evaluate.scores = false; // Nothing is evaluated.
   out.def.evaluate.predict = true;
+  const auto is_asked = std::ranges::any_of(overrides, [](const auto& setting) {
+    return setting.starts_with("evaluate.batch_size=");
+  });
+  if (!is_asked)
+    fit_batches(out.def, folder.from().learnt.labels.count);
   return out;
 }
 

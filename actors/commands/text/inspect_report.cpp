@@ -261,10 +261,7 @@ std::vector<std::string> notes_on(std::span<const inspected> parts) {
   for (const auto& part : parts.subspan(1))
     for (std::size_t t = 0; t < whole.edge_types.size(); ++t)
       whole.edge_types[t].count += part.data.info().edge_types[t].count;
-  std::vector<std::string> out;
-  if (auto note = note_on_target(whole))
-    out.push_back(*std::move(note));
-  return out;
+  return notes_on_target(whole);
 }
 
 } // namespace

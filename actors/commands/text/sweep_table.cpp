@@ -69,12 +69,37 @@ bool has_errors(const sweep_row& row) {
   return std::ranges::any_of(row.runs, &sweep_run::errors);
 }
 
+/// Those of a row go by the same; a row in which nothing is over has none.
+std::string metric_of(const sweep_row& row) {
+  for (const auto& run : row.runs)
+    if (run.validation || run.test)
+      return run.metric;
+  return {};
+}
+
+/// By what all rows go that have a value; empty if they go by several.
+std::string metric_of(std::span<const sweep_row> rows) {
+  std::set<std::string> found;
+  for (const auto& row : rows)
+    found.insert(metric_of(row));
+  found.erase("");
+  return found.empty() ? "accuracy" : found.size() == 1 ? *found.begin() : "";
+}
+
 /// The larger the better.
 std::tuple<bool, bool, double> rank_of(const sweep_row& row,
                                        std::optional<double> sweep_run::*by) {
   const auto told = spread_of(row, by);
   const auto errors = has_errors(row);
   return {told.count != 0, !errors, errors ? -told.mean : told.mean};
+}
+
+/// What rows are sorted by.
+std::optional<double> sweep_run::*value_of(std::span<const sweep_row> rows) {
+  const auto validated = std::ranges::any_of(rows, [](const sweep_row& row) {
+    return spread_of(row, &sweep_run::validation).count != 0;
+  });
+  return validated ? &sweep_run::validation : &sweep_run::test;
 }
 
 /// @param errors Which may be of any size, as accuracies are not.
@@ -102,23 +127,31 @@ std::optional<double> number_in(const nlohmann::json& summary,
 }
 
 /// What a summary tells of the validation of the best epoch, or of the test.
-std::optional<double> squared_error(const nlohmann::json& summary,
-                                    const char* of) {
+std::optional<double> figure_in(const nlohmann::json& summary, const char* of,
+                                const std::string& metric) {
   const auto told = summary.value(of, nlohmann::json{});
-  return told.is_object() ? number_in(told, "mse") : std::nullopt;
+  return told.is_object() ? number_in(told, metric.c_str()) : std::nullopt;
 }
 
 /// Adds what a run, or those of a row, came to.
-void add_results(nlohmann::json& to, bool errors, nlohmann::json validation,
-                 nlohmann::json test) {
+void add_results(nlohmann::json& to, const std::string& metric,
+                 nlohmann::json validation, nlohmann::json test) {
   to["validation_accuracy"] = nullptr;
   to["test_accuracy"] = nullptr;
-  to[errors ? "validation_mse" : "validation_accuracy"] = std::move(validation);
-  to[errors ? "test_mse" : "test_accuracy"] = std::move(test);
+  const auto by = metric.empty() ? std::string{"accuracy"} : metric;
+  to["validation_" + by] = std::move(validation);
+  to["test_" + by] = std::move(test);
 }
 
 /// Whoever goes on with the best wants to know which runs these are.
-std::string best_text(const sweep_row& best) {
+std::string best_text(std::span<const sweep_row> rows) {
+  const auto& best = rows.front();
+  const auto value = value_of(rows);
+  const auto equal = std::ranges::count_if(rows, [&](const sweep_row& row) {
+    return rank_of(row, value) == rank_of(best, value);
+  });
+  if (equal > 1 && spread_of(best, value).count != 0)
+    return fmt::format("the first {} rows are equally good\n", equal);
   std::vector<std::string> ids;
   for (const auto& run : best.runs)
     if (run.validation || run.test)
@@ -164,8 +197,9 @@ sweep_combinations(std::span<const sweep_axis> axes, std::size_t most) {
                   in_quotes(axis.field));
     if (axis.values.size() > most / out.size())
       return fail(ec::invalid_argument,
-                  "--grid has more combinations than the {} runs that may be "
-                  "queued at once: give fewer values or repeats",
+                  "--grid has more than {} combinations, which with their "
+                  "repeats are as many runs as may be queued at once: give "
+                  "fewer values or repeats",
                   most);
     std::vector<std::vector<std::string>> longer;
     for (const auto& chosen : out)
@@ -179,26 +213,30 @@ sweep_combinations(std::span<const sweep_axis> axes, std::size_t most) {
 }
 
 sweep_run read_sweep_run(const run_record& run, std::uint64_t seed) {
-  sweep_run out{run.id, seed, run.state, {}, {}};
+  sweep_run out{run.id, seed, run.state};
   const auto summary = parse_json(run.summary, "a summary");
   if (run.state != run_state::finished || !summary
       || !summary.value().is_object())
     return out;
-  out.validation = number_in(summary.value(), "validation_accuracy");
-  out.test = number_in(summary.value(), "test_accuracy");
+  const auto metric = summary.value().value("metric", nlohmann::json{});
+  if (metric.is_string())
+    out.metric = metric.get<std::string>();
+  if (out.metric == "accuracy") {
+    out.validation = number_in(summary.value(), "validation_accuracy");
+    out.test = number_in(summary.value(), "test_accuracy");
+    if (out.validation || out.test)
+      return out;
+  }
+  const auto by = out.metric == "accuracy" ? "mse" : out.metric;
+  out.validation = figure_in(summary.value(), "validation", by);
+  out.test = figure_in(summary.value(), "test", by);
   if (out.validation || out.test)
-    return out;
-  out.validation = squared_error(summary.value(), "validation");
-  out.test = squared_error(summary.value(), "test");
-  out.errors = out.validation || out.test;
+    out.metric = by;
   return out;
 }
 
 void sort_sweep(std::vector<sweep_row>& rows) {
-  const auto validated = std::ranges::any_of(rows, [](const sweep_row& row) {
-    return spread_of(row, &sweep_run::validation).count != 0;
-  });
-  const auto value = validated ? &sweep_run::validation : &sweep_run::test;
+  const auto value = value_of(rows);
   std::ranges::stable_sort(
     rows, [value](const sweep_row& one, const sweep_row& other) {
       return rank_of(one, value) > rank_of(other, value);
@@ -209,20 +247,22 @@ std::string sweep_text(std::span<const sweep_row> rows) {
   std::size_t width = std::string_view{"settings"}.size();
   for (const auto& row : rows)
     width = std::max(width, settings_text(row).size());
-  const auto errors = std::ranges::any_of(rows, has_errors);
-  auto out = fmt::format("{:<{}}  {:<16}  {:<16}  {:>8}\n", "settings", width,
-                         errors ? "validation MSE" : "validation",
-                         errors ? "test MSE" : "test", "finished");
+  const auto metric = metric_of(rows);
+  const auto validation = "validation " + metric;
+  const auto wide = std::max<std::size_t>(validation.size(), 16);
+  auto out = fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>8}\n", "settings", width,
+                         validation, wide, "test " + metric, wide, "finished");
   for (const auto& row : rows) {
     const auto finished =
       std::ranges::count(row.runs, run_state::finished, &sweep_run::state);
+    const auto errors = has_errors(row);
     out += format_printable(
-      "{:<{}}  {:<16}  {:<16}  {:>8}\n", settings_text(row), width,
-      spread_text(spread_of(row, &sweep_run::validation), errors),
-      spread_text(spread_of(row, &sweep_run::test), errors),
+      "{:<{}}  {:<{}}  {:<{}}  {:>8}\n", settings_text(row), width,
+      spread_text(spread_of(row, &sweep_run::validation), errors), wide,
+      spread_text(spread_of(row, &sweep_run::test), errors), wide,
       fmt::format("{}/{}", finished, row.runs.size()));
   }
-  return rows.empty() ? out : out + best_text(rows.front());
+  return rows.empty() ? out : out + best_text(rows);
 }
 
 nlohmann::json sweep_json(std::span<const sweep_row> rows) {
@@ -240,12 +280,15 @@ nlohmann::json sweep_json(std::span<const sweep_row> rows) {
          {"seed", run.seed},
          {"state", run.state ? nlohmann::json(to_string(*run.state))
                              : nlohmann::json()}});
-      add_results(runs.back(), run.errors, json_or_null(run.validation),
+      add_results(runs.back(), metric_of(row), json_or_null(run.validation),
                   json_or_null(run.test));
     }
+    const auto metric = metric_of(row);
     out.push_back(
-      {{"settings", std::move(settings)}, {"runs", std::move(runs)}});
-    add_results(out.back(), has_errors(row),
+      {{"settings", std::move(settings)},
+       {"metric", metric.empty() ? nlohmann::json() : nlohmann::json(metric)},
+       {"runs", std::move(runs)}});
+    add_results(out.back(), metric,
                 spread_json(spread_of(row, &sweep_run::validation)),
                 spread_json(spread_of(row, &sweep_run::test)));
   }

@@ -36,10 +36,16 @@ struct sweep_run {
   std::string id;
   std::uint64_t seed = 0;
   std::optional<run_state> state;   ///< Once it is over and was waited for.
-  std::optional<double> validation; ///< Accuracies, of its summary.
+  std::optional<double> validation; ///< By `metric`, of its summary.
   std::optional<double> test;
-  /// Labels are numbers, and what stands there are mean squared errors.
-  bool errors = false;
+  /// By which its best epoch was chosen. Where labels are numbers and it says
+  /// nothing else, mse.
+  std::string metric = "accuracy";
+
+  /// Whether less is better.
+  bool errors() const {
+    return metric == "mse" || metric == "mae" || metric == "loss";
+  }
 };
 
 /// Of the summary of a run that is over.
@@ -51,20 +57,21 @@ struct sweep_row {
   std::vector<sweep_run> runs;
 };
 
-/// Best first: by the mean accuracy of validation or, where a sweep has none,
-/// of the test; those without any last. Equal ones stay in their order. Where
-/// labels are numbers the smallest errors come first, behind all accuracies.
+/// Best first: by the mean of `evaluate.metric` over validation or, where a
+/// sweep has none, the test; those without any last. Equal ones stay in their
+/// order. The smallest errors come first, behind all metrics of which more is
+/// better.
 void sort_sweep(std::vector<sweep_row>& rows);
 
 /// A row per combination: means, standard deviations over its runs (of samples,
 /// n - 1; for one run there is none), how many have finished. Below, the runs
-/// of the best.
+/// of the best, unless others are as good.
 std::string sweep_text(std::span<const sweep_row> rows);
 
-/// [{"settings": {field: value}, "validation_accuracy": {"mean", "deviation"},
-/// "test_accuracy": the same, "runs": [{"run", "seed", "state",
+/// [{"settings": {field: value}, "metric", "validation_accuracy": {"mean",
+/// "deviation"}, "test_accuracy": the same, "runs": [{"run", "seed", "state",
 /// "validation_accuracy", "test_accuracy"}]}], with null for what there is not.
-/// Where labels are numbers "validation_mse" and "test_mse" besides.
+/// By another metric, "validation_<metric>" and "test_<metric>" besides.
 nlohmann::json sweep_json(std::span<const sweep_row> rows);
 
 } // namespace graphmill

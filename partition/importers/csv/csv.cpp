@@ -325,7 +325,7 @@ result<dataset_info> import_csv(const csv_import_options& options,
   GRAPHMILL_TRYV(
     copy_all_edges(graph, edges, options.separator, writer, on_progress));
   GRAPHMILL_TRY(auto written, writer.finish());
-  note_dropped(writer, written, options.on_note);
+  note_dropped(writer, written, options.changes, options.on_note);
   return written;
 }
 

@@ -87,6 +87,10 @@ struct csv_import_options {
   /// Label sets of which the same is so, by name: the one above is of the
   /// types' own labels. Each must be there, with a column of labels.
   std::vector<std::string> regression_sets{};
+  /// A dataset, whole or in parts, whose classes those of the same node type
+  /// and label set are: they have its numbers, and no other label is taken.
+  /// Empty: classes are those that are found.
+  std::filesystem::path classes_of{};
 };
 
 /// Imports text tables (RFC 4180: quotes, and line breaks within them; lines

@@ -38,6 +38,15 @@ std::optional<std::size_t> find_column(const csv_layout& layout,
   return std::nullopt;
 }
 
+/// Whether edges of a list begin and end at nodes of one type:
+/// "source__name__destination".
+bool joins_one_type(const csv_table& table) {
+  const auto first = table.type.find("__");
+  const auto last = table.type.rfind("__");
+  return first != std::string::npos && first < last
+         && table.type.substr(0, first) == table.type.substr(last + 2);
+}
+
 bool is_a_number(const std::string& text) {
   return !text.empty()
          && text.find_first_not_of("0123456789") == std::string::npos;
@@ -254,6 +263,16 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
   }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));
   tell_note(options_.on_note, "{}", layout_text(table, layout));
+  if (header && joins_one_type(table)
+      && !edge_role_of(layout.names[*layout.source])
+      && !edge_role_of(layout.names[*layout.destination]))
+    tell_note(options_.on_note,
+              "{0}: \"{1}\" and \"{2}\" have ids of the same nodes, those of "
+              "type {3}; if they are of two kinds, give each a type: --edges "
+              "SOURCE__NAME__DESTINATION={0}",
+              table.file.filename().string(), layout.names[*layout.source],
+              layout.names[*layout.destination],
+              table.type.substr(0, table.type.find("__")));
   if (!header && !options_.edge_header && !said_header(table)
       && !looks_like_edge(first))
     tell_note(options_.on_note,
@@ -284,6 +303,12 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
       "--id: {}",
       columns_text(layout, all_columns(layout))));
   for (auto column : columns_without_role(roles)) {
+    if (layout.header && layout.names[column].empty())
+      return rows.wrong(fmt::format(
+        "column {0} has no name, as the index that pandas writes, and would "
+        "become a feature; leave it out with --ignore {1}={0}, or take it with "
+        "--feature {1}={0}",
+        column + 1, table.file.filename().string()));
     // Beside labels of the usual name, "y" is a coordinate.
     const auto is_coordinate =
       lower_name(layout.names[column]) == "y" && has(roles, csv_role::label);

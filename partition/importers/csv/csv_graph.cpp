@@ -51,8 +51,24 @@ void tell_classes_for_none(const csv_node_type& type,
                 type.table->file.filename().string(), name);
 }
 
+/// Whether a type has labels whose classes were known.
+bool has_known_classes(const csv_node_type& type, const known_classes& known) {
+  const auto is_known = [&](const std::string& set) {
+    return known.find(type.name, set) != nullptr;
+  };
+  return (!type.class_names.empty() && is_known({}))
+         || std::ranges::any_of(type.label_sets,
+                                [&is_known](const incoming_labels& set) {
+                                  return is_known(set.name);
+                                });
+}
+
 result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
                        csv_chooser& chooser) {
+  known_classes known;
+  if (!options.classes_of.empty()) {
+    GRAPHMILL_TRY(known, known_classes::of(options.classes_of));
+  }
   for (const auto& table : options.nodes) {
     GRAPHMILL_TRYV(check_name(table.type, table.file.string()));
     if (std::ranges::find(graph.nodes, table.type, &csv_node_type::name)
@@ -64,10 +80,19 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
                   table.type, table.file.string());
     GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
     GRAPHMILL_TRY(auto type,
-                  read_node_table(table, std::move(layout), options));
+                  read_node_table(table, std::move(layout), known, options));
     tell_classes_for_none(type, options.on_note);
     graph.nodes.push_back(std::move(type));
   }
+  const auto uses_known = [&known](const csv_node_type& type) {
+    return has_known_classes(type, known);
+  };
+  if (!options.classes_of.empty()
+      && std::ranges::none_of(graph.nodes, uses_known))
+    return fail(ec::invalid_argument,
+                "--classes-of {}: no node table has labels of a node type and "
+                "label set that has classes there",
+                options.classes_of.string());
   return ok();
 }
 
@@ -224,6 +249,34 @@ void name_relations(csv_edge_file& file, const note_callback& on_note) {
 
 } // namespace
 
+namespace {
+
+/// Tables that are said to have a header, or none, are there.
+result<void> expect_tables(const csv_import_options& options) {
+  const auto is_there = [&options](const std::string& name) {
+    const auto is_named = [&name](const csv_table& table) {
+      return names_table(name, table);
+    };
+    return std::ranges::any_of(options.nodes, is_named)
+           || std::ranges::any_of(options.edges, is_named);
+  };
+  for (const auto& [flag, names] :
+       {std::pair{"--header", &options.with_header},
+        std::pair{"--no-header", &options.without_header}})
+    for (const auto& name : *names)
+      if (!is_there(name))
+        return fail(ec::invalid_argument,
+                    "{}={}: no table has this type or file name", flag, name);
+  for (const auto& name : options.with_header)
+    if (std::ranges::find(options.without_header, name)
+        != options.without_header.end())
+      return fail(ec::invalid_argument,
+                  "--header={0} and --no-header={0} exclude each other", name);
+  return ok();
+}
+
+} // namespace
+
 result<csv_graph> read_csv_graph(const csv_import_options& given) {
   auto options = given;
   for (auto& table : options.nodes)
@@ -232,6 +285,7 @@ result<csv_graph> read_csv_graph(const csv_import_options& given) {
   for (auto& table : options.edges)
     if (table.type.empty())
       table.type = "node__to__node";
+  GRAPHMILL_TRYV(expect_tables(options));
   csv_graph graph;
   csv_chooser chooser{options};
   GRAPHMILL_TRYV(add_nodes(graph, options, chooser));

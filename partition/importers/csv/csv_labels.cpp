@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace graphmill {
@@ -56,13 +57,82 @@ std::vector<std::string> number_classes(std::span<const std::string> texts,
   return names;
 }
 
-csv_labels label_texts::finish() {
+result<std::vector<std::int64_t>>
+number_known_classes(std::span<const std::string> texts,
+                     const std::vector<std::string>& classes,
+                     std::string_view of) {
+  constexpr std::size_t most_named = 10;
+  std::map<std::string_view, std::int64_t> numbers;
+  for (const auto& name : classes)
+    numbers.emplace(name, std::ssize(numbers));
+  std::vector<std::int64_t> out;
+  for (const auto& text : texts) {
+    const auto found = numbers.find(text);
+    if (found == numbers.end() && !text.empty() && text != "-1")
+      return fail(
+        ec::invalid_data,
+        "the label \"{}\" is none of the classes of {}: {}{}; weights "
+        "that were learnt from it know no other. Leave it empty where "
+        "no label is known",
+        text, of, fmt::join(classes | std::views::take(most_named), ", "),
+        classes.size() > most_named ? ", ..." : "");
+    out.push_back(found == numbers.end() ? -1 : found->second);
+  }
+  return out;
+}
+
+namespace {
+
+/// Names of classes; where they have none, their numbers.
+std::vector<std::string> names_of(std::vector<std::string> names,
+                                  std::int64_t count) {
+  for (auto i = std::ssize(names); i < count; ++i)
+    names.push_back(std::to_string(i));
+  return names;
+}
+
+} // namespace
+
+result<known_classes> known_classes::of(const std::filesystem::path& folder) {
+  GRAPHMILL_TRY(const auto info, read_dataset_info(folder));
+  known_classes out;
+  const auto add = [&out](const std::string& type, const std::string& set,
+                          const auto& labels) {
+    if (labels.labels == label_kind::classes && labels.class_count > 0)
+      out.all_.emplace(std::pair{type, set},
+                       names_of(labels.class_names, labels.class_count));
+  };
+  for (const auto& type : info.node_types) {
+    add(type.name, {}, type);
+    for (const auto& set : type.label_sets)
+      add(type.name, set.name, set);
+  }
+  if (out.all_.empty())
+    return fail(ec::invalid_argument,
+                "--classes-of {}: no labels of that dataset are classes",
+                folder.string());
+  return out;
+}
+
+const std::vector<std::string>*
+known_classes::find(const std::string& type, const std::string& set) const {
+  const auto found = all_.find(std::pair{type, set});
+  return found == all_.end() ? nullptr : &found->second;
+}
+
+result<csv_labels> label_texts::finish(const std::vector<std::string>* known,
+                                       std::string_view of) {
   std::vector<std::string> texts;
   for (node_id i = 0; i < texts_.size(); ++i)
     texts.emplace_back(texts_.name(i));
   std::vector<std::int64_t> numbers;
   csv_labels out;
-  out.names = number_classes(texts, numbers);
+  if (known != nullptr && !text_of_.empty()) {
+    GRAPHMILL_TRY(numbers, number_known_classes(texts, *known, of));
+    out.names = *known;
+  } else {
+    out.names = number_classes(texts, numbers);
+  }
   for (auto text : text_of_) {
     const auto at = static_cast<std::size_t>(text);
     out.labels.push_back(numbers[at]);
@@ -115,10 +185,17 @@ result<void> csv_set_reader::add(const csv_reader& rows, node_id node) {
 }
 
 result<incoming_labels> csv_set_reader::finish(const csv_labels& own,
-                                               const csv_reader& rows) {
-  auto read = !columns_.label ? own
-              : numbers_      ? numbers_->finish()
-                              : labels_.finish();
+                                               const csv_reader& rows,
+                                               const known_classes& known,
+                                               const std::string& type) {
+  auto read = own;
+  if (columns_.label && numbers_) {
+    read = numbers_->finish();
+  } else if (columns_.label) {
+    GRAPHMILL_TRY(read, labels_.finish(known.find(type, columns_.name),
+                                       fmt::format("label set \"{}\" of {}",
+                                                   columns_.name, type)));
+  }
   const auto none = std::ranges::all_of(
     read.labels, [](std::int64_t label) { return label < 0; });
   if (none && !columns_.label)

@@ -8,6 +8,8 @@
 #include "partition/importers/incoming_labels.hpp"
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +29,31 @@ result<std::optional<split>> parse_csv_split(const csv_reader& rows,
 /// @returns The names of the classes; `labels` gets one number per text.
 std::vector<std::string> number_classes(std::span<const std::string> texts,
                                         std::vector<std::int64_t>& labels);
+
+/// The same by classes that are known, in their order: texts that are none of
+/// them are an error.
+/// @param of What the classes are of, for the error.
+result<std::vector<std::int64_t>>
+number_known_classes(std::span<const std::string> texts,
+                     const std::vector<std::string>& classes,
+                     std::string_view of);
+
+/// Classes that a dataset has, by node type and label set.
+class known_classes {
+public:
+  /// Knows none.
+  known_classes() = default;
+  /// @param folder Of the dataset.
+  static result<known_classes> of(const std::filesystem::path& folder);
+
+  /// Null if the dataset has no such classes.
+  /// @param set Empty: the type's own labels.
+  const std::vector<std::string>* find(const std::string& type,
+                                       const std::string& set) const;
+
+private:
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> all_;
+};
 
 /// The number in a field, rounded to float32: what is too small for it is 0,
 /// and what is too large is infinite. Nothing if it is no number.
@@ -50,7 +77,10 @@ public:
     text_of_.push_back(texts_.insert(trim_blanks(field)).first);
   }
 
-  csv_labels finish();
+  /// @param known The classes that there are; null: those that were found.
+  /// @param of What they are of, for errors.
+  result<csv_labels> finish(const std::vector<std::string>* known,
+                            std::string_view of);
 
 private:
   id_map texts_;
@@ -87,7 +117,9 @@ public:
   result<void> add(const csv_reader& rows, node_id node);
 
   /// @param own The labels of the type, for a set that is a split alone.
-  result<incoming_labels> finish(const csv_labels& own, const csv_reader& rows);
+  result<incoming_labels> finish(const csv_labels& own, const csv_reader& rows,
+                                 const known_classes& known,
+                                 const std::string& type);
 
 private:
   csv_set_columns columns_;

@@ -93,6 +93,7 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
 }
 
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
+                                      const known_classes& known,
                                       const csv_import_options& options) {
   GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, options.separator));
   csv_node_type type{.name = table.type, .table = table};
@@ -127,9 +128,14 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     if (which)
       type.splits[static_cast<std::size_t>(*which)].push_back(node);
   }
-  auto own = options.regression ? numbers.finish() : texts.finish();
+  csv_labels own;
+  if (options.regression) {
+    own = numbers.finish();
+  } else {
+    GRAPHMILL_TRY(own, texts.finish(known.find(type.name, {}), type.name));
+  }
   for (auto& set : sets) {
-    GRAPHMILL_TRY(auto read, set.finish(own, rows));
+    GRAPHMILL_TRY(auto read, set.finish(own, rows, known, type.name));
     type.label_sets.push_back(std::move(read));
   }
   type.labels = std::move(own.labels);

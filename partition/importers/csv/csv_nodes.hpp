@@ -41,8 +41,10 @@ struct csv_node_type {
 };
 
 /// Reads a table's ids, labels, splits, label sets and times.
+/// @param known Classes that labels are numbered by, where it has them.
 /// @param options Say what separates fields, and which labels are numbers.
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
+                                      const known_classes& known,
                                       const csv_import_options& options);
 
 /// Reads the table again (to standardise, twice) and gives its features to a

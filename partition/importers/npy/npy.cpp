@@ -339,7 +339,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);
   GRAPHMILL_TRY(auto written, writer.finish());
-  note_dropped(writer, written, options.on_note);
+  note_dropped(writer, written, options.changes, options.on_note);
   return written;
 }
 

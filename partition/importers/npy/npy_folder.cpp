@@ -148,6 +148,11 @@ fs::path npy_folder::take(const std::string& name) {
 
 result<npy_array> npy_folder::array(const std::string& name) {
   GRAPHMILL_TRY(auto opened, npy_array::open_any(take(name)));
+  if (opened.shape().empty())
+    return fail(ec::invalid_data,
+                "{} holds a single value; an array with a row for each node or "
+                "edge expected",
+                opened.path().string());
   if (opened.columns_first() && opened.shape().size() != 2)
     return fail(ec::invalid_data,
                 "cannot use {}: it is in Fortran order and has {} extents; "

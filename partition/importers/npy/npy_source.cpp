@@ -1,5 +1,7 @@
 #include "partition/importers/npy/npy_source.hpp"
 
+#include "messages/base/pluralized.hpp"
+#include "messages/words/closest.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/importers/npy/npy_folder.hpp"
@@ -27,6 +29,22 @@ constexpr std::int64_t highest = std::int64_t{1} << 62;
 constexpr std::string_view edges_file = "edges.npy";
 constexpr std::string_view edges_suffix = ".edges.npy";
 
+/// Keys that are almost those that are read are slips of the pen; others may be
+/// for somebody else.
+result<void> expect_no_misspelt(const json& meta, const fs::path& path) {
+  static const std::vector<std::string> known{
+    "name",        "num_nodes",  "num_edges",  "num_features", "num_classes",
+    "class_names", "node_types", "edge_types", "label_sets"};
+  for (const auto& [key, value] : meta.items())
+    if (const auto near = closest(key, known);
+        !near.empty() && std::ranges::find(known, key) == known.end())
+      return fail(ec::invalid_data,
+                  "{}: nothing reads \"{}\"; did you mean \"{}\"? Call it "
+                  "something else if not",
+                  path.string(), key, near);
+  return ok();
+}
+
 /// meta.json; an empty object if there is none.
 result<json> read_meta(npy_folder& folder) {
   if (!folder.has("meta.json"))
@@ -39,6 +57,7 @@ result<json> read_meta(npy_folder& folder) {
   if (const auto twice = repeated_key_anywhere(text))
     return fail(ec::invalid_data, "{} says \"{}\" twice: leave one of them",
                 path.string(), *twice);
+  GRAPHMILL_TRYV(expect_no_misspelt(meta, path));
   return meta;
 }
 
@@ -119,6 +138,17 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
   return ok();
 }
 
+/// Says in an error by what it is known how many nodes there are.
+result<void> with_count(result<void> checked, const npy_node_source& type) {
+  if (checked || !type.labels || type.count != type.labels->shape().front())
+    return checked;
+  auto reason = std::move(checked).error();
+  reason.message +=
+    fmt::format("; there are {} by {}", pluralized(type.count, "node"),
+                type.labels->path().filename().string());
+  return reason;
+}
+
 result<void> check_shapes(const npy_node_source& type) {
   for (std::size_t s = 0; s < type.splits.size(); ++s)
     if (type.splits[s] && !type.masks[s]) {
@@ -128,12 +158,14 @@ result<void> check_shapes(const npy_node_source& type) {
     GRAPHMILL_TRYV(type.times->expect_shape({type.count}));
   }
   if (type.dense && type.dense->shape().size() == 1) {
-    GRAPHMILL_TRYV(type.dense->expect_shape({type.count}));
+    GRAPHMILL_TRYV(with_count(type.dense->expect_shape({type.count}), type));
   } else if (type.dense) {
-    GRAPHMILL_TRYV(type.dense->expect_shape({type.count, -1}));
+    GRAPHMILL_TRYV(
+      with_count(type.dense->expect_shape({type.count, -1}), type));
   }
   if (type.indptr) {
-    GRAPHMILL_TRYV(type.indptr->expect_shape({type.count + 1}));
+    GRAPHMILL_TRYV(
+      with_count(type.indptr->expect_shape({type.count + 1}), type));
     GRAPHMILL_TRYV(type.indices->expect_shape({-1}));
     GRAPHMILL_TRYV(type.values->expect_shape({type.indices->size()}));
   }

@@ -98,8 +98,8 @@ CATCH_TEST_CASE("wrong input is named", "[partition][writer]") {
      "3 labels given for the 4 nodes of paper"},
     {[](variant& v) { v.labels.clear(); },
      "paper has 2 classes, but no labels were given"},
-    {[](variant& v) { v.splits[0].clear(); },
-     "train split of paper is empty; there would be nothing to train on: say "
+    {[](variant& v) { v.splits = {}; },
+     "no split of paper has a node; there would be nothing to train on: say "
      "shares such as --split 0.8,0.1,0.1, or give the training nodes"},
     {[](variant& v) { v.splits[2] = {4}; },
      "test split of paper: seed 0 is node 4, which does not exist (4 "

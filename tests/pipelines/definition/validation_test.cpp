@@ -68,8 +68,9 @@ train:
                           info)
               == texts{
                 "x.yaml:1:10: `dataset` is `film`, but the data at hand are "
-                "`films`; name that, or say with --data where the right "
-                "ones lie",
+                "called `films`: give their path, as in `dataset: data/film`, "
+                "or that name and --data FOLDER, or say with --data where the "
+                "right ones lie",
                 "x.yaml:5:11: `films` has no edge type `play`; did you mean "
                 "`plays`?",
                 "x.yaml:7:12: `actor__plays__movie` and `plays` name the "

@@ -61,7 +61,8 @@ class Sweep(ClusterWorkplace):
                          "2", "--cluster", cluster.coordinator)
         self.assertEqual(done.returncode, 0, done.stderr)
         head, row, best = done.stdout.splitlines()
-        self.assertRegex(head, r"^settings +validation +test +finished$")
+        self.assertRegex(head, r"^settings +validation accuracy +test accuracy "
+                               r"+finished$")
         self.assertRegex(row, r"^as the file says  0\.\d{4} \+- 0\.\d{4}  "
                               r"0\.\d{4} \+- 0\.\d{4} +2/2$")
         ids = {one["run"] for one in cluster.ask("runs")["runs"]}
@@ -104,9 +105,14 @@ class Sweep(ClusterWorkplace):
         self.assertIn("hiden", cluster.refused(
             "submit", definition, "--grid", "model.hidden=8",
             "--grid", "model.hiden=8,16"))
-        self.assertIn("--grid has more combinations", cluster.refused(
+        self.assertIn("--grid has more than 2 combinations", cluster.refused(
             "submit", definition, "--grid", "train.epochs=1,2,3",
             "--repeat", "40"))
+        self.assertIn("--grid seed and --repeat exclude", cluster.refused(
+            "submit", definition, "--grid", "seed=1,2", "--repeat", "2"))
+        self.assertIn("--grid model.hidden and --set", cluster.refused(
+            "submit", definition, "--grid", "model.hidden=8,16", "--set",
+            "model.hidden=4"))
         done = cluster.call("submit", definition, "--grid", "model.hidden")
         self.assertEqual(done.returncode, 2)
         self.assertIn("model.hidden=64,256", done.stderr)

@@ -136,7 +136,9 @@ MAKERS = {
         "a seed that is no node": arrays(train_idx=np.array([40, 2])),
         "a seed twice": arrays(train_idx=np.array([2, 2])),
         "a seed in two splits": arrays(train_idx=np.array([9, 2])),
-        "no training nodes": arrays(train_idx=np.zeros(0, int)),
+        "no training nodes, but others": arrays(train_idx=np.zeros(0, int)),
+        "no seeds at all": arrays(train_idx=None, val_idx=None, test_idx=None),
+        "a single value as labels": arrays(labels=np.array(1)),
         "seeds as floats": arrays(train_idx=np.array([1.0, 2.0])),
         "a sparse feature beyond the last column": sparse(
             columns=np.full(40, 5)),

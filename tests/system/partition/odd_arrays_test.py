@@ -82,9 +82,6 @@ REFUSED = [
     ("a split of a set twice", {"train_idx.t": np.arange(3),
                                 "train_mask.t": mask_of(TRAIN)}, [],
      ["both train_idx.t.npy and train_mask.t.npy"]),
-    ("a set without training", {"labels.t": np.zeros(40, int),
-                                "val_idx.t": np.arange(3)}, [],
-     ["train split of node (label set t) is empty"]),
     ("numbers in a set", {"labels.t": np.arange(40) / 2}, [],
      ["labels.t.npy holds float64", "--regression-set t"]),
     ("one-hot labels of a set", {"labels.t": np.eye(3, dtype=int)[
@@ -213,6 +210,13 @@ class Arrays(Workplace):
                 if kind in integers:
                     self.check_edges(got, "node__to__node",
                                      files["edges"].astype(int), (40, 40))
+
+    def test_single_values(self):
+        for name in "labels", "features", "edges":
+            with self.subTest(name=name):
+                self.feed({name: np.array(3)})
+                self.check_fails(["npy", self.source], f"{name}.npy",
+                                 "holds a single value")
 
     def test_archives(self):
         self.feed({})

@@ -5,6 +5,7 @@ says the exit code 1 and words of the one sentence; a row that is taken says
 words of the notes and what must be in the dataset."""
 
 import pathlib
+import shutil
 import sys
 import unittest
 
@@ -44,6 +45,13 @@ REFUSED = [
     ("a row too short", "a,b\nc\n", None, [], ["e.csv:2", "one field"]),
     ("a header that is an edge", "1,2\n2,3\n", None, ["--header"],
      ["e.csv:1", "looks like an edge", "--header="]),
+    ("a header of no table", "1,2\n2,3\n", None, ["--header=nosuch"],
+     ["--header=nosuch", "no table has this type or file name"]),
+    ("a header and none", "1,2\n2,3\n", None,
+     ["--header=e.csv", "--no-header=e.csv"], ["exclude each other"]),
+    ("the index of pandas", "a,b\n",
+     ",id,label,split,f\n0,a,x,train,1\n1,b,y,val,2\n", [],
+     ["n.csv:1", "column 1 has no name", "--ignore n.csv=1"]),
     ("no such column", "1,2\n2,3\n", None, ["--source", "7"],
      ["--source 7", "no table has such a column"]),
     ("no such column of a table", "1,2\n2,3\n", None, ["--source", "to=x"],
@@ -135,7 +143,8 @@ REFUSED = [
 # Name; edge list; node table or None; flags; words of notes; nodes, edges.
 TAKEN = [
     ("ids as names", "user_id,item_id\nu,i\nv,i\n", None, [],
-     ['source "user_id"', 'destination "item_id"'], 3, [2]),
+     ['source "user_id"', 'destination "item_id"',
+      '"user_id" and "item_id" have ids of the same nodes'], 3, [2]),
     ("SNAP", "# a comment\nFromNodeId\tToNodeId\n1\t2\n2\t3\n", None, [],
      ['source "FromNodeId"'], 3, [2]),
     ("WN18RR", "head,relation,tail\na,_is,b\nb,has,c\nc,_is,a\n", None, [],
@@ -162,6 +171,9 @@ TAKEN = [
      ["--label", "class"], ['label "class"', '1 features ("f")'], 3, [1]),
     ("undirected", "1,2\n2,1\n1,2\n3,3\n", None, ["--undirected"], [], 3,
      [3]),
+    ("the index of pandas as a feature", "a,b\n",
+     ",id,label,split,f\n0,a,x,train,1\n1,b,y,val,2\n",
+     ["--feature", "n.csv=1"], ["2 features"], 2, [1]),
     ("loops and duplicates dropped", "1,2\n1,2\n3,3\n", None,
      ["--self-loops", "drop", "--duplicates", "drop"],
      ["1 self-loop and 1 duplicate dropped"], 3, [1]),
@@ -206,6 +218,32 @@ class Tables(Workplace):
         for name, edges, nodes, flags, words in REFUSED:
             with self.subTest(name):
                 self.check_fails(self.arguments(edges, nodes, flags), *words)
+
+    def test_classes_of_another_dataset(self):
+        """Its numbers, whatever labels come first here."""
+        first = self.arguments("a,b\n", NODES, [])
+        self.taken(first)
+        learnt = self.out.rename(self.top / "learnt")
+        nodes = NODES.replace("a,x", "a,y").replace("train", "test")
+        both = ["--classes-of", learnt]
+        summary = self.taken(self.arguments("a,b\n", nodes, both))
+        self.assertIn("no node of type `node` is in the train split",
+                      "\n".join(summary["notes"]))
+        before, now = support.Dataset(learnt), support.Dataset(self.out)
+        for rows, want in ((before, NODES), (now, nodes)):
+            names = rows.node_type("node")["class_names"]
+            self.assertEqual(names, ["x", "y"])
+            self.assertEqual(
+                [names[at] for at in rows.node_array("node", "labels")],
+                [line.split(",")[1] for line in want.splitlines()[1:]])
+        shutil.rmtree(self.out)
+        self.check_fails(self.arguments(
+            "a,b\n", nodes.replace("b,y", "b,z"), both),
+            'the label "z" is none of the classes of node: x, y')
+        self.check_fails(
+            ["csv", "--edges", f"n__to__n={self.source / 'e.csv'}", "--nodes",
+             f"n={self.source / 'n.csv'}", *both],
+            "no node table has labels of a node type")
 
     def test_taken(self):
         for name, edges, nodes, flags, words, count, sizes in TAKEN:

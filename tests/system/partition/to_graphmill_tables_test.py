@@ -101,6 +101,27 @@ class MatricesAndTables(Conversion):
         self.assertEqual(self.command(path).returncode, 2)
         self.assertEqual(self.command("--help").returncode, 0)
 
+    def test_arrays_of_a_graph(self):
+        """As `numpy.savez` saves them, by the names that PyG's have."""
+        edges = np.array([[0, 1, 2, 2], [1, 2, 0, 1]])
+        x = np.arange(6, dtype=np.float32).reshape(3, 2)
+        path = self.top / "graph.npz"
+        np.savez(path, edge_index=edges, x=x, y=np.array([0, 1, 0]),
+                 train_mask=np.array([True, False, False]))
+        done = self.command(path, self.out, "--graphmill", support.program())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        got = Dataset(self.out)
+        self.check_edges(got, "node__to__node", edges, (3, 3))
+        np.testing.assert_array_equal(got.node_array("node", "features"), x)
+        np.testing.assert_array_equal(got.node_array("node", "labels"),
+                                      [0, 1, 0])
+        np.testing.assert_array_equal(got.node_array("node", "train"), [0])
+        np.savez(path, features=x)
+        done = self.command(path, self.top / "never")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no edge_index, which arrays of a graph have: features",
+                      done.stderr)
+
     def test_command_with_bad_files(self):
         path = self.top / "adj.npz"
         np.savez(path, format="csr", shape=(2, 2), indptr=[0, 1, 1],

@@ -4,6 +4,15 @@
 
 namespace graphmill {
 
+namespace {
+
+/// By the code: whoever cannot reach another one says so by these.
+bool is_loss(const error& reason) {
+  return reason.code == ec::unavailable || reason.code == ec::timeout;
+}
+
+} // namespace
+
 run_turn::task run_turn::deployed(const std::string& daemon,
                                   std::optional<error> why_not) {
   if (now_ != state::deploying || awaited_.erase(daemon) == 0)
@@ -29,16 +38,18 @@ run_turn::task run_turn::paused(error reason) {
   return end(std::move(reason));
 }
 
-/// By the code: whoever cannot reach another one says so by these.
 bool run_turn::is_recoverable(const error& reason) const {
-  return recovers_ && !cancelled_
-         && (reason.code == ec::unavailable || reason.code == ec::timeout);
+  return recovers_ && !cancelled_ && is_loss(reason);
 }
 
 run_turn::task run_turn::end(std::optional<error> failure) {
   now_ = state::ending;
   failure_ = std::move(failure);
   again_ = failure_ && is_recoverable(*failure_);
+  // Whoever has cancelled it does not ask who was there to the end.
+  if (cancelled_ && failure_ && is_loss(*failure_))
+    failure_ =
+      fail(ec::cancelled, "stopped by the user; {}", failure_->message);
   awaited_.clear();
   for (const auto& daemon : daemons_)
     if (const auto it = lost_.find(daemon); it == lost_.end())

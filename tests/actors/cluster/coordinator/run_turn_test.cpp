@@ -199,6 +199,9 @@ CATCH_TEST_CASE("a user who cancels a run is not answered by another attempt",
   CATCH_CHECK(stopping.lose("a", loss()) == task::tell_conductor);
   CATCH_CHECK(stopping.conducted(loss()) == task::end_shares);
   CATCH_CHECK_FALSE(stopping.again());
+  CATCH_CHECK(stopping.failure()->code == ec::cancelled);
+  CATCH_CHECK(stopping.failure()->message
+              == "stopped by the user; " + loss().message);
   // While shares end for another attempt, and after that.
   for (const auto all_ended : {false, true}) {
     auto run = recovering(state::conducting);

@@ -181,4 +181,18 @@ CATCH_TEST_CASE("a run that waits says for what, and until when",
                  "(`recovery.wait`): no daemon serves part 2 of 3");
 }
 
+CATCH_TEST_CASE("what a run waits for others' slots is none of its time",
+                "[recovery]") {
+  run_recovery run{{90, 3}};
+  run.broken(loss(), trained_until{0, 1}, start);
+  CATCH_CHECK(run.is_over(start + 90s));
+  run.renew(start + 90s);
+  CATCH_CHECK(run.waits());
+  CATCH_CHECK_FALSE(run.is_over(start + 179s));
+  CATCH_CHECK(run.is_over(start + 180s));
+  CATCH_CHECK(run.says_held_up(fail(ec::unavailable, "its slots are taken"))
+              == "has ended an attempt: daemon \"b\" is lost; it goes on once "
+                 "there is room for it: its slots are taken");
+}
+
 } // namespace graphmill::test::recovering_runs

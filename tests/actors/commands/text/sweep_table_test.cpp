@@ -63,9 +63,12 @@ CATCH_TEST_CASE("the table of a sweep, best first", "[sweep]") {
   sort_sweep(rows);
   CATCH_CHECK(
     sweep_text(rows)
-    == "settings         validation        test              finished\n"
-       "model.hidden=8   0.9000            -                      1/2\n"
-       "model.hidden=64  0.6000 +- 0.1414  0.4000 +- 0.0000       2/2\n"
+    == "settings         validation accuracy  test accuracy        "
+       "finished\n"
+       "model.hidden=8   0.9000               -                         "
+       "1/2\n"
+       "model.hidden=64  0.6000 +- 0.1414     0.4000 +- 0.0000          "
+       "2/2\n"
        "best: run r\n");
   const auto json = sweep_json(rows);
   CATCH_CHECK(json[0]["settings"] == nlohmann::json{{"model.hidden", "8"}});
@@ -78,10 +81,10 @@ CATCH_TEST_CASE("the table of a sweep, best first", "[sweep]") {
 CATCH_TEST_CASE("the table of a sweep that was not waited for", "[sweep]") {
   const std::vector<sweep_row> rows{{{}, {{"q", 3, {}, {}, {}}}}};
   CATCH_CHECK(sweep_text(rows)
-              == "settings          validation        test              "
-                 "finished\n"
-                 "as the file says  -                 -                      "
-                 "0/1\n");
+              == "settings          validation accuracy  test accuracy      "
+                 "  finished\n"
+                 "as the file says  -                    -                  "
+                 "       0/1\n");
   const auto json = sweep_json(rows);
   CATCH_CHECK(json[0]["runs"][0]["run"] == "q");
   CATCH_CHECK(json[0]["runs"][0]["state"].is_null());
@@ -113,6 +116,46 @@ CATCH_TEST_CASE("what a run of a sweep has come to", "[sweep]") {
   CATCH_CHECK(!read_sweep_run(record, 7).validation);
 }
 
+CATCH_TEST_CASE("a sweep goes by the metric of its definition", "[sweep]") {
+  run_record record;
+  record.state = run_state::finished;
+  const auto of = [&record](const char* metric, double accuracy, double value) {
+    record.id = fmt::format("r-{}", value);
+    record.summary =
+      fmt::format(R"({{"validation_accuracy": {0}, "test_accuracy": {0},
+                       "metric": "{1}", "validation": {{"{1}": {2}}},
+                       "test": {{"{1}": {2}}}}})",
+                  accuracy, metric, value);
+    return read_sweep_run(record, 7);
+  };
+  std::vector<sweep_row> rows{{{"a=1"}, {of("f1_micro", 0.9, 0.25)}},
+                              {{"a=2"}, {of("f1_micro", 0.1, 0.5)}}};
+  sort_sweep(rows);
+  CATCH_CHECK(sweep_text(rows)
+              == "settings  validation f1_micro  test f1_micro        finished"
+                 "\n"
+                 "a=2       0.5000               0.5000                    1/1"
+                 "\n"
+                 "a=1       0.2500               0.2500                    1/1"
+                 "\n"
+                 "best: run r-0.5\n");
+  const auto json = sweep_json(rows);
+  CATCH_CHECK(json[0]["metric"] == "f1_micro");
+  CATCH_CHECK(json[0]["validation_f1_micro"]["mean"] == 0.5);
+  CATCH_CHECK(json[0]["validation_accuracy"].is_null());
+  rows = {{{"a=1"}, {of("loss", 0.9, 0.5)}},
+          {{"a=2"}, {of("loss", 0.9, 0.25)}}};
+  sort_sweep(rows);
+  CATCH_CHECK(rows[0].settings == texts{"a=2"});
+  // Nobody is the best of two that are equal.
+  rows = {{{"a=1"}, {of("accuracy", 0.5, 1)}},
+          {{"a=2"}, {of("accuracy", 0.5, 2)}},
+          {{"a=3"}, {of("accuracy", 0.25, 3)}}};
+  sort_sweep(rows);
+  CATCH_CHECK_THAT(sweep_text(rows),
+                   contains("the first 2 rows are equally good\n"));
+}
+
 CATCH_TEST_CASE("a sweep over labels that are numbers", "[sweep]") {
   run_record record;
   record.state = run_state::finished;
@@ -128,12 +171,12 @@ CATCH_TEST_CASE("a sweep over labels that are numbers", "[sweep]") {
   std::vector<sweep_row> rows{{{"a=1"}, {of("one", "300.5")}},
                               {{"a=2"}, {failed_run()}},
                               {{"a=3"}, {of("two", "12.5"), failed_run()}}};
-  CATCH_CHECK(rows[0].runs[0].errors);
+  CATCH_CHECK(rows[0].runs[0].errors());
   CATCH_CHECK(rows[0].runs[0].validation == 300.5);
   CATCH_CHECK(rows[0].runs[0].test == 20.25);
   sort_sweep(rows);
   CATCH_CHECK(sweep_text(rows)
-              == "settings  validation MSE    test MSE          finished\n"
+              == "settings  validation mse    test mse          finished\n"
                  "a=3       12.5              20.25                  1/2\n"
                  "a=1       300.5             20.25                  1/1\n"
                  "a=2       -                 -                      0/1\n"

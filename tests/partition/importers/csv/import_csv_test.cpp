@@ -187,8 +187,8 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {"id,label,split,f\na,x,train,nan\n", "a,a\n",
      "nodes.csv:2: \"nan\" in column 4 is no finite number; leave the column "
      "out, or make it numbers (--ignore f leaves it out)"},
-    {"id,label,split\na,x,val\n", "a,a\n",
-     "train split of node is empty; there would be nothing to train on: say "
+    {"id,label\na,x\n", "a,a\n",
+     "no split of node has a node; there would be nothing to train on: say "
      "shares such as --split 0.8,0.1,0.1, or give the training nodes"},
     {"id,label,split\na,,train\nb,x,train\n", "a,a\n",
      "train split of node: seed 0 is node 0, which has no label"},

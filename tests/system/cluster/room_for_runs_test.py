@@ -1,0 +1,107 @@
+"""Several runs at once that want more room than there is: whose slots are whose
+when daemons are lost, when runs grow, and when another coordinator follows."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from runs import merged
+from several_runs import TRAINED, SeveralRuns
+from support import program
+
+# A run that lacks a daemon for so long fails.
+SHORT = {"recovery": {"wait": 2}}
+
+
+def elastic(seed, most, epochs):
+    return merged(TRAINED, {
+        "seed": seed, "trainer": {"replicas": {"min": 1, "max": most}},
+        "train": {"epochs": epochs}})
+
+
+class RoomForRuns(SeveralRuns):
+    def attempts(self, cluster, run):
+        return self.summary(cluster, run).get("attempts", 1)
+
+    def message(self, cluster, run):
+        return self.record(cluster, run)["message"]
+
+    def test_runs_that_may_grow_leave_each_other_alone(self):
+        cluster = self.cluster(2, [1])
+        first = self.submit(cluster, elastic(1, 4, 3))
+        self.await_checkpoints(cluster, first)
+        second = self.submit(cluster, elastic(2, 4, 3))
+        cluster.add("0-1", "--slots", 1)
+        for run in first, second:
+            self.await_end(cluster, run)
+        # Who is left when the other one ends takes its slot, once.
+        self.assertEqual(self.attempts(cluster, first), 1, cluster.logs())
+        self.assertLessEqual(self.attempts(cluster, second), 2, cluster.logs())
+
+    def test_slots_of_a_run_that_waits_are_its_own(self):
+        cluster = self.cluster(2, [1, 1, 1])
+        for name in "d2", "d3":
+            cluster.ask("drain", name)
+        grows = self.submit(cluster, elastic(1, 3, 5))
+        self.await_checkpoints(cluster, grows)
+        fixed = self.on(2, "d2", "d3", trainers=2)
+        waits = self.submit(cluster, merged(fixed, SHORT))
+        for name in "d2", "d3":
+            cluster.ask("drain", name, "--back")
+        self.await_checkpoints(cluster, grows, waits)
+        cluster.daemons[3].kill()
+        cluster.wait_until(
+            lambda: self.record(cluster, waits)["state"] == "queued",
+            "run that waits")
+        cluster.add("0-1", "--slots", 1, name="d3")
+        self.check_as_alone(cluster, waits, merged(fixed, SHORT), attempts=2)
+        self.await_end(cluster, grows)
+
+    def test_a_run_waits_for_the_slots_of_another_one(self):
+        """It has lost its daemon for good, and the other one's is in use."""
+        cluster = self.cluster(2, [1, 1])
+        definitions = [merged(self.on(seed), SHORT,
+                              {"train": {"epochs": epochs}})
+                       for seed, epochs in ((1, 2), (2, 4))]
+        ids = [self.submit(cluster, one) for one in definitions]
+        self.await_checkpoints(cluster, *ids)
+        lost = 1 + (self.trainer_of(cluster, ids[0]) == "d2")
+        cluster.daemons[lost].kill()
+        said = "it goes on once there is room for it: the slots that it needs"
+        cluster.wait_until(
+            lambda: any(said in self.message(cluster, run) for run in ids),
+            "run that waits for slots")
+        for run, definition in zip(ids, definitions):
+            self.await_end(cluster, run)
+            self.check_as_alone(cluster, run, definition,
+                                self.attempts(cluster, run))
+
+    def trainer_of(self, cluster, run):
+        return next(daemon["daemon"]
+                    for daemon in cluster.ask("status", run)["daemons"]
+                    for actor in daemon["actors"]
+                    if actor["kind"] == "trainer")
+
+    def test_a_coordinator_that_has_fewer_on(self):
+        cluster = self.cluster(2, [1, 1])
+        definitions = [merged(self.on(seed, name), SHORT,
+                              {"train": {"epochs": epochs}})
+                       for seed, name, epochs in ((1, "d1", 3), (2, "d2", 3))]
+        ids = [self.submit(cluster, one) for one in definitions]
+        self.await_checkpoints(cluster, *ids)
+        cluster.daemons[0].kill()
+        cluster.at_once = 1
+        cluster.lead()
+        cluster.wait_until(
+            lambda: any("as many runs are on as may be at a time, 1"
+                        in self.message(cluster, run) for run in ids),
+            "run that waits for its place")
+        for run, definition in zip(ids, definitions):
+            self.check_as_alone(cluster, run, definition, attempts=2)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
