@@ -9,7 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <ranges>
 #include <utility>
 
 namespace graphmill {
@@ -61,7 +60,7 @@ result<std::vector<std::int64_t>>
 number_known_classes(std::span<const std::string> texts,
                      const std::vector<std::string>& classes,
                      std::string_view of) {
-  constexpr std::size_t most_named = 10;
+  constexpr std::ptrdiff_t most_named = 10;
   std::map<std::string_view, std::int64_t> numbers;
   for (const auto& name : classes)
     numbers.emplace(name, std::ssize(numbers));
@@ -74,8 +73,12 @@ number_known_classes(std::span<const std::string> texts,
         "the label \"{}\" is none of the classes of {}: {}{}; weights "
         "that were learnt from it know no other. Leave it empty where "
         "no label is known",
-        text, of, fmt::join(classes | std::views::take(most_named), ", "),
-        classes.size() > most_named ? ", ..." : "");
+        text, of,
+        fmt::join(classes.begin(),
+                  classes.begin()
+                    + std::min<std::ptrdiff_t>(std::ssize(classes), most_named),
+                  ", "),
+        std::ssize(classes) > most_named ? ", ..." : "");
     out.push_back(found == numbers.end() ? -1 : found->second);
   }
   return out;

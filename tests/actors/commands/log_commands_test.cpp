@@ -67,7 +67,16 @@ CATCH_TEST_CASE("lines of a run are printed, whatever is in them",
   const auto json = nlohmann::json::parse(got.output.substr(0, end));
   CATCH_CHECK(json["text"] == "torn\nup");
   CATCH_CHECK(json["time"] == 1700000000.123);
-  got = user.runs("logs --daemon nobody");
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
+    status_reply now;
+    now.daemons.emplace_back().name = "quiet";
+    return encode(now);
+  });
+  got = user.runs("logs --daemon quite");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.errors, contains("there is no daemon `quite`; there are "
+                                        "quiet"));
+  got = user.runs("logs --daemon quiet");
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK(got.output.empty());
   CATCH_CHECK_THAT(got.errors, contains("knows no such line of run good-1"));

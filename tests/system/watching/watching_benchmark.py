@@ -2,7 +2,7 @@
 """What it costs a run to be watched.
 
     python3 tests/system/watching/watching_benchmark.py build/actors/graphmill
-        [--pairs 5] [--scale 16] [--epochs 100]
+        [--pairs 5] [--scale 16] [--epochs 100] [--only crowd]
 
 Two daemons train on an R-MAT graph, again and again, in pairs of runs of which one
 is watched and the other one is not, in turns:
@@ -163,6 +163,9 @@ def nobody(_):
     yield None
 
 
+WAYS = {"usual": usual, "crowd": crowd}
+
+
 def processor_seconds(cluster):
     """Of all daemons, since they began."""
     ticks = 0
@@ -216,6 +219,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--only", choices=WAYS, help="of the two ways")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="graphmill-watching-") as folder:
         top = pathlib.Path(folder)
@@ -234,8 +238,9 @@ def main():
                      "--http", "127.0.0.1:0",
                      "--metrics", "127.0.0.1:0") as cluster:
             measure(cluster, definition, nobody)  # All is read from disk once.
-            for name, way in (("usual", usual), ("crowd", crowd)):
-                done += compare(cluster, definition, name, way, given.pairs)
+            for name, way in WAYS.items():
+                if given.only in (None, name):
+                    done += compare(cluster, definition, name, way, given.pairs)
     digests = {run["digest"] for run in done}
     failed = [reason for run in done for reason in run["failed"]]
     print(f"digests {', '.join(sorted(digests))}")

@@ -206,8 +206,11 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
        put_array<std::int64_t>(at / "labels.npy", {1, 1});
      },
      "labels.npy has the shape [2]; [3] expected"},
-    {[](const fs::path& at) { fs::remove(at / "train_idx.npy"); },
-     "train split of node is empty"},
+    {[](const fs::path& at) {
+       for (const auto* name : {"train_idx.npy", "val_idx.npy", "test_idx.npy"})
+         fs::remove(at / name);
+     },
+     "no split of node has a node"},
     {[](const fs::path& at) {
        put_array<std::int64_t>(at / "train_idx.npy", {2});
      },
