@@ -74,7 +74,17 @@ result<void> rename_folder(const fs::path& from, const fs::path& to) {
   return ok();
 }
 
-/// What was begun and never became a checkpoint.
+/// By a name that nobody looks for: a process that is killed meanwhile leaves
+/// no checkpoint of which some files are gone.
+result<void> remove_checkpoint(const fs::path& folder,
+                               const std::string& name) {
+  const auto hidden = folder / (unfinished + name);
+  GRAPHMILL_TRYV(remove_folder(hidden));
+  GRAPHMILL_TRYV(rename_folder(folder / name, hidden));
+  return remove_folder(hidden);
+}
+
+/// What was begun and never became a checkpoint, or has ceased to be one.
 void remove_unfinished(const fs::path& folder) {
   std::error_code failed;
   std::vector<fs::path> found;
@@ -168,7 +178,7 @@ result<fs::path> write_checkpoint(const fs::path& folder,
   }
   const auto names = checkpoints_in(folder);
   for (std::size_t n = keep; n < names.size(); ++n)
-    GRAPHMILL_TRYV(remove_folder(folder / names[n]));
+    GRAPHMILL_TRYV(remove_checkpoint(folder, names[n]));
   return folder / name;
 }
 
@@ -250,7 +260,7 @@ result<void> remove_checkpoints_after(const fs::path& folder,
                                       const std::string& name) {
   for (const auto& other : checkpoints_in(folder))
     if (other > name)
-      GRAPHMILL_TRYV(remove_folder(folder / other));
+      GRAPHMILL_TRYV(remove_checkpoint(folder, other));
   return ok();
 }
 

@@ -63,7 +63,7 @@ class Sweep(ClusterWorkplace):
         head, row, best = done.stdout.splitlines()
         self.assertRegex(head, r"^settings +validation accuracy +test accuracy "
                                r"+finished$")
-        self.assertRegex(row, r"^as the file says  0\.\d{4} \+- 0\.\d{4}  "
+        self.assertRegex(row, r"^as the file says  0\.\d{4} \+- 0\.\d{4} +"
                               r"0\.\d{4} \+- 0\.\d{4} +2/2$")
         ids = {one["run"] for one in cluster.ask("runs")["runs"]}
         self.assertEqual(

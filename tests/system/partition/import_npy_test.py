@@ -166,8 +166,10 @@ class BadNpy(Workplace):
             labels[17] = bad
             self.check(str(bad), "17", labels=labels)
 
-    def test_empty_train_split(self):
-        self.check("train", train_idx=np.array([], np.int64))
+    def test_empty_splits(self):
+        none = np.array([], np.int64)
+        self.check("no split of node has a node", train_idx=none, val_idx=none,
+                   test_idx=none)
 
     def test_seeds(self):
         self.check("train", "40", train_idx=np.array([1, 40]))
