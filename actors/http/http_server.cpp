@@ -13,6 +13,8 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -87,6 +89,8 @@ public:
   void start() {
     accept();
     thread_ = std::thread{[this] {
+      // What it costs to be watched is seen by its name (`top -H`).
+      ::pthread_setname_np(::pthread_self(), "graphmill-http");
       give_way_to_training();
       run();
     }};

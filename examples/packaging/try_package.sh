@@ -23,6 +23,7 @@ leave() {
 }
 trap leave EXIT
 debootstrap --variant=minbase "$suite" "$system" "$mirror"
+chmod 755 "$system" # Users of programs in it enter it, such as man.
 mount -t proc proc "$system/proc"
 cp "$package" "$system/graphmill.deb"
 

@@ -15,7 +15,7 @@ A page is what asks as the web page does: it catches up, has the stream, and ask
 for the run with each tick. What those who watch do themselves is done in the time that
 no other process wants, for they would be on other machines. Prints processor time of the daemons and seconds of
 training, the watched beside the other one of each pair, as the median of all
-pairs, and what is asked of them: 1 % more processor time when watched as usual,
+pairs, which share of that time went into answers over HTTP, and what is asked of them: 1 % more processor time when watched as usual,
 and 2 % more time in the crowd. Other load on the machine shows. Ends with 1 if the digests of two runs
 differ, or if somebody who watches is not answered.
 """
@@ -166,21 +166,31 @@ def nobody(_):
 WAYS = {"usual": usual, "crowd": crowd}
 
 
+def seconds_in(path):
+    """User and system time, behind the name, which may have blanks."""
+    figures = path.read_text().rpartition(")")[2].split()
+    return sum(map(int, figures[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def processor_seconds(cluster):
-    """Of all daemons, since they began."""
-    ticks = 0
+    """Of all daemons, since they began, and of what answers over HTTP there."""
+    every, http = 0.0, 0.0
     for daemon in cluster.daemons:
-        figures = pathlib.Path(f"/proc/{daemon.process.pid}/stat").read_text()
-        # Behind the name, which may have blanks: user and system time.
-        ticks += sum(map(int, figures.rpartition(")")[2].split()[11:13]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+        process = pathlib.Path(f"/proc/{daemon.process.pid}")
+        every += seconds_in(process / "stat")
+        for thread in process.glob("task/*"):
+            if (thread / "comm").read_text().strip() == "graphmill-http":
+                http += seconds_in(thread / "stat")
+    return every, http
 
 
 def measure(cluster, definition, watched_by):
     before = processor_seconds(cluster)
     with watched_by(cluster) as watchers:
         summary = cluster.run(definition)
-    out = {"processor time": processor_seconds(cluster) - before,
+    every, http = (now - then for now, then in
+                   zip(processor_seconds(cluster), before))
+    out = {"processor time": every, "http": http / every,
            "seconds": summary["seconds"], "digest": summary["digest"],
            "failed": [], "ticks": 0, "scrapes": 0}
     if watchers:
@@ -206,6 +216,9 @@ def compare(cluster, definition, name, way, pairs):
               f"({min(all_of_it):.3f} to {max(all_of_it):.3f}){asked}",
               flush=True)
     watched = [run for run in done if run["ticks"] or run["scrapes"]]
+    shares = [run["http"] for run in watched]
+    print(f"{name:6} {'of it for HTTP':15}   {statistics.median(shares):.2%} "
+          f"({min(shares):.2%} to {max(shares):.2%})", flush=True)
     print(f"{name:6} {'answered':15} {sum(run['ticks'] for run in watched)} "
           f"ticks, {sum(run['scrapes'] for run in watched)} scrapes in "
           f"{len(watched)} of {pairs} runs", flush=True)
