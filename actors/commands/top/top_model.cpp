@@ -2,6 +2,8 @@
 
 #include "actors/commands/text/health_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -68,6 +70,17 @@ std::string_view to_string(top_sort sort) {
 std::vector<std::string> runs_that_are_on(const top_data& data) {
   return data.cluster ? data.cluster->all_running()
                       : std::vector<std::string>{};
+}
+
+std::string turn_text(const top_data& data) {
+  const auto on = runs_that_are_on(data);
+  const auto found = std::ranges::find(on, data.run->id);
+  if (on.size() < 2)
+    return {};
+  if (found == on.end())
+    return fmt::format(", {} others on", on.size());
+  return fmt::format(", {} of {} that are on", found - on.begin() + 1,
+                     on.size());
 }
 
 std::vector<top_daemon> top_daemons(const top_data& data) {

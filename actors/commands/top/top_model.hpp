@@ -118,6 +118,10 @@ struct top_view {
 /// The runs that are on, the one that began first at their head.
 std::vector<std::string> runs_that_are_on(const top_data& data);
 
+/// Which one of several runs that are on is shown, for its title. @pre `data`
+/// has a run
+std::string turn_text(const top_data& data);
+
 /// The daemons of the cluster and of the run, in the cluster's order.
 std::vector<top_daemon> top_daemons(const top_data& data);
 

@@ -57,18 +57,6 @@ std::string attempt_text(const top_data& data) {
     pluralized(now.trainers, "trainer"));
 }
 
-/// Which one it is of several runs that are on.
-std::string turn_text(const top_data& data) {
-  const auto on = runs_that_are_on(data);
-  const auto found = std::ranges::find(on, data.run->id);
-  if (on.size() < 2)
-    return {};
-  if (found == on.end())
-    return fmt::format(", {} others on", on.size());
-  return fmt::format(", {} of {} that are on", found - on.begin() + 1,
-                     on.size());
-}
-
 void write_title(top_writer& out, const top_data& data) {
   const auto what =
     data.run ? fmt::format("graphmill top  {} {}{}{}", data.run->id,
