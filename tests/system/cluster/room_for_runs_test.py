@@ -79,10 +79,18 @@ class RoomForRuns(SeveralRuns):
                                 self.attempts(cluster, run))
 
     def trainer_of(self, cluster, run):
-        return next(daemon["daemon"]
-                    for daemon in cluster.ask("status", run)["daemons"]
-                    for actor in daemon["actors"]
-                    if actor["kind"] == "trainer")
+        """The daemon of its trainer, once that has told of itself: daemons
+        do so each second, and the first checkpoint may be earlier."""
+        found = []
+
+        def told():
+            found[:] = [daemon["daemon"]
+                        for daemon in cluster.ask("status", run)["daemons"]
+                        for actor in daemon["actors"]
+                        if actor["kind"] == "trainer"]
+            return found
+        cluster.wait_until(told, f"health of the trainer of {run}")
+        return found[0]
 
     def test_a_coordinator_that_has_fewer_on(self):
         cluster = self.cluster(2, [1, 1])
