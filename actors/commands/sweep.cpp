@@ -10,6 +10,8 @@
 #include "messages/base/pluralized.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
+#include <boost/algorithm/string/replace.hpp>
+
 #include <utility>
 
 namespace graphmill {
@@ -88,6 +90,14 @@ nlohmann::json line_of(const std::vector<sweep_row>& rows,
   return line;
 }
 
+/// What is wrong with a value of the grid is said of the option that has it.
+error as_given(error reason, const std::vector<std::string>& chosen) {
+  for (const auto& setting : chosen)
+    boost::replace_all(reason.message, "--set " + setting + ":",
+                       "--grid " + setting + ":");
+  return reason;
+}
+
 } // namespace
 
 result<sweep_plan> plan_sweep(const sweep_options& options) {
@@ -112,7 +122,10 @@ result<sweep_plan> plan_sweep(const sweep_options& options) {
   for (auto& chosen : settings) {
     auto overrides = options.overrides;
     overrides.insert(overrides.end(), chosen.begin(), chosen.end());
-    GRAPHMILL_TRY(auto source, load_definition(options.file, overrides));
+    auto loaded = load_definition(options.file, overrides);
+    if (!loaded)
+      return as_given(std::move(loaded).error(), chosen);
+    auto& source = loaded.value();
     for (std::uint32_t i = 0; i < options.repeat; ++i) {
       out.runs.push_back({out.rows.size(), source.value});
       ++source.value.seed;

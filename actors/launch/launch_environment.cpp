@@ -166,7 +166,9 @@ result<std::optional<launch_environment>>
 read_launch_environment(const environment_lookup& lookup,
                         std::uint32_t devices) {
   GRAPHMILL_TRY(const auto mine, read_place(lookup));
-  if (!mine || mine->world == 1)
+  // One process alone is started by hand as well, as in a shell of SLURM.
+  if (!mine
+      || (mine->world == 1 && (mine->slurm || !lookup("MASTER_ADDR"))))
     return std::optional<launch_environment>{};
   endpoint master;
   GRAPHMILL_TRY(master.host, master_host(lookup, *mine));

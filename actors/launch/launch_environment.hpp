@@ -44,8 +44,8 @@ std::optional<std::string> environment_variable(const std::string& name);
 /// device out of CUDA_VISIBLE_DEVICES, or of all; SLURM sets that by itself
 /// (--gpus-per-task).
 /// @param devices NVIDIA devices of this machine.
-/// @returns nothing if there is no launcher, or just one process. Fails if the
-/// variables make no sense together.
+/// @returns nothing if there is no launcher, or just one process without
+/// MASTER_ADDR or of SLURM. Fails if the variables make no sense together.
 result<std::optional<launch_environment>>
 read_launch_environment(const environment_lookup& lookup,
                         std::uint32_t devices);

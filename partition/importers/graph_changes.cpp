@@ -66,6 +66,10 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
        .duplicates = both ? once(changes.duplicates) : changes.duplicates});
   if (!reverse)
     return plan;
+  if (std::ranges::count(undirected, false) == 0)
+    return fail(ec::invalid_argument,
+                "--reverse adds nothing where --undirected makes all edges go "
+                "both ways; leave one of them out");
   for (std::size_t i = 0; i < undirected.size(); ++i)
     if (!undirected[i]) {
       plan.reverse[i] = add_reverse_type(info, static_cast<edge_type_id>(i));

@@ -1,17 +1,16 @@
 #include "pipelines/definition/definition_checks.hpp"
 
-#include "messages/definition/definition_schema.hpp"
+#include "pipelines/definition/definition_help.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
-#include <capnp/dynamic.h>
-#include <capnp/message.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +31,20 @@ void check_name(definition_source& source, const std::string& path,
       fmt::format("`{}` is {}, must be made of letters, digits, '.', '_' "
                   "and '-', and not begin with '.'",
                   path, in_quotes(name)));
+}
+
+/// A field, and whether it says something other than its default.
+using given_field = std::pair<std::string, bool>;
+
+/// Refuses fields that nothing would take notice of.
+/// @param whom What takes notice of them.
+void refuse_given(definition_source& source,
+                  std::initializer_list<given_field> fields,
+                  std::string_view whom) {
+  for (const auto& [path, given] : fields)
+    if (given && source.usable(path))
+      source.report(source.where(path),
+                    fmt::format("`{}` is for {}; leave it out", path, whom));
 }
 
 bool is_device(std::string_view name) {
@@ -198,34 +211,26 @@ void check_attention(definition_source& source) {
     return check_gated_effects(source);
   if (traits_of(model.kind).attends())
     return check_attention_effects(source);
-  const std::pair<std::string, bool> fields[]{
-    {"model.heads", model.heads != default_of_model("heads")},
-    {"model.output_heads", model.output_heads != 0},
-    {"model.attention_dropout", model.attention_dropout != 0},
-    {"model.attention_residual", model.attention_residual}};
-  for (const auto& [path, given] : fields)
-    if (given && source.usable(path))
-      source.report(source.where(path),
-                    fmt::format("`{}` is for kinds that attend, and {} does "
-                                "not; leave it out",
-                                path, traits_of(model.kind).name));
+  refuse_given(source,
+               {{"model.heads", model.heads != default_of("model", "heads")},
+                {"model.output_heads", model.output_heads != 0},
+                {"model.attention_dropout", model.attention_dropout != 0},
+                {"model.attention_residual", model.attention_residual}},
+               fmt::format("kinds that attend, and {} does not",
+                           traits_of(model.kind).name));
 }
 
 void check_message_dropout(definition_source& source) {
   const auto& model = source.value.model;
-  if (model.message_dropout == 0 || traits_of(model.kind).drops_messages()
-      || !source.usable("model.message_dropout")
-      || !source.usable("model.kind"))
+  if (traits_of(model.kind).drops_messages() || !source.usable("model.kind"))
     return;
   std::vector<std::string_view> kinds;
   for (const auto& traits : model_kinds)
     if (traits.drops_messages())
       kinds.push_back(traits.name);
-  source.report(source.where("model.message_dropout"),
-                fmt::format("`model.message_dropout` is for {}, and not for "
-                            "{}; leave it out",
-                            fmt::join(kinds, " and "),
-                            traits_of(model.kind).name));
+  refuse_given(source, {{"model.message_dropout", model.message_dropout != 0}},
+               fmt::format("{}, and not for {}", fmt::join(kinds, " and "),
+                           traits_of(model.kind).name));
 }
 
 /// Rows of tables must not change their signs.
@@ -266,13 +271,22 @@ void check_class_weights(definition_source& source) {
                   "learnt; give one class more");
 }
 
-void check_momentum(definition_source& source) {
+/// What only some optimizers and schedules take notice of.
+void check_optimizer(definition_source& source) {
   const auto& optimizer = source.value.optimizer;
-  if (optimizer.momentum != 0 && optimizer.kind != optimizer_kind::sgd
-      && source.usable("optimizer.kind"))
-    source.report(
-      source.where("optimizer.momentum"),
-      "`optimizer.momentum` is for `kind: sgd` alone; leave it out");
+  const auto differs = [](double value, const char* field) {
+    return value != default_of("optimizer", field);
+  };
+  if (optimizer.kind != optimizer_kind::sgd && source.usable("optimizer.kind"))
+    refuse_given(source, {{"optimizer.momentum", optimizer.momentum != 0}},
+                 "`kind: sgd` alone");
+  if (optimizer.schedule != schedule_kind::step
+      && source.usable("optimizer.schedule"))
+    refuse_given(
+      source,
+      {{"optimizer.step_epochs", differs(optimizer.step_epochs, "stepEpochs")},
+       {"optimizer.step_factor", differs(optimizer.step_factor, "stepFactor")}},
+      "`schedule: step` alone");
 }
 
 /// What is told of a step must fit into a message.
@@ -360,7 +374,7 @@ void check_definition(definition_source& source) {
   check_heads(source);
   check_attention(source);
   check_message_dropout(source);
-  check_momentum(source);
+  check_optimizer(source);
   check_embedding_decay(source);
   check_patience(source);
   check_class_weights(source);
@@ -372,16 +386,6 @@ void check_definition(definition_source& source) {
   check_among(source, "placement.trainers", source.value.placement.trainers);
   check_among(source, "placement.samplers", source.value.placement.samplers);
   check_daemons(source, "faults.daemons", source.value.faults.daemons);
-}
-
-std::uint32_t default_of_model(const char* field) {
-  capnp::MallocMessageBuilder message;
-  const auto defaults =
-    message.initRoot<capnp::DynamicStruct>(definition_schema()).asReader();
-  return defaults.get("model")
-    .as<capnp::DynamicStruct>()
-    .get(field)
-    .as<std::uint32_t>();
 }
 
 bool is_name_character(char c) {

@@ -198,6 +198,16 @@ std::string allowed_text(field f) {
   return notes.word ? fmt::format("{}, or {}", text, notes.word->name) : text;
 }
 
+double default_of(const char* section, const char* field) {
+  capnp::MallocMessageBuilder message;
+  const auto defaults =
+    message.initRoot<capnp::DynamicStruct>(definition_schema()).asReader();
+  return defaults.get(section)
+    .as<capnp::DynamicStruct>()
+    .get(field)
+    .as<double>();
+}
+
 std::vector<std::string> enum_words(capnp::EnumSchema schema) {
   std::vector<std::string> words;
   for (auto word : schema.getEnumerants())

@@ -43,6 +43,10 @@ std::optional<value_range> range_of(capnp::StructSchema::Field field);
 /// "from 1 to 16777216 seeds, or all". Nothing for what has no range.
 std::string allowed_text(capnp::StructSchema::Field field);
 
+/// What a number of a section is when it is left out.
+/// @param field As the schema calls it.
+double default_of(const char* section, const char* field);
+
 /// The words of an enumeration, without `unset`.
 std::vector<std::string> enum_words(capnp::EnumSchema schema);
 

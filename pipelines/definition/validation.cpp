@@ -4,7 +4,7 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
-#include "pipelines/definition/definition_checks.hpp"
+#include "pipelines/definition/definition_help.hpp"
 #include "pipelines/definition/edge_weights.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/model_traits.hpp"
@@ -100,18 +100,25 @@ void check_model(const checked& c) {
                          node_types_text(c.info), typed_kinds_text()));
 }
 
-/// An embedding is for node types without features alone.
+/// Embeddings are for node types without features alone.
 void check_embedding(const checked& c) {
-  const auto given = c.source.fields.contains("model.embedding")
-                     && c.def.model.embedding != default_of_model("embedding");
-  if (given && c.source.usable("model.embedding")
-      && std::ranges::all_of(c.info.node_types, [](const auto& type) {
-           return type.feature_width > 0;
-         }))
-    c.report("model.embedding",
-             fmt::format("`model.embedding` is for node types without "
-                         "features, and {} has none; leave it out",
-                         in_quotes(c.info.name)));
+  if (std::ranges::any_of(c.info.node_types, [](const auto& type) {
+        return type.feature_width == 0;
+      }))
+    return;
+  const auto& model = c.def.model;
+  const auto& optimizer = c.def.optimizer;
+  const std::pair<std::string, bool> fields[]{
+    {"model.embedding", model.embedding != default_of("model", "embedding")},
+    {"model.embedding_scale",
+     model.embedding_scale != default_of("model", "embeddingScale")},
+    {"optimizer.embedding_decay", optimizer.embedding_decay != 0}};
+  for (const auto& [path, given] : fields)
+    if (given && c.source.fields.contains(path) && c.source.usable(path))
+      c.report(path,
+               fmt::format("`{}` is for node types without features, and {} "
+                           "has none; leave it out",
+                           path, in_quotes(c.info.name)));
 }
 
 void check_edge_weights(const checked& c) {

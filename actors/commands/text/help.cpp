@@ -93,17 +93,19 @@ result<int> help(CLI::App& app, const help_options& options) {
       say_lines(definition_help());
     return 0;
   }
+  say_lines(app.get_subcommand(options.topic)->help(app.get_name()));
+  return 0;
+}
+
+/// A slip of the pen is a wrong command line.
+void expect_topic(const CLI::App& app, const std::string& topic) {
   std::vector<std::string> topics{"definition"};
-  for (const auto* command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == options.topic) {
-      say_lines(command->help(app.get_name()));
-      return 0;
-    }
+  for (const auto* command : app.get_subcommands(nullptr))
     topics.push_back(command->get_name());
-  }
-  return fail(ec::invalid_argument, "there is no help on {}, but on {}{}",
-              in_quotes(options.topic), fmt::join(topics, ", "),
-              suggestion(options.topic, topics));
+  if (!topic.empty() && std::ranges::find(topics, topic) == topics.end())
+    refuse_words(fmt::format("there is no help on {}, but on {}{}",
+                             in_quotes(topic), fmt::join(topics, ", "),
+                             suggestion(topic, topics)));
 }
 
 } // namespace
@@ -118,6 +120,7 @@ void add_help_command(command_line& cli) {
   command->add_flag("--json", options->json,
                     "For `definition`: print one line of JSON");
   command->callback([&cli, options] {
+    expect_topic(cli.app, options->topic);
     cli.run = [&cli, options] { return help(cli.app, *options); };
   });
 }

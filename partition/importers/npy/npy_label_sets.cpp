@@ -124,6 +124,10 @@ result<void> derive_npy_classes(npy_node_source& type, const npy_meta& meta,
                 "meta.json: \"num_classes\" is {}, and there are {} "
                 "\"class_names\"",
                 *classes, named);
+  GRAPHMILL_TRYV(expect_labels(
+    *type.labels, renumber    ? std::nullopt
+                  : named > 0 ? std::optional{named}
+                              : classes));
   if (!renumber && (classes || named > 0)) {
     type.class_count = classes.value_or(named);
     return ok();

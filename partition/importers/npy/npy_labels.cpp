@@ -4,6 +4,7 @@
 #include "partition/importers/npy/npy_values.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace graphmill {
 
@@ -64,6 +65,28 @@ result<std::vector<node_id>> marked_nodes(const npy_array& mask,
       marked.push_back(static_cast<node_id>(i));
   }
   return marked;
+}
+
+result<void> expect_labels(const npy_array& labels,
+                           std::optional<std::int64_t> classes) {
+  GRAPHMILL_TRY(const auto values, read_integers(labels));
+  const auto bad =
+    std::ranges::find_if(values, [&classes](std::int64_t label) {
+      return label < -1 || (classes && label >= *classes);
+    });
+  if (bad == values.end())
+    return ok();
+  const auto node = bad - values.begin();
+  if (*bad < -1)
+    return fail(ec::invalid_data,
+                "{}: the label of node {} is {}; classes count from 0, and -1 "
+                "is for nodes without a label",
+                labels.path().string(), node, *bad);
+  return fail(ec::invalid_data,
+              "{}: the label of node {} is {}, and meta.json tells of {} "
+              "classes, 0 to {}: correct its \"num_classes\" or "
+              "\"class_names\", or the label",
+              labels.path().string(), node, *bad, *classes, *classes - 1);
 }
 
 result<std::int64_t> count_classes(const npy_array& labels) {

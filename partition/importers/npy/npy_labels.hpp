@@ -5,6 +5,7 @@
 #include "partition/files/npy/npy.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,12 @@ result<void> expect_one_label_each(const npy_array& labels, std::int64_t nodes);
 /// or 0 or 1, for each node.
 result<std::vector<node_id>> marked_nodes(const npy_array& mask,
                                           std::int64_t nodes);
+
+/// Fails if a label is no number of a class, nor -1 for a node without one.
+/// @param classes How many meta.json tells of, if it does and they are not to
+/// be numbered anew.
+result<void> expect_labels(const npy_array& labels,
+                           std::optional<std::int64_t> classes);
 
 /// The number of classes of labels that nobody has counted: one past the
 /// largest, for labels are numbers of classes. Each class costs a row of

@@ -29,6 +29,9 @@ CATCH_TEST_CASE("without a launcher nothing is filled in",
        {variables{}, variables{{"RANK", "0"}}, variables{{"WORLD_SIZE", "4"}},
         variables{{"RANK", "0"}, {"WORLD_SIZE", "1"}},
         variables{{"SLURM_JOB_NODELIST", "n[1-2]"}},
+        variables{{"SLURM_PROCID", "0"},
+                  {"SLURM_NTASKS", "1"},
+                  {"MASTER_ADDR", "n1"}},
         variables{{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}})
     CATCH_CHECK(!value_of(read(set)));
 }
@@ -47,6 +50,14 @@ CATCH_TEST_CASE("ranks of torchrun", "[launch_environment]") {
   CATCH_CHECK(got->advertise == "head.local");
   CATCH_CHECK(got->join.empty());
   CATCH_CHECK(got->serve(8) == "0,3,6");
+
+  auto alone = set;
+  alone["WORLD_SIZE"] = "1";
+  got = value_of(read(alone));
+  CATCH_REQUIRE(got);
+  CATCH_CHECK(got->listen == "tcp://*:29500");
+  CATCH_CHECK(got->join.empty());
+  CATCH_CHECK(got->serve(3) == "0,1,2");
 
   set["RANK"] = "2";
   got = value_of(read(set));

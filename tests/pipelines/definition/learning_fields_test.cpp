@@ -67,6 +67,15 @@ CATCH_TEST_CASE("settings that exclude each other or have no effect",
   CATCH_CHECK(problems_in("{dataset: d, optimizer: {decay_biases: false, "
                           "decay_layers: first, weight_decay: 0}}")
                 .empty());
+  CATCH_CHECK(problems_in("{dataset: d, optimizer: {step_epochs: 5, "
+                          "step_factor: 0.25}}")
+              == texts{"x.yaml:1:39: `optimizer.step_epochs` is for "
+                       "`schedule: step` alone; leave it out",
+                       "x.yaml:1:55: `optimizer.step_factor` is for "
+                       "`schedule: step` alone; leave it out"});
+  CATCH_CHECK(problems_in("{dataset: d, optimizer: {schedule: step, "
+                          "step_epochs: 5, step_factor: 0.25}}")
+                .empty());
   const std::string nothing = "{dataset: d, sampler: {fanouts: [0, 0]}";
   CATCH_CHECK(problems_in(nothing + "}")
               == texts{"x.yaml:1:33: `sampler.fanouts` are 0 in every hop, so "

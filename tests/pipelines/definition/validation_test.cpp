@@ -122,6 +122,12 @@ CATCH_TEST_CASE("an embedding is for types without features",
               == texts{"x.yaml:1:49: `model.embedding` is for node types "
                        "without features, and `films` has none; leave it "
                        "out"});
+  CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn, "
+                          "embedding_scale: 0.5}, optimizer: "
+                          "{embedding_decay: 2}}",
+                          info)
+                .size()
+              == 2);
   // As run folders have it, where every field is written.
   CATCH_CHECK(problems_of("{dataset: films, model: {kind: rgcn, embedding: "
                           "64}}",

@@ -10,10 +10,13 @@ with a dozen requests between actors, so that anything left behind by a request,
 a batch or a step adds up fast. In one process, or with --cluster on two node
 daemons on loopback that have a part and a trainer each.
 
-Once a second it adds up RssAnon and RssShmem of all processes of the run. The
-median of the minute after the first one is the level. Ends with 1 if the median
-of a later minute is beyond it by more than --percent (2). With --minutes below 4
-the minutes are shorter alike.
+Once a second it adds up RssAnon and RssShmem of all processes of the run. Batches
+of evaluations are not as large as those of training, so that memory goes up and
+down with each cycle of epochs, and what stays is seen where it is low: a minute's
+level is the lowest tenth of its samples. Ends with 1 if the level of a minute
+behind the second one is above that one's by more than --percent (2). The most of
+each minute is shown, too. With --minutes below 4 the minutes are shorter alike; they
+must have some cycles each.
 
 With --limit-mib N everything, the import and this script included, is in a memory
 cgroup of that size (root), pages of mapped files counted; ends with 1 if a process
@@ -71,7 +74,7 @@ def epochs_of(runs):
 
 
 class Minutes:
-    """Medians of what was measured, by minute."""
+    """What was measured, by minute."""
 
     def __init__(self, minute):
         self.minute = minute
@@ -81,26 +84,26 @@ class Minutes:
         self.samples.setdefault(int(elapsed // self.minute), []).append(value)
 
     def whole(self, elapsed):
-        """Medians of the minutes that are over."""
-        return [statistics.median(self.samples[m])
+        """The lowest tenth and the most of the minutes that are over."""
+        return [(statistics.quantiles(self.samples[m], n=10)[0],
+                 max(self.samples[m]))
                 for m in sorted(self.samples) if (m + 1) * self.minute <= elapsed]
 
 
 def watch(pids, alive, minutes, minute, runs):
-    """Looks at processes for a while; returns medians by minute."""
+    """Looks at processes for a while; returns the levels of minutes."""
     seen = Minutes(minute)
     began = time.monotonic()
     told = 0
     while (elapsed := time.monotonic() - began) < minutes * 60:
         assert alive(), "the run has ended"
         seen.add(elapsed, memory_of(pids))
-        medians = seen.whole(elapsed)
-        for value in medians[told:]:
+        for low, most in seen.whole(elapsed)[told:]:
             told += 1
-            print(f"  {told * minute:6.0f} s: {value / MIB:7.1f} MiB, "
-                  f"{epochs_of(runs)} epochs", flush=True)
+            print(f"  {told * minute:6.0f} s: {low / MIB:7.1f} to "
+                  f"{most / MIB:.1f} MiB, {epochs_of(runs)} epochs", flush=True)
         time.sleep(min(1, minute / 20))
-    return seen.whole(minutes * 60)
+    return [low for low, _ in seen.whole(minutes * 60)]
 
 
 def in_one_process(top, data, minutes, minute):
@@ -125,11 +128,11 @@ def on_a_cluster(top, data, minutes, minute):
     with Cluster(top / "cluster", parts, ["0", "1"]) as cluster:
         run = cluster.ask("submit", definition)["run"]
         daemons = [daemon.process for daemon in cluster.daemons]
-        medians = watch([daemon.pid for daemon in daemons],
+        levels = watch([daemon.pid for daemon in daemons],
                         lambda: all(d.poll() is None for d in daemons),
                         minutes, minute, top / "cluster" / "runs")
         cluster.ask("cancel", run)
-    return medians
+    return levels
 
 
 @contextlib.contextmanager
@@ -170,9 +173,9 @@ def main():
         data = top / "wordnet"
         support.imported("wordnet", "--out", data)
         how = on_a_cluster if given.cluster else in_one_process
-        medians = how(top, data, given.minutes, minute)
+        levels = how(top, data, given.minutes, minute)
         killed = group.killed() if group else 0
-    level, *later = medians[1:]
+    level, *later = levels[1:]
     growth = 100 * (max(later) / level - 1)
     holds = growth <= given.percent
     print(f"{'holds' if holds else 'GROWS'}: {level / MIB:.1f} MiB after "

@@ -2,39 +2,47 @@
 """What it costs a run to be watched.
 
     python3 tests/system/watching/watching_benchmark.py build/actors/graphmill
-        [--pairs 5] [--scale 16] [--epochs 100] [--only crowd]
+        [--epochs 1500] [--seconds 8] [--only crowd]
 
-Two daemons train on an R-MAT graph, again and again, in pairs of runs of which one
-is watched and the other one is not, in turns:
+Two daemons train on an R-MAT graph. A run is watched for some seconds, and is not
+for some seconds, in turns until it ends, so that both see the same machine:
 
     usual   a page is open, all pages of metrics are scraped each second, and `top`
             is on a terminal
     crowd   20 pages are open, and 1,000 scrapes come as fast as they are answered
 
 A page is what asks as the web page does: it catches up, has the stream, and asks
-for the run with each tick. What those who watch do themselves is done in the time that
-no other process wants, for they would be on other machines. Prints processor time of the daemons and seconds of
-training, the watched beside the other one of each pair, as the median of all
-pairs, which share of that time went into answers over HTTP, and what is asked of them: 1 % more processor time when watched as usual,
-and 2 % more time in the crowd. Other load on the machine shows. Ends with 1 if the digests of two runs
-differ, or if somebody who watches is not answered.
+for the run with each tick. What those who watch do themselves is done in the time
+that no other process wants, for they would be on other machines. Prints processor
+time of the daemons and seconds of training for an epoch, watched beside not watched,
+as the median of all pairs with the interval in which it is, which share of that time
+went into answers over HTTP, and what is asked of them: 1 % more processor time when
+watched as usual, and 2 % more time in the crowd. Other load on the machine shows.
+Ends with 1 if the digest is not that of a run that nobody watches, or if somebody
+who watches is not answered.
 """
 
 import argparse
+import bisect
 import contextlib
 import http.client
+import itertools
 import json
+import math
 import os
 import pathlib
+import re
+import socket
 import statistics
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from clusters import PATIENCE_SECONDS, Cluster
-from over_http import get, told_at
+from over_http import told_at
 from runs import name_of, partitioned, small_rmat
 from support import program
 from terminals import Terminal
@@ -42,7 +50,51 @@ from terminals import Terminal
 CROWD_PAGES = 20
 CROWD_SCRAPES = 1000
 CROWD_SCRAPERS = 8  # Each asks when it has its answer.
-ASKED = {"usual": ("processor time", 1.01), "crowd": ("seconds", 1.02)}
+ASKED = {"usual": ("processor_time", 1.01), "crowd": ("seconds", 1.02)}
+
+
+class Asker:
+    """Asks one address, and keeps the connection, as browsers and Prometheus
+    do. It does as little as it can: what it takes of the processors is counted
+    as if the run had become slower by it."""
+
+    LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+    LAST = re.compile(rb"\r\nconnection: *close", re.IGNORECASE)
+
+    def __init__(self, address):
+        self.address = address
+        self.socket = None
+
+    def read(self, path):
+        if self.socket is None:
+            host, _, port = self.address.rpartition(":")
+            self.socket = socket.create_connection((host, int(port)),
+                                                   PATIENCE_SECONDS)
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\n"
+                            f"Host: {self.address}\r\n\r\n".encode())
+        answer = b""
+        while (end := answer.find(b"\r\n\r\n")) < 0:
+            answer += self.more()
+        head, body = answer[:end], answer[end + 4:]
+        missing = int(self.LENGTH.search(head)[1]) - len(body)
+        while missing > 0:
+            missing -= len(self.more())
+        if self.LAST.search(head):
+            self.close()
+        # In the moment in which a run begins there is nothing to tell of it.
+        if int(head[9:12]) not in (200, 404, 503):
+            raise ValueError(f"{path}: {head.decode()}")
+
+    def more(self):
+        got = self.socket.recv(1 << 18)
+        if not got:
+            raise ValueError(f"{self.address} has closed the connection")
+        return got
+
+    def close(self):
+        if self.socket is not None:
+            self.socket.close()
+            self.socket = None
 
 
 class Watchers:
@@ -74,24 +126,18 @@ class Watchers:
         for thread in self.threads:
             thread.join()
 
-    def read(self, address, path):
-        status, body = get(address, path)
-        # In the moment in which a run begins there is nothing to tell of it.
-        if status not in (200, 404, 503):
-            raise ValueError(f"{path}: {status} {body}")
-        return body
-
     def page(self):
-        for path in "/", "/api/status", "/api/history", "/api/events":
-            self.read(self.coordinator, path)
-        while not self.over.is_set():
-            connection = http.client.HTTPConnection(self.coordinator,
-                                                    timeout=PATIENCE_SECONDS)
-            with contextlib.closing(connection):
-                connection.request("GET", "/api/stream")
-                self.listen(connection.getresponse())
+        with contextlib.closing(Asker(self.coordinator)) as asker:
+            for path in "/", "/api/status", "/api/history", "/api/events":
+                asker.read(path)
+            while not self.over.is_set():
+                connection = http.client.HTTPConnection(
+                    self.coordinator, timeout=PATIENCE_SECONDS)
+                with contextlib.closing(connection):
+                    connection.request("GET", "/api/stream")
+                    self.listen(connection.getresponse(), asker)
 
-    def listen(self, stream):
+    def listen(self, stream, asker):
         if stream.status == 503:  # The pages of the run before go away first.
             self.over.wait(0.2)
             return
@@ -102,35 +148,40 @@ class Watchers:
             if not line:
                 raise ValueError("the stream has ended")
             if line.startswith(b"data: "):
-                self.tick(json.loads(line.removeprefix(b"data: ")))
+                self.tick(json.loads(line.removeprefix(b"data: ")), asker)
 
-    def tick(self, told):
+    def tick(self, told, asker):
         with self.lock:
             self.ticks += 1
         running = told["status"] and told["status"]["running"]
         if running:
-            self.read(self.coordinator, f"/api/runs/{running}")
+            asker.read(f"/api/runs/{running}")
 
-    def scrape(self, address):
-        self.read(address, "/metrics")
+    def scrape(self, asker):
+        asker.read("/metrics")
         with self.lock:
             self.scrapes += 1
 
     def scrape_each_second(self):
+        askers = [Asker(each) for each in (self.coordinator, *self.daemons)]
         while not self.over.wait(1):
-            for address in self.coordinator, *self.daemons:
-                self.scrape(address)
+            for asker in askers:
+                self.scrape(asker)
+        for asker in askers:
+            asker.close()
 
     def scrape_at_once(self):
-        for _ in range(CROWD_SCRAPES // CROWD_SCRAPERS):
-            self.scrape(self.coordinator)
+        with contextlib.closing(Asker(self.coordinator)) as asker:
+            for _ in range(CROWD_SCRAPES // CROWD_SCRAPERS):
+                self.scrape(asker)
 
 
 @contextlib.contextmanager
 def usual(cluster):
     watchers = Watchers(cluster)
     terminal = Terminal()
-    top = terminal.start([program(), "top", "--cluster", cluster.coordinator],
+    top = terminal.start(["chrt", "--idle", "0", program(), "top", "--cluster",
+                          cluster.coordinator],
                          env={**os.environ, "TERM": "vt100"})
     try:
         watchers.begin(watchers.page)
@@ -184,54 +235,109 @@ def processor_seconds(cluster):
     return every, http
 
 
-def measure(cluster, definition, watched_by):
-    before = processor_seconds(cluster)
-    with watched_by(cluster) as watchers:
-        summary = cluster.run(definition)
-    every, http = (now - then for now, then in
-                   zip(processor_seconds(cluster), before))
-    out = {"processor time": every, "http": http / every,
-           "seconds": summary["seconds"], "digest": summary["digest"],
-           "failed": [], "ticks": 0, "scrapes": 0}
-    if watchers:
-        out.update(failed=watchers.failed, ticks=watchers.ticks,
-                   scrapes=watchers.scrapes)
-    return out
+class Window:
+    """A piece of a run: what went on while it was watched, or was not."""
+
+    def __init__(self, cluster, way, seconds, is_over):
+        self.way = way
+        self.watchers = None
+        before = processor_seconds(cluster)
+        self.since = time.time()
+        with way(cluster) as self.watchers:
+            while time.time() < self.since + seconds and not is_over():
+                time.sleep(0.1)
+            self.until = time.time()
+            after = processor_seconds(cluster)
+        self.processor, self.http = (n - t for n, t in zip(after, before))
+        self.whole = self.until >= self.since + seconds
+
+    def count(self, ends):
+        """Knows what an epoch has taken in it, evaluations included.
+
+        @param ends When the run's epochs ended."""
+        epochs = epochs_at(self.until, ends) - epochs_at(self.since, ends)
+        self.seconds = (self.until - self.since) / epochs
+        self.processor_time = self.processor / epochs
 
 
-def compare(cluster, definition, name, way, pairs):
-    """Prints what a way to watch costs; returns all runs of it."""
-    done = []
-    ratios = {"processor time": [], "seconds": []}
-    for pair in range(pairs):
-        order = (nobody, way) if pair % 2 == 0 else (way, nobody)
-        both = {how: measure(cluster, definition, how) for how in order}
-        done += both.values()
-        for what, all_of_it in ratios.items():
-            all_of_it.append(both[way][what] / both[nobody][what])
-    for what, all_of_it in ratios.items():
+def epochs_at(time, ends):
+    """How far a run was then, in epochs and parts of them."""
+    over = bisect.bisect(ends, time)
+    if over in (0, len(ends)):
+        return over
+    return over + (time - ends[over - 1]) / (ends[over] - ends[over - 1])
+
+
+def ends_in(folder):
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    return [line["ended"] for line in map(json.loads, lines)
+            if line["phase"] == "train"]
+
+
+def watched_run(cluster, definition, way, seconds):
+    """A run that is watched and not watched in turns: its digest, and its
+    windows in pairs, the one that was not watched first."""
+    run = cluster.ask("submit", definition)["run"]
+    folder = cluster.folder / "runs" / run
+    cluster.wait_until((folder / "metrics.jsonl").exists, f"epoch of {run}")
+
+    def is_over():
+        return (folder / "summary.json").exists()
+    pairs = []
+    while not is_over():
+        order = (nobody, way) if len(pairs) % 2 == 0 else (way, nobody)
+        both = {how: Window(cluster, how, seconds, is_over) for how in order}
+        if all(window.whole for window in both.values()):
+            pairs.append((both[nobody], both[way]))
+    ends = ends_in(folder)
+    for window in itertools.chain(*pairs):
+        window.count(ends)
+    return json.loads((folder / "summary.json").read_text())["digest"], pairs
+
+
+def interval(values):
+    """In which their median is with 95 % (David and Nagaraja, "Order
+    Statistics", 7.1); all of them, if there are too few to say."""
+    values = sorted(values)
+    count = len(values)
+    beyond, outside = 0, 1 / 2 ** count
+    while (outside + math.comb(count, beyond + 1) / 2 ** count <= 0.025
+           and beyond + 1 < count // 2):
+        beyond += 1
+        outside += math.comb(count, beyond) / 2 ** count
+    return values[beyond], values[-1 - beyond]
+
+
+def tell(name, pairs):
+    """Prints what a way to watch costs."""
+    for what in "processor_time", "seconds":
+        ratios = [getattr(watched, what) / getattr(alone, what)
+                  for alone, watched in pairs]
+        low, high = interval(ratios)
         asked = (f", asked: {ASKED[name][1]:.2f}"
                  if ASKED[name][0] == what else "")
-        print(f"{name:6} {what:15} x {statistics.median(all_of_it):.3f} "
-              f"({min(all_of_it):.3f} to {max(all_of_it):.3f}){asked}",
+        print(f"{name:6} {what:15} x {statistics.median(ratios):.3f} "
+              f"(from {low:.3f} to {high:.3f} with 95 %; all "
+              f"{len(ratios)}: {min(ratios):.3f} to {max(ratios):.3f}){asked}",
               flush=True)
-    watched = [run for run in done if run["ticks"] or run["scrapes"]]
-    shares = [run["http"] for run in watched]
-    print(f"{name:6} {'of it for HTTP':15}   {statistics.median(shares):.2%} "
-          f"({min(shares):.2%} to {max(shares):.2%})", flush=True)
-    print(f"{name:6} {'answered':15} {sum(run['ticks'] for run in watched)} "
-          f"ticks, {sum(run['scrapes'] for run in watched)} scrapes in "
-          f"{len(watched)} of {pairs} runs", flush=True)
-    return done
+    watched = [window for _, window in pairs]
+    share = (sum(window.http for window in watched)
+             / sum(window.processor for window in watched))
+    print(f"{name:6} {'of it for HTTP':15}   {share:.2%}", flush=True)
+    seen = [window.watchers for window in watched]
+    print(f"{name:6} {'answered':15}   {sum(one.ticks for one in seen)} ticks, "
+          f"{sum(one.scrapes for one in seen)} scrapes", flush=True)
+    return [reason for one in seen for reason in one.failed]
 
 
 def main():
     program()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=8,
+                        help="that it is watched, or not, at a time")
     parser.add_argument("--scale", type=int, default=16)
-    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--epochs", type=int, default=1500)
     parser.add_argument("--only", choices=WAYS, help="of the two ways")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="graphmill-watching-") as folder:
@@ -246,16 +352,17 @@ def main():
             "model": {"kind": "sage", "hidden": 64},
             "train": {"batch_size": 512, "epochs": given.epochs},
             "trainer": {"replicas": 2}}))
-        done = []
         with Cluster(top / "cluster", parts, ["0", "1"],
                      "--http", "127.0.0.1:0",
                      "--metrics", "127.0.0.1:0") as cluster:
-            measure(cluster, definition, nobody)  # All is read from disk once.
+            digests = {cluster.run(definition)["digest"]}
+            failed = []
             for name, way in WAYS.items():
                 if given.only in (None, name):
-                    done += compare(cluster, definition, name, way, given.pairs)
-    digests = {run["digest"] for run in done}
-    failed = [reason for run in done for reason in run["failed"]]
+                    digest, pairs = watched_run(cluster, definition, way,
+                                                given.seconds)
+                    digests.add(digest)
+                    failed += tell(name, pairs)
     print(f"digests {', '.join(sorted(digests))}")
     for reason in failed:
         print(f"failed: {reason}")
