@@ -187,7 +187,8 @@ result<void> follow_log(cluster_client& client, const std::string& run,
   return lines.print_all(signals);
 }
 
-/// A name that the cluster has never had is a slip of the pen.
+/// A name that is neither that of a daemon nor of one that has said something
+/// is a slip of the pen.
 result<void> expect_daemon(const status_reply& now, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& daemon : now.daemons)
@@ -203,13 +204,14 @@ result<int> logs(const logs_options& options) {
   GRAPHMILL_TRY(const auto level, parse_log_level(options.level));
   GRAPHMILL_TRY(auto client, connect(options.cluster, "logs", &signals));
   GRAPHMILL_TRY(const auto run, client.run(options.run));
-  if (!options.daemon.empty()) {
-    GRAPHMILL_TRY(const auto now, client.status());
-    GRAPHMILL_TRYV(expect_daemon(now, options.daemon));
-  }
   const auto json = options.cluster.json;
   line_printer lines{
     client, {.run = run.id, .daemon = options.daemon, .level = level}, json};
+  GRAPHMILL_TRYV(lines.print_new());
+  if (lines.printed() == 0 && !options.daemon.empty()) {
+    GRAPHMILL_TRY(const auto now, client.status());
+    GRAPHMILL_TRYV(expect_daemon(now, options.daemon));
+  }
   GRAPHMILL_TRYV(options.follow ? follow_log(client, run.id, lines, signals)
                                 : lines.print_all(signals));
   const auto is_chosen = !options.daemon.empty() || level != log_level::debug;

@@ -6,6 +6,7 @@
 #include "actors/commands/sweep.hpp"
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/process/say.hpp"
+#include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 
@@ -74,6 +75,7 @@ result<submission> submission_of(const submit_options& options) {
       measured_split_named(options.split).value_or(measured_split::test),
       options.overrides);
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
+  GRAPHMILL_TRYV(take_name_if_there(source));
   return submission{std::move(source.value)};
 }
 

@@ -8,6 +8,7 @@
 #include "actors/commands/text/sweep_table.hpp"
 #include "actors/process/say.hpp"
 #include "messages/base/pluralized.hpp"
+#include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
 #include <boost/algorithm/string/replace.hpp>
@@ -104,6 +105,11 @@ result<sweep_plan> plan_sweep(const sweep_options& options) {
   std::vector<sweep_axis> axes;
   for (const auto& text : options.grid) {
     GRAPHMILL_TRY(auto axis, parse_sweep_axis(text));
+    if (axis.field == "evaluate.metric")
+      return fail(ec::invalid_argument,
+                  "--grid evaluate.metric: runs are compared by their metric, "
+                  "so all have the same; set it with --set, and read the "
+                  "others in each run's summary");
     if (axis.field == "seed" && options.repeat > 1)
       return fail(ec::invalid_argument,
                   "--grid seed and --repeat exclude each other: each repeat "
@@ -126,6 +132,7 @@ result<sweep_plan> plan_sweep(const sweep_options& options) {
     if (!loaded)
       return as_given(std::move(loaded).error(), chosen);
     auto& source = loaded.value();
+    GRAPHMILL_TRYV(take_name_if_there(source));
     for (std::uint32_t i = 0; i < options.repeat; ++i) {
       out.runs.push_back({out.rows.size(), source.value});
       ++source.value.seed;

@@ -75,6 +75,10 @@ struct top_session {
   void show() {
     const auto now = asker.now();
     const auto time = top_asker::clock::now();
+    if (is_choice_over(now->data, view)) {
+      view.run.clear();
+      asker.look_at({});
+    }
     if (now->outcomes != outcomes)
       view.message = now->outcome;
     if (now->rounds == rounds && time - drawn < redraw_interval)

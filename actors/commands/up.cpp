@@ -169,6 +169,12 @@ result<int> up(const up_options& options) {
   GRAPHMILL_TRY(auto cluster, options.local != 0
                                 ? start_local(options, source, signals)
                                 : start_remote(options, source, signals));
+  if (options.local == 0 && options.data.empty()
+      && !source.dataset_path.empty()) {
+    // The hosts serve what lies at that path there, whatever it is called.
+    GRAPHMILL_TRY(const auto now, cluster.client().status());
+    source.value.dataset = now.dataset;
+  }
   if (!options.quiet)
     say_where(cluster.client(), options);
   auto ended = run_on(cluster, source.value, options);

@@ -1,5 +1,6 @@
 #include "pipelines/definition/dataset_search.hpp"
 
+#include "partition/dataset/shard.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 
 namespace graphmill {
@@ -56,6 +57,15 @@ void take_name_at_path(definition_source& source, const fs::path& data,
                        const dataset_info& info) {
   if (!source.dataset_path.empty() && data.empty())
     source.value.dataset = info.name;
+}
+
+result<void> take_name_if_there(definition_source& source) {
+  if (source.dataset_path.empty() || !is_dataset(source.dataset_path))
+    return ok();
+  GRAPHMILL_TRY(const auto graph,
+                partitioned_graph::open(source.dataset_path));
+  take_name_at_path(source, {}, graph.info());
+  return ok();
 }
 
 } // namespace graphmill

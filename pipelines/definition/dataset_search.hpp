@@ -34,4 +34,9 @@ void take_name_at_path(definition_source& source,
                        const std::filesystem::path& data,
                        const dataset_info& info);
 
+/// The same for a cluster, which has the dataset where it has it: if it lies at
+/// the path on this machine, too, the definition takes over its name. Fails if
+/// what lies there cannot be read.
+result<void> take_name_if_there(definition_source& source);
+
 } // namespace graphmill

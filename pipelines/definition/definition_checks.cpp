@@ -325,8 +325,9 @@ void check_trains_nothing(definition_source& source) {
       && source.usable("evaluate.batch_size"))
     source.report(source.where("evaluate.batch_size"),
                   fmt::format("`evaluate.batch_size` is above {0}, which is "
-                              "the most with `evaluate.predict`: make it {0}, "
-                              "the predictions are the same",
+                              "the most with `evaluate.predict`: make it {0}; "
+                              "with all neighbours the predictions are the "
+                              "same",
                               most_told_seeds));
 }
 

@@ -198,7 +198,7 @@ void coordinator::recall_news(const active_run& run) {
 /// what other runs have.
 void coordinator::give_up_waiting(clock::time_point now) {
   for (auto& run : queue_)
-    if (run.recovery.is_over(now)
+    if (run.recovery.waits()
         && (active_.size() >= config_.runs_at_once
             || pass_over_queue().waits_for_slots(wanted_of(run), true)))
       run.recovery.renew(now);

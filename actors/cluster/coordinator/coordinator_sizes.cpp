@@ -46,8 +46,9 @@ bool coordinator::awaits_trainers(submitted_run& run, const placement& where) {
 
 /// Has runs that are on pause at the next edge of an epoch if more trainers
 /// could be placed now. So it does not happen more than once in an epoch. Slots
-/// that a run of the queue waits for are not taken from it, nor is anything
-/// while a run is between two attempts: what is free then may be its own.
+/// that a run of the queue is about to take, or waits for, are not taken from
+/// it, nor is anything while a run is between two attempts: what is free then
+/// may be its own.
 void coordinator::grow() {
   const auto may_grow = [](const run_ptr& run) {
     return !run->grows && run->conductor
@@ -59,12 +60,12 @@ void coordinator::grow() {
   if (ending_ || runs.empty())
     return;
   const auto pass = pass_over_queue();
-  const auto somebody_waits =
-    std::ranges::any_of(queue_, [&pass](const auto& run) {
-      return run.awaits_attempt()
-             || (!pass.is_full() && pass.waits_for_slots(run.wanted()));
-    });
-  if (somebody_waits)
+  const auto wants_slots = [&pass](const submitted_run& run) {
+    return pass.place(run.wanted()) || pass.waits_for_slots(run.wanted());
+  };
+  if (std::ranges::any_of(queue_, [&](const submitted_run& run) {
+        return run.awaits_attempt() || (!pass.is_full() && wants_slots(run));
+      }))
     return;
   for (const auto& run : runs) {
     const auto where = place_beside(run->def, run.get());

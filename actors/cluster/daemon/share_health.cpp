@@ -2,8 +2,8 @@
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/daemon/share_host.hpp"
 
-#include <map>
-#include <utility>
+#include <string>
+#include <vector>
 
 // What a daemon tells of its shares unasked.
 
@@ -14,20 +14,12 @@ void share_host::sample_memory() {
     run->memory.sample();
 }
 
-/// The shares that reports of health are about, one of each run: that which is
-/// on, or else one that only ends.
+/// The shares that reports of health are about, one of each run.
 std::vector<share_host::share> share_host::told_of() const {
-  std::map<std::string, share> told;
-  for (const auto& [key, run] : runs_) {
-    if (!run->health)
-      continue;
-    auto& of_run = told[run->assignment.run];
-    if (!of_run || of_run->life.is_over())
-      of_run = run;
-  }
   std::vector<share> out;
-  for (auto& [id, run] : told)
-    out.push_back(std::move(run));
+  for (const auto& [id, run] : runs_)
+    if (run->health)
+      out.push_back(run);
   return out;
 }
 

@@ -347,7 +347,8 @@ submission_of_weights(const run_folder& folder,
 }
 
 /// What a run has evaluated in one batch is predicted in several, where that
-/// would be more than an answer may tell: the bits are the same.
+/// would be more than an answer may tell. With all neighbours the predictions
+/// are the same; of sampled ones, others would be drawn.
 /// @param classes 0: it is not known how many.
 void fit_batches(definition& def, std::int64_t classes) {
   const auto each =
@@ -372,7 +373,7 @@ result<submission> prediction_by(const std::string& run,
   const auto is_asked = std::ranges::any_of(overrides, [](const auto& setting) {
     return setting.starts_with("evaluate.batch_size=");
   });
-  if (!is_asked)
+  if (!is_asked && out.def.evaluate.neighbours == neighbour_use::all)
     fit_batches(out.def, folder.from().learnt.labels.count);
   return out;
 }

@@ -258,9 +258,15 @@ json to_json(const inspected& inspection, bool part) {
 /// What is to be known of the dataset as a whole, a sentence each.
 std::vector<std::string> notes_on(std::span<const inspected> parts) {
   auto whole = parts.front().data.info();
-  for (const auto& part : parts.subspan(1))
+  for (const auto& part : parts.subspan(1)) {
+    const auto& info = part.data.info();
     for (std::size_t t = 0; t < whole.edge_types.size(); ++t)
-      whole.edge_types[t].count += part.data.info().edge_types[t].count;
+      whole.edge_types[t].count += info.edge_types[t].count;
+    for (std::size_t t = 0; t < whole.node_types.size(); ++t)
+      for (std::size_t s = 0; s < info.node_types[t].split_counts.size(); ++s)
+        whole.node_types[t].split_counts[s] +=
+          info.node_types[t].split_counts[s];
+  }
   return notes_on_target(whole);
 }
 

@@ -133,14 +133,15 @@ std::optional<double> figure_in(const nlohmann::json& summary, const char* of,
   return told.is_object() ? number_in(told, metric.c_str()) : std::nullopt;
 }
 
-/// Adds what a run, or those of a row, came to.
+/// Adds what a run, or those of a row, came to, by the metric and by accuracy.
+/// @param json_of Makes JSON of a value that runs have.
 void add_results(nlohmann::json& to, const std::string& metric,
-                 nlohmann::json validation, nlohmann::json test) {
-  to["validation_accuracy"] = nullptr;
-  to["test_accuracy"] = nullptr;
+                 const auto& json_of) {
+  to["validation_accuracy"] = json_of(&sweep_run::validation_accuracy);
+  to["test_accuracy"] = json_of(&sweep_run::test_accuracy);
   const auto by = metric.empty() ? std::string{"accuracy"} : metric;
-  to["validation_" + by] = std::move(validation);
-  to["test_" + by] = std::move(test);
+  to["validation_" + by] = json_of(&sweep_run::validation);
+  to["test_" + by] = json_of(&sweep_run::test);
 }
 
 /// Whoever goes on with the best wants to know which runs these are.
@@ -221,11 +222,13 @@ sweep_run read_sweep_run(const run_record& run, std::uint64_t seed) {
   const auto metric = summary.value().value("metric", nlohmann::json{});
   if (metric.is_string())
     out.metric = metric.get<std::string>();
-  if (out.metric == "accuracy") {
-    out.validation = number_in(summary.value(), "validation_accuracy");
-    out.test = number_in(summary.value(), "test_accuracy");
-    if (out.validation || out.test)
-      return out;
+  out.validation_accuracy = number_in(summary.value(), "validation_accuracy");
+  out.test_accuracy = number_in(summary.value(), "test_accuracy");
+  if (out.metric == "accuracy"
+      && (out.validation_accuracy || out.test_accuracy)) {
+    out.validation = out.validation_accuracy;
+    out.test = out.test_accuracy;
+    return out;
   }
   const auto by = out.metric == "accuracy" ? "mse" : out.metric;
   out.validation = figure_in(summary.value(), "validation", by);
@@ -280,17 +283,17 @@ nlohmann::json sweep_json(std::span<const sweep_row> rows) {
          {"seed", run.seed},
          {"state", run.state ? nlohmann::json(to_string(*run.state))
                              : nlohmann::json()}});
-      add_results(runs.back(), metric_of(row), json_or_null(run.validation),
-                  json_or_null(run.test));
+      add_results(runs.back(), metric_of(row),
+                  [&run](auto value) { return json_or_null(run.*value); });
     }
     const auto metric = metric_of(row);
     out.push_back(
       {{"settings", std::move(settings)},
        {"metric", metric.empty() ? nlohmann::json() : nlohmann::json(metric)},
        {"runs", std::move(runs)}});
-    add_results(out.back(), metric,
-                spread_json(spread_of(row, &sweep_run::validation)),
-                spread_json(spread_of(row, &sweep_run::test)));
+    add_results(out.back(), metric, [&row](auto value) {
+      return spread_json(spread_of(row, value));
+    });
   }
   return out;
 }

@@ -41,6 +41,8 @@ struct sweep_run {
   /// By which its best epoch was chosen. Where labels are numbers and it says
   /// nothing else, mse.
   std::string metric = "accuracy";
+  std::optional<double> validation_accuracy = {}; ///< Beside another metric.
+  std::optional<double> test_accuracy = {};
 
   /// Whether less is better.
   bool errors() const {

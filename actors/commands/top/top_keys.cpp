@@ -100,14 +100,17 @@ void ask_to_cancel(top_view& view, const top_data& data) {
 /// The next one of the runs that are on. What was selected is another's.
 void show_next_run(top_view& view, const top_data& data) {
   const auto on = runs_that_are_on(data);
-  const auto shown = data.run ? data.run->id : std::string{};
-  const auto found = std::ranges::find(on, shown);
+  // What was chosen last may be on its way still.
+  auto found = std::ranges::find(on, view.run);
+  if (found == on.end() && data.run)
+    found = std::ranges::find(on, data.run->id);
   if (on.empty() || (on.size() == 1 && found != on.end())) {
     view.message = "no other run is on";
     return;
   }
   view.run = found == on.end() || found + 1 == on.end() ? on.front() : found[1];
   view.actor.reset();
+  view.only.clear();
   view.opened = false;
 }
 

@@ -72,6 +72,11 @@ std::vector<std::string> runs_that_are_on(const top_data& data) {
                       : std::vector<std::string>{};
 }
 
+bool is_choice_over(const top_data& data, const top_view& view) {
+  return !view.run.empty() && data.run && data.run->id == view.run
+         && is_over(data.run->state);
+}
+
 std::string turn_text(const top_data& data) {
   const auto on = runs_that_are_on(data);
   const auto found = std::ranges::find(on, data.run->id);

@@ -118,6 +118,10 @@ struct top_view {
 /// The runs that are on, the one that began first at their head.
 std::vector<std::string> runs_that_are_on(const top_data& data);
 
+/// Whether the run that was chosen is over: then the choice is, too, and the
+/// next run is shown once it is on.
+bool is_choice_over(const top_data& data, const top_view& view);
+
 /// Which one of several runs that are on is shown, for its title. @pre `data`
 /// has a run
 std::string turn_text(const top_data& data);

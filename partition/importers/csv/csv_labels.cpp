@@ -1,6 +1,7 @@
 #include "partition/importers/csv/csv_labels.hpp"
 
 #include "messages/words/number_text.hpp"
+#include "partition/dataset/shard.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 
 #include <algorithm>
@@ -97,7 +98,8 @@ std::vector<std::string> names_of(std::vector<std::string> names,
 } // namespace
 
 result<known_classes> known_classes::of(const std::filesystem::path& folder) {
-  GRAPHMILL_TRY(const auto info, read_dataset_info(folder));
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(folder));
+  const auto& info = graph.info();
   known_classes out;
   const auto add = [&out](const std::string& type, const std::string& set,
                           const auto& labels) {

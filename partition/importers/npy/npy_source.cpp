@@ -29,15 +29,17 @@ constexpr std::int64_t highest = std::int64_t{1} << 62;
 constexpr std::string_view edges_file = "edges.npy";
 constexpr std::string_view edges_suffix = ".edges.npy";
 
-/// Keys that are almost those that are read are slips of the pen; others may be
-/// for somebody else.
+/// Keys that are those that are read but for a letter or two are slips of the
+/// pen; others may be for somebody else.
 result<void> expect_no_misspelt(const json& meta, const fs::path& path) {
   static const std::vector<std::string> known{
     "name",        "num_nodes",  "num_edges",  "num_features", "num_classes",
     "class_names", "node_types", "edge_types", "label_sets"};
   for (const auto& [key, value] : meta.items())
     if (const auto near = closest(key, known);
-        !near.empty() && std::ranges::find(known, key) == known.end())
+        !near.empty() && key.size() <= near.size() + 2
+        && near.size() <= key.size() + 2
+        && std::ranges::find(known, key) == known.end())
       return fail(ec::invalid_data,
                   "{}: nothing reads \"{}\"; did you mean \"{}\"? Call it "
                   "something else if not",

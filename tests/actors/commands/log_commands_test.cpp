@@ -47,7 +47,8 @@ CATCH_TEST_CASE("lines of a run are printed, whatever is in them",
                    out.next = request.after + 1;
                    out.begun = 1;
                    out.collected = ++collected;
-                   if (request.run == "good-1" && request.daemon.empty()
+                   if (request.run == "good-1"
+                       && (request.daemon.empty() || request.daemon == "left")
                        && request.level == log_level::warn && request.after < 2)
                      out.lines = {torn_line()};
                    return encode(out);
@@ -76,6 +77,10 @@ CATCH_TEST_CASE("lines of a run are printed, whatever is in them",
   CATCH_CHECK(got.code == 1);
   CATCH_CHECK_THAT(got.errors, contains("there is no daemon `quite`; there are "
                                         "quiet"));
+  // One that has gone away has said something.
+  got = user.runs("logs --daemon left --level warn");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK_THAT(got.output, contains(line));
   got = user.runs("logs --daemon quiet");
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK(got.output.empty());

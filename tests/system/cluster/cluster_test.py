@@ -53,6 +53,16 @@ class Exactness(ClusterTest):
     def test_two_daemons(self):
         self.check(2, ["0", "1"], 1)
 
+    def test_a_definition_with_the_path_of_the_dataset(self):
+        """Which is called something else than its folder."""
+        data = self.parts[2]
+        self.assertNotEqual(data.name, runs.name_of(data))
+        cluster = self.cluster(data, ["0-1"])
+        file = self.write({**DEFINITION, "dataset": str(data),
+                           "train": {"epochs": 1}}, data)
+        self.assertEqual(cluster.run(file)["epochs"], 1)
+        cluster.ask("submit", file, "--grid", "seed=3", "--quiet")
+
     def test_two_trainers(self):
         self.check(2, ["0", "1"], 2)
 

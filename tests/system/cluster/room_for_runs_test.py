@@ -13,6 +13,7 @@ from support import program
 
 # A run that lacks a daemon for so long fails.
 SHORT = {"recovery": {"wait": 2}}
+PATIENT = {"recovery": {"wait": 120}}
 
 
 def elastic(seed, most, epochs):
@@ -40,14 +41,31 @@ class RoomForRuns(SeveralRuns):
         self.assertEqual(self.attempts(cluster, first), 1, cluster.logs())
         self.assertLessEqual(self.attempts(cluster, second), 2, cluster.logs())
 
+    def test_what_is_free_is_for_the_queue_first(self):
+        cluster = self.cluster(2, [1, 1])
+        ends = self.submit(cluster, merged(self.on(2), {"train": {"epochs": 5}}))
+        self.await_checkpoints(cluster, ends)
+        grows = self.submit(cluster, elastic(1, 2, 8))
+        follows = self.submit(cluster, merged(self.on(3),
+                                              {"train": {"epochs": 10}}))
+        self.await_checkpoints(cluster, ends, grows)
+        for run in ends, grows:
+            self.await_end(cluster, run)
+        # Its last epochs were beside a run that took the slot at once.
+        self.assertEqual(self.record(cluster, follows)["state"], "running")
+        self.assertEqual(self.attempts(cluster, grows), 1, cluster.logs())
+        self.await_end(cluster, follows)
+
     def test_slots_of_a_run_that_waits_are_its_own(self):
         cluster = self.cluster(2, [1, 1, 1])
         for name in "d2", "d3":
             cluster.ask("drain", name)
-        grows = self.submit(cluster, elastic(1, 3, 5))
+        # No epoch of it ends while the daemons come back one by one.
+        grows = self.submit(cluster, merged(elastic(1, 3, 2),
+                                            {"train": {"batch_size": 1}}))
         self.await_checkpoints(cluster, grows)
-        fixed = self.on(2, "d2", "d3", trainers=2)
-        waits = self.submit(cluster, merged(fixed, SHORT))
+        fixed = merged(self.on(2, "d2", "d3", trainers=2), PATIENT)
+        waits = self.submit(cluster, fixed)
         for name in "d2", "d3":
             cluster.ask("drain", name, "--back")
         self.await_checkpoints(cluster, grows, waits)
@@ -56,7 +74,7 @@ class RoomForRuns(SeveralRuns):
             lambda: self.record(cluster, waits)["state"] == "queued",
             "run that waits")
         cluster.add("0-1", "--slots", 1, name="d3")
-        self.check_as_alone(cluster, waits, merged(fixed, SHORT), attempts=2)
+        self.check_as_alone(cluster, waits, fixed, attempts=2)
         self.await_end(cluster, grows)
 
     def test_a_run_waits_for_the_slots_of_another_one(self):
@@ -64,7 +82,7 @@ class RoomForRuns(SeveralRuns):
         cluster = self.cluster(2, [1, 1])
         definitions = [merged(self.on(seed), SHORT,
                               {"train": {"epochs": epochs}})
-                       for seed, epochs in ((1, 2), (2, 4))]
+                       for seed, epochs in ((1, 6), (2, 8))]
         ids = [self.submit(cluster, one) for one in definitions]
         self.await_checkpoints(cluster, *ids)
         lost = 1 + (self.trainer_of(cluster, ids[0]) == "d2")

@@ -142,7 +142,10 @@ class Conversations:
         scene = self.coordinator.scene
         self.listen()
         scene["history"]["next"] += 1
+        scene["status"] = {**scene["status"], "queued": ["waits-1"]}
         self.coordinator.tick()
+        self.browser.wait_for(
+            "document.body.textContent.includes('waits-1')", True)
         self.browser.wait_for(told, starved)
         scene["status"] = {**scene["status"], "also_running": []}
         scene["history"]["next"] += 1

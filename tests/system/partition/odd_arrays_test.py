@@ -4,6 +4,7 @@ Each row of the two tables is fed to the built program. A row that is refused
 says the exit code 1 and words of the one sentence; a row that is taken says
 words of the notes and what must be in the dataset."""
 
+import json
 import pathlib
 import shutil
 import sys
@@ -247,6 +248,18 @@ class Arrays(Workplace):
                          ["0", "10", "20"])
         np.testing.assert_array_equal(got.node_array("node", "labels"),
                                       np.arange(40) % 3)
+
+    def test_keys_of_others(self):
+        """What PyG calls counts is no slip of the pen; a letter or two are."""
+        self.feed({})
+        path = self.source / "meta.json"
+        told = json.loads(path.read_text())
+        path.write_text(json.dumps({**told, "num_node_features": 7,
+                                    "num_edge_types": 7}))
+        self.taken(["npy", self.source])
+        path.write_text(json.dumps({**told, "num_clases": 3}))
+        self.check_fails(["npy", self.source], 'nothing reads "num_clases"',
+                         'did you mean "num_classes"?')
 
     def test_a_random_split(self):
         self.feed({"train_idx": None, "val_idx": None, "test_idx": None})

@@ -13,6 +13,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from imports import Workplace
+from runs import partitioned
 
 NODES = "id,label,split,f\na,x,train,1\nb,y,val,2\nc,x,test,4\n"
 
@@ -239,6 +240,12 @@ class Tables(Workplace):
             self.assertEqual(
                 [names[at] for at in rows.node_array("node", "labels")],
                 [line.split(",")[1] for line in want.splitlines()[1:]])
+        parts = partitioned(learnt, 2, "random")
+        self.taken(self.arguments("a,b\n", nodes,
+                                  ["--classes-of", parts]))
+        self.assertEqual(
+            support.Dataset(self.out).node_type("node")["class_names"],
+            ["x", "y"])
         shutil.rmtree(self.out)
         self.check_fails(self.arguments(
             "a,b\n", nodes.replace("b,y", "b,z"), both),

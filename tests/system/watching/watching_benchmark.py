@@ -16,7 +16,9 @@ for the run with each tick. What those who watch do themselves is done in the ti
 that no other process wants, for they would be on other machines. Prints processor
 time of the daemons and seconds of training for an epoch, watched beside not watched,
 as the median of all pairs with the interval in which it is, which share of that time
-went into answers over HTTP, and what is asked of them: 1 % more processor time when
+went into answers over HTTP, what watching takes of a run that waits for most of its
+time, beside what training takes, which other load on the machine disturbs least,
+and what is asked of them: 1 % more processor time when
 watched as usual, and 2 % more time in the crowd. Other load on the machine shows.
 Ends with 1 if the digest is not that of a run that nobody watches, or if somebody
 who watches is not answered.
@@ -49,6 +51,7 @@ from terminals import Terminal
 
 CROWD_PAGES = 20
 CROWD_SCRAPES = 1000
+IDLE_PAIRS = 9
 CROWD_SCRAPERS = 8  # Each asks when it has its answer.
 ASKED = {"usual": ("processor_time", 1.01), "crowd": ("seconds", 1.02)}
 
@@ -308,6 +311,39 @@ def interval(values):
     return values[beyond], values[-1 - beyond]
 
 
+def cost_of(cluster, definition, way, seconds):
+    """What a way to watch takes of the processors each second: of a run that
+    has as many actors and does next to nothing, so that nothing else shows."""
+    run = cluster.ask("submit", definition)["run"]
+    cluster.wait_until(
+        lambda: cluster.ask("status", run)["state"] == "running"
+        and any(daemon["actors"]
+                for daemon in cluster.ask("status", run)["daemons"]),
+        f"run {run}")
+    time.sleep(seconds)  # Until its first batches wait for their turn.
+    taken = {nobody: [], way: []}
+    for _ in range(IDLE_PAIRS):
+        for how, all_of_it in taken.items():
+            window = Window(cluster, how, seconds, lambda: False)
+            all_of_it.append(window.processor / (window.until - window.since))
+    cluster.ask("cancel", run)
+    cluster.wait_until(lambda: cluster.status()["running"] is None,
+                       f"end of {run}")
+    return [there - here for here, there in zip(taken[nobody], taken[way])]
+
+
+def tell_cost(name, costs, pairs):
+    """@param pairs Of a run that trains."""
+    trains = statistics.median(alone.processor / (alone.until - alone.since)
+                               for alone, _ in pairs)
+    low, high = interval(costs)
+    middle = statistics.median(costs)
+    print(f"{name:6} {'by itself':15}   {middle * 1000:.1f} ms each second, "
+          f"training {trains * 1000:.0f}: x {1 + middle / trains:.4f} (from "
+          f"{1 + low / trains:.4f} to {1 + high / trains:.4f} with 95 %)",
+          flush=True)
+
+
 def tell(name, pairs):
     """Prints what a way to watch costs."""
     for what in "processor_time", "seconds":
@@ -346,16 +382,22 @@ def main():
             small_rmat(top / "rmat", scale=given.scale,
                        edges=16 << given.scale, features=64), 2, "random")
         definition = top / "watched.yaml"
-        definition.write_text(json.dumps({
+        trained = {
             "dataset": name_of(parts), "seed": 7,
             "sampler": {"fanouts": [10, 5]},
             "model": {"kind": "sage", "hidden": 64},
             "train": {"batch_size": 512, "epochs": given.epochs},
-            "trainer": {"replicas": 2}}))
+            "trainer": {"replicas": 2}}
+        definition.write_text(json.dumps(trained))
+        idle = top / "idle.yaml"
+        idle.write_text(json.dumps({
+            **trained, "train": {"batch_size": 32, "epochs": 100000},
+            "faults": {"trainer_delay_ms": 1000}}))
         with Cluster(top / "cluster", parts, ["0", "1"],
                      "--http", "127.0.0.1:0",
                      "--metrics", "127.0.0.1:0") as cluster:
-            digests = {cluster.run(definition)["digest"]}
+            digest, _ = watched_run(cluster, definition, nobody, given.seconds)
+            digests = {digest}
             failed = []
             for name, way in WAYS.items():
                 if given.only in (None, name):
@@ -363,6 +405,8 @@ def main():
                                                 given.seconds)
                     digests.add(digest)
                     failed += tell(name, pairs)
+                    tell_cost(name, cost_of(cluster, idle, way, given.seconds),
+                              pairs)
     print(f"digests {', '.join(sorted(digests))}")
     for reason in failed:
         print(f"failed: {reason}")

@@ -142,7 +142,8 @@ CATCH_TEST_CASE("a sweep goes by the metric of its definition", "[sweep]") {
   const auto json = sweep_json(rows);
   CATCH_CHECK(json[0]["metric"] == "f1_micro");
   CATCH_CHECK(json[0]["validation_f1_micro"]["mean"] == 0.5);
-  CATCH_CHECK(json[0]["validation_accuracy"].is_null());
+  CATCH_CHECK(json[0]["validation_accuracy"]["mean"] == 0.1);
+  CATCH_CHECK(json[0]["runs"][0]["test_accuracy"] == 0.1);
   rows = {{{"a=1"}, {of("loss", 0.9, 0.5)}},
           {{"a=2"}, {of("loss", 0.9, 0.25)}}};
   sort_sweep(rows);

@@ -229,10 +229,17 @@ CATCH_TEST_CASE("n shows the runs that are on, one after the other", "[top]") {
   CATCH_CHECK(view.run == "wide-2");
   CATCH_CHECK_FALSE(view.opened);
   CATCH_CHECK_FALSE(view.actor);
-  data.run->id = "wide-2";
-  CATCH_CHECK(after(view, "n", data).run == "deep-3");
-  data.run->id = "deep-3";
-  CATCH_CHECK(after(view, "n", data).run == "good-1");
+  // Before the one that was chosen has been told of, too.
+  auto next = after(view, "n", data);
+  CATCH_CHECK(next.run == "deep-3");
+  next.only = "a";
+  next = after(next, "n", data);
+  CATCH_CHECK(next.run == "good-1");
+  CATCH_CHECK(next.only.empty());
+  CATCH_CHECK_FALSE(is_choice_over(data, next));
+  data.run->state = run_state::finished;
+  CATCH_CHECK(is_choice_over(data, next));
+  CATCH_CHECK_FALSE(is_choice_over(data, view));
   // It is over, and another one is on.
   data.run->id = "old-0";
   data.cluster->also_running.clear();
