@@ -26,197 +26,25 @@ who watches is not answered.
 
 import argparse
 import bisect
-import contextlib
-import http.client
 import itertools
 import json
 import math
 import os
 import pathlib
-import re
-import socket
 import statistics
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from clusters import PATIENCE_SECONDS, Cluster
-from over_http import told_at
+from clusters import Cluster
 from runs import name_of, partitioned, small_rmat
 from support import program
-from terminals import Terminal
+from watchers import crowd, nobody, usual
 
-CROWD_PAGES = 20
-CROWD_SCRAPES = 1000
 IDLE_PAIRS = 9
-CROWD_SCRAPERS = 8  # Each asks when it has its answer.
 ASKED = {"usual": ("processor_time", 1.01), "crowd": ("seconds", 1.02)}
-
-
-class Asker:
-    """Asks one address, and keeps the connection, as browsers and Prometheus
-    do. It does as little as it can: what it takes of the processors is counted
-    as if the run had become slower by it."""
-
-    LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
-    LAST = re.compile(rb"\r\nconnection: *close", re.IGNORECASE)
-
-    def __init__(self, address):
-        self.address = address
-        self.socket = None
-
-    def read(self, path):
-        if self.socket is None:
-            host, _, port = self.address.rpartition(":")
-            self.socket = socket.create_connection((host, int(port)),
-                                                   PATIENCE_SECONDS)
-        self.socket.sendall(f"GET {path} HTTP/1.1\r\n"
-                            f"Host: {self.address}\r\n\r\n".encode())
-        answer = b""
-        while (end := answer.find(b"\r\n\r\n")) < 0:
-            answer += self.more()
-        head, body = answer[:end], answer[end + 4:]
-        missing = int(self.LENGTH.search(head)[1]) - len(body)
-        while missing > 0:
-            missing -= len(self.more())
-        if self.LAST.search(head):
-            self.close()
-        # In the moment in which a run begins there is nothing to tell of it.
-        if int(head[9:12]) not in (200, 404, 503):
-            raise ValueError(f"{path}: {head.decode()}")
-
-    def more(self):
-        got = self.socket.recv(1 << 18)
-        if not got:
-            raise ValueError(f"{self.address} has closed the connection")
-        return got
-
-    def close(self):
-        if self.socket is not None:
-            self.socket.close()
-            self.socket = None
-
-
-class Watchers:
-    """Threads that watch a cluster until they are left."""
-
-    def __init__(self, cluster):
-        self.coordinator = told_at(cluster.daemons[0], "the cluster")
-        self.daemons = [told_at(daemon, "itself") for daemon in cluster.daemons]
-        self.cluster = cluster
-        self.over = threading.Event()
-        self.lock = threading.Lock()
-        self.ticks = 0
-        self.scrapes = 0
-        self.failed = []
-        self.threads = []
-
-    def begin(self, work):
-        def watched():
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-            try:
-                work()
-            except (OSError, http.client.HTTPException, ValueError) as reason:
-                self.failed.append(f"{work.__name__}: {reason!r}")
-        self.threads.append(threading.Thread(target=watched))
-        self.threads[-1].start()
-
-    def end(self):
-        self.over.set()
-        for thread in self.threads:
-            thread.join()
-
-    def page(self):
-        with contextlib.closing(Asker(self.coordinator)) as asker:
-            for path in "/", "/api/status", "/api/history", "/api/events":
-                asker.read(path)
-            while not self.over.is_set():
-                connection = http.client.HTTPConnection(
-                    self.coordinator, timeout=PATIENCE_SECONDS)
-                with contextlib.closing(connection):
-                    connection.request("GET", "/api/stream")
-                    self.listen(connection.getresponse(), asker)
-
-    def listen(self, stream, asker):
-        if stream.status == 503:  # The pages of the run before go away first.
-            self.over.wait(0.2)
-            return
-        if stream.status != 200:
-            raise ValueError(f"/api/stream: {stream.status}")
-        while not self.over.is_set():
-            line = stream.readline()
-            if not line:
-                raise ValueError("the stream has ended")
-            if line.startswith(b"data: "):
-                self.tick(json.loads(line.removeprefix(b"data: ")), asker)
-
-    def tick(self, told, asker):
-        with self.lock:
-            self.ticks += 1
-        running = told["status"] and told["status"]["running"]
-        if running:
-            asker.read(f"/api/runs/{running}")
-
-    def scrape(self, asker):
-        asker.read("/metrics")
-        with self.lock:
-            self.scrapes += 1
-
-    def scrape_each_second(self):
-        askers = [Asker(each) for each in (self.coordinator, *self.daemons)]
-        while not self.over.wait(1):
-            for asker in askers:
-                self.scrape(asker)
-        for asker in askers:
-            asker.close()
-
-    def scrape_at_once(self):
-        with contextlib.closing(Asker(self.coordinator)) as asker:
-            for _ in range(CROWD_SCRAPES // CROWD_SCRAPERS):
-                self.scrape(asker)
-
-
-@contextlib.contextmanager
-def usual(cluster):
-    watchers = Watchers(cluster)
-    terminal = Terminal()
-    top = terminal.start(["chrt", "--idle", "0", program(), "top", "--cluster",
-                          cluster.coordinator],
-                         env={**os.environ, "TERM": "vt100"})
-    try:
-        watchers.begin(watchers.page)
-        watchers.begin(watchers.scrape_each_second)
-        yield watchers
-        if top.poll() is not None:
-            watchers.failed.append(f"top: {terminal.output!r}")
-    finally:
-        watchers.end()
-        top.kill()
-        top.wait()
-        terminal.close()
-
-
-@contextlib.contextmanager
-def crowd(cluster):
-    watchers = Watchers(cluster)
-    try:
-        for _ in range(CROWD_PAGES):
-            watchers.begin(watchers.page)
-        for _ in range(CROWD_SCRAPERS):
-            watchers.begin(watchers.scrape_at_once)
-        yield watchers
-    finally:
-        watchers.end()
-
-
-@contextlib.contextmanager
-def nobody(_):
-    yield None
-
-
 WAYS = {"usual": usual, "crowd": crowd}
 
 
@@ -242,7 +70,6 @@ class Window:
     """A piece of a run: what went on while it was watched, or was not."""
 
     def __init__(self, cluster, way, seconds, is_over):
-        self.way = way
         self.watchers = None
         before = processor_seconds(cluster)
         self.since = time.time()
