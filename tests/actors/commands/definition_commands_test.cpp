@@ -118,7 +118,7 @@ CATCH_TEST_CASE("help from the command line", "[commands]") {
   CATCH_CHECK(graphmill_in(folder, "help").output.find("validate")
               != std::string::npos);
   got = graphmill_in(folder, "help definitoin");
-  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK(got.code == 2);
   CATCH_CHECK(got.errors.find("did you mean `definition`?")
               != std::string::npos);
 }

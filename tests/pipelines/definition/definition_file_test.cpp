@@ -242,8 +242,8 @@ CATCH_TEST_CASE(
   CATCH_CHECK(
     valid("{dataset: d, evaluate: {predict: true}}").evaluate.predict);
   const texts large{"x.yaml:2:24: `evaluate.batch_size` is above 65536, which "
-                    "is the most with `evaluate.predict`: make it 65536, the "
-                    "predictions are the same"};
+                    "is the most with `evaluate.predict`: make it 65536; with "
+                    "all neighbours the predictions are the same"};
   CATCH_CHECK(of(65537, "replicas: 3") == large);
   CATCH_CHECK(of("all", "replicas: 3") == large);
   const auto elastic = of(2, "replicas: {min: 1, max: 2}");

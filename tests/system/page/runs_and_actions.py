@@ -142,10 +142,10 @@ class Conversations:
         scene = self.coordinator.scene
         self.listen()
         scene["history"]["next"] += 1
-        scene["status"] = {**scene["status"], "queued": ["waits-1"]}
+        scene["runs"][beside]["verdict"]["sentence"] = "a later sentence"
         self.coordinator.tick()
         self.browser.wait_for(
-            "document.body.textContent.includes('waits-1')", True)
+            "document.body.textContent.includes('a later sentence')", True)
         self.browser.wait_for(told, starved)
         scene["status"] = {**scene["status"], "also_running": []}
         scene["history"]["next"] += 1

@@ -201,7 +201,7 @@ CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
     {[](const fs::path& at) {
        put_array<std::int64_t>(at / "labels.npy", {1, 2, -1});
      },
-     "label of node node 1 is 2; 0 to 1 expected"},
+     "labels.npy: the label of node 1 is 2, and meta.json tells of 2 classes"},
     {[](const fs::path& at) {
        put_array<std::int64_t>(at / "labels.npy", {1, 1});
      },
