@@ -289,6 +289,16 @@ class Remote(Launch):
         self.assertIn(" -- alias exec ", called)
         self.check_nothing_left()
 
+    def test_a_dataset_that_is_called_otherwise_than_its_folder(self):
+        self.assertNotEqual(self.data.name, runs.name_of(self.data))
+        path = self.write({**DEFINITION, "dataset": str(self.data),
+                           "train": {"epochs": 1}}, self.data)
+        summary = self.summary_of(self.start(
+            "up", path, "--hosts", self.hosts(f"127.0.0.1 port={free_port()}"),
+            "--program", program(), "--runs", self.runs, "--json", "--quiet",
+            **self.stub))
+        self.assertEqual(summary["epochs"], 1)
+
     def test_a_host_where_it_fails(self):
         hosts = self.hosts(
             f"127.0.0.1 port={free_port()}",
