@@ -25,8 +25,7 @@ inline constexpr exit_meaning exit_meanings[]{
   {exit_failed, "of `status RUN`: the run has failed"},
   {exit_defect, "a defect of graphmill itself"},
   {exit_cancelled, "ended by Ctrl-C, SIGTERM or a terminal that was closed, or "
-                   "the run was cancelled; `node`, `top` and `status --watch` "
-                   "end in order then, with another code"},
+                   "the run was cancelled"},
 };
 
 } // namespace graphmill

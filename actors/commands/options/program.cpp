@@ -61,8 +61,9 @@ std::string exit_codes_text() {
     out += fmt::format("  {:>3}  {}\n", code, text);
   return out
          + "SIGTERM and a terminal that is closed end a command as Ctrl-C "
-           "does. More: graphmill\nmanual, graphmill help definition, and "
-           "--help of each command.";
+           "does; node, top and\nstatus --watch are ended so in order, with "
+           "another code. More: graphmill manual,\ngraphmill help definition, "
+           "and --help of each command.";
 }
 
 /// A sentence may quote lines of a file or of another program.

@@ -159,6 +159,10 @@ finish the step, save weights and metrics, and end; a second one ends them at on
 and
 .B submit \-\-watch
 end, and the run goes on.
+.BR node ", " top
+and
+.B status \-\-watch
+end as if they were done, with another code than 130.
 .BR import " and " partition
 clear away what they have begun.
 .TP
