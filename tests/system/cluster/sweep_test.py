@@ -69,6 +69,18 @@ class Sweep(ClusterWorkplace):
         self.assertEqual(
             set(best.removeprefix("best: runs ").split(", ")), ids)
 
+    def test_a_grid_that_is_refused(self):
+        """Before anybody is asked, in words of the option that is wrong."""
+        for grid, sentence in (
+                ("optimizer.lr=1,2", "--grid optimizer.lr=1: `lr` is not a "
+                                     "field of `optimizer`"),
+                ("evaluate.metric=accuracy,f1_macro",
+                 "--grid evaluate.metric: runs are compared by their metric")):
+            done = graphmill("submit", self.write(SMALL, self.parts), "--grid",
+                             grid, "--cluster", "tcp://127.0.0.1:1")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(sentence, done.stderr)
+
     def test_nobody_waits(self):
         """By Ctrl-C the table has what there is, and the runs go on."""
         cluster = self.cluster(["0", "1"])
