@@ -11,8 +11,6 @@
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
-#include <boost/algorithm/string/replace.hpp>
-
 #include <utility>
 
 namespace graphmill {
@@ -91,14 +89,6 @@ nlohmann::json line_of(const std::vector<sweep_row>& rows,
   return line;
 }
 
-/// What is wrong with a value of the grid is said of the option that has it.
-error as_given(error reason, const std::vector<std::string>& chosen) {
-  for (const auto& setting : chosen)
-    boost::replace_all(reason.message, "--set " + setting + ":",
-                       "--grid " + setting + ":");
-  return reason;
-}
-
 } // namespace
 
 result<sweep_plan> plan_sweep(const sweep_options& options) {
@@ -126,12 +116,8 @@ result<sweep_plan> plan_sweep(const sweep_options& options) {
                 sweep_combinations(axes, most_sweep_runs / options.repeat));
   sweep_plan out;
   for (auto& chosen : settings) {
-    auto overrides = options.overrides;
-    overrides.insert(overrides.end(), chosen.begin(), chosen.end());
-    auto loaded = load_definition(options.file, overrides);
-    if (!loaded)
-      return as_given(std::move(loaded).error(), chosen);
-    auto& source = loaded.value();
+    GRAPHMILL_TRY(auto source,
+                  load_definition(options.file, options.overrides, chosen));
     GRAPHMILL_TRYV(take_name_if_there(source));
     for (std::uint32_t i = 0; i < options.repeat; ++i) {
       out.runs.push_back({out.rows.size(), source.value});

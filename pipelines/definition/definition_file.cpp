@@ -9,11 +9,13 @@
 
 #include <capnp/message.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace graphmill {
 
@@ -40,10 +42,11 @@ result<std::string> read_text(const std::filesystem::path& file) {
   return text;
 }
 
-/// "a.b=3" as the tree {a: {b: 3}}.
-std::optional<yaml_node> parse_override(const std::string& text,
+/// "a.b=3" as the tree {a: {b: 3}}. @param option That it was given to.
+std::optional<yaml_node> parse_override(std::string_view option,
+                                        const std::string& text,
                                         std::vector<problem>& problems) {
-  const auto origin = "--set " + shortened(text, 200);
+  const auto origin = fmt::format("{} {}", option, shortened(text, 200));
   const source_position where{origin, 0, 0};
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -173,7 +176,8 @@ bool definition_source::usable(const std::string& path) const {
 
 definition_source parse_definition(std::string_view text,
                                    const std::filesystem::path& file,
-                                   std::span<const std::string> overrides) {
+                                   std::span<const std::string> overrides,
+                                   std::span<const std::string> grid) {
   definition_source source;
   source.file = file.string();
   capnp::MallocMessageBuilder message;
@@ -182,9 +186,11 @@ definition_source parse_definition(std::string_view text,
   const auto tree = parse_yaml(text, source.file, true, source.problems);
   if (tree)
     reader.read(*tree, root);
-  for (const auto& text_of_flag : overrides)
-    if (const auto node = parse_override(text_of_flag, source.problems))
-      reader.read(*node, root);
+  for (const auto& [option, settings] :
+       {std::pair{"--set", overrides}, std::pair{"--grid", grid}})
+    for (const auto& setting : settings)
+      if (const auto node = parse_override(option, setting, source.problems))
+        reader.read(*node, root);
   if (!tree)
     return source;
   reader.report_missing(definition_schema(), source.file);
@@ -215,12 +221,13 @@ definition_source read_definition(const std::filesystem::path& file,
 
 result<definition_source>
 load_definition(const std::filesystem::path& file,
-                std::span<const std::string> overrides) {
+                std::span<const std::string> overrides,
+                std::span<const std::string> grid) {
   const auto text = read_text(file);
   if (!text)
     return fail(text.error().code, "{}: {}", file.string(),
                 text.error().message);
-  auto source = parse_definition(text.value(), file, overrides);
+  auto source = parse_definition(text.value(), file, overrides, grid);
   if (!source.problems.empty())
     return to_error(source.problems);
   return source;

@@ -46,15 +46,19 @@ definition_source read_definition(const std::filesystem::path& file,
 
 /// The same for text that lies in memory.
 /// @param file What problems name as its source; its stem is the default name.
+/// @param grid As the overrides, but given to `--grid`, as problems with them
+/// say; they win over those.
 definition_source parse_definition(std::string_view text,
                                    const std::filesystem::path& file,
-                                   std::span<const std::string> overrides = {});
+                                   std::span<const std::string> overrides = {},
+                                   std::span<const std::string> grid = {});
 
 /// `read_definition` for callers that only go on without problems: all of them
 /// make up the error's message, a line each.
 result<definition_source>
 load_definition(const std::filesystem::path& file,
-                std::span<const std::string> overrides = {});
+                std::span<const std::string> overrides = {},
+                std::span<const std::string> grid = {});
 
 /// The definition as YAML, every field written out; reading it gives an equal
 /// one. For run folders.
