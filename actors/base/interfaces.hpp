@@ -52,6 +52,8 @@ struct neighbour_job {
 };
 struct neighbour_answer {
   std::shared_ptr<neighbour_reply> reply;
+
+  std::uint64_t byte_size() const { return reply ? reply->sources.size() : 0; }
 };
 
 /// What to read of a part's nodes, and where to put it.
@@ -74,6 +76,8 @@ struct gather_job {
 };
 struct gather_answer {
   std::uint64_t bytes = 0;
+
+  std::uint64_t byte_size() const { return bytes; }
 };
 
 /// A batch that is to be sampled, here or by another daemon.

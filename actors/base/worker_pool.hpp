@@ -328,7 +328,10 @@ private:
   }
 
   void release(late_answer& done) {
-    config_.gauge->done(clock::now() - done.since);
+    std::uint64_t bytes = 0;
+    if constexpr (requires { done.answer.byte_size(); })
+      bytes = done.answer.byte_size();
+    config_.gauge->done(clock::now() - done.since, bytes);
     done.promise.deliver(std::move(done.answer));
   }
 

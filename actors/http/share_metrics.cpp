@@ -17,6 +17,13 @@ figure_value if_known(double value) {
 
 // -- of actors
 
+/// Trainers learn from batches, and the dispatcher and the conductor say who
+/// does what: they make no bytes.
+bool makes_bytes(actor_kind kind) {
+  return kind != actor_kind::trainer && kind != actor_kind::dispatcher
+         && kind != actor_kind::conductor;
+}
+
 constexpr figure_of<actor_health> actor_figures[] = {
   {{"graphmill_actor_workers", metric_gauge, "Workers of the actor."},
    [](const actor_health& a) -> figure_value { return a.workers; }},
@@ -30,7 +37,9 @@ constexpr figure_of<actor_health> actor_figures[] = {
    [](const actor_health& a) -> figure_value { return double(a.items); }},
   {{"graphmill_actor_bytes_total", metric_counter,
     "Bytes that the actor has made or received in this attempt of the run."},
-   [](const actor_health& a) -> figure_value { return double(a.bytes); }},
+   [](const actor_health& a) -> figure_value {
+     return if_known(makes_bytes(a.kind) ? double(a.bytes) : -1);
+   }},
   {{"graphmill_actor_restarts_total", metric_counter,
     "Workers that were replaced in this attempt of the run."},
    [](const actor_health& a) -> figure_value { return double(a.restarts); }},

@@ -235,6 +235,7 @@ private:
             end_report(it->second);
             flights_.erase(it);
           }
+          config_.gauge->made(0);
           credited(ledger_.release(done.sequence));
         },
         [this, which](const caf::error& reason) {

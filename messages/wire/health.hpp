@@ -164,6 +164,12 @@ struct peer_health {
   double in_state = 0;
   std::string why;
 
+  /// Whether signs of life are left unanswered, or connections are broken.
+  bool in_trouble() const {
+    return state == actor_state::waiting || state == actor_state::restarting
+           || state == actor_state::failed;
+  }
+
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
     visit("requests", of.requests);

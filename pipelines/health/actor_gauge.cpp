@@ -47,8 +47,10 @@ gauge_reading actor_gauge::read(clock::time_point now) const {
   for (const auto& lane : lanes_) {
     const auto one = lane.clock.read(now);
     const auto state = static_cast<std::size_t>(one.state);
-    if (out.now[state]++ == 0 || one.since < out.since[state])
+    if (out.now[state]++ == 0 || one.since < out.since[state]) {
       out.since[state] = one.since;
+      out.at_hand[state] = lane.at_hand.load(std::memory_order_relaxed);
+    }
     for (std::size_t i = 0; i < actor_states; ++i)
       out.spent[i] += one.spent[i];
   }

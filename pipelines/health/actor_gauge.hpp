@@ -36,8 +36,10 @@ struct actor_label {
 struct gauge_reading {
   std::chrono::steady_clock::time_point at;
   std::array<std::uint32_t, actor_states> now{}; ///< Workers by state.
-  /// By state: since when the worker is in it that entered it first.
+  /// By state: since when the worker is in it that entered it first, and the
+  /// batch that this one has at hand (packed; 0: none).
   state_times since{};
+  std::array<std::uint64_t, actor_states> at_hand{};
   state_times spent{};
   std::optional<std::int64_t> busy; ///< Of the time in `running`, if known.
   std::uint64_t items = 0;
@@ -117,8 +119,7 @@ public:
     settle();
   }
   void answered(std::chrono::nanoseconds latency, std::uint64_t bytes) {
-    done(latency);
-    bytes_ += bytes;
+    done(latency, bytes);
     if (spans_) {
       const auto end =
         std::chrono::nanoseconds{clock::now().time_since_epoch()};
@@ -129,9 +130,11 @@ public:
     settle();
   }
 
-  /// A job is done, that long after it was asked for.
-  void done(std::chrono::nanoseconds latency) {
+  /// A job is done, that long after it was asked for. @param bytes Of what was
+  /// made.
+  void done(std::chrono::nanoseconds latency, std::uint64_t bytes = 0) {
     ++items_;
+    bytes_ += bytes;
     latencies_.add(latency);
   }
   /// Something has come or is over, of which nobody knows when it was asked

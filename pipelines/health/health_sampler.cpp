@@ -46,6 +46,22 @@ std::string waits_for(const actor_label& who) {
   }
 }
 
+/// Of a worker that is at one job for longer than reports look back: its like,
+/// who go on, have the state and the batch that are told. Seconds.
+constexpr double long_job = 5;
+
+std::string long_job_of(const gauge_reading& now, std::int64_t moment) {
+  const auto running = state_place(actor_state::running);
+  const auto place = unpack_batch(now.at_hand[running]);
+  const auto seconds = double(moment - now.since[running]) * 1e-9;
+  if (now.now[running] == 0 || seconds < long_job || !place)
+    return {};
+  return fmt::format("one of its workers has been at {}, epoch {}, step {} for "
+                     "{:.0f} s",
+                     to_string(place->phase), std::int64_t{place->epoch} + 1,
+                     place->step + 1, seconds);
+}
+
 void tell_latencies(const latency_counts& recent, actor_health& out) {
   out.answers = recent.total();
   out.mean_latency = recent.mean();
@@ -149,7 +165,11 @@ actor_health health_between(const actor_gauge& gauge,
   // With jobs, but hardly at work.
   if (out.state == actor_state::running && now.busy && 2 * busy < running)
     out.state = actor_state::waiting;
-  out.why = reason_of(gauge, out.state).substr(0, health_limits::text);
+  auto why = reason_of(gauge, out.state);
+  if (gauge.workers() > 1)
+    if (const auto job = long_job_of(now, moment); !job.empty())
+      why += (why.empty() ? "" : "; ") + job;
+  out.why = why.substr(0, health_limits::text);
   return out;
 }
 

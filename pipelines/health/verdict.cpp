@@ -65,6 +65,18 @@ placed dying_actor(const run_health& run) {
   return out;
 }
 
+verdict blame_dying(const placed& dying) {
+  auto out = verdict_saying(
+    title_of(dying), fmt::format("the {} limits: {} of its workers died "
+                                 "lately, and it lacks them {:.0f} % of the "
+                                 "time",
+                                 title_of(dying), dying.actor->recent_restarts,
+                                 percent_of(dying.actor->down)));
+  if (!dying.actor->last_error.empty())
+    out.evidence.push_back(dying.actor->last_error);
+  return out;
+}
+
 verdict blame_exchange(const run_health& run, double waiting) {
   auto out = verdict_saying(
     "gradient group",
@@ -134,18 +146,6 @@ verdict verdict_of(const run_health& run) {
   const auto trainers = all_of(run, actor_kind::trainer);
   if (!tells_of_training(run))
     return before_training(run);
-  if (const auto dying = dying_actor(run)) {
-    auto out =
-      verdict_saying(title_of(dying),
-                     fmt::format("the {} limits: {} of its workers died "
-                                 "lately, and it lacks them {:.0f} % of the "
-                                 "time",
-                                 title_of(dying), dying.actor->recent_restarts,
-                                 percent_of(dying.actor->down)));
-    if (!dying.actor->last_error.empty())
-      out.evidence.push_back(dying.actor->last_error);
-    return out;
-  }
   const auto busy = average(trainers, &actor_health::busy);
   const auto starved = average(trainers, &actor_health::starved);
   const auto waiting = average(trainers, &actor_health::waiting);
@@ -157,6 +157,10 @@ verdict verdict_of(const run_health& run) {
                                     percent_of(waiting)));
     return out;
   };
+  // Workers that die while trainers have all that they need limit nothing.
+  if (const auto dying = dying_actor(run);
+      dying && (starved >= worth_naming || waiting >= worth_naming))
+    return add_trainers(blame_dying(dying));
   if (const auto slow = straggler_of(trainers)) {
     if (slow.actor->starved >= worth_naming)
       return add_trainers(blame_pipeline(run, *slow.at));

@@ -1,5 +1,6 @@
 #include "actors/cluster/health/conductor_health.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -8,6 +9,11 @@ namespace {
 
 batch_key place_of(const phase_request& work, std::int64_t step) {
   return {work.phase, work.epoch, step, 0};
+}
+
+/// The last step of a phase, behind which it waits for nothing.
+std::int64_t last_of(const phase_request& work) {
+  return std::max<std::int64_t>(work.steps - 1, 0);
 }
 
 } // namespace
@@ -24,7 +30,8 @@ void conductor_health::observe(const std::shared_ptr<conductor_health>& health,
   };
   by.on_begin = [health,
                  inner = std::move(by.on_begin)](const phase_request& work) {
-    health->gauge_.works_on(place_of(work, work.first));
+    health->gauge_.works_on(
+      place_of(work, std::min(work.first, last_of(work))));
     health->gauge_.enter(actor_state::waiting);
     if (inner)
       inner(work);
@@ -32,7 +39,7 @@ void conductor_health::observe(const std::shared_ptr<conductor_health>& health,
   by.on_step = [health, inner = std::move(by.on_step)](
                  const phase_request& work, std::int64_t done,
                  const batch_metrics& part) {
-    health->gauge_.works_on(place_of(work, done));
+    health->gauge_.works_on(place_of(work, std::min(done, last_of(work))));
     health->gauge_.made(0);
     if (inner)
       inner(work, done, part);

@@ -13,12 +13,13 @@ namespace graphmill {
 
 namespace {
 
-/// "train 2/17": epochs from 1, steps from 0, as its figures have them.
+/// "train 2/17": both from 1, as logs and traces have them.
 std::string health_batch(const actor_health& actor) {
   if (!actor.batch)
     return "-";
   return fmt::format("{} {}/{}", to_string(actor.batch->phase),
-                     std::int64_t{actor.batch->epoch} + 1, actor.batch->step);
+                     std::int64_t{actor.batch->epoch} + 1,
+                     actor.batch->step + 1);
 }
 
 std::string row_of(const actor_health& actor, std::size_t width) {
@@ -60,7 +61,7 @@ std::string budgets_text(const daemon_health& daemon) {
 
 /// Of connections that are not as they should be, or not yet.
 std::string trouble_of(const peer_health& peer) {
-  if (!is_hard_to_reach(peer) && peer.state != actor_state::starting)
+  if (!peer.in_trouble() && peer.state != actor_state::starting)
     return {};
   return format_printable("    its connections: {} for {}{}{}\n",
                           to_string(peer.state), health_seconds(peer.in_state),
@@ -68,11 +69,15 @@ std::string trouble_of(const peer_health& peer) {
 }
 
 std::string peer_line(const peer_health& peer) {
+  // Nobody knows of a way that only gradients went, or nothing.
+  const auto way = peer.requests == 0
+                     ? std::string{"-"}
+                     : fmt::format("{:.1f}", 1e3 * peer.mean_round_trip);
   return format_printable(
-           "  to {}: {:.1f} ms there and back, MB/s: {:.2f} out, {:.2f} in, of "
+           "  to {}: {} ms there and back, MB/s: {:.2f} out, {:.2f} in, of "
            "them "
            "gradients {:.2f} and {:.2f}; requests/s: {:.1f} out, {:.1f} in\n",
-           peer.name, 1e3 * peer.mean_round_trip, peer.sent_per_second * 1e-6,
+           peer.name, way, peer.sent_per_second * 1e-6,
            peer.received_per_second * 1e-6,
            peer.gradients_sent_per_second * 1e-6,
            peer.gradients_received_per_second * 1e-6, peer.asked_per_second,
@@ -161,12 +166,6 @@ std::string health_progress(const run_progress& now) {
   return out;
 }
 
-bool is_hard_to_reach(const peer_health& peer) {
-  return peer.state == actor_state::waiting
-         || peer.state == actor_state::restarting
-         || peer.state == actor_state::failed;
-}
-
 std::string health_head(const run_health& run, const std::string& standing) {
   auto out = format_printable("run       {}\n", run.run);
   if (!standing.empty())
@@ -189,7 +188,8 @@ std::string health_text(const run_health& run, const std::string& standing) {
   for (const auto& daemon : run.daemons)
     out += daemon_text(daemon);
   if (run.left_out != 0)
-    out += fmt::format("\n{} more daemons did not fit in the answer\n",
+    out += fmt::format("\n{} more daemons did not fit in the answer: --daemon "
+                       "NAME shows one\n",
                        run.left_out);
   return out;
 }
@@ -198,7 +198,7 @@ int health_code(const run_health& run) {
   auto sick = !run.silent.empty();
   for (const auto& daemon : run.daemons)
     sick = sick || std::ranges::any_of(daemon.actors, &actor_health::in_trouble)
-           || std::ranges::any_of(daemon.peers, is_hard_to_reach);
+           || std::ranges::any_of(daemon.peers, &peer_health::in_trouble);
   return sick ? exit_troubled : 0;
 }
 

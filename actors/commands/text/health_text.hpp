@@ -16,9 +16,6 @@ std::string health_seconds(double seconds);
 /// Two lines: where a run is, and what it learns.
 std::string health_progress(const run_progress& now);
 
-/// Whether signs of life are left unanswered, or connections are broken.
-bool is_hard_to_reach(const peer_health& peer);
-
 /// The first lines of how a run is: its verdict, how far it is.
 std::string health_head(const run_health& run, const std::string& standing);
 

@@ -128,7 +128,7 @@ std::vector<std::string> troubles_in(const run_health& run) {
           to_string(actor.state), health_seconds(actor.in_state),
           actor.last_error.empty() ? "" : ": ", actor.last_error));
     for (const auto& peer : daemon.peers)
-      if (is_hard_to_reach(peer))
+      if (peer.in_trouble())
         out.push_back(format_printable("{} to {}: {} for {}{}{}", daemon.daemon,
                                        peer.name, to_string(peer.state),
                                        health_seconds(peer.in_state),

@@ -58,11 +58,11 @@ std::string attempt_text(const top_data& data) {
 }
 
 void write_title(top_writer& out, const top_data& data) {
-  const auto what =
-    data.run ? fmt::format("graphmill top  {} {}{}{}", data.run->id,
-                           to_string(data.run->state), attempt_text(data),
-                           turn_text(data))
-             : std::string{"graphmill top  no run yet"};
+  const auto what = data.run
+                      ? fmt::format("graphmill top  {} {}{}{}", data.run->id,
+                                    to_string(data.run->state),
+                                    attempt_text(data), turn_text(data))
+                      : std::string{"graphmill top  no run yet"};
   const auto where = "  at " + data.address;
   out.line();
   out.add(what, top_style::title);
@@ -277,9 +277,10 @@ struct figure_list {
       (*this)(name, std::string{});
       return;
     }
-    *batch = fmt::format("{:<16} {}, epoch {}, step {}, rank {}",
-                         user_name(name), to_string(from->phase),
-                         std::int64_t{from->epoch} + 1, from->step, from->rank);
+    *batch =
+      fmt::format("{:<16} {}, epoch {}, step {}, rank {}", user_name(name),
+                  to_string(from->phase), std::int64_t{from->epoch} + 1,
+                  from->step + 1, from->rank);
   }
 };
 

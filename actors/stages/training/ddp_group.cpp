@@ -85,7 +85,9 @@ private:
       },
       [promise, done, gauge = config_.gauge, since = actor_gauge::clock::now()](
         const std::optional<error>& failure) mutable {
-        gauge->answered(actor_gauge::clock::now() - since, 0);
+        const auto sum = *done ? done->value().gradients : nullptr;
+        gauge->answered(actor_gauge::clock::now() - since,
+                        sum ? sum->dense.size() * sizeof(float) : 0);
         if (failure)
           promise.deliver(to_caf(*failure));
         else if (!*done)

@@ -93,7 +93,8 @@ private:
     for (auto& promise : step.promises)
       promise.deliver(reduced_gradients{sum, stopping_, step.metrics});
     for (auto since : step.since)
-      config_.gauge->answered(actor_gauge::clock::now() - since, 0);
+      config_.gauge->answered(actor_gauge::clock::now() - since,
+                              sum->dense.size() * sizeof(float));
   }
 
   interface::pointer self_;

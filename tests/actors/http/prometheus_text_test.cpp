@@ -3,6 +3,8 @@
 #include "actors/http/metric_writer.hpp"
 #include "tests/support/catch.hpp"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <map>
 #include <set>
@@ -308,6 +310,12 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
   // Of samplers nobody knows a limit of credit.
   CATCH_CHECK_THAT(
     text, !contains(R"(credit_limit_batches{daemon="a",actor="sampler"})"));
+  // They make no bytes, which is not the same as none yet.
+  for (const auto* actor : {"trainer", "dispatcher", "conductor"})
+    CATCH_CHECK_THAT(
+      text, !contains(fmt::format("graphmill_actor_bytes_total{{daemon="
+                                  "\"a\",actor=\"{}\"",
+                                  actor)));
 }
 
 CATCH_TEST_CASE("where several runs may be on, what is told of one names it",

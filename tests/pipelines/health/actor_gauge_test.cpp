@@ -136,6 +136,41 @@ CATCH_TEST_CASE("shares are of the time of all workers",
   CATCH_CHECK(health.why == "for neighbours from the sampling services");
 }
 
+CATCH_TEST_CASE("one worker that hangs is told of among others that do not",
+                "[pipelines][health]") {
+  actor_gauge gauge{{actor_kind::batcher}, 3};
+  const auto begin = std::chrono::steady_clock::now();
+  gauge.works_on({phase::train, 0, 4, 0}, 0);
+  gauge.enter(actor_state::running, 0);
+  for (std::size_t worker : {1, 2}) {
+    gauge.works_on({phase::train, 0, 20, 0}, worker);
+    gauge.enter(actor_state::running, worker);
+    gauge.enter(actor_state::starved, worker);
+  }
+  gauge_reading before;
+  before.at = begin;
+  auto health = health_between(gauge, before, gauge.read(begin + 2s));
+  CATCH_CHECK((health.state == actor_state::starved));
+  CATCH_CHECK(health.why == "for input");
+  CATCH_REQUIRE(health.batch);
+  CATCH_CHECK(health.batch->step == 20);
+  health = health_between(gauge, before, gauge.read(begin + 60s));
+  CATCH_CHECK(health.why.starts_with("for input; one of its workers has been "
+                                     "at train, epoch 1, step 5 for "));
+  // Where all run, the batch is the last one that was begun.
+  for (std::size_t worker : {1, 2}) {
+    gauge.works_on({phase::train, 0, 21, 0}, worker);
+    gauge.enter(actor_state::running, worker);
+  }
+  health = health_between(gauge, before, gauge.read(begin + 60s));
+  CATCH_CHECK((health.state == actor_state::running));
+  CATCH_CHECK(health.in_state > 50);
+  CATCH_CHECK(health.why.starts_with("one of its workers has been at train, "
+                                     "epoch 1, step 5 for "));
+  CATCH_REQUIRE(health.batch);
+  CATCH_CHECK(health.batch->step == 21);
+}
+
 CATCH_TEST_CASE("a window begins with the actors and then moves on",
                 "[pipelines][health]") {
   gauge_board board;

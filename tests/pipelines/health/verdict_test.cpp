@@ -286,6 +286,13 @@ const std::vector<verdict_case> cases{
      starve(run, 0);
    },
    "sampler at daemon \"a\"", "3 of its workers died"},
+  {"workers that die where trainers have all that they need",
+   [](run_health& run) {
+     auto& sampler = at(run, 0, actor_kind::sampler);
+     sampler.recent_restarts = 3;
+     sampler.down = 0.3;
+   },
+   "trainer", "arithmetic is the limit"},
   {"a daemon that is silent", [](run_health& run) { run.silent = {"b"}; },
    "daemon \"b\"", "nothing is heard of b"},
   {"the begin",

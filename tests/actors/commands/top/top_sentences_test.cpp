@@ -198,7 +198,7 @@ CATCH_TEST_CASE("an actor's batch is told in full", "[top]") {
   view.opened = true;
   view.actor = top_actor_id{"a", "sampler", 0};
   const auto lines = top_texts_of(top_screen(data, view, {24, 80, false}, 0));
-  CATCH_CHECK(lines[8] == "batch            train, epoch 6, step 2, rank 3");
+  CATCH_CHECK(lines[8] == "batch            train, epoch 6, step 3, rank 3");
   CATCH_CHECK_THAT(lines[10], contains("part             -"));
 }
 
