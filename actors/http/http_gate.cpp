@@ -91,6 +91,30 @@ bool is_same_secret(std::string_view a, std::string_view b) {
   return sodium_memcmp(left.data(), right.data(), left.size()) == 0;
 }
 
+/// What follows a scheme of the Authorization header; nothing if it is another
+/// scheme's.
+std::optional<std::string_view> shown_by(std::string_view scheme,
+                                         std::string_view header) {
+  if (!equal_but_case(header.substr(0, scheme.size()), scheme))
+    return std::nullopt;
+  return header.substr(scheme.size());
+}
+
+/// The password of "user:password" in base64 (RFC 7617); empty if there is
+/// none.
+std::string password_in(std::string_view credentials) {
+  std::string out(credentials.size(), '\0');
+  std::size_t size = 0;
+  if (sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()),
+                        out.size(), credentials.data(), credentials.size(),
+                        nullptr, &size, nullptr, sodium_base64_VARIANT_ORIGINAL)
+      != 0)
+    return {};
+  out.resize(size);
+  const auto colon = out.find(':');
+  return colon == std::string::npos ? std::string{} : out.substr(colon + 1);
+}
+
 } // namespace
 
 bool is_own_host(std::string_view header, std::string_view own) {
@@ -192,16 +216,24 @@ http_gate::refuses_host(const http_head& head) const {
 std::optional<http_refusal> http_gate::refuses_token(const http_head& head,
                                                      const std::string& from,
                                                      session_time now) {
-  constexpr std::string_view scheme = "bearer ";
-  http_refusal unknown{401, "show the token: Authorization: Bearer ..."};
+  http_refusal unknown{401, "show the token: Authorization: Bearer ..., or as "
+                            "the password of a browser"};
   if (!head.authorization)
     return unknown;
   // Before wrong ones are counted: else whoever shows some would keep out all
   // others of that host.
-  const std::string_view shown{*head.authorization};
-  if (equal_but_case(shown.substr(0, scheme.size()), scheme)
-      && is_same_secret(shown.substr(scheme.size()), token_))
+  const auto bearer = shown_by("bearer ", *head.authorization);
+  if (bearer && is_same_secret(*bearer, token_))
     return std::nullopt;
+  // Browsers ask their users for a name and a password; the name is anything.
+  // From then on they send it by themselves, for pages of others, too: who
+  // follows a link from there comes in, and nobody else.
+  const auto basic = shown_by("basic ", *head.authorization);
+  if (basic && is_same_secret(password_in(*basic), token_)) {
+    if (is_cross_site(head) && head.fetch_mode != "navigate")
+      return http_refusal{403, "the request comes from another site"};
+    return std::nullopt;
+  }
   return counted(std::move(unknown), from, now);
 }
 

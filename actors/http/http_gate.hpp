@@ -21,6 +21,7 @@ struct http_head {
   std::optional<std::string> action_token;  ///< Graphmill-Token.
   std::optional<std::string> origin;        ///< Of the page that asks.
   std::optional<std::string> fetch_site;    ///< Sec-Fetch-Site.
+  std::optional<std::string> fetch_mode;    ///< Sec-Fetch-Mode.
   bool has_body = false;
 };
 

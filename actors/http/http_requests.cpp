@@ -75,6 +75,7 @@ http_head http_head_in(const http::request_header<>& request, bool has_body) {
   out.action_token = http_field(request, "Graphmill-Token");
   out.origin = http_field(request, http::field::origin);
   out.fetch_site = http_field(request, "Sec-Fetch-Site");
+  out.fetch_mode = http_field(request, "Sec-Fetch-Mode");
   out.has_body = has_body;
   return out;
 }

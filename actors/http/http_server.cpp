@@ -296,10 +296,18 @@ private:
     }
     for (const auto& [name, value] : http_guards())
       output.set(name, value);
-    if (what.status == 401)
-      output.set(http::field::www_authenticate, "Bearer");
-    const auto is_head = one->parser->is_header_done()
-                         && one->parser->get().method() == http::verb::head;
+    const auto is_done_by = [&one](http::verb method) {
+      return one->parser->is_header_done()
+             && one->parser->get().method() == method;
+    };
+    const auto is_head = is_done_by(http::verb::head);
+    if (what.status == 401) {
+      // Not of actions, whose token is no password: a browser would ask its
+      // user for one. Each in a line of its own: Chromium splits none.
+      if (!is_done_by(http::verb::post))
+        output.set(http::field::www_authenticate, "Basic realm=\"graphmill\"");
+      output.insert(http::field::www_authenticate, "Bearer");
+    }
     if (what.status == 405) // Of HEAD: that is a stream.
       output.set(http::field::allow, is_head ? "GET" : "GET, HEAD");
     output.keep_alive(keeps);

@@ -163,7 +163,8 @@ void add_monitoring_options(CLI::App& command, monitoring_options& watched) {
                      "way; port 0: one that is free");
   command.add_option("--http-token-file", watched.token_file,
                      "File with a token that those who ask over HTTP must "
-                     "show; without it only addresses of loopback are allowed");
+                     "show, in browsers as the password; without it only "
+                     "addresses of loopback are allowed");
   command.add_option("--http-action-token-file", watched.action_token_file,
                      "Of a coordinator: file with a token that those must show "
                      "who cancel, drain or resume over HTTP; without it nobody "

@@ -91,9 +91,27 @@ CATCH_TEST_CASE("a token is shown", "[http_gate]") {
   CATCH_CHECK(gate_status(gate, gate_asks()) == 401);
   CATCH_CHECK(gate_status(gate, gate_shows("Bearer " + gate_token)) == 200);
   CATCH_CHECK(gate_status(gate, gate_shows("bearer " + gate_token)) == 200);
-  for (const auto* wrong : {"", "Bearer", "Basic 0123456789abcdef",
-                            "Bearer 0123456789abcdeg", "Bearer "})
-    CATCH_CHECK(gate_status(gate, gate_shows(wrong)) == 401);
+  // "any:0123456789abcdef", as browsers send name and password.
+  CATCH_CHECK(
+    gate_status(gate, gate_shows("Basic YW55OjAxMjM0NTY3ODlhYmNkZWY=")) == 200);
+  // It is sent by itself, for what pages of others contain, too.
+  auto by_itself = gate_shows("Basic YW55OjAxMjM0NTY3ODlhYmNkZWY=");
+  by_itself.fetch_site = "cross-site";
+  by_itself.fetch_mode = "no-cors";
+  CATCH_CHECK(gate_status(gate, by_itself) == 403);
+  by_itself.fetch_mode = "navigate"; // A link.
+  CATCH_CHECK(gate_status(gate, by_itself) == 200);
+  by_itself.fetch_site = "same-origin";
+  by_itself.fetch_mode = "cors";
+  CATCH_CHECK(gate_status(gate, by_itself) == 200);
+  for (const auto* wrong :
+       {"", "Bearer", "Basic 0123456789abcdef", "Bearer 0123456789abcdeg",
+        "Bearer ", "Basic ", "Basic MDEyMzQ1Njc4OWFiY2RlZg==",
+        "Basic YW55OjAxMjM0NTY3ODlhYmNkZWc=", "Basic YW55OjAxMjM0NTY3ODlhYmNk",
+        "Basic YW55OjAxMjM0NTY3ODlhYmNkZWY=="}) {
+    http_gate another{"127.0.0.1", false, gate_token};
+    CATCH_CHECK(gate_status(another, gate_shows(wrong)) == 401);
+  }
 }
 
 CATCH_TEST_CASE("wrong tokens are counted, and keep out no right one",

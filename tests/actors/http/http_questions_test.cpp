@@ -131,6 +131,9 @@ CATCH_TEST_CASE("actions are posted, with their token", "[http_questions]") {
   CATCH_CHECK(got.body == "done: /act/a\n");
   CATCH_CHECK_THAT(got.head, !contains("Access-Control"));
   CATCH_CHECK(post("/act/a", {}) == 401);
+  // A browser asks nobody for a password, for there is none.
+  CATCH_CHECK_THAT(client.ask(request_for("/act/a", {}, "POST")).head,
+                   !contains("Basic"));
   CATCH_CHECK(post("/act/a", "Graphmill-Token: 0123456789abcdeX\r\n") == 401);
   CATCH_CHECK(post("/act/a", question_token + question_token) == 401);
   CATCH_CHECK(post("/act/a", question_token + "Origin: http://evil\r\n")

@@ -240,6 +240,8 @@ CATCH_TEST_CASE("a server with a token", "[http_server]") {
   const auto refused = client.ask(get_page);
   CATCH_CHECK(refused.status == 401);
   CATCH_CHECK_THAT(refused.head, contains("WWW-Authenticate: Bearer"));
+  CATCH_CHECK_THAT(refused.head,
+                   contains("WWW-Authenticate: Basic realm=\"graphmill\""));
   CATCH_CHECK_THAT(refused.body, !contains("0123456789abcdef"));
   CATCH_CHECK(
     client

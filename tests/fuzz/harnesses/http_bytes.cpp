@@ -85,7 +85,7 @@ heard hear(std::string_view bytes, std::size_t piece) {
                        + asked.query.size() + asked.last_event_id.size();
     for (const auto* field :
          {&head.host, &head.authorization, &head.action_token, &head.origin,
-          &head.fetch_site})
+          &head.fetch_site, &head.fetch_mode})
       if (*field) {
         size += (*field)->size();
         require((*field)->find_first_of("\r\n") == std::string::npos,

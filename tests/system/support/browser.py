@@ -43,6 +43,7 @@ class Browser:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(theirs_in)
         os.close(theirs_out)
+        self.password = None
         self.session = None
         page = next(target for target in self.pages()
                     if target["type"] == "page")
@@ -70,16 +71,20 @@ class Browser:
 
     # -- the protocol
 
-    def ask(self, method, **parameters):
+    def tell(self, method, **parameters):
         self.last_id += 1
         question = {"id": self.last_id, "method": method, "params": parameters}
         if self.session:
             question["sessionId"] = self.session
         os.write(self.to, json.dumps(question).encode() + b"\0")
+        return self.last_id
+
+    def ask(self, method, **parameters):
+        number = self.tell(method, **parameters)
         end = time.monotonic() + PATIENCE_SECONDS
         while True:
             answer = self.read(end)
-            if answer.get("id") == self.last_id:
+            if answer.get("id") == number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
@@ -99,7 +104,14 @@ class Browser:
 
     def note(self, event):
         told = event.get("params", {})
-        if event.get("method") == "Runtime.exceptionThrown":
+        if event.get("method") == "Fetch.requestPaused":
+            self.tell("Fetch.continueRequest", requestId=told["requestId"])
+        elif event.get("method") == "Fetch.authRequired":
+            self.tell("Fetch.continueWithAuth", requestId=told["requestId"],
+                      authChallengeResponse={"response": "ProvideCredentials",
+                                             "username": "anybody",
+                                             "password": self.password})
+        elif event.get("method") == "Runtime.exceptionThrown":
             details = told["exceptionDetails"]
             self.errors.append(details.get("exception", {}).get(
                 "description", details["text"]))
@@ -115,6 +127,11 @@ class Browser:
              ).append(f"{entry['text']} {entry.get('url', '')}")
 
     # -- what a user does
+
+    def know(self, password):
+        """What it enters where a server asks for a name and a password."""
+        self.password = password
+        self.ask("Fetch.enable", handleAuthRequests=True)
 
     def open(self, url):
         self.ask("Page.navigate", url=url)
