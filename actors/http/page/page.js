@@ -6,7 +6,7 @@ import { Curves } from "./curves/curves.js";
 import { Details } from "./pipeline/details.js";
 import { attribute, byId, el, keyed, text } from "./elements/dom.js";
 import { EventList } from "./panels/eventlist.js";
-import { count, decimal, exact, number, seconds, threePlaces, timeOfDay }
+import { count, decimal, exact, fromOne, number, seconds, threePlaces, timeOfDay }
   from "./elements/format.js";
 import { headline } from "./panels/headline.js";
 import { Link } from "./data/link.js";
@@ -63,7 +63,7 @@ function progressFigures({ run, attempt, trainers, progress: at }) {
     ["attempt", exact(attempt)],
     ["trainers", exact(trainers)],
     ["phase", at.work || at.phase],
-    ["epoch", at.work ? "none" : `${at.epoch + 1} of ${at.epochs}`],
+    ["epoch", at.work ? "none" : `${fromOne(at.epoch)} of ${exact(at.epochs)}`],
     ["step", `${exact(at.step)} of ${exact(at.steps)}`],
     ["seeds in a second", number(at.seeds_per_second)],
     ["loss", decimal(at.loss)],

@@ -1,4 +1,5 @@
-"""Which batches are in flight, and at which stage, as the web page says it."""
+"""Which batches are in flight, and at which stage, as the web page says it: by
+steps from 1, of documents that count from 0."""
 
 import documents
 
@@ -25,8 +26,8 @@ class BatchesInFlight:
             f"Batches in flight: train, epoch 4, rank {rank}"
             for rank in range(3)])
         self.assertEqual(self.texts(".lane:first-child .flight li"), [
-            "dispatchersteps 219\u2013224", "samplersteps 216\u2013218",
-            "fetcherstep 215", "batchersteps 213\u2013214", "trainerstep 212"])
+            "dispatchersteps 220\u2013225", "samplersteps 217\u2013219",
+            "fetcherstep 216", "batchersteps 214\u2013215", "trainerstep 213"])
         self.assertEqual(self.browser.evaluate(
             "[...document.querySelectorAll('.lane:first-child .flight path')]"
             ".map((one) => one.getAttribute('d').split('M').length - 1)"),
@@ -69,4 +70,4 @@ class BatchesInFlight:
             const all = (selector) => [...flight.line.querySelectorAll(selector)];
             return [all('li').map((one) => one.textContent),
               all('path').map((one) => one.getAttribute('d').split('M').length - 1)];"""),
-            [["dispatchersteps 1\u20131,000,000", "trainerstep 0"], [25, 1]])
+            [["dispatchersteps 2\u20131,000,001", "trainerstep 1"], [25, 1]])

@@ -122,7 +122,7 @@ class LivePage(PageUser, ClusterWorkplace):
         self.enter("#compare-first", run, "change")
         self.browser.wait_for(
             "document.querySelectorAll("
-            "'#compare-charts [role=img] .curve[d]').length", 2)
+            "'#compare-charts [role=img] .curve[d]').length", 4)
         self.assertRegex(self.texts("#compare-definitions pre")[0],
                          r"sampler:\n  fanouts: \[4, 3\]\n")
         self.assertEqual(
@@ -144,6 +144,27 @@ class LivePage(PageUser, ClusterWorkplace):
                     if (line["who"], line["host"]) == ("http", "127.0.0.1")}
         self.running.wait_until(lambda: noted() == wanted,
                                 "lines of the audit log")
+
+
+class GuardedPage(ClusterWorkplace):
+    def test_the_token_is_the_password_of_a_browser(self):
+        browser = Browser()
+        self.addCleanup(browser.close)
+        token = self.top / "token"
+        token.write_text(TOKEN + "\n")
+        token.chmod(0o600)
+        cluster = self.cluster(["0", "1"], "--http", "127.0.0.1:0",
+                               "--http-token-file", token)
+        at = told_at(cluster.daemons[0], "the cluster")
+        browser.open(f"http://{at}/")
+        browser.wait_for("document.body?.textContent.includes("
+                         "'show the token: ')")
+        browser.know(TOKEN)
+        browser.open(f"http://{at}/")
+        browser.wait_for(
+            "document.querySelectorAll('#daemon-table tbody tr').length", 2)
+        self.assertEqual(browser.errors, [])
+        self.assertNotIn(TOKEN, cluster.logs())
 
 
 if __name__ == "__main__":

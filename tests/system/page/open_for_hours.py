@@ -17,6 +17,12 @@ ELEMENTS_OF_AN_AXIS = 100  # Its labels are now more, now fewer.
 NODES_OF_AN_AXIS = 1000
 SERIES_AT_WORK = 4  # Made for a drawing, and gone after it.
 
+# Two actors of one name may be at work for equally long, and two of whom the
+# verdict speaks may be alike: lists have the same sentence more than once.
+SAID_TWICE = ["a worker of sampler has been at one piece of work for 31 s",
+              "a worker of fetcher has been at one piece of work for 12 s",
+              "a worker of sampler has been at one piece of work for 31 s"]
+
 
 def minute_until(past, at):
     """History of the minute that ends `at` seconds after that which was there
@@ -37,7 +43,8 @@ def minute_until(past, at):
 
 
 class OpenForHours:
-    """Tests of who has a `browser`, a `coordinator`, `show` and `listen`."""
+    """Tests of who has a `browser`, a `coordinator`, `show`, `texts` and
+    `listen`."""
 
     def instances(self, module, name, figures):
         """Of a class of the page's data, all that are alive, wherever they are kept:
@@ -92,8 +99,17 @@ class OpenForHours:
                 "document.querySelector('#event-list .text').firstChild.data",
                 f"minute {minute}, {EVENTS_A_MINUTE - 1}")
 
+    def check_lists(self):
+        """Each sentence is there as often as it is told."""
+        self.assertEqual(self.texts("#evidence li"), SAID_TWICE)
+        self.assertEqual(self.texts(".long-work li"), 3 * SAID_TWICE)
+
     def test_a_page_left_open_for_hours_does_not_grow(self):
         scene = documents.training()
+        run = scene["runs"][documents.RUN]
+        run["verdict"]["evidence"] = SAID_TWICE
+        for daemon in run["daemons"]:
+            daemon["long_work"] = SAID_TWICE
         for number in range(LIST_IS_FULL):
             scene["events"].add(0, "warning", f"before {number}", who="a")
         self.show(scene)
@@ -109,6 +125,7 @@ class OpenForHours:
         self.play(70, 130)
         late = self.kept(most)
         self.assertEqual(early["events"], [LIST_IS_FULL])
+        self.check_lists()
         for later in hour, late:
             self.assertEqual(later["events"], early["events"])
             self.assertLessEqual(later["elements"],

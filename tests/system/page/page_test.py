@@ -336,7 +336,7 @@ class Keyboard(Page):
         self.assertEqual(self.texts("#details-title"), ["trainer at a"])
         said = self.texts("#details .pair")
         self.assertIn("busy91 %", said)
-        self.assertIn("works ontrain, epoch 4, step 212, rank 0", said)
+        self.assertIn("works ontrain, epoch 4, step 213, rank 0", said)
         browser.press("Escape")
         browser.wait_for("!document.getElementById('details').open")
         self.assertTrue(browser.evaluate(self.FOCUSED).startswith("trainer"))

@@ -80,10 +80,18 @@ class Conversations:
             "document.querySelectorAll('#compare-first option').length", 3)
         self.enter("#compare-first", documents.RUN, "change")
         self.browser.wait_for(
-            "document.querySelectorAll('#compare-charts [role=img] .curve[d]').length", 2)
+            "document.querySelectorAll('#compare-charts [role=img] .curve[d]').length", 4)
         self.enter("#compare-second", documents.OTHER, "change")
         self.browser.wait_for(
-            "document.querySelectorAll('#compare-charts [role=img] .curve[d]').length", 4)
+            "document.querySelectorAll('#compare-charts [role=img] .curve[d]').length", 8)
+        self.browser.wait_for("document.querySelectorAll("
+                              "'#compare-charts .legend li').length", 8)
+        self.assertEqual(self.texts("#compare-charts .legend li"), [
+            f"{documents.RUN}0.6667", f"{documents.OTHER}1.0000",
+            f"{documents.RUN} (accuracy)0.7800",
+            f"{documents.OTHER} (f1_macro)0.2500",
+            f"{documents.RUN}0.00333", f"{documents.OTHER}0.005",
+            f"{documents.RUN}12.5", f"{documents.OTHER}12.5"])
         facts = {name: values for name, *values
                  in self.rows("#compare-facts tbody tr")}
         self.assertEqual(facts["state"], ["finished", "cancelled"])
@@ -129,7 +137,8 @@ class Conversations:
         self.assertEqual(self.texts("#run-shown option"), [run, beside])
         self.assertIn(run, self.texts("#progress-figures dd"))
         # Each has its own curves; so have their stages.
-        stages = ("[...document.querySelectorAll('#charts .chart')].at(-2)"
+        stages = ("[...document.querySelectorAll('#charts .chart')]"
+                  ".find((chart) => chart.textContent.includes('stages are busy'))"
                   ".querySelectorAll('.legend li').length")
         self.browser.wait_for(stages, 4)
         self.enter("#run-shown", beside, "change")

@@ -18,7 +18,8 @@ UNEVEN = """(() => {
 
 
 class WhatIsDrawn:
-    """Tests of who has a `browser`, `show`, `texts` and `run_module`."""
+    """Tests of who has a `browser`, `show`, `enter`, `rows`, `texts` and
+    `run_module`."""
 
     def named(self):
         return self.browser.evaluate(
@@ -78,6 +79,66 @@ class WhatIsDrawn:
                 self.assertEqual([one for one in self.texts(".node .title")
                                   if "\u2026" in one], [])
                 self.close()
+
+    def test_a_list_says_a_thing_as_often_as_it_is_told(self):
+        """And keeps who stays in it, whatever else goes or comes."""
+        said = self.run_module("""
+            const {el, keyed} = await import('/page/elements/dom.js');
+            const list = el('ul', {}, 'no element', el('li', {}, 'of nobody'),
+              el('li', {}, 'of nobody'));
+            const show = (...items) => {
+              const before = [...list.children];
+              keyed(list, items, (item) => item, (item) => el('li', {}, item));
+              return [...list.children].map((one) =>
+                one.textContent + before.indexOf(one));
+            };
+            return [show('a', 'b', 'a'), show('a', 'b', 'a'),
+              show('a', 'a', 'a', 'b'), show('b', 'a'), show()];""")
+        self.assertEqual(said, [
+            ["a-1", "b-1", "a-1"], ["a0", "b1", "a2"],
+            ["a0", "a2", "a-1", "b1"], ["b3", "a0"], []])
+
+    def test_what_daemons_take_of_their_machines(self):
+        scene = documents.training()
+        # As of a daemon that could not read it.
+        scene["runs"][documents.RUN]["daemons"][2].update(
+            threads=0, descriptors=0, most_descriptors=0)
+        self.show(scene)
+        self.browser.wait_for("document.querySelectorAll('.lane').length", 3)
+        titles = self.texts("#daemon-table thead th")
+        self.assertEqual(
+            [[row[titles.index(name)]
+              for name in ("disk reads", "disk writes", "receives", "sends")]
+             for row in self.rows("#daemon-table tbody tr")],
+            3 * [["2.0 MB/s", "40 kB/s", "9.7 MB/s", "3.1 MB/s"]])
+        counted = "1.3 GB \u00b7 41 threads \u00b7 88 of 1.0M descriptors \u00b7 in"
+        self.assertEqual([counted in said for said in self.texts(".told")],
+                         [True, True, False])
+        self.assertNotIn("threads", self.texts(".told")[2])
+
+    def test_each_curve_says_what_it_is_of(self):
+        self.show(documents.beside())
+        self.enter("#run-shown", documents.BESIDE, "change")
+        legend = ("((title) => [...document.querySelectorAll('#charts .chart')]"
+                  ".filter((chart) => chart.querySelector('h3').textContent === title)"
+                  ".flatMap((chart) => [...chart.querySelectorAll('.legend li')])"
+                  ".map((one) => one.textContent).join('; '))")
+        for title, says in (
+                ("Where the time of trainers goes",
+                 "busy31 %; starved: waits for input62 %; "
+                 "waits for other ranks7 %"),
+                ("Share of time that stages wait for answers", "trainer7 %"),
+                ("Sent to other daemons", "a3.0 MB/s; b3.0 MB/s; c3.0 MB/s"),
+                ("Learning rate", f"{documents.RUN}0.003; "
+                                  f"{documents.BESIDE}0.003")):
+            with self.subTest(title):
+                self.browser.wait_for(f"{legend}({title!r})", says)
+        labels = self.browser.evaluate(
+            LABELS.replace("SELECTOR", "#charts [role=img]"))
+        columns = self.texts("#figures-rows thead th")[1:]
+        self.assertEqual(len(labels), len(columns))
+        for said, column in zip(labels, columns):
+            self.assertRegex(said, f"^{column} from .*: from .* to ")
 
     def test_times_of_an_axis_differ(self):
         said = self.run_module("""

@@ -1,5 +1,7 @@
-"""What the store of the web page keeps of documents, in a browser, without the
-network."""
+"""What the store of the web page keeps of documents, in a browser, most of it
+without the network."""
+
+import documents
 
 # Tells a store rows of these times, and returns the times that it has of the
 # daemon a.
@@ -19,7 +21,8 @@ TOLD = """
 
 class WhatIsKept:
     """Tests of who has `run_module(body)`: it returns what an asynchronous
-    function in the browser returns that may import the page's parts."""
+    function in the browser returns that may import the page's parts. One of them
+    is of who has a `browser`, a `coordinator`, `show` and `listen`, too."""
 
     def test_an_hour_and_more_takes_no_more_memory(self):
         """Series and events of three hours, without the network."""
@@ -63,6 +66,38 @@ class WhatIsKept:
               texts(10, [told(8, 'b'), told(9, 'c')]),
               texts(8, [told(7, 'x')])];""")
         self.assertEqual(kept, [["a", "b"], ["a", "b", "c"], ["x"]])
+
+    def test_another_cluster_that_has_seen_more(self):
+        """More events, that is, in less time: all of them are asked for."""
+        kept = self.run_module(TOLD + """
+            tell([100]);
+            store.takeEvents({next: 9, events: [
+              {seq: 8, time: 8, kind: 'warning', who: '', run: '', text: 'a'}]});
+            store.takeHistory({now: 200, next: 7, daemons: {}, runs: {}});
+            const before = [store.eventsNext, store.events.length];
+            store.takeHistory({now: 201, next: 3, daemons: {}, runs: {}});
+            return [before, [store.eventsNext, store.events.length]];""")
+        self.assertEqual(kept, [[9, 1], [None, 0]])
+
+    def test_another_cluster_is_shown(self):
+        """Whose events have the numbers of those that were shown before."""
+        scene = documents.idle()
+        scene["events"] = documents.Events()
+        for who in "ab":
+            scene["events"].add(5, "joined", f"daemon {who} has joined", who=who)
+        self.show(scene)
+        marks = ("[...document.querySelectorAll('.brush title')]"
+                 ".map((one) => one.textContent).join('; ')")
+        listed = ("[...document.querySelectorAll('#event-list .text')]"
+                  ".map((one) => one.textContent).join('; ')")
+        self.browser.wait_for(listed, "daemon b has joined; daemon a has joined")
+        self.browser.wait_for(marks, "daemon a has joined; daemon b has joined")
+        self.listen()
+        scene["events"] = documents.Events().add(
+            2, "joined", "daemon z has joined", who="z")
+        self.coordinator.tick(since=0)
+        self.browser.wait_for(listed, "daemon z has joined")
+        self.browser.wait_for(marks, "daemon z has joined")
 
     def test_more_daemons_than_are_kept(self):
         """Some are kept for as long as they are there, rather than none."""

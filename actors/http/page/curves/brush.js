@@ -1,6 +1,7 @@
 // The axis of time: the whole of the last hour with its events, and the part of
 // it that the curves show, between two handles.
 
+import { eventKey } from "../data/store.js";
 import { attribute, el, keyed, svg } from "../elements/dom.js";
 import { timeOfDay } from "../elements/format.js";
 import { eventKind, shape } from "../elements/marks.js";
@@ -73,7 +74,7 @@ export class Brush {
     keyed(this.layers.curve, curves, ({ key }) => key, () => svg("path", { class: "curve" }),
       (line, curve) => attribute(line, "d", path(curve, begin, now, x, y) || null));
     const seen = events.filter(({ time }) => time >= begin && time <= now);
-    keyed(this.layers.marks, seen, ({ seq }) => seq, (event) => {
+    keyed(this.layers.marks, seen, eventKey, (event) => {
       const { tone, shape: form } = eventKind(event);
       return svg("g", { class: `tone-${tone}` }, svg("title", {}, event.text), shape(form));
     }, (made, { time }) => attribute(made, "transform",

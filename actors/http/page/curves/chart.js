@@ -10,12 +10,13 @@ const RIGHT = 8;
 const TOP = 8;
 const BOTTOM = 22;
 
-/** Along what curves go: where it is written below them, what is written there, and
- * how a place is called. */
+/** Along what curves go: where it is written below them, what is written there, how a
+ * place is called, and where those find the figures who do not see the curves. */
 const TIME = {
   steps: timeSteps,
   text: timeFormat,
   at: timeOfDay,
+  figures: "The table below has the figures.",
 };
 
 /** Lets the pointer choose a time, or by dragging a part of the view's window.
@@ -55,14 +56,14 @@ export class Chart {
     this.spec = spec;
     this.along = spec.along ?? TIME;
     this.view = view;
-    this.area = svg("svg", { role: "img" });
+    this.area = svg("svg", { role: "img", "aria-label": spec.title }); // Until it is drawn.
     this.layers = { grid: svg("g"), marks: svg("g"), curves: svg("g"),
       cross: svg("path", { class: "cross" }), picked: svg("rect", { class: "picked", y: TOP }) };
     this.area.append(...Object.values(this.layers));
     attribute(this.layers.picked, "height", HEIGHT - TOP - BOTTOM);
     this.when = el("span", { class: "hint" });
     this.legend = el("ul", { class: "legend" });
-    this.empty = el("p", { class: "empty" }, "Nothing has been told in this time.");
+    this.empty = el("p", { class: "empty", hidden: "" }, "Nothing has been told in this time.");
     this.element = el("div", { class: "chart" },
       el("h3", {}, spec.title, this.when), this.area, this.empty, this.legend);
     brushable(this.area, view, (x) => this.timeAt(x), (range) => this.showPicked(range));
@@ -96,17 +97,26 @@ export class Chart {
       - ((value - ticks[0]) / (ticks.at(-1) - ticks[0])) * (bottom - TOP);
     attribute(this.area, "viewBox", `0 0 ${Math.round(this.width)} ${HEIGHT}`);
     this.showGrid(ticks, this.along.steps(from, to, Math.max(2, this.width / 110)), x, y);
-    this.layers.marks.replaceChildren(...events
-      .filter(({ time }) => time >= from && time <= to)
-      .map(({ time, tone }) => svg("path", { class: `event-line tone-${tone}`,
-        d: `M${x(time).toFixed(1)} ${bottom}v-${tone === "bad" || tone === "warn"
-          ? bottom - TOP : 8}` })));
+    this.showMarks(events.filter(({ time }) => time >= from && time <= to), x);
     keyed(this.layers.curves, curves, ({ key }) => key, () => svg("path"), (line, curve) => {
       attribute(line, "class", `curve series-${curve.style}`);
       attribute(line, "d", path(curve, from, to, x, y) || null);
     });
     this.empty.hidden = found !== null;
     this.showLegend(curves, found, x);
+  }
+
+  /** All lines of a colour are one element: there may be hundreds in each chart. */
+  showMarks(events, x) {
+    const bottom = HEIGHT - BOTTOM;
+    const lines = new Map();
+    for (const { time, tone } of events) {
+      const high = tone === "bad" || tone === "warn" ? bottom - TOP : 8;
+      lines.set(tone, `${lines.get(tone) ?? ""}M${x(time).toFixed(1)} ${bottom}v-${high}`);
+    }
+    keyed(this.layers.marks, [...lines], ([tone]) => tone,
+      ([tone]) => svg("path", { class: `event-line tone-${tone}` }),
+      (made, [, line]) => attribute(made, "d", line));
   }
 
   showGrid(ticks, times, x, y) {
@@ -143,7 +153,7 @@ export class Chart {
     });
     attribute(this.area, "aria-label", found
       ? `${this.spec.title} from ${this.along.at(from)} to ${this.along.at(to)}: from `
-        + `${format(found.low)} to ${format(found.high)}. The table below has the figures.`
+        + `${format(found.low)} to ${format(found.high)}. ${this.along.figures}`
       : `${this.spec.title}: nothing has been told in this time.`);
   }
 }

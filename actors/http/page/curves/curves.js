@@ -3,13 +3,18 @@
 import { Brush } from "./brush.js";
 import { Chart } from "./chart.js";
 import { byId, el, keyed, saveAs, sight, text } from "../elements/dom.js";
-import { bytes, bytesPerSecond, decimal, number, percent, timeOfDay } from "../elements/format.js";
+import { bytes, bytesPerSecond, decimal, number, percent, threePlaces, timeOfDay }
+  from "../elements/format.js";
 import { eventKind } from "../elements/marks.js";
 import { View } from "./view.js";
 
 const MOST_CURVES = 6; // As there are styles of lines.
 const TABLE_ROWS = 12;
 const MOST_MARKS = 300; // Events on the axis of time.
+const STAGES = ["sampler", "fetcher", "batcher", "trainer", "sampling service",
+  "feature service"]; // Those that have curves.
+const TRAINER_SHARES = [["busy", "busy"], ["starved", "starved: waits for input"],
+  ["waiting", "waits for other ranks"]];
 
 /** Curves of a figure for the names of a map that have a sample in a window, and
  * have ever told a figure: the first ones if there are many. */
@@ -27,22 +32,42 @@ function runCurves(store, name, from) {
     .slice(-MOST_CURVES)), name, from);
 }
 
+/** A share of the time of each stage, over all daemons. */
+function stageCurves(store, share, from) {
+  return curvesOf(new Map(STAGES.flatMap((kind) =>
+    (store.stages.has(kind) ? [[kind, store.stages.get(kind)]] : []))), share, from);
+}
+
+/** What trainers do, over all daemons: all the shares of one stage. */
+function trainerCurves(store, from) {
+  const series = store.stages.get("trainer");
+  return series?.told && series.last >= from
+    ? TRAINER_SHARES.map(([name, label], i) => ({ key: name, series, name, label, style: i + 1 }))
+    : [];
+}
+
 function specs(store) {
   return [
     { title: "Loss of training epochs", format: decimal, axis: number,
       curves: (from) => runCurves(store, "loss", from) },
+    { title: "Learning rate", format: threePlaces, zero: true,
+      curves: (from) => runCurves(store, "learning_rate", from) },
     { title: "Seeds in a second", format: number, zero: true,
       curves: (from) => runCurves(store, "seeds_per_second", from) },
+    { title: "Where the time of trainers goes", format: percent, zero: true, least: 1,
+      curves: (from) => trainerCurves(store, from) },
+    { title: "Share of time that stages are busy", format: percent, zero: true, least: 1,
+      curves: (from) => stageCurves(store, "busy", from) },
+    { title: "Share of time that stages wait for answers", format: percent, zero: true, least: 1,
+      curves: (from) => stageCurves(store, "waiting", from) },
     { title: "Processors in use", format: number, zero: true, least: 1,
       curves: (from) => curvesOf(store.daemons, "cores", from) },
     { title: "Memory", format: bytes, zero: true,
       curves: (from) => curvesOf(store.daemons, "memory_bytes", from) },
-    { title: "Share of time that stages are busy", format: percent, zero: true, least: 1,
-      curves: (from) => curvesOf(new Map(["sampler", "fetcher", "batcher", "trainer",
-        "sampling service", "feature service"].flatMap((kind) =>
-        (store.stages.has(kind) ? [[kind, store.stages.get(kind)]] : []))), "busy", from) },
     { title: "Received from other daemons", format: bytesPerSecond, zero: true,
       curves: (from) => curvesOf(store.daemons, "received_per_second", from) },
+    { title: "Sent to other daemons", format: bytesPerSecond, zero: true,
+      curves: (from) => curvesOf(store.daemons, "sent_per_second", from) },
   ];
 }
 
@@ -79,7 +104,8 @@ export class Curves {
     this.rows = this.makeTable();
     new ResizeObserver(() => this.schedule()).observe(byId("curves"));
     this.sight = sight(() => this.schedule());
-    this.sight.watch(byId("curves"));
+    for (const element of [byId("curves"), ...this.charts.map((chart) => chart.element)])
+      this.sight.watch(element);
   }
 
   /** Once before the browser draws next, whatever happens till then. */
@@ -109,7 +135,7 @@ export class Curves {
     byId("curves-none").hidden = told;
     const events = store.events.slice(-MOST_MARKS)
       .map((event) => ({ ...event, tone: eventKind(event).tone }));
-    for (const chart of this.charts) chart.show(events);
+    for (const chart of this.charts) if (this.sight.sees(chart.element)) chart.show(events);
     this.brush.show(events, runCurves(store, "seeds_per_second", view.begin));
     for (const button of this.buttons) {
       const span = Number(button.getAttribute("data-span"));

@@ -8,10 +8,18 @@ const MOST_RUNS = 32;
 const MOST_STAGES = 32;
 const MOST_STAGED = 8; // Runs whose stages are kept.
 const MOST_EVENTS = 2000;
+const WITHIN_RUNS = ["checkpoint", "limit", "trouble"]; // Events that no record tells of.
 
-export const DAEMON_FIGURES = ["cores", "memory_bytes", "received_per_second"];
-export const RUN_FIGURES = ["loss", "seeds_per_second", "epoch", "step"];
+export const DAEMON_FIGURES = ["cores", "memory_bytes", "received_per_second",
+  "sent_per_second"];
+export const RUN_FIGURES = ["loss", "learning_rate", "seeds_per_second", "epoch", "step"];
 export const STAGE_FIGURES = ["busy", "starved", "stalled", "waiting"];
+
+/** By what the page knows an event again. The number alone does not tell: another
+ * cluster at the same address counts from its own begin. */
+export function eventKey({ seq, time }) {
+  return `${seq} ${time}`;
+}
 
 /** Adds the rows of a name to its series in a map that has `most` at most: of
  * those of which nothing is told now, the one that has been silent for longest
@@ -85,6 +93,7 @@ export class Store {
 
   takeHistory(history) {
     if (!history) return;
+    if (history.next < this.historyNext) this.meetAnother();
     this.historyNext = history.next;
     if (typeof history.now === "number") this.now = history.now;
     const { daemons = {}, runs = {} } = history;
@@ -121,18 +130,23 @@ export class Store {
       addTold(this.stagesOf.get(id), kind, stages, STAGE_FIGURES, MOST_STAGES);
   }
 
+  /** Numbers grow, as long as a cluster is the same: this is another one, which has
+   * all its events still to tell. */
+  meetAnother() {
+    this.events = [];
+    this.eventsNext = null;
+    this.recordsAreOld = true;
+  }
+
   takeEvents(events) {
     if (!events) return;
-    if (events.next < this.eventsNext) { // Numbers grow: this is another cluster.
-      this.events = [];
-      this.recordsAreOld = true;
-    }
+    if (events.next < this.eventsNext) this.meetAnother();
     this.eventsNext = events.next;
     for (const event of events.events ?? []) {
       const last = this.events.at(-1);
       if (last && event.seq <= last.seq) continue; // It has come before.
       this.events.push(event);
-      if (event.run && event.kind !== "checkpoint") this.recordsAreOld = true;
+      if (event.run && !WITHIN_RUNS.includes(event.kind)) this.recordsAreOld = true;
     }
     this.events.splice(0, this.events.length - MOST_EVENTS);
   }

@@ -61,16 +61,20 @@ export function sight(onCome) {
 }
 
 /** Makes the children of an element those of a list, in its order. Who stays
- * is kept, with the focus: children are known by their keys.
+ * is kept, with the focus: children are known by their keys. Several may have the
+ * same one, as lines do that say the same: each is kept for one item.
  * @param make (item) => element  @param update (element, item) */
 export function keyed(parent, items, keyOf, make, update = () => {}) {
-  const known = new Map();
-  for (const child of parent.children) known.set(child.graphmillKey, child);
+  const known = new Map(); // Of each key, the children that no item has yet.
+  for (const child of parent.children) {
+    const alike = known.get(child.graphmillKey);
+    if (alike) alike.push(child);
+    else known.set(child.graphmillKey, [child]);
+  }
   let place = parent.firstElementChild;
   for (const item of items) {
     const key = keyOf(item);
-    let child = known.get(key);
-    known.delete(key);
+    let child = known.get(key)?.shift();
     if (!child) {
       child = make(item);
       child.graphmillKey = key;
@@ -79,5 +83,5 @@ export function keyed(parent, items, keyOf, make, update = () => {}) {
     else parent.insertBefore(child, place);
     update(child, item);
   }
-  for (const child of known.values()) child.remove();
+  for (const alike of known.values()) for (const child of alike) child.remove();
 }

@@ -22,6 +22,12 @@ export function exact(value) {
   return known(value) ? grouped.format(value) : DASH;
 }
 
+/** An epoch or a step, which documents count from 0, as logs and traces name it:
+ * from 1. */
+export function fromOne(index) {
+  return known(index) ? exact(index + 1) : DASH;
+}
+
 /** A loss or an accuracy. */
 export function decimal(value) {
   return known(value) ? value.toFixed(4) : DASH;

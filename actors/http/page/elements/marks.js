@@ -75,6 +75,8 @@ const EVENTS = {
   ended: { tone: "calm", shape: "square" },
   recovered: { tone: "good", shape: "again" },
   checkpoint: { tone: "calm", shape: "diamond" },
+  limit: { tone: "calm", shape: "down" },
+  trouble: { tone: "warn", shape: "again" },
   warning: { tone: "warn", shape: "alarm" },
 };
 

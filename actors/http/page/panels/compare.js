@@ -3,7 +3,8 @@
 
 import { Chart } from "../curves/chart.js";
 import { byId, el, keyed, saveAs, sight, text } from "../elements/dom.js";
-import { decimal, exact, fullTime, seconds } from "../elements/format.js";
+import { decimal, exact, fullTime, number, seconds, threePlaces }
+  from "../elements/format.js";
 import { csvOf, definitionOf, differences, fieldsOf, metricsOf, rowsOf } from "../data/runfiles.js";
 import { Series } from "../data/series.js";
 
@@ -19,6 +20,7 @@ const EPOCHS = {
   },
   text: () => exact,
   at: (epoch) => `epoch ${Math.round(epoch)}`,
+  figures: "The files below have the figures.",
 };
 
 /** Which epochs the curves show: all, until some are picked. */
@@ -51,10 +53,31 @@ class EpochView {
   }
 }
 
-function curveOf(rows, phase, name) {
-  const out = new Series([name], UNBROKEN);
+/** By which of its figures a line of a validation tells how good the epoch is. */
+function measureOf({ metric }) {
+  return typeof metric === "string" ? metric : "accuracy";
+}
+
+/** The charts: of which lines, which figure of each, and what is said of a run's curve
+ * beside its name. */
+const SPECS = [
+  { title: "Loss by epoch", phase: "train", format: decimal, figure: (row) => row.loss },
+  { title: "Measure of validations by epoch", phase: "validation", format: decimal,
+    figure: (row) => row[measureOf(row)],
+    more: (rows) => {
+      const last = rows.findLast(({ phase }) => phase === "validation");
+      return last ? ` (${measureOf(last)})` : "";
+    } },
+  { title: "Learning rate by epoch", phase: "train", format: threePlaces, zero: true,
+    figure: (row) => row.learning_rate },
+  { title: "Seconds of each training epoch", phase: "train", format: number, zero: true,
+    figure: (row) => row.seconds },
+];
+
+function curveOf(rows, { phase, figure }) {
+  const out = new Series(["figure"], UNBROKEN);
   for (const row of rows)
-    if (row.phase === phase && typeof row.epoch === "number") out.add(row.epoch, [row[name]]);
+    if (row.phase === phase && typeof row.epoch === "number") out.add(row.epoch, [figure(row)]);
   return out;
 }
 
@@ -78,17 +101,16 @@ export class Compare {
     this.store = store;
     this.known = new Map(); // What was read of the chosen runs, by id.
     this.view = new EpochView(() => this.draw());
-    this.charts = [["Loss by epoch", "loss", "train"],
-      ["Accuracy on validation nodes by epoch", "accuracy", "validation"]].map(
-      ([title, name, phase]) => new Chart({ title, format: decimal, along: EPOCHS,
-        curves: () => this.curves(name, phase) }, this.view));
+    this.charts = SPECS.map((spec) => new Chart({ ...spec, along: EPOCHS,
+      curves: () => this.curves(spec) }, this.view));
     byId("compare-charts").append(...this.charts.map(({ element }) => element));
     this.selects = ["compare-first", "compare-second"].map(byId);
     for (const select of this.selects)
       select.addEventListener("change", () => this.show());
     new ResizeObserver(() => this.draw()).observe(byId("compare-charts"));
     this.sight = sight(() => this.show());
-    this.sight.watch(byId("compare"));
+    for (const element of [byId("compare"), ...this.charts.map((chart) => chart.element)])
+      this.sight.watch(element);
   }
 
   /** Ids of the chosen runs, each once. */
@@ -136,9 +158,9 @@ export class Compare {
       ...this.known.get(id) })).filter(({ record, rows }) => record && rows);
   }
 
-  curves(name, phase) {
-    return this.read.map(({ id, rows }, i) => ({ key: id, label: id, style: i + 1, name,
-      series: curveOf(rows, phase, name) }));
+  curves(spec) {
+    return this.read.map(({ id, rows }, i) => ({ key: id, style: i + 1, name: "figure",
+      label: id + (spec.more?.(rows) ?? ""), series: curveOf(rows, spec) }));
   }
 
   draw() {
@@ -154,7 +176,7 @@ export class Compare {
     this.drawFacts(read);
     this.drawFiles(read);
     this.drawDefinitions(read);
-    for (const chart of this.charts) chart.show([]);
+    for (const chart of this.charts) if (this.sight.sees(chart.element)) chart.show([]);
   }
 
   drawFacts(read) {

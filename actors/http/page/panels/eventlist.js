@@ -1,5 +1,6 @@
 // What has happened, as a list, the latest first.
 
+import { eventKey } from "../data/store.js";
 import { byId, el, keyed, text } from "../elements/dom.js";
 import { machineTime, timeOfDay } from "../elements/format.js";
 import { eventKind, mark } from "../elements/marks.js";
@@ -34,6 +35,6 @@ export class EventList {
     text(none, wanted ? "Nothing fits." : "Nothing has happened yet.");
     const list = byId("event-list");
     list.hidden = found.length === 0;
-    keyed(list, found, ({ seq }) => seq, makeItem);
+    keyed(list, found, eventKey, makeItem);
   }
 }

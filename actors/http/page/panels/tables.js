@@ -2,8 +2,8 @@
 // stays a row for screen readers, hence the roles.
 
 import { byId, el, keyed, text } from "../elements/dom.js";
-import { bytes, bytesPerSecond, decimal, exact, fullTime, milliseconds, number, ranges, seconds }
-  from "../elements/format.js";
+import { bytes, bytesPerSecond, decimal, exact, fromOne, fullTime, milliseconds, number, ranges,
+  seconds } from "../elements/format.js";
 import { word } from "../elements/marks.js";
 
 /** Buttons of a row: [{label, about, start}]. */
@@ -88,6 +88,10 @@ export class DaemonTable {
       { name: "slots", kind: "number", of: ({ slots }) => exact(slots) },
       { name: "processors", kind: "number", of: figure(({ cores }) => number(cores)) },
       { name: "memory", kind: "number", of: figure((one) => bytes(one.memory_bytes)) },
+      { name: "disk reads", kind: "number",
+        of: figure((one) => bytesPerSecond(one.disk_read_per_second)) },
+      { name: "disk writes", kind: "number",
+        of: figure((one) => bytesPerSecond(one.disk_written_per_second)) },
       { name: "receives", kind: "number",
         of: figure((one) => bytesPerSecond(one.received_per_second)) },
       { name: "sends", kind: "number", of: figure((one) => bytesPerSecond(one.sent_per_second)) },
@@ -108,7 +112,8 @@ export class DaemonTable {
 
 function howFar({ progress }) {
   if (!progress) return "";
-  return (progress.work || `${progress.phase}, epoch ${progress.epoch + 1} of ${progress.epochs}`)
+  const { phase, epoch, epochs, work } = progress;
+  return (work || `${phase}, epoch ${fromOne(epoch)} of ${exact(epochs)}`)
     + `, step ${exact(progress.step)} of ${exact(progress.steps)}`;
 }
 

@@ -1,18 +1,20 @@
 // All figures of the actors of one kind at one daemon.
 
 import { byId, el, keyed, text } from "../elements/dom.js";
-import { bytes, bytesPerSecond, exact, milliseconds, number, percent, seconds }
+import { bytes, bytesPerSecond, exact, fromOne, milliseconds, number, percent, seconds }
   from "../elements/format.js";
 import { label } from "./groups.js";
 import { stateOf } from "../elements/marks.js";
 
 function batchText(batch) {
-  return batch ? `${batch.phase}, epoch ${batch.epoch + 1}, step ${batch.step}, rank ${batch.rank}`
-    : "none yet";
+  return batch ? `${batch.phase}, epoch ${fromOne(batch.epoch)}, step ${fromOne(batch.step)}, `
+    + `rank ${batch.rank}` : "none yet";
 }
 
 /** Names and values; what says nothing of this actor is left out. */
 function figuresOf(actor) {
+  // Trainers and those who say who does what make none.
+  const withBytes = (format, field) => (actor.bytes > 0 ? `, ${format(actor[field])}` : "");
   return [
     ["state", `${actor.state} (${stateOf(actor.state).says}) for ${seconds(actor.in_state)}`],
     actor.why && ["why", actor.why],
@@ -29,8 +31,8 @@ function figuresOf(actor) {
       + `${exact(actor.peak_batches)})`],
     actor.most_bytes > 0 && ["memory of batches",
       `${bytes(actor.credit_bytes)} of ${bytes(actor.most_bytes)}`],
-    ["rate", `${number(actor.items_per_second)}/s, ${bytesPerSecond(actor.bytes_per_second)}`],
-    ["so far", `${exact(actor.items)} items, ${bytes(actor.bytes)}`],
+    ["rate", `${number(actor.items_per_second)}/s${withBytes(bytesPerSecond, "bytes_per_second")}`],
+    ["so far", `${exact(actor.items)} items${withBytes(bytes, "bytes")}`],
     actor.answers > 0 && ["answers take", `${milliseconds(actor.mean_latency)} on average; half `
       + `${milliseconds(actor.median_latency)}, 90 % ${milliseconds(actor.p90_latency)}, 99 % `
       + `${milliseconds(actor.p99_latency)} at the most`],

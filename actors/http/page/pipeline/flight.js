@@ -2,7 +2,7 @@
 // pipeline.
 
 import { attribute, el, keyed, svg, text } from "../elements/dom.js";
-import { exact, ranges } from "../elements/format.js";
+import { fromOne, ranges } from "../elements/format.js";
 
 // The way of a batch; the second of two kinds stands for the first one.
 const WAY = [["dispatcher"], ["sampler", "sampler proxy"], ["fetcher"], ["batcher"], ["trainer"]];
@@ -14,7 +14,8 @@ const PITCH = 9; // Pixels.
  * tells the latest batch that it has taken up. So a stage has the steps between its own
  * latest and that of the next stage: they are at it, or wait to be handed on.
  * @param groups Of the daemon, by kind.
- * @return {phase, epoch, ranks, stages: [{kind, first, count}]}; null: none has begun. */
+ * @return {phase, epoch, ranks, stages: [{kind, first, count}]}, epoch and steps from 0;
+ * null: none has begun. */
 export function flightOf(groups) {
   const actorsOf = (kinds) => kinds.flatMap((kind) => groups.get(kind)?.actors ?? []);
   const newest = actorsOf(["dispatcher"]).find(({ batch }) => batch)?.batch;
@@ -42,8 +43,8 @@ export function flightOf(groups) {
 
 function stepsOf({ first, count }) {
   if (count === 0) return "none";
-  return count === 1 ? `step ${exact(first)}`
-    : `steps ${exact(first)}\u2013${exact(first + count - 1)}`;
+  return count === 1 ? `step ${fromOne(first)}`
+    : `steps ${fromOne(first)}\u2013${fromOne(first + count - 1)}`;
 }
 
 /** A square for each step, and half of one for those that there is no room for. */
@@ -81,7 +82,7 @@ export class Flight {
     this.line.hidden = flight === null;
     if (flight === null) return;
     const { phase, epoch, ranks, stages } = flight;
-    text(this.title, `Batches in flight: ${phase}, epoch ${exact(epoch + 1)}`
+    text(this.title, `Batches in flight: ${phase}, epoch ${fromOne(epoch)}`
       + (ranks.length > 0 ? `, rank${ranks.length === 1 ? "" : "s"} ${ranges(ranks)}` : ""));
     keyed(this.stages, stages, ({ kind }) => kind, makeStage, showStage);
   }

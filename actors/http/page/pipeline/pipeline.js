@@ -1,7 +1,7 @@
 // The pipeline of the run that is on, drawn for each of its daemons.
 
 import { attribute, byId, el, keyed, sight, svg, text } from "../elements/dom.js";
-import { bytes, count, number, percent, seconds } from "../elements/format.js";
+import { bytes, count, exact, number, percent, seconds } from "../elements/format.js";
 import { Flight } from "./flight.js";
 import { groupsOf, isNamed, SHARES, toneOf } from "./groups.js";
 import { KINDS, NARROW, place } from "./layout.js";
@@ -233,11 +233,15 @@ class Graph {
   }
 }
 
+/** What could not be counted is 0. */
 function told(daemon, groups) {
   const credit = groups.get("dispatcher")?.credit;
   const late = daemon.age > 3 ? `last heard ${seconds(daemon.age)} ago` : "";
   return [
     `${number(daemon.cores)} processors`, bytes(daemon.memory_bytes),
+    daemon.threads > 0 ? count(daemon.threads, "thread") : "",
+    daemon.most_descriptors > 0 ? `${exact(daemon.descriptors)} of `
+      + `${number(daemon.most_descriptors)} descriptors` : "",
     credit ? `in flight: ${credit.credit_batches} of ${credit.most_batches} batches, `
       + `${bytes(credit.credit_bytes)} of ${bytes(credit.most_bytes)}` : "",
     daemon.cache_bytes > 0 ? `rows of other daemons: ${bytes(daemon.cache_bytes)}` : "",
