@@ -194,6 +194,7 @@ struct status_options {
   std::string run;
   bool watch = false;
   bool actors = false;
+  std::string daemon;
 };
 
 /// Of a run that is not on: what has become of it.
@@ -221,6 +222,7 @@ int print_record(const run_record& run, bool json, bool again) {
 struct run_view {
   bool json = false;
   bool actors = false; ///< Each of them, rather than a screen.
+  std::string daemon;  ///< Its actors alone; empty: all.
 };
 
 /// @param standing What the run's record says.
@@ -244,7 +246,13 @@ result<shown> show_run(cluster_client& client, const std::string& id,
     GRAPHMILL_TRY(const auto run, client.run(id));
     if (run.state != run_state::running)
       return shown{print_record(run, view.json, again), is_over(run.state)};
-    const auto now = client.health({run.id, {}});
+    const auto now = client.health({run.id, view.daemon});
+    if (now && !view.daemon.empty() && now.value().daemons.empty())
+      return fail(
+        ec::unavailable, // It has yet to, in the next attempt.
+        "daemon \"{}\" has told nothing of run {}: `graphmill status` "
+        "shows the daemons, and the run's definition which it uses",
+        view.daemon, run.id);
     if (now)
       return shown{print_health(now.value(), run.message, view, again)};
     if (now.error().code != ec::not_found || signals.count() != 0)
@@ -256,11 +264,12 @@ result<shown> show_run(cluster_client& client, const std::string& id,
 } // namespace
 
 result<int> show_run_status(const cluster_options& cluster,
-                            const std::string& id, bool watch, bool actors) {
+                            const std::string& id, bool watch, bool actors,
+                            const std::string& daemon) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(cluster, "status", &signals));
   return show_repeatedly(watch, signals, [&](bool again) {
-    return show_run(client, id, {cluster.json, actors}, again, signals);
+    return show_run(client, id, {cluster.json, actors, daemon}, again, signals);
   });
 }
 
@@ -277,6 +286,11 @@ void add_status_command(command_line& cli) {
     ->add_flag("--actors", options->actors,
                "Of a run: show each actor of each daemon, rather than a screen")
     ->needs(run);
+  command
+    ->add_option("--daemon", options->daemon,
+                 "Of a run: show this daemon's actors alone, also of one that "
+                 "is left out where there are very many")
+    ->needs(run);
   add_cluster_options(*command, options->cluster);
   command->footer(
     "Exit code: 0 if all is well. 3 if a daemon of the cluster is lost, "
@@ -289,7 +303,7 @@ void add_status_command(command_line& cli) {
       return options->run.empty()
                ? cluster_status(options->cluster, options->watch)
                : show_run_status(options->cluster, options->run, options->watch,
-                                 options->actors);
+                                 options->actors, options->daemon);
     };
   });
 }

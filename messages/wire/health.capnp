@@ -221,7 +221,8 @@ struct RunProgress {
   # Of the last training epoch that is over; NaN: none yet.
   learningRate @6 :Float64;
   seedsPerSecond @7 :Float64;
-  # Of training: in the epoch that is on, or was last; 0: not known yet.
+  # Of training: in the last 10 to 20 s of the epoch that is on, or was last; 0:
+  # not known yet.
   secondsLeft @8 :Float64;
   # Until all epochs, or all of `train.max_steps`, are trained at this pace; -1:
   # not known yet.

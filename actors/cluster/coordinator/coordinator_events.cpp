@@ -70,7 +70,7 @@ void coordinator::distrust(const active_run& run,
       "in run {} it sent daemon \"{}\" what the dataset does not have: look at "
       "its files and at who can change its program, and start it again",
       run.id, by);
-    config_.log->warn("daemon {} is not used any more: {}", name, why);
+    log_of(run.id)->warn("daemon {} is not used any more: {}", name, why);
     tell(event_kind::warning, name, why, run.id);
     registry_.distrust(name, std::move(why));
   }

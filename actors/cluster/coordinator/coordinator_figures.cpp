@@ -39,11 +39,17 @@ void coordinator::leave_figures(clock::time_point now) {
   out.disk_free = disk_->free;
   out.disk_size = disk_->size;
   out.several = config_.runs_at_once > 1;
-  for (const auto& run : active_.all())
+  for (const auto& run : active_.all()) {
     out.runs.push_back({run->record.name, run->attempt, run->record.started,
-                        run->health.tell({}, now)});
+                        run->health.tell_all(now)});
+    if (auto limit =
+          run->health.change_of_limit(out.runs.back().health.verdict, now))
+      tell(event_kind::limit, {}, std::move(*limit), run->id);
+  }
   if (config_.feed)
     config_.feed->sample(out);
+  for (auto& run : out.runs)
+    cut_to_answer(run.health);
   config_.figures->leave(std::move(out));
 }
 

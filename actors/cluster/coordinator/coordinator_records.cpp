@@ -244,7 +244,8 @@ result<payload> coordinator::take_health(const incoming_request& request) {
   if (!run || !run->is_member(request.from))
     return fail(ec::not_found, "run {} is not on", report.run);
   report.daemon = request.from.name;
-  run->health.take(std::move(report), now);
+  for (auto& trouble : run->health.take(std::move(report), now))
+    tell(event_kind::trouble, request.from.name, std::move(trouble), run->id);
   return payload{};
 }
 

@@ -4,6 +4,7 @@
 #include "pipelines/health/verdict.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace graphmill {
@@ -31,6 +32,12 @@ std::size_t size_of(const daemon_health& report) {
   for (const auto& sentence : report.long_work)
     out += 16 + sentence.size();
   return out;
+}
+
+bool is_in_trouble(const daemon_health& report) {
+  return std::ranges::any_of(report.actors, &actor_health::in_trouble)
+         || std::ranges::any_of(report.peers, &peer_health::in_trouble)
+         || !report.long_work.empty();
 }
 
 bool is_same(const actor_health& a, const actor_health& b) {
@@ -100,6 +107,7 @@ void health_keeper::led(std::shared_ptr<const progress_gauge> gauge,
                         clock::time_point now) {
   progress_ = std::move(gauge);
   reports_.clear();
+  warnings_ = {};
   led_ = now;
   conductor_.reset();
   conducting_.reset();
@@ -129,7 +137,9 @@ result<void> health_keeper::admit(const std::string& daemon, std::size_t bytes,
   return ok();
 }
 
-void health_keeper::take(daemon_health report, clock::time_point now) {
+std::vector<std::string> health_keeper::take(daemon_health report,
+                                             clock::time_point now) {
+  auto warnings = warnings_.in(report, now);
   if (conductor_ && report.daemon == conducts_at_)
     conducting_ = conductor_->read(now);
   auto& known = reports_[report.daemon];
@@ -140,6 +150,7 @@ void health_keeper::take(daemon_health report, clock::time_point now) {
   ++known.reports;
   known.at = now;
   known.report = std::move(report);
+  return warnings;
 }
 
 run_health health_keeper::whole() const {
@@ -150,8 +161,7 @@ run_health health_keeper::whole() const {
   return out;
 }
 
-run_health health_keeper::tell(const health_request& wanted,
-                               clock::time_point now) const {
+run_health health_keeper::tell_all(clock::time_point now) const {
   run_health out;
   out.run = run_;
   out.attempt = attempt_;
@@ -179,19 +189,34 @@ run_health health_keeper::tell(const health_request& wanted,
     out.progress->seconds_left = run_progress{}.seconds_left;
   }
   out.verdict = verdict_of(out);
-  std::size_t bytes = 0;
-  std::vector<daemon_health> told;
-  for (auto& report : out.daemons) {
-    if (!wanted.daemon.empty() && report.daemon != wanted.daemon)
-      continue;
-    bytes += size_of(report);
-    if (bytes > most_told_bytes)
-      ++out.left_out;
-    else
-      told.push_back(std::move(report));
-  }
-  out.daemons = std::move(told);
   return out;
+}
+
+run_health health_keeper::tell(const health_request& wanted,
+                               clock::time_point now) const {
+  auto out = tell_all(now);
+  if (!wanted.daemon.empty())
+    std::erase_if(out.daemons, [&wanted](const daemon_health& report) {
+      return report.daemon != wanted.daemon;
+    });
+  cut_to_answer(out);
+  return out;
+}
+
+void cut_to_answer(run_health& run) {
+  std::size_t bytes = 0;
+  std::set<std::string> fit;
+  for (const auto troubled : {true, false})
+    for (const auto& report : run.daemons)
+      if (is_in_trouble(report) == troubled
+          && bytes + size_of(report) <= most_told_bytes) {
+        bytes += size_of(report);
+        fit.insert(report.daemon);
+      }
+  run.left_out += static_cast<std::uint32_t>(
+    std::erase_if(run.daemons, [&fit](const daemon_health& report) {
+      return !fit.contains(report.daemon);
+    }));
 }
 
 } // namespace graphmill

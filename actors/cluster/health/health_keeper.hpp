@@ -1,6 +1,8 @@
 #pragma once
 
 #include "actors/cluster/health/conductor_health.hpp"
+#include "actors/cluster/health/health_warnings.hpp"
+#include "actors/cluster/health/limit_watch.hpp"
 #include "actors/cluster/health/progress_gauge.hpp"
 #include "actors/transport/sessions/token_bucket.hpp"
 #include "messages/wire/health.hpp"
@@ -44,13 +46,23 @@ public:
   result<void> admit(const std::string& daemon, std::size_t bytes,
                      clock::time_point now);
 
-  /// A report of one of the run's daemons.
-  void take(daemon_health report, clock::time_point now);
+  /// A report of one of the run's daemons. @returns what in it is worth an
+  /// event.
+  std::vector<std::string> take(daemon_health report, clock::time_point now);
 
-  /// What is known, with a verdict, as far as it fits in an answer. Nobody is
-  /// silent before the run is led: a daemon that prepares its share has nothing
-  /// to tell.
+  /// What is known, with a verdict. Nobody is silent before the run is led: a
+  /// daemon that prepares its share has nothing to tell.
+  run_health tell_all(clock::time_point now) const;
+
+  /// The same as far as it fits in an answer, or of one daemon.
   run_health tell(const health_request& wanted, clock::time_point now) const;
+
+  /// What limits the run from now on, when that is worth an event. To be told
+  /// the verdict about once a second.
+  std::optional<std::string> change_of_limit(const verdict& now,
+                                             clock::time_point at) {
+    return limit_.change(now, at);
+  }
 
   /// The average of all reports: how the actors were over the whole run.
   run_health whole() const;
@@ -70,11 +82,17 @@ private:
   std::optional<clock::time_point> led_;      ///< Since when.
   std::map<std::string, heard> reports_;      ///< By daemon.
   std::map<std::string, token_bucket> paces_; ///< By daemon.
+  health_warnings warnings_;
+  limit_watch limit_;
   std::shared_ptr<const progress_gauge> progress_;
 
   std::shared_ptr<conductor_health> conductor_; ///< Null: nobody follows it.
   std::string conducts_at_;                     ///< The daemon.
   std::optional<actor_health> conducting_;      ///< When that told last.
 };
+
+/// Leaves out daemons until the others fit in an answer: first those that are
+/// well.
+void cut_to_answer(run_health& run);
 
 } // namespace graphmill

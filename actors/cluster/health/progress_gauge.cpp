@@ -13,6 +13,9 @@ namespace {
 /// Seconds without a step, and longer if steps take longer.
 constexpr double still_after = 3;
 
+/// What the pace looks back, at the least.
+constexpr std::chrono::seconds pace_window{10};
+
 double seconds_between(std::chrono::steady_clock::rep from,
                        std::chrono::steady_clock::rep to) {
   using ticks = std::chrono::steady_clock::duration;
@@ -63,7 +66,7 @@ void progress_gauge::wrote_checkpoint() {
 }
 
 void progress_gauge::on_begin(const phase_request& work) {
-  since_ = now_();
+  from_ = from_next_ = {now_(), work.first};
   phase_ = work.phase;
   epoch_ = work.epoch;
   step_ = work.first;
@@ -76,7 +79,7 @@ void progress_gauge::on_begin(const phase_request& work) {
   } else if (work.phase == phase::test) {
     left_ = 0; // It comes behind all epochs.
   }
-  moved_ = since_.time_since_epoch().count();
+  moved_ = from_.at.time_since_epoch().count();
   begun_ = true;
 }
 
@@ -94,17 +97,19 @@ std::int64_t progress_gauge::steps_from(const phase_request& work) const {
 void progress_gauge::on_step(const phase_request& work, std::int64_t done) {
   if (done <= step_)
     return;
+  const auto now = now_();
   step_ = done;
-  moved_ = now_().time_since_epoch().count();
+  moved_ = now.time_since_epoch().count();
   if (work.phase != phase::train)
     return;
   left_ = std::max<std::int64_t>(0, left_at_begin_ - (done - work.first));
-  const auto seconds = seconds_between(since_.time_since_epoch().count(),
-                                       now_().time_since_epoch().count());
+  const auto seconds = std::chrono::duration<double>(now - from_.at).count();
   if (seconds <= 0)
     return;
-  steps_pace_ = double(done - work.first) / seconds;
-  seeds_pace_ = double(seeds_until(done) - seeds_until(work.first)) / seconds;
+  steps_pace_ = double(done - from_.step) / seconds;
+  seeds_pace_ = double(seeds_until(done) - seeds_until(from_.step)) / seconds;
+  if (now - from_next_.at >= pace_window)
+    from_ = std::exchange(from_next_, mark{now, done});
 }
 
 /// An epoch may take hours, and whoever begins to train wants to see that it

@@ -25,7 +25,8 @@ struct progress_before {
 /// time reads it, without locks: its numbers need not belong to the same step.
 ///
 /// The pace is that of training alone: seeds and steps that all ranks have done
-/// since the epoch began, by the time until the last of them. It stays while
+/// in the last 10 to 20 s of the epoch, or of it while it is younger, by the
+/// time until the last of them. It stays while
 /// other phases are on, and until the next epoch has done a step; but nothing
 /// is known of it when no step has been done for so long that the run stands
 /// still, as without one of its daemons.
@@ -63,7 +64,13 @@ private:
   const std::int64_t train_batch_;
   const std::int64_t train_seeds_;
   const std::int64_t max_steps_; ///< Of the run; 0: no limit.
-  clock::time_point since_{};    ///< When the phase began.
+  /// Where a phase was at some moment.
+  struct mark {
+    clock::time_point at{};
+    std::int64_t step = 0;
+  };
+  mark from_;      ///< With what the pace begins.
+  mark from_next_; ///< And will begin.
   std::int64_t left_at_begin_ = 0;
   bool first_epoch_;   ///< None is over yet.
   batch_metrics sums_; ///< Of the epoch that is on, while it is the first.

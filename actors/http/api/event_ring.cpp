@@ -32,6 +32,10 @@ std::string_view to_string(event_kind kind) {
     return "recovered";
   case event_kind::checkpoint:
     return "checkpoint";
+  case event_kind::limit:
+    return "limit";
+  case event_kind::trouble:
+    return "trouble";
   case event_kind::warning:
     break;
   }

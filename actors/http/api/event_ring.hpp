@@ -24,6 +24,8 @@ enum class event_kind : std::uint8_t {
   ended,
   recovered,
   checkpoint,
+  limit,
+  trouble,
   warning,
 };
 std::string_view to_string(event_kind kind);

@@ -304,6 +304,32 @@ CATCH_TEST_CASE("the health of a run is shown, and is the exit code",
   CATCH_CHECK(user.runs("status good-1").code == 4);
 }
 
+CATCH_TEST_CASE("one daemon of a run is shown alone", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  coordinator.on(method::runs, [](const payload&) -> result<payload> {
+    return encode(runs_reply{{record(run_state::running)}, false});
+  });
+  // As of an attempt that has just begun, it has told nothing at first.
+  auto asked = 0;
+  coordinator.on(
+    method::health, [&asked](const payload& data) -> result<payload> {
+      GRAPHMILL_TRY(const auto wanted, decode_health_request(data));
+      run_health health;
+      health.run = wanted.run;
+      if (++asked > 1)
+        health.daemons.emplace_back().daemon = wanted.daemon;
+      return encode(health);
+    });
+  auto got = user.runs("status good-1 --actors --daemon d7");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.output + got.errors,
+                   contains("daemon \"d7\" has told nothing of run good-1"));
+  got = user.runs("status good-1 --actors --daemon d7");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK_THAT(got.output, contains("\ndaemon d7: "));
+}
+
 CATCH_TEST_CASE("an actor has a row with since when, and at what it is",
                 "[cluster_commands]") {
   daemon_health daemon;
@@ -318,7 +344,7 @@ CATCH_TEST_CASE("an actor has a row with since when, and at what it is",
   const auto got = status_of_run({daemon});
   CATCH_CHECK_THAT(
     got, contains("  fetcher                2 waiting       12 s    25 "));
-  CATCH_CHECK_THAT(got, contains(" 0  train 2/17\n"));
+  CATCH_CHECK_THAT(got, contains(" 0  train 2/18\n"));
   CATCH_CHECK_THAT(got,
                    contains("  conductor              1 starting       0 s "));
   CATCH_CHECK_THAT(got, contains(" 0  -\n"));

@@ -96,6 +96,41 @@ class Health(runs.Workplace):
             self.assertRegex(lines.stdout, r"sampler +\d+ running +\d+ s .* "
                                            r"train 1/\d+")
             self.assertRegex(lines.stdout, r"trainer 0 +\d+ starved ")
+
+            def limits():
+                lines = cluster.call("events", run).stdout.splitlines()
+                return [event["text"] for event in map(json.loads, lines)
+                        if event["kind"] == "limit"]
+            cluster.wait_until(limits, "event of what limits the run")
+            self.assertIn("sampler", limits()[0])
+            cluster.ask("cancel", run)
+
+    def test_workers_that_die(self):
+        """They are among the events of the run, and those of one daemon are
+        shown alone."""
+        definition = merged(SMALL, {
+            "train": {"epochs": 100000}, "checkpoint": {"keep": 0},
+            "faults": {"crash_every": 50, "daemons": ["d1"]}})
+        with Cluster(self.top / "die", self.parts, ["0", "1"]) as cluster:
+            run = cluster.ask("submit",
+                              self.write(definition, self.parts))["run"]
+
+            def warned():
+                lines = cluster.call("events", run).stdout.splitlines()
+                return [event for event in map(json.loads, lines)
+                        if "replaced so far" in event["text"]]
+            cluster.wait_until(warned, "event of workers that died")
+            for event in warned():
+                self.assertEqual((event["kind"], event["who"], event["run"]),
+                                 ("trouble", "d1", run))
+                self.assertIn("faults.crash_every", event["text"])
+            told = json.loads(cluster.call("status", run, "--daemon", "d0")
+                              .stdout.splitlines()[-1])
+            self.assertEqual([daemon["daemon"] for daemon in told["daemons"]],
+                             ["d0"])
+            self.assertIn('daemon \\"nobody\\" has told nothing of run',
+                          cluster.call("status", run, "--daemon", "nobody")
+                          .stdout)
             cluster.ask("cancel", run)
 
     def test_what_goes_between_daemons(self):

@@ -59,7 +59,7 @@ class Logs(ClusterWorkplace):
         cluster.daemons[1].kill()
         cluster.wait_until(
             lambda: self.lines(cluster, run, "--level", "warn"), "warning")
-        cluster.wait_until(lambda: "lost" in self.kinds(cluster),
+        cluster.wait_until(lambda: "lost" in self.kinds(cluster, run),
                            "event of a loss")
         self.assertLessEqual(
             {line["level"] for line in

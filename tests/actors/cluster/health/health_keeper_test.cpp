@@ -178,9 +178,7 @@ CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
   run_observer told;
   std::vector<std::string> heard;
   told.on_step = [&heard](const phase_request&, std::int64_t,
-                          const batch_metrics&) {
-    heard.emplace_back("step");
-  };
+                          const batch_metrics&) { heard.emplace_back("step"); };
   told.on_phase = [&heard](const phase_result&) -> result<void> {
     heard.emplace_back("phase");
     return fail(ec::io, "no more");
@@ -203,6 +201,7 @@ CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
   phase_request work;
   work.epoch = 3;
   work.first = 2;
+  work.steps = 6;
   told.on_begin(work);
   told.on_step(work, 5, {});
   auto now = told_of();
@@ -212,6 +211,8 @@ CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
   CATCH_REQUIRE(now.batch);
   CATCH_CHECK(now.batch->epoch == 3);
   CATCH_CHECK(now.batch->step == 5);
+  told.on_step(work, 6, {}); // The last one is done.
+  CATCH_CHECK(told_of().batch->step == 5);
   // What others say of a phase counts.
   CATCH_CHECK_FALSE(told.on_phase({}));
   CATCH_CHECK((told_of().state == actor_state::waiting));
@@ -292,10 +293,21 @@ CATCH_TEST_CASE("an answer about many daemons fits in a frame",
   CATCH_CHECK(all.daemons.size() == 3);
   CATCH_CHECK(all.left_out == 1);
   CATCH_CHECK(encode(all).byte_size() < 1 << 20);
+  CATCH_CHECK(keeper.tell_all(led_at).daemons.size() == 4);
+  CATCH_CHECK(keeper.tell_all(led_at).left_out == 0);
   const auto one = keeper.tell({"r", "d"}, led_at);
   CATCH_REQUIRE(one.daemons.size() == 1);
   CATCH_CHECK(one.daemons[0].daemon == "d");
   CATCH_CHECK(one.left_out == 0);
+  // Whoever is in trouble is told of before those that are well.
+  auto troubled = report_of("d", large);
+  troubled.actors.resize(health_limits::actors, large);
+  troubled.actors.back().state = actor_state::failed;
+  keeper.take(troubled, led_at);
+  std::vector<std::string> told;
+  for (const auto& daemon : keeper.tell({}, led_at).daemons)
+    told.push_back(daemon.daemon);
+  CATCH_CHECK(told == std::vector<std::string>{"a", "b", "d"});
 }
 
 } // namespace graphmill::test

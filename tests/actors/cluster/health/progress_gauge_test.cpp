@@ -176,6 +176,38 @@ CATCH_TEST_CASE("the pace is that of steps which all ranks have done",
   CATCH_CHECK(f.pace() == pace{10, 0});
 }
 
+CATCH_TEST_CASE("the pace of a long epoch is that of its last seconds",
+                "[cluster][health]") {
+  definition def;
+  def.train.epochs = 1;
+  def.train.batch_size = 10;
+  auto at = std::chrono::steady_clock::time_point{1h};
+  const auto gauge = std::make_shared<progress_gauge>(
+    def, 100'000, progress_before{}, [&at] { return at; });
+  run_observer told;
+  progress_gauge::observe(gauge, told);
+  phase_request work;
+  work.steps = 10'000;
+  told.on_begin(work);
+  std::int64_t step = 0;
+  const auto pace_after = [&](int steps, std::chrono::milliseconds each) {
+    for (int i = 0; i < steps; ++i) {
+      at += each;
+      told.on_step(work, ++step, {});
+    }
+    const auto now = gauge->read(at);
+    CATCH_REQUIRE(now);
+    return *now;
+  };
+  CATCH_CHECK(pace_after(1000, 100ms).seeds_per_second == Approx(100));
+  // It becomes ten times slower, and is so for longer than is looked back.
+  const auto slow = pace_after(21, 1s);
+  CATCH_CHECK(slow.seeds_per_second == Approx(10));
+  CATCH_CHECK(slow.seconds_left == Approx(10'000 - 1021));
+  // Steps that take longer than that have a pace, too.
+  CATCH_CHECK(pace_after(5, 40s).seeds_per_second == Approx(0.25));
+}
+
 CATCH_TEST_CASE("an attempt has the pace of its own steps, and what is left of "
                 "those before",
                 "[cluster][health]") {
