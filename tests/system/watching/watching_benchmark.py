@@ -2,7 +2,7 @@
 """What it costs a run to be watched.
 
     python3 tests/system/watching/watching_benchmark.py build/actors/graphmill
-        [--epochs 1500] [--seconds 8] [--only crowd]
+        [--epochs 1500] [--runs 1] [--seconds 4] [--only crowd]
 
 Two daemons train on an R-MAT graph. A run is watched for some seconds, and is not
 for some seconds, in turns until it ends, so that both see the same machine:
@@ -15,13 +15,15 @@ A page is what asks as the web page does: it catches up, has the stream, and ask
 for the run with each tick. What those who watch do themselves is done in the time
 that no other process wants, for they would be on other machines. Prints processor
 time of the daemons and seconds of training for an epoch, watched beside not watched,
-as the median of all pairs with the interval in which it is, which share of that time
-went into answers over HTTP, what watching takes of a run that waits for most of its
-time, beside what training takes, which other load on the machine disturbs least,
-and what is asked of them: 1 % more processor time when
-watched as usual, and 2 % more time in the crowd. Other load on the machine shows.
-Ends with 1 if the digest is not that of a run that nobody watches, or if somebody
-who watches is not answered.
+as the middle of all pairs with the interval in which it is; which share of that time
+went into answers over HTTP; and what watching takes of a run that waits for most of
+its time, beside what training takes, which other load on the machine disturbs least.
+Asked of them: 1 % more processor time when watched as usual, and 2 % more time in the
+crowd. Where the machine's speed changes from second to second, an interval is narrow
+enough to tell only after an hour: `--only crowd --runs 14`.
+
+Ends with 1 if a digest is not that of the run that nobody watches, or if somebody who
+watches is not answered.
 """
 
 import argparse
@@ -125,17 +127,17 @@ def watched_run(cluster, definition, way, seconds):
     return json.loads((folder / "summary.json").read_text())["digest"], pairs
 
 
-def interval(values):
-    """In which their median is with 95 % (David and Nagaraja, "Order
-    Statistics", 7.1); all of them, if there are too few to say."""
-    values = sorted(values)
+def middle_of(values):
+    """Their pseudomedian, and in which interval it is with 95 %: the median of
+    the means of all pairs, and the interval that the signed-rank test leaves
+    (Hodges and Lehmann 1963; Hollander and Wolfe, "Nonparametric Statistical
+    Methods", 3.3). All of them, if there are too few to say."""
     count = len(values)
-    beyond, outside = 0, 1 / 2 ** count
-    while (outside + math.comb(count, beyond + 1) / 2 ** count <= 0.025
-           and beyond + 1 < count // 2):
-        beyond += 1
-        outside += math.comb(count, beyond) / 2 ** count
-    return values[beyond], values[-1 - beyond]
+    means = sorted((a + b) / 2 for a, b in
+                   itertools.combinations_with_replacement(values, 2))
+    spread = math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
+    beyond = max(0, math.floor(len(means) / 2 - 1.96 * spread) - 1)
+    return statistics.median(means), means[beyond], means[-1 - beyond]
 
 
 def cost_of(cluster, definition, way, seconds):
@@ -163,8 +165,7 @@ def tell_cost(name, costs, pairs):
     """@param pairs Of a run that trains."""
     trains = statistics.median(alone.processor / (alone.until - alone.since)
                                for alone, _ in pairs)
-    low, high = interval(costs)
-    middle = statistics.median(costs)
+    middle, low, high = middle_of(costs)
     print(f"{name:6} {'by itself':15}   {middle * 1000:.1f} ms each second, "
           f"training {trains * 1000:.0f}: x {1 + middle / trains:.4f} (from "
           f"{1 + low / trains:.4f} to {1 + high / trains:.4f} with 95 %)",
@@ -176,10 +177,12 @@ def tell(name, pairs):
     for what in "processor_time", "seconds":
         ratios = [getattr(watched, what) / getattr(alone, what)
                   for alone, watched in pairs]
-        low, high = interval(ratios)
+        # Twice as slow is as far from equal as twice as fast.
+        middle, low, high = map(math.exp,
+                                middle_of([math.log(one) for one in ratios]))
         asked = (f", asked: {ASKED[name][1]:.2f}"
                  if ASKED[name][0] == what else "")
-        print(f"{name:6} {what:15} x {statistics.median(ratios):.3f} "
+        print(f"{name:6} {what:15} x {middle:.3f} "
               f"(from {low:.3f} to {high:.3f} with 95 %; all "
               f"{len(ratios)}: {min(ratios):.3f} to {max(ratios):.3f}){asked}",
               flush=True)
@@ -197,10 +200,12 @@ def main():
     program()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=8,
+    parser.add_argument("--seconds", type=float, default=4,
                         help="that it is watched, or not, at a time")
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=1500)
+    parser.add_argument("--runs", type=int, default=1,
+                        help="that are watched in each way")
     parser.add_argument("--only", choices=WAYS, help="of the two ways")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="graphmill-watching-") as folder:
@@ -228,9 +233,15 @@ def main():
             failed = []
             for name, way in WAYS.items():
                 if given.only in (None, name):
-                    digest, pairs = watched_run(cluster, definition, way,
-                                                given.seconds)
-                    digests.add(digest)
+                    pairs = []
+                    for _ in range(given.runs):
+                        digest, more = watched_run(cluster, definition, way,
+                                                   given.seconds)
+                        digests.add(digest)
+                        pairs += more
+                        print(f"{name:6} {'pairs':15}  ", *(
+                            f"{watched.seconds / alone.seconds:.3f}"
+                            for alone, watched in more), flush=True)
                     failed += tell(name, pairs)
                     tell_cost(name, cost_of(cluster, idle, way, given.seconds),
                               pairs)
