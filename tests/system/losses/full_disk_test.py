@@ -209,7 +209,8 @@ class FullDisk(runs.Workplace):
         record = self.end_of(run)
         self.assertEqual(record["state"], "failed")
         self.assertRegex(record["message"],
-                         r"(steps|metrics)\.jsonl: No space left")
+                         r"((steps|metrics)\.jsonl|/summary\.json): "
+                         "No space left")
         self.assertIn(f"`graphmill resume {run}`", record["message"])
         self.assertTrue(self.checkpoints(run))
         self.make_room()
