@@ -103,6 +103,10 @@ std::optional<std::string_view> shown_by(std::string_view scheme,
 /// The password of "user:password" in base64 (RFC 7617); empty if there is
 /// none.
 std::string password_in(std::string_view credentials) {
+  // Of libsodium's letters bytes above ASCII are some, too.
+  if (!std::ranges::all_of(credentials,
+                           [](char c) { return c > ' ' && c <= '~'; }))
+    return {};
   std::string out(credentials.size(), '\0');
   std::size_t size = 0;
   if (sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()),

@@ -222,7 +222,8 @@ CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
   now = told_of();
   CATCH_CHECK((now.state == actor_state::failed));
   CATCH_CHECK(now.why == "the disk is full");
-  CATCH_CHECK(heard == std::vector<std::string>{"step", "phase", "end"});
+  CATCH_CHECK(heard
+              == std::vector<std::string>{"step", "step", "phase", "end"});
   // It is no stage, whose time would be added up over the run.
   CATCH_CHECK(keeper.whole().daemons[0].actors.size() == 1);
   // The next attempt has one of its own.
