@@ -94,6 +94,13 @@ http_request http_request_in(const http::request_header<>& request,
   return out;
 }
 
+/// Each in a line of its own: Chromium splits none.
+void ask_for_token(http::fields& answer, http::verb method) {
+  if (method != http::verb::post)
+    answer.set(http::field::www_authenticate, "Basic realm=\"graphmill\"");
+  answer.insert(http::field::www_authenticate, "Bearer");
+}
+
 /// The header is a list. Etags are digests: none is part of another.
 bool has_etag(const http::request_header<>& request, const std::string& etag) {
   const auto known = http_field(request, http::field::if_none_match);

@@ -296,18 +296,12 @@ private:
     }
     for (const auto& [name, value] : http_guards())
       output.set(name, value);
-    const auto is_done_by = [&one](http::verb method) {
-      return one->parser->is_header_done()
-             && one->parser->get().method() == method;
-    };
-    const auto is_head = is_done_by(http::verb::head);
-    if (what.status == 401) {
-      // Not of actions, whose token is no password: a browser would ask its
-      // user for one. Each in a line of its own: Chromium splits none.
-      if (!is_done_by(http::verb::post))
-        output.set(http::field::www_authenticate, "Basic realm=\"graphmill\"");
-      output.insert(http::field::www_authenticate, "Bearer");
-    }
+    const auto method = one->parser->is_header_done()
+                          ? one->parser->get().method()
+                          : http::verb::unknown;
+    const auto is_head = method == http::verb::head;
+    if (what.status == 401)
+      ask_for_token(output, method);
     if (what.status == 405) // Of HEAD: that is a stream.
       output.set(http::field::allow, is_head ? "GET" : "GET, HEAD");
     output.keep_alive(keeps);

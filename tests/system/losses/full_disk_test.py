@@ -121,9 +121,9 @@ class FullDisk(runs.Workplace):
         file = self.write(merged(DEFINITION, change or SLOW), self.parts)
         return self.cluster.ask("submit", file)["run"]
 
-    def begin(self):
+    def begin(self, change=None):
         """Submits a run; returns its id once it has a checkpoint of a step."""
-        run = self.submit()
+        run = self.submit(change)
         self.await_it(lambda: len(self.checkpoints(run)) == 2, "checkpoints")
         return run
 
@@ -203,14 +203,15 @@ class FullDisk(runs.Workplace):
                                   "and the checkpoints before it stay")
 
     def test_metrics_and_steps(self):
-        """A run ends whose results cannot be written; it goes on later."""
-        run = self.begin()
+        """A run ends whose results cannot be written; it goes on later. It is
+        slow enough to have most of its steps to do yet, whatever else the
+        machine does: a few lines more would fit into the last page."""
+        run = self.begin({"faults": {"trainer_delay_ms": 300}})
         self.fill()
         record = self.end_of(run)
         self.assertEqual(record["state"], "failed")
         self.assertRegex(record["message"],
-                         r"((steps|metrics)\.jsonl|/summary\.json): "
-                         "No space left")
+                         r"(steps|metrics)\.jsonl: No space left")
         self.assertIn(f"`graphmill resume {run}`", record["message"])
         self.assertTrue(self.checkpoints(run))
         self.make_room()
