@@ -156,9 +156,9 @@ class GuardedPage(ClusterWorkplace):
         cluster = self.cluster(["0", "1"], "--http", "127.0.0.1:0",
                                "--http-token-file", token)
         at = told_at(cluster.daemons[0], "the cluster")
-        browser.open(f"http://{at}/")
-        browser.wait_for("document.body?.textContent.includes("
-                         "'show the token: ')")
+        status, said = get(at, "/")[:2]
+        self.assertEqual(status, 401)
+        self.assertIn("show the token: ", said)
         browser.know(TOKEN)
         browser.open(f"http://{at}/")
         browser.wait_for(
