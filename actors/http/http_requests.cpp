@@ -1,6 +1,7 @@
 #include "actors/http/http_requests.hpp"
 
 #include <boost/beast/core/string.hpp>
+#include <boost/beast/http/rfc7230.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -94,18 +95,27 @@ http_request http_request_in(const http::request_header<>& request,
   return out;
 }
 
-/// Each in a line of its own: Chromium splits none.
-void ask_for_token(http::fields& answer, http::verb method) {
-  if (method != http::verb::post)
-    answer.set(http::field::www_authenticate, "Basic realm=\"graphmill\"");
-  answer.insert(http::field::www_authenticate, "Bearer");
-}
-
 /// The header is a list. Etags are digests: none is part of another.
 bool has_etag(const http::request_header<>& request, const std::string& etag) {
   const auto known = http_field(request, http::field::if_none_match);
   return known && !etag.empty()
          && (*known == "*" || known->find(etag) != std::string::npos);
+}
+
+/// A list of codings, each with how much it is liked (RFC 9110, 12.5.3); not at
+/// all, if that is 0. A list that is none ends where it is wrong.
+bool takes_gzip(const http::request_header<>& request) {
+  const auto found = request.find(http::field::accept_encoding);
+  if (found == request.end())
+    return false;
+  for (const auto& [coding, with] : http::ext_list{found->value()})
+    if (boost::beast::iequals(coding, "gzip"))
+      return std::ranges::none_of(with, [](const auto& one) {
+        const auto& [name, value] = one;
+        return boost::beast::iequals(name, "q")
+               && value.find_first_of("123456789") == value.npos;
+      });
+  return false;
 }
 
 } // namespace graphmill

@@ -46,13 +46,11 @@ const T* found_in(const std::map<std::string, T>& all,
   return found == all.end() ? nullptr : &found->second;
 }
 
-/// Says in an answer (401) how a token is shown. Of actions, which are posted,
-/// it is no password: a browser would ask its user for one.
-void ask_for_token(boost::beast::http::fields& answer,
-                   boost::beast::http::verb method);
-
 /// Whether who asks has the page of this etag. Empty: no page of it.
 bool has_etag(const boost::beast::http::request_header<>& request,
               const std::string& etag);
+
+/// Whether who asks takes a body packed by gzip.
+bool takes_gzip(const boost::beast::http::request_header<>& request);
 
 } // namespace graphmill

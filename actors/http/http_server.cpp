@@ -1,6 +1,8 @@
 #include "actors/http/http_server.hpp"
 
 #include "actors/http/http_gate.hpp"
+#include "actors/http/http_heads.hpp"
+#include "actors/http/http_packing.hpp"
 #include "actors/http/http_place.hpp"
 #include "actors/http/http_questions.hpp"
 #include "actors/http/http_requests.hpp"
@@ -9,6 +11,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
@@ -16,6 +19,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -109,8 +113,8 @@ private:
     http_clock::time_point since = http_clock::now(); ///< At the same thing.
     beast::flat_buffer input;
     std::optional<http_head_parser> parser;
-    std::shared_ptr<const std::string> body; ///< What `output` points into.
-    http::response<http::span_body<const char>> output;
+    std::string head;                        ///< Of the answer on its way,
+    std::shared_ptr<const std::string> body; ///< and what comes behind it.
     std::size_t requests = 0;
   };
   using shared_connection = std::shared_ptr<connection>;
@@ -282,36 +286,23 @@ private:
     const auto told = what.status == 200 || what.status == 304;
     ++(told ? with_.counts->answered : with_.counts->refused);
     one->since = http_clock::now();
+    const auto& asked = one->parser->get();
+    http_manner how{.keeps = keeps};
+    if (one->parser->is_header_done())
+      how.method = asked.method();
     one->body = std::move(what.body);
-    auto& output = one->output;
-    output = {};
-    output.version(11);
-    output.result(what.status);
-    output.set(http::field::content_type, what.type);
-    if (what.etag.empty()) {
-      output.set(http::field::cache_control, "no-store");
-    } else {
-      output.set(http::field::cache_control, "no-cache");
-      output.set(http::field::etag, what.etag);
-    }
-    for (const auto& [name, value] : http_guards())
-      output.set(name, value);
-    const auto method = one->parser->is_header_done()
-                          ? one->parser->get().method()
-                          : http::verb::unknown;
-    const auto is_head = method == http::verb::head;
-    if (what.status == 401)
-      ask_for_token(output, method);
-    if (what.status == 405) // Of HEAD: that is a stream.
-      output.set(http::field::allow, is_head ? "GET" : "GET, HEAD");
-    output.keep_alive(keeps);
-    output.content_length(one->body->size());
-    if (what.status == 304 || is_head)
-      output.body() = {};
-    else
-      output.body() = {one->body->data(), one->body->size()};
+    // An etag is that of the bytes: what has one is sent as it is.
+    if (what.status == 200 && what.etag.empty() && takes_gzip(asked))
+      if (auto packed = packing_.packed(one->body); packed != one->body) {
+        one->body = std::move(packed);
+        how.gzip = true;
+      }
+    one->head = http_head_of(what, how, one->body->size());
+    std::array<asio::const_buffer, 2> output{asio::buffer(one->head)};
+    if (what.status != 304 && how.method != http::verb::head)
+      output[1] = asio::buffer(*one->body);
     one->stream.expires_after(with_.most.patience);
-    http::async_write(one->stream, output,
+    asio::async_write(one->stream, output,
                       [this, one, keeps](http_failure failed, std::size_t) {
                         if (!is_open(one))
                           return;
@@ -363,6 +354,7 @@ private:
   asio::steady_timer pause_{context_};
   bool accepting_ = false; ///< Or about to: a handler will go on with it.
   std::vector<shared_connection> open_;
+  http_packing packing_;
   http_streams streams_;
   http_questions questions_;
   /// Apart, so that nobody who only looks takes the place of one who acts.

@@ -1,10 +1,11 @@
 #include "actors/http/http_streams.hpp"
 
+#include "actors/http/http_heads.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
-#include <fmt/format.h>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,16 +15,6 @@
 #include <utility>
 
 namespace graphmill {
-
-std::span<const std::pair<const char*, const char*>> http_guards() {
-  static constexpr std::pair<const char*, const char*> guards[] = {
-    {"Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'"},
-    {"X-Content-Type-Options", "nosniff"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-  };
-  return guards;
-}
 
 http_streams::http_streams(boost::asio::io_context& context,
                            http_server::limits most,
@@ -45,8 +36,7 @@ void http_streams::open(boost::beast::tcp_stream socket,
                      "Content-Type: text/event-stream\r\n"
                      "Cache-Control: no-store\r\n"
                      "Connection: close\r\n";
-  for (const auto& [name, value] : http_guards())
-    head += fmt::format("{}: {}\r\n", name, value);
+  head += http_guards();
   head += "\r\n";
   if (const auto first = made->next())
     head += *first;

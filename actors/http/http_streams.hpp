@@ -7,16 +7,10 @@
 #include <boost/beast/core/tcp_stream.hpp>
 
 #include <memory>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace graphmill {
-
-/// Headers of every answer, with their values: they keep browsers from using it
-/// as anything but what it is, and from doing more with a page than it needs.
-std::span<const std::pair<const char*, const char*>> http_guards();
 
 /// The answers of a server that have no end. Each has one text on its way at a
 /// time: a reader that takes it late gets no other meanwhile, and one that has
