@@ -56,7 +56,7 @@ class Asker:
             raise ValueError(f"{path}: {head.decode()}")
 
     def more(self):
-        got = self.socket.recv(1 << 18)
+        got = self.socket.recv(1 << 16)
         if not got:
             raise ValueError(f"{self.address} has closed the connection")
         return got
