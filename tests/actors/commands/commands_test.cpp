@@ -7,7 +7,9 @@
 #include "tests/support/result.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <string>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -335,4 +337,37 @@ CATCH_TEST_CASE("up says what it lacks", "[cluster_commands]") {
   }
   CATCH_CHECK(user.runs("up good.yaml --local 2 --hosts x").code == 2);
   CATCH_CHECK(user.runs("up good.yaml --local 0").code == 2);
+}
+
+CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  std::atomic<bool> harmed{false};
+  coordinator.on(method::chaos, [&harmed](const payload&) -> result<payload> {
+    harmed = true;
+    return payload{};
+  });
+  const std::string one = "chaos --daemon b --kinds kill ";
+  for (const auto* wrong : {"--dry-run", "--seed 1", "--during good-1"})
+    CATCH_CHECK(user.runs(one + wrong).code == 2);
+  for (const auto* wrong :
+       {"--at drain", "--peer a", "--lasts 5", "--each 5", "--messages 1"})
+    CATCH_CHECK(
+      user.runs(std::string{"chaos --seed 1 --during good-1 "} + wrong).code
+      == 2);
+  CATCH_CHECK_FALSE(harmed);
+  CATCH_CHECK(user.runs(one).code == 0);
+  CATCH_CHECK(harmed);
+}
+
+CATCH_TEST_CASE("a cluster resumes a run with data and memory of its own",
+                "[cluster_commands]") {
+  const user user{"tcp://127.0.0.1:1"};
+  for (const auto* own : {"--data d", "--runs r", "--no-verify",
+                          "--storage disk", "--disk-cache 1", "--memory 1"}) {
+    const auto got = user.runs(
+      std::string{"resume good-1 --cluster tcp://127.0.0.1:1 "} + own);
+    CATCH_CHECK(got.code == 2);
+    CATCH_CHECK_THAT(got.errors, contains(" excludes "));
+  }
 }

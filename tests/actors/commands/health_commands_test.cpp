@@ -1,4 +1,3 @@
-#include "messages/wire/chaos.hpp"
 #include "messages/wire/health.hpp"
 #include "messages/wire/log.hpp"
 #include "tests/actors/cluster/client/fake_coordinator.hpp"
@@ -380,39 +379,6 @@ CATCH_TEST_CASE("a daemon's memory and its peers have lines of their own",
   CATCH_CHECK_THAT(got, !contains("\x1b"));
   const auto second = got.substr(got.find("daemon b:"));
   CATCH_CHECK_THAT(second, !contains("disk 0.0 of") && !contains("mapped"));
-}
-
-CATCH_TEST_CASE("a single fault is no part of a plan", "[cluster_commands]") {
-  fake_coordinator coordinator;
-  const user user{coordinator.address(), coordinator.key_file()};
-  std::atomic<bool> harmed{false};
-  coordinator.on(method::chaos, [&harmed](const payload&) -> result<payload> {
-    harmed = true;
-    return payload{};
-  });
-  const std::string one = "chaos --daemon b --kinds kill ";
-  for (const auto* wrong : {"--dry-run", "--seed 1", "--during good-1"})
-    CATCH_CHECK(user.runs(one + wrong).code == 2);
-  for (const auto* wrong :
-       {"--at drain", "--peer a", "--lasts 5", "--each 5", "--messages 1"})
-    CATCH_CHECK(
-      user.runs(std::string{"chaos --seed 1 --during good-1 "} + wrong).code
-      == 2);
-  CATCH_CHECK_FALSE(harmed);
-  CATCH_CHECK(user.runs(one).code == 0);
-  CATCH_CHECK(harmed);
-}
-
-CATCH_TEST_CASE("a cluster resumes a run with data and memory of its own",
-                "[cluster_commands]") {
-  const user user{"tcp://127.0.0.1:1"};
-  for (const auto* own : {"--data d", "--runs r", "--no-verify",
-                          "--storage disk", "--disk-cache 1", "--memory 1"}) {
-    const auto got = user.runs(
-      std::string{"resume good-1 --cluster tcp://127.0.0.1:1 "} + own);
-    CATCH_CHECK(got.code == 2);
-    CATCH_CHECK_THAT(got.errors, contains(" excludes "));
-  }
 }
 
 } // namespace graphmill::test
