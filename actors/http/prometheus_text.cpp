@@ -137,8 +137,8 @@ constexpr figure_of<run_progress> progress_table[] = {
   {{"graphmill_run_steps", metric_gauge, "Steps of the phase."},
    [](const run_progress& p) -> figure_value { return double(p.steps); }},
   {{"graphmill_run_loss", metric_gauge,
-    "Mean loss of the last training epoch that is over; before, of the steps "
-    "of the first one that are done."},
+    "Mean loss of the last training epoch that is over; in one that takes "
+    "longer, of its steps in the last 10 to 20 s."},
    [](const run_progress& p) -> figure_value { return p.loss; }},
   {{"graphmill_run_learning_rate", metric_gauge, "Learning rate."},
    [](const run_progress& p) -> figure_value { return p.learning_rate; }},

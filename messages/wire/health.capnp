@@ -218,7 +218,9 @@ struct RunProgress {
   # Done in the phase.
   steps @4 :Int64;
   loss @5 :Float64;
-  # Of the last training epoch that is over; NaN: none yet.
+  # Of the last training epoch that is over; of one that takes longer than 10 to 20 s,
+  # of its steps in the last 10 to 20 s; of the first one, from its first step on.
+  # NaN: nothing is known yet.
   learningRate @6 :Float64;
   seedsPerSecond @7 :Float64;
   # Of training: in the last 10 to 20 s of the epoch that is on, or was last; 0:

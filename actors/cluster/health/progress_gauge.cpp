@@ -13,8 +13,8 @@ namespace {
 /// Seconds without a step, and longer if steps take longer.
 constexpr double still_after = 3;
 
-/// What the pace looks back, at the least.
-constexpr std::chrono::seconds pace_window{10};
+/// What pace and loss look back, at the least.
+constexpr std::chrono::seconds recent{10};
 
 double seconds_between(std::chrono::steady_clock::rep from,
                        std::chrono::steady_clock::rep to) {
@@ -46,15 +46,15 @@ void progress_gauge::observe(const std::shared_ptr<progress_gauge>& gauge,
   by.on_step = [gauge, inner = std::move(by.on_step)](
                  const phase_request& work, std::int64_t done,
                  const batch_metrics& part) {
-    gauge->on_step(work, done);
-    gauge->add_loss(work, part);
+    gauge->on_step(work, done, part);
     if (inner)
       inner(work, done, part);
   };
   by.on_phase = [gauge, inner = std::move(by.on_phase)](
                   const phase_result& done) -> result<void> {
     if (done.phase == phase::train) {
-      gauge->loss_ = done.metrics.loss();
+      if (!gauge->is_long_)
+        gauge->loss_ = done.metrics.loss();
       gauge->first_epoch_ = false;
     }
     return inner ? inner(done) : ok();
@@ -66,7 +66,7 @@ void progress_gauge::wrote_checkpoint() {
 }
 
 void progress_gauge::on_begin(const phase_request& work) {
-  from_ = from_next_ = {now_(), work.first};
+  from_ = from_next_ = {now_(), work.first, {}};
   phase_ = work.phase;
   epoch_ = work.epoch;
   step_ = work.first;
@@ -74,6 +74,7 @@ void progress_gauge::on_begin(const phase_request& work) {
   if (work.phase == phase::train) {
     rate_ = work.learning_rate;
     sums_ = {};
+    is_long_ = false;
     left_at_begin_ = steps_from(work);
     left_ = left_at_begin_;
   } else if (work.phase == phase::test) {
@@ -94,13 +95,17 @@ std::int64_t progress_gauge::steps_from(const phase_request& work) const {
 }
 
 /// Told of each rank's part of a step: one is done once all ranks have told.
-void progress_gauge::on_step(const phase_request& work, std::int64_t done) {
+void progress_gauge::on_step(const phase_request& work, std::int64_t done,
+                             const batch_metrics& part) {
+  const auto trains = work.phase == phase::train;
+  if (trains)
+    add_loss(part);
   if (done <= step_)
     return;
   const auto now = now_();
   step_ = done;
   moved_ = now.time_since_epoch().count();
-  if (work.phase != phase::train)
+  if (!trains)
     return;
   left_ = std::max<std::int64_t>(0, left_at_begin_ - (done - work.first));
   const auto seconds = std::chrono::duration<double>(now - from_.at).count();
@@ -108,19 +113,20 @@ void progress_gauge::on_step(const phase_request& work, std::int64_t done) {
     return;
   steps_pace_ = double(done - from_.step) / seconds;
   seeds_pace_ = double(seeds_until(done) - seeds_until(from_.step)) / seconds;
-  if (now - from_next_.at >= pace_window)
-    from_ = std::exchange(from_next_, mark{now, done});
+  if (now - from_next_.at < recent)
+    return;
+  from_ = std::exchange(from_next_, mark{now, done, sums_});
+  is_long_ = true;
 }
 
-/// An epoch may take hours, and whoever begins to train wants to see that it
-/// learns: the first one is told of as it goes on.
-void progress_gauge::add_loss(const phase_request& work,
-                              const batch_metrics& part) {
-  if (!first_epoch_ || work.phase != phase::train)
-    return;
+/// An epoch may take hours, and whoever trains wants to see that it learns. The
+/// losses of two short ones compare better if they are of all their seeds; of
+/// the first one there is nothing else to tell.
+void progress_gauge::add_loss(const batch_metrics& part) {
   sums_ += part;
-  if (sums_.seeds > 0)
-    loss_ = sums_.loss();
+  const auto seeds = sums_.seeds - from_.sums.seeds;
+  if ((first_epoch_ || is_long_) && seeds > 0)
+    loss_ = (sums_.loss_sum - from_.sums.loss_sum) / double(seeds);
 }
 
 /// The last step of an epoch is smaller, if batches do not fit in.

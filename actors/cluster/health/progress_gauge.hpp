@@ -30,6 +30,9 @@ struct progress_before {
 /// other phases are on, and until the next epoch has done a step; but nothing
 /// is known of it when no step has been done for so long that the run stands
 /// still, as without one of its daemons.
+///
+/// The loss is that of the last whole epoch of training; in an epoch that takes
+/// longer, of its last 10 to 20 s; and in the first one of what there is.
 class progress_gauge {
 public:
   using clock = std::chrono::steady_clock;
@@ -52,8 +55,9 @@ public:
 
 private:
   void on_begin(const phase_request& work);
-  void on_step(const phase_request& work, std::int64_t done);
-  void add_loss(const phase_request& work, const batch_metrics& part);
+  void on_step(const phase_request& work, std::int64_t done,
+               const batch_metrics& part);
+  void add_loss(const batch_metrics& part);
   std::int64_t seeds_until(std::int64_t step) const;
   std::int64_t steps_from(const phase_request& work) const;
   bool stands_still(clock::time_point now) const;
@@ -68,12 +72,14 @@ private:
   struct mark {
     clock::time_point at{};
     std::int64_t step = 0;
+    batch_metrics sums{}; ///< Of its steps until then.
   };
-  mark from_;      ///< With what the pace begins.
+  mark from_;      ///< With what the pace begins, and the loss of a long epoch.
   mark from_next_; ///< And will begin.
   std::int64_t left_at_begin_ = 0;
-  bool first_epoch_;   ///< None is over yet.
-  batch_metrics sums_; ///< Of the epoch that is on, while it is the first.
+  bool first_epoch_;     ///< None is over yet.
+  bool is_long_ = false; ///< The epoch that is on, or was last.
+  batch_metrics sums_;   ///< Of it.
   std::atomic<bool> begun_{false};
   std::atomic<phase> phase_{phase::train};
   std::atomic<std::int32_t> epoch_{-1};

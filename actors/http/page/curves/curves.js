@@ -48,7 +48,7 @@ function trainerCurves(store, from) {
 
 function specs(store) {
   return [
-    { title: "Loss of training epochs", format: decimal, axis: number,
+    { title: "Loss of training", format: decimal, axis: number,
       curves: (from) => runCurves(store, "loss", from) },
     { title: "Learning rate", format: threePlaces, zero: true,
       curves: (from) => runCurves(store, "learning_rate", from) },

@@ -208,6 +208,47 @@ CATCH_TEST_CASE("the pace of a long epoch is that of its last seconds",
   CATCH_CHECK(pace_after(5, 40s).seeds_per_second == Approx(0.25));
 }
 
+CATCH_TEST_CASE("the loss of a long epoch is that of its last seconds",
+                "[cluster][health]") {
+  timed_gauge f;
+  const auto loss = [&f] {
+    return f.gauge->read(progress_gauge::clock::time_point{f.at})->loss;
+  };
+  auto work = f.begin(phase::train, 0, 7);
+  const auto step = [&](std::int64_t done, double of_each) {
+    f.at += 5s;
+    f.told.on_step(work, done - 1, {6 * of_each, 3, 6});
+    f.told.on_step(work, done, {4 * of_each, 2, 4});
+    return loss();
+  };
+  const auto end_with = [&](double mean) {
+    phase_result done;
+    done.metrics = {65 * mean, 1, 65};
+    value_of(f.told.on_phase(done));
+    return loss();
+  };
+  // The first one: all that there is, then less and less of its begin.
+  CATCH_CHECK(step(1, 8) == 8);
+  CATCH_CHECK(step(2, 6) == 7);
+  CATCH_CHECK(step(3, 4) == 6);
+  CATCH_CHECK(step(4, 2) == 5);
+  CATCH_CHECK(step(5, 2) == Approx(8.0 / 3)); // Of 4, 2 and 2.
+  CATCH_CHECK(step(6, 2) == 2.5);
+  CATCH_CHECK(step(7, 2) == 2);
+  CATCH_CHECK(end_with(4) == 2);
+  // While others are evaluated, and until the next one has taken that long.
+  work = f.begin(phase::validation, 0, 1);
+  CATCH_CHECK(step(1, 9) == 2);
+  work = f.begin(phase::train, 1, 7);
+  CATCH_CHECK(step(1, 1) == 2);
+  CATCH_CHECK(step(2, 1) == 2);
+  CATCH_CHECK(step(3, 1) == 1);
+  // One that is over before is told of when it is.
+  work = f.begin(phase::train, 2, 1);
+  CATCH_CHECK(step(1, 0.5) == 1);
+  CATCH_CHECK(end_with(0.75) == 0.75);
+}
+
 CATCH_TEST_CASE("an attempt has the pace of its own steps, and what is left of "
                 "those before",
                 "[cluster][health]") {
