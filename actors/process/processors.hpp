@@ -20,8 +20,9 @@ unsigned processors_per_process(std::size_t processes);
 void settle_threads(definition& def, std::size_t trainers, unsigned processors);
 
 /// For threads that work beside a run: while all processors are busy, the
-/// calling thread has a third of what each thread of training has, and its
-/// turn at the disk comes after theirs. For good: a user may not take it back.
+/// calling thread has a third of what each thread of training has, takes the
+/// place of none as soon as it has something to do, and its turn at the disk
+/// comes after theirs. For good: a user may not take it back.
 void give_way_to_training();
 
 } // namespace graphmill

@@ -4,6 +4,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <fmt/format.h>
+
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -51,16 +54,15 @@ CATCH_TEST_CASE("a server answers GET and HEAD", "[http_server]") {
 CATCH_TEST_CASE("a server lets runs go first", "[http_server]") {
   auto options = options_with_page();
   options.pages["/nice"] = [](const http_request&) {
-    http_answer page; // 0 is the calling thread.
-    page.body = std::make_shared<const std::string>(
-      std::to_string(::getpriority(PRIO_PROCESS, 0)));
-    return page;
+    return http_sentence(200, fmt::format( // 0 is the calling thread.
+                                "{} {}", ::getpriority(PRIO_PROCESS, 0),
+                                ::sched_getscheduler(0) == SCHED_BATCH));
   };
   const auto own = ::getpriority(PRIO_PROCESS, 0);
   const auto server = started(std::move(options));
   raw_client client{*server};
   CATCH_CHECK(client.ask(request_for("/nice")).body
-              == std::to_string(std::min(own + 5, 19)));
+              == fmt::format("{} true\n", std::min(own + 5, 19)));
   CATCH_CHECK(::getpriority(PRIO_PROCESS, 0) == own);
 }
 
