@@ -32,6 +32,14 @@ void http_streams::open(boost::beast::tcp_stream socket,
                TCP_USER_TIMEOUT, &patience, sizeof patience);
   open_.push_back(made);
   ++counts_->streams;
+  // Who has a stream says nothing more: what comes is its end, or is none of
+  // HTTP, and its place is free for another reader.
+  made->socket.socket().async_wait(
+    boost::asio::socket_base::wait_read,
+    [this, made](const boost::system::error_code& failed) {
+      if (!failed)
+        close(made);
+    });
   std::string head = "HTTP/1.1 200 OK\r\n"
                      "Content-Type: text/event-stream\r\n"
                      "Cache-Control: no-store\r\n"

@@ -14,8 +14,8 @@ namespace graphmill {
 
 /// The answers of a server that have no end. Each has one text on its way at a
 /// time: a reader that takes it late gets no other meanwhile, and one that has
-/// not taken it for `limits::patience` is dropped. Used by the server's thread
-/// alone.
+/// not taken it for `limits::patience` is dropped, and so is one that says
+/// anything more or closes its end. Used by the server's thread alone.
 class http_streams {
 public:
   http_streams(boost::asio::io_context& context, http_server::limits most,
