@@ -9,6 +9,7 @@ import re
 import socket
 import sys
 import threading
+import time
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -18,8 +19,8 @@ from support import program
 from terminals import Terminal
 
 CROWD_PAGES = 20
-CROWD_SCRAPES = 1000
-CROWD_SCRAPERS = 8  # Each asks when it has its answer.
+CROWD_SCRAPES = 250  # In each second,
+CROWD_SCRAPERS = 8  # of so many, of whom each asks when it has its answer.
 
 
 class Asker:
@@ -67,15 +68,25 @@ class Asker:
             self.socket = None
 
 
+def give_way():
+    """The calling thread goes on in time that no other process wants."""
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
 class Watchers:
-    """Threads that watch a cluster until they are left."""
+    """Threads that watch a cluster until they are left. They open what they
+    look at when they begin, and scrape once they are told to; then they give
+    way to all others."""
 
     def __init__(self, cluster):
         self.coordinator = told_at(cluster.daemons[0], "the cluster")
         self.daemons = [told_at(daemon, "itself") for daemon in cluster.daemons]
         self.cluster = cluster
+        self.scraping = threading.Event()
         self.over = threading.Event()
         self.lock = threading.Lock()
+        self.opened = threading.Semaphore(0)
+        self.streams = []
         self.ticks = 0
         self.scrapes = 0
         self.failed = []
@@ -83,17 +94,29 @@ class Watchers:
 
     def begin(self, work):
         def watched():
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
             try:
                 work()
             except (OSError, http.client.HTTPException, ValueError) as reason:
-                self.failed.append(f"{work.__name__}: {reason!r}")
+                if not self.over.is_set():
+                    self.failed.append(f"{work.__name__}: {reason!r}")
         self.threads.append(threading.Thread(target=watched))
         self.threads[-1].start()
 
+    def wait_for_pages(self, count):
+        for _ in range(count):
+            if not self.opened.acquire(timeout=PATIENCE_SECONDS):
+                self.failed.append("a page has not opened")
+
     def end(self):
         self.over.set()
+        self.scraping.set()
+        for stream in self.streams:
+            with contextlib.suppress(OSError):
+                stream.shutdown(socket.SHUT_RDWR)  # It waits for a tick.
         for thread in self.threads:
+            with contextlib.suppress(OSError):  # It is over, or may not hurry.
+                os.sched_setscheduler(thread.native_id, os.SCHED_OTHER,
+                                      os.sched_param(0))
             thread.join()
 
     def page(self):
@@ -105,6 +128,7 @@ class Watchers:
                     self.coordinator, timeout=PATIENCE_SECONDS)
                 with contextlib.closing(connection):
                     connection.request("GET", "/api/stream")
+                    self.streams.append(connection.sock)
                     self.listen(connection.getresponse(), asker)
 
     def listen(self, stream, asker):
@@ -113,6 +137,8 @@ class Watchers:
             return
         if stream.status != 200:
             raise ValueError(f"/api/stream: {stream.status}")
+        self.opened.release()
+        give_way()
         while not self.over.is_set():
             line = stream.readline()
             if not line:
@@ -134,16 +160,28 @@ class Watchers:
 
     def scrape_each_second(self):
         askers = [Asker(each) for each in (self.coordinator, *self.daemons)]
-        while not self.over.wait(1):
+        give_way()
+        self.scraping.wait()
+        while not self.over.is_set():
             for asker in askers:
                 self.scrape(asker)
+            self.over.wait(1)
         for asker in askers:
             asker.close()
 
     def scrape_at_once(self):
+        """Its share of each second's scrapes, as fast as it is answered."""
         with contextlib.closing(Asker(self.coordinator)) as asker:
-            for _ in range(CROWD_SCRAPES // CROWD_SCRAPERS):
+            give_way()
+            self.scraping.wait()
+            begin = time.monotonic()
+            done = 0
+            while not self.over.is_set():
                 self.scrape(asker)
+                done += CROWD_SCRAPERS
+                ahead = done // CROWD_SCRAPES + begin - time.monotonic()
+                if ahead > 0:
+                    self.over.wait(ahead)
 
 
 @contextlib.contextmanager
@@ -156,6 +194,7 @@ def usual(cluster):
     try:
         watchers.begin(watchers.page)
         watchers.begin(watchers.scrape_each_second)
+        watchers.wait_for_pages(1)
         yield watchers
         if top.poll() is not None:
             watchers.failed.append(f"top: {terminal.output!r}")
@@ -174,6 +213,7 @@ def crowd(cluster):
             watchers.begin(watchers.page)
         for _ in range(CROWD_SCRAPERS):
             watchers.begin(watchers.scrape_at_once)
+        watchers.wait_for_pages(CROWD_PAGES)
         yield watchers
     finally:
         watchers.end()
