@@ -66,12 +66,18 @@ void print_daemons(const std::vector<daemon_status>& daemons) {
     address = std::max(address, daemon.address.size());
     parts = std::max(parts, to_part_text(daemon.parts).size());
   }
-  say("\n{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}\n", "daemon", name,
-      "state", "host", host, "address", address, "parts", parts, "slots");
+  say("\n{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}  {:>5}  {:>8}\n",
+      "daemon", name, "state", "host", host, "address", address, "parts", parts,
+      "slots", "cpus", "mem MB");
   for (const auto& daemon : daemons)
-    say("{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}{}{}\n", daemon.name, name,
-        to_string(daemon.state), daemon.host, host, daemon.address, address,
-        to_part_text(daemon.parts), parts, daemon.slots,
+    say("{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}  {:>5}  {:>8}{}{}\n",
+        daemon.name, name, to_string(daemon.state), daemon.host, host,
+        daemon.address, address, to_part_text(daemon.parts), parts,
+        daemon.slots,
+        daemon.load ? fmt::format("{:.1f}", daemon.load->cores) : "-",
+        daemon.load
+          ? fmt::format("{:.0f}", double(daemon.load->memory_bytes) * 1e-6)
+          : "-",
         daemon.note.empty() ? "" : "  ", daemon.note);
 }
 

@@ -102,6 +102,7 @@ void write_daemons(metric_writer& to,
   for (const auto& daemon : daemons)
     all.emplace_back(metric_label("daemon", daemon.name), &daemon);
   write_figures<daemon_status>(to, daemon_table, all);
+  write_loads(to, daemons);
 }
 
 // -- of the runs that are on

@@ -115,25 +115,52 @@ void write_actors(metric_writer& to, const labelled<actor_health>& actors) {
   write_figures<actor_health>(to, actor_figures, actors);
 }
 
-// -- of daemons and their shares of a run
+// -- of daemons, and of their shares of a run
+
+constexpr figure_of<daemon_load> load_figures[] = {
+  {{"graphmill_daemon_cpu_cores", metric_gauge,
+    "Processors that the daemon uses, on average over a second."},
+   [](const daemon_load& d) -> figure_value { return d.cores; }},
+  {{"graphmill_daemon_memory_bytes", metric_gauge,
+    "Memory that the daemon holds for itself."},
+   [](const daemon_load& d) -> figure_value { return double(d.memory_bytes); }},
+  {{"graphmill_daemon_memory_peak_bytes", metric_gauge,
+    "The most memory that the daemon was seen to hold for itself."},
+   [](const daemon_load& d) -> figure_value {
+     return double(d.peak_memory_bytes);
+   }},
+  {{"graphmill_daemon_mapped_bytes", metric_gauge,
+    "Pages of mapped files in memory, those of parts and of programs, which "
+    "the system may take back."},
+   [](const daemon_load& d) -> figure_value { return double(d.mapped_bytes); }},
+  {{"graphmill_daemon_threads", metric_gauge, "Threads of the daemon."},
+   [](const daemon_load& d) -> figure_value { return d.threads; }},
+  {{"graphmill_daemon_open_descriptors", metric_gauge,
+    "Descriptors that the daemon has open."},
+   [](const daemon_load& d) -> figure_value { return d.descriptors; }},
+  {{"graphmill_daemon_max_descriptors", metric_gauge,
+    "Descriptors that the daemon may have open."},
+   [](const daemon_load& d) -> figure_value { return d.most_descriptors; }},
+  {{"graphmill_daemon_disk_read_bytes_per_second", metric_gauge,
+    "Bytes that the daemon reads from disks in a second."},
+   [](const daemon_load& d) -> figure_value { return d.disk_read_per_second; }},
+  {{"graphmill_daemon_disk_written_bytes_per_second", metric_gauge,
+    "Bytes that the daemon writes to disks in a second."},
+   [](const daemon_load& d) -> figure_value {
+     return d.disk_written_per_second;
+   }},
+  {{"graphmill_daemon_sent_bytes_per_second", metric_gauge,
+    "Bytes that the daemon sends to others in a second."},
+   [](const daemon_load& d) -> figure_value { return d.sent_per_second; }},
+  {{"graphmill_daemon_received_bytes_per_second", metric_gauge,
+    "Bytes that the daemon receives from others in a second."},
+   [](const daemon_load& d) -> figure_value { return d.received_per_second; }},
+};
 
 constexpr figure_of<daemon_health> share_figures[] = {
   {{"graphmill_daemon_report_age_seconds", metric_gauge,
     "Seconds since the daemon has told of its share of the run."},
    [](const daemon_health& d) -> figure_value { return d.age; }},
-  {{"graphmill_daemon_cpu_cores", metric_gauge,
-    "Processors that the daemon uses, on average over a second."},
-   [](const daemon_health& d) -> figure_value { return d.cores; }},
-  {{"graphmill_daemon_memory_bytes", metric_gauge,
-    "Memory that the daemon holds for itself."},
-   [](const daemon_health& d) -> figure_value {
-     return double(d.memory_bytes);
-   }},
-  {{"graphmill_daemon_memory_peak_bytes", metric_gauge,
-    "The most memory that the daemon was seen to hold for itself."},
-   [](const daemon_health& d) -> figure_value {
-     return double(d.peak_memory_bytes);
-   }},
   {{"graphmill_daemon_row_cache_bytes", metric_gauge,
     "Memory for rows of other daemons, of what the daemon holds."},
    [](const daemon_health& d) -> figure_value {
@@ -174,12 +201,6 @@ constexpr figure_of<daemon_health> share_figures[] = {
    [](const daemon_health& d) -> figure_value {
      return double(d.disk_rows_found);
    }},
-  {{"graphmill_daemon_mapped_bytes", metric_gauge,
-    "Pages of mapped files in memory, those of parts and of programs, which "
-    "the system may take back."},
-   [](const daemon_health& d) -> figure_value {
-     return double(d.mapped_bytes);
-   }},
   {{"graphmill_daemon_row_cache_wanted_total", metric_counter,
     "Rows of other daemons that batches of this run needed."},
    [](const daemon_health& d) -> figure_value {
@@ -190,37 +211,11 @@ constexpr figure_of<daemon_health> share_figures[] = {
    [](const daemon_health& d) -> figure_value {
      return double(d.cache_rows_found);
    }},
-  {{"graphmill_daemon_threads", metric_gauge, "Threads of the daemon."},
-   [](const daemon_health& d) -> figure_value { return d.threads; }},
-  {{"graphmill_daemon_open_descriptors", metric_gauge,
-    "Descriptors that the daemon has open."},
-   [](const daemon_health& d) -> figure_value { return d.descriptors; }},
-  {{"graphmill_daemon_max_descriptors", metric_gauge,
-    "Descriptors that the daemon may have open."},
-   [](const daemon_health& d) -> figure_value { return d.most_descriptors; }},
   {{"graphmill_daemon_long_work", metric_gauge,
     "Actors and threads of the daemon that are at one piece of work for too "
     "long, or were in the last minute."},
    [](const daemon_health& d) -> figure_value {
      return double(d.long_work.size());
-   }},
-  {{"graphmill_daemon_disk_read_bytes_per_second", metric_gauge,
-    "Bytes that the daemon reads from disks in a second."},
-   [](const daemon_health& d) -> figure_value {
-     return d.disk_read_per_second;
-   }},
-  {{"graphmill_daemon_disk_written_bytes_per_second", metric_gauge,
-    "Bytes that the daemon writes to disks in a second."},
-   [](const daemon_health& d) -> figure_value {
-     return d.disk_written_per_second;
-   }},
-  {{"graphmill_daemon_sent_bytes_per_second", metric_gauge,
-    "Bytes that the daemon sends to others in a second."},
-   [](const daemon_health& d) -> figure_value { return d.sent_per_second; }},
-  {{"graphmill_daemon_received_bytes_per_second", metric_gauge,
-    "Bytes that the daemon receives from others in a second."},
-   [](const daemon_health& d) -> figure_value {
-     return d.received_per_second;
    }},
 };
 constexpr metric_family actors_left_out_family{
@@ -272,6 +267,14 @@ void add_once(labelled<T>& to, std::set<std::string>& seen, std::string labels,
 }
 
 } // namespace
+
+void write_loads(metric_writer& to, const std::vector<daemon_status>& daemons) {
+  labelled<daemon_load> loads;
+  for (const auto& daemon : daemons)
+    if (daemon.load)
+      loads.emplace_back(metric_label("daemon", daemon.name), &*daemon.load);
+  write_figures<daemon_load>(to, load_figures, loads);
+}
 
 void write_shares(metric_writer& to,
                   const std::vector<const daemon_health*>& shares,

@@ -1,11 +1,15 @@
 #pragma once
 
 #include "actors/http/metric_writer.hpp"
+#include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 
 #include <vector>
 
 namespace graphmill {
+
+/// Writes what daemons take, of those that have told.
+void write_loads(metric_writer& to, const std::vector<daemon_status>& daemons);
 
 /// Writes what daemons have told of their shares of runs: of each daemon, of
 /// its ways to others, and of each of its actors.

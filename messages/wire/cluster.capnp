@@ -117,6 +117,29 @@ struct DaemonStatus {
 
   chaos @8 :Bool;
   # As in `JoinRequest`.
+
+  load @9 :DaemonLoad;
+  # Null: it has told nothing in the last seconds.
+}
+
+struct DaemonLoad {
+  # What a daemon's process takes, whatever runs are on; rates are those of about a second.
+  cores @0 :Float64;
+  # Processors in use.
+  memoryBytes @1 :UInt64;
+  # That it holds for itself.
+  peakMemoryBytes @2 :UInt64;
+  mappedBytes @3 :UInt64;
+  # Pages of mapped files, which the system may take back.
+  threads @4 :UInt32;
+  descriptors @5 :UInt32;
+  mostDescriptors @6 :UInt32;
+  # That it may have open.
+  diskReadPerSecond @7 :Float64;
+  diskWrittenPerSecond @8 :Float64;
+  sentPerSecond @9 :Float64;
+  # Bytes of messages, as those that are received.
+  receivedPerSecond @10 :Float64;
 }
 
 enum DaemonState {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,38 @@ result<members_update> decode_members_update(const payload& from);
 enum class daemon_state : std::uint8_t { ready = 1, draining, lost, damaged };
 std::string_view to_string(daemon_state state);
 
+/// What a daemon's process takes, whatever runs are on; in a second, about.
+struct daemon_load {
+  double cores = 0; ///< Processors in use.
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  std::uint64_t mapped_bytes = 0;
+  std::uint32_t threads = 0;
+  std::uint32_t descriptors = 0;
+  std::uint32_t most_descriptors = 0;
+  double disk_read_per_second = 0;
+  double disk_written_per_second = 0;
+  double sent_per_second = 0;
+  double received_per_second = 0;
+
+  /// Fails on amounts that are none.
+  result<void> check() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("cores", of.cores);
+    visit("memoryBytes", of.memory_bytes);
+    visit("peakMemoryBytes", of.peak_memory_bytes);
+    visit("mappedBytes", of.mapped_bytes);
+    visit("threads", of.threads);
+    visit("descriptors", of.descriptors);
+    visit("mostDescriptors", of.most_descriptors);
+    visit("diskReadPerSecond", of.disk_read_per_second);
+    visit("diskWrittenPerSecond", of.disk_written_per_second);
+    visit("sentPerSecond", of.sent_per_second);
+    visit("receivedPerSecond", of.received_per_second);
+  }
+};
+
 /// What the coordinator knows of one daemon.
 struct daemon_status {
   std::string name;
@@ -108,6 +141,8 @@ struct daemon_status {
   std::string note;
   std::uint32_t cuda_devices = 0;
   bool chaos = false; ///< As in `join_request`.
+  /// Nothing: it has told nothing in the last seconds.
+  std::optional<daemon_load> load{};
 
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
@@ -119,6 +154,7 @@ struct daemon_status {
     visit("note", of.note);
     visit("cudaDevices", of.cuda_devices);
     visit("chaos", of.chaos);
+    visit("load", of.load);
   }
 };
 /// The answer to `status`, whose request has no body.

@@ -218,34 +218,39 @@ void coordinator::answer_watchers(clock::time_point now) {
 
 /// Of a run that is over there is nothing to be known: its daemons may not have
 /// heard yet. Reports are large: nothing of one is decoded that is of no use.
-/// Which run one is of is not known before, so a daemon may tell as often as
-/// all of its runs together allow.
+/// Which run one is of, or whether of none, is not known before, so a daemon
+/// may tell as often as all of its runs together allow, and once more.
 result<payload> coordinator::take_health(const incoming_request& request) {
-  const auto is_its = [&request](const active_run& run) {
-    return run.is_member(request.from);
-  };
-  if (!active_.first(is_its))
-    return fail(ec::not_found, "no run is on that \"{}\" has a share of",
-                request.from.name);
+  const auto& who = request.from;
+  const auto bytes = request.data.byte_size();
+  const auto daemon = registry_.find(who.name);
+  if (!daemon || daemon.value().incarnation != who.incarnation)
+    return fail(ec::not_found, "no daemon \"{}\" is in the cluster", who.name);
   const auto now = clock::now();
-  result<void> worth = ok();
-  active_.first([&](active_run& run) {
-    if (!is_its(run))
-      return false;
-    worth = run.health.admit(request.from.name, request.data.byte_size(), now);
-    return worth.has_value();
-  });
+  auto worth = loads_.admit(who.name, bytes, now);
+  if (!worth)
+    active_.first([&](active_run& run) {
+      if (run.is_member(who))
+        worth = run.health.admit(who.name, bytes, now);
+      return worth.has_value();
+    });
   if (!worth) {
     complaints_.add("refused: " + worth.error().message, now);
     return worth.error();
   }
   GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
+  report.daemon = who.name;
+  if (report.run.empty()) {
+    loads_.take(report, now);
+    for (const auto& run : active_.all())
+      run->health.take_own(report, now);
+    return payload{};
+  }
   const auto run = active_.find(report.run);
-  if (!run || !run->is_member(request.from))
+  if (!run || !run->is_member(who))
     return fail(ec::not_found, "run {} is not on", report.run);
-  report.daemon = request.from.name;
   for (auto& trouble : run->health.take(std::move(report), now))
-    tell(event_kind::trouble, request.from.name, std::move(trouble), run->id);
+    tell(event_kind::trouble, who.name, std::move(trouble), run->id);
   return payload{};
 }
 

@@ -14,6 +14,7 @@
 #include "actors/cluster/coordinator/runs/active_runs.hpp"
 #include "actors/cluster/coordinator/runs/checkpoint_uploads.hpp"
 #include "actors/cluster/coordinator/runs/queue_pass.hpp"
+#include "actors/cluster/health/daemon_loads.hpp"
 #include "actors/cluster/health/log_collector.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
@@ -248,7 +249,6 @@ private:
                    const result<payload>& answer);
   void conduct(const run_ptr& run);
   void conductor_gone(const run_ptr& run, const error& reason);
-
   bool go_on_without(const run_ptr& run, const std::string& daemon,
                      const error& reason);
   void go_on(const run_ptr& run, run_turn::task next);
@@ -354,6 +354,7 @@ private:
     coordinator_limits::told_daemons};
   fair_queue<incoming_request> line_; ///< By incarnation.
   daemon_registry registry_;
+  daemon_loads loads_;
   unreached_joins joins_;
   /// Watchers know positions of coordinators before this one.
   run_board board_{config_.history->generation() << 32};

@@ -44,6 +44,7 @@ std::vector<daemon_health> share_host::due_health() {
   const auto now = health_reporter::clock::now();
   if (!health_.due(now))
     return out;
+  out.push_back(health_.report({}, now));
   for (const auto& run : told_of())
     out.push_back(health_.report(source_of(*run), now));
   return out;

@@ -14,12 +14,6 @@ namespace {
 /// What the daemons of an answer may take, of the 1 MiB of a frame.
 constexpr std::size_t most_told_bytes = 700'000;
 
-/// As often as daemons tell, and what may come at once after a moment in which
-/// nothing came through.
-constexpr double reports_per_second = 1;
-constexpr double reports_at_once = 5;
-static_assert(timeouts::health_report >= std::chrono::seconds{1});
-
 /// At least what a report takes in a message.
 std::size_t size_of(const daemon_health& report) {
   constexpr std::size_t figures = 288; // Of an actor, with its batch.
@@ -111,30 +105,13 @@ void health_keeper::led(std::shared_ptr<const progress_gauge> gauge,
   led_ = now;
   conductor_.reset();
   conducting_.reset();
+  apart_.reset();
 }
 
 void health_keeper::follow(run_observer& conductor, const std::string& daemon) {
   conductor_ = std::make_shared<conductor_health>();
   conducts_at_ = daemon;
   conductor_health::observe(conductor_, conductor);
-}
-
-result<void> health_keeper::admit(const std::string& daemon, std::size_t bytes,
-                                  clock::time_point now) {
-  if (bytes > health_limits::bytes)
-    return fail(ec::invalid_data,
-                "daemon \"{}\" tells of its health in {} bytes; at most {} are "
-                "expected",
-                daemon, bytes, health_limits::bytes);
-  auto& pace = paces_.try_emplace(daemon, reports_per_second, reports_at_once)
-                 .first->second;
-  if (pace.level(now) < 1)
-    return fail(ec::unavailable,
-                "daemon \"{}\" tells of its health more often than once a "
-                "second",
-                daemon);
-  pace.take(now);
-  return ok();
 }
 
 std::vector<std::string> health_keeper::take(daemon_health report,
@@ -151,6 +128,16 @@ std::vector<std::string> health_keeper::take(daemon_health report,
   known.at = now;
   known.report = std::move(report);
   return warnings;
+}
+
+void health_keeper::take_own(const daemon_health& report,
+                             clock::time_point now) {
+  if (!conductor_ || report.daemon != conducts_at_
+      || std::ranges::find(daemons_, conducts_at_) != daemons_.end())
+    return;
+  conducting_ = conductor_->read(now);
+  apart_.emplace(told_apart{report, now});
+  apart_->report.run = run_;
 }
 
 run_health health_keeper::whole() const {
@@ -181,6 +168,12 @@ run_health health_keeper::tell_all(clock::time_point now) const {
     report.age = std::chrono::duration<double>(now - known->second.at).count();
     if (conducting_ && name == conducts_at_)
       add_actor(report, *conducting_);
+    out.daemons.push_back(std::move(report));
+  }
+  if (apart_ && conducting_) {
+    auto report = apart_->report;
+    report.age = std::chrono::duration<double>(now - apart_->at).count();
+    add_actor(report, *conducting_);
     out.daemons.push_back(std::move(report));
   }
   if (!out.silent.empty() && out.progress) {

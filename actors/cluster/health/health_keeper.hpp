@@ -4,7 +4,7 @@
 #include "actors/cluster/health/health_warnings.hpp"
 #include "actors/cluster/health/limit_watch.hpp"
 #include "actors/cluster/health/progress_gauge.hpp"
-#include "actors/transport/sessions/token_bucket.hpp"
+#include "actors/cluster/health/report_paces.hpp"
 #include "messages/wire/health.hpp"
 
 #include <chrono>
@@ -36,19 +36,22 @@ public:
   void led(std::shared_ptr<const progress_gauge> gauge, clock::time_point now);
 
   /// Has the CONDUCTOR's observer tell of it from now on. It is told of among
-  /// the actors of `daemon`, if that has a share of the run. After `led`.
+  /// the actors of `daemon`. After `led`.
   void follow(run_observer& conductor, const std::string& daemon);
 
-  /// Whether a report of one of the run's daemons is worth decoding, which
-  /// takes long enough to keep others waiting. Daemons tell once a second; what
-  /// is told more often than that is dropped, and so is what is larger than a
-  /// report can be.
+  /// Whether a report of one of the run's daemons is worth decoding.
   result<void> admit(const std::string& daemon, std::size_t bytes,
-                     clock::time_point now);
+                     clock::time_point now) {
+    return paces_.admit(daemon, bytes, now);
+  }
 
   /// A report of one of the run's daemons. @returns what in it is worth an
   /// event.
   std::vector<std::string> take(daemon_health report, clock::time_point now);
+
+  /// What a daemon of the cluster tells of itself alone. Of the one that the
+  /// CONDUCTOR is at it is told, if that has no share of the run.
+  void take_own(const daemon_health& report, clock::time_point now);
 
   /// What is known, with a verdict. Nobody is silent before the run is led: a
   /// daemon that prepares its share has nothing to tell.
@@ -79,9 +82,9 @@ private:
   std::vector<std::string> daemons_;
   std::uint32_t attempt_ = 0;
   std::uint32_t trainers_ = 0;
-  std::optional<clock::time_point> led_;      ///< Since when.
-  std::map<std::string, heard> reports_;      ///< By daemon.
-  std::map<std::string, token_bucket> paces_; ///< By daemon.
+  std::optional<clock::time_point> led_; ///< Since when.
+  std::map<std::string, heard> reports_; ///< By daemon.
+  report_paces paces_;
   health_warnings warnings_;
   limit_watch limit_;
   std::shared_ptr<const progress_gauge> progress_;
@@ -89,6 +92,12 @@ private:
   std::shared_ptr<conductor_health> conductor_; ///< Null: nobody follows it.
   std::string conducts_at_;                     ///< The daemon.
   std::optional<actor_health> conducting_;      ///< When that told last.
+  /// What that told last, if it has no share of the run.
+  struct told_apart {
+    daemon_health report;
+    clock::time_point at;
+  };
+  std::optional<told_apart> apart_;
 };
 
 /// Leaves out daemons until the others fit in an answer: first those that are

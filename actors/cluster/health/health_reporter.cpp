@@ -22,7 +22,8 @@ daemon_health health_reporter::report(const health_source& of,
   daemon_health out;
   out.daemon = net_->self().name.substr(0, health_limits::text);
   out.run = of.run;
-  known.sampler.sample(*of.board, now, out);
+  if (of.board)
+    known.sampler.sample(*of.board, now, out);
   if (of.flows) {
     known.peers.add_to(out.peers, *of.flows, now);
     add_links(out.peers, net_->links(), *of.flows, now);

@@ -19,7 +19,8 @@
 
 namespace graphmill {
 
-/// What a share of a run has for a report of health.
+/// What a share of a run has for a report of health. Without a run a report is
+/// of what the daemon takes, whatever runs are on.
 struct health_source {
   std::string run;
   std::shared_ptr<const gauge_board> board;
@@ -34,9 +35,9 @@ struct health_source {
   cache_offer offer{};
 };
 
-/// Part of the AGENT's state: makes the daemon's reports of health, one of each
-/// share of a run, which are due once a second while it has any. Runs in the
-/// AGENT's handlers, and waits for nothing.
+/// Part of the AGENT's state: makes the daemon's reports of health, one of
+/// itself and one of each share of a run, which are due once a second. Runs in
+/// the AGENT's handlers, and waits for nothing.
 class health_reporter {
 public:
   using clock = std::chrono::steady_clock;

@@ -70,23 +70,26 @@ table_cell state_cell(const top_daemon& daemon) {
 table_row row_of_daemon(const top_daemon& daemon, bool wide) {
   table_row out{text_cell("daemon", wide ? 24 : 16, daemon.name),
                 state_cell(daemon)};
-  static const daemon_health nothing;
-  const auto& now = daemon.health == nullptr ? nothing : *daemon.health;
+  static const daemon_status nowhere;
+  const auto& known = daemon.status == nullptr ? nowhere : *daemon.status;
+  const auto load = known.load.value_or(daemon_load{});
+  const auto add = [&out](bool is_known, table_cell cell) {
+    if (!is_known)
+      cell.text = "-";
+    out.push_back(std::move(cell));
+  };
+  const auto told = known.load.has_value();
+  add(told, number_cell("cpus", 6, load.cores, 1));
+  add(told, number_cell("mem MB", 8, double(load.memory_bytes) * 1e-6));
+  add(told, number_cell("threads", 7, load.threads));
   double queued = 0;
-  for (const auto& actor : now.actors)
-    queued += double(actor.queue);
-  out.push_back(number_cell("cpus", 6, now.cores, 1));
-  out.push_back(number_cell("mem MB", 8, double(now.memory_bytes) * 1e-6));
-  out.push_back(number_cell("threads", 7, now.threads));
-  out.push_back(number_cell("queue", 8, queued));
-  out.push_back(number_cell("in MB/s", 8, now.received_per_second * 1e-6, 1));
-  out.push_back(number_cell("out MB/s", 8, now.sent_per_second * 1e-6, 1));
-  if (daemon.health == nullptr)
-    for (std::size_t i = 2; i < out.size(); ++i)
-      out[i].text = "-";
+  if (daemon.health != nullptr)
+    for (const auto& actor : daemon.health->actors)
+      queued += double(actor.queue);
+  add(daemon.health != nullptr, number_cell("queue", 8, queued));
+  add(told, number_cell("in MB/s", 8, load.received_per_second * 1e-6, 1));
+  add(told, number_cell("out MB/s", 8, load.sent_per_second * 1e-6, 1));
   if (wide) {
-    static const daemon_status nowhere;
-    const auto& known = daemon.status == nullptr ? nowhere : *daemon.status;
     out.push_back(text_cell("host", 16, known.host));
     out.push_back(text_cell("note", 24, known.note));
   }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <string_view>
 #include <utility>
 
 namespace graphmill {
@@ -73,24 +71,17 @@ std::vector<stage_sample> stage_samples_of(const run_health& run) {
 }
 
 std::vector<daemon_sample> daemon_samples_of(const cluster_figures& now) {
-  std::map<std::string_view, const daemon_health*> told;
-  for (const auto& run : now.runs) // What it tells of its process is the same.
-    for (const auto& report : run.health.daemons)
-      if (!is_outdated(report))
-        told[report.daemon] = &report;
   std::vector<daemon_sample> out;
   out.reserve(now.status.daemons.size());
   for (const auto& daemon : now.status.daemons) {
     auto& sample = out.emplace_back();
     sample.state = daemon.state;
-    const auto found = told.find(daemon.name);
-    if (found == told.end())
+    if (!daemon.load)
       continue;
-    const auto& report = *found->second;
-    sample.cores = float(report.cores);
-    sample.memory_bytes = float(report.memory_bytes);
-    sample.received_per_second = float(report.received_per_second);
-    sample.sent_per_second = float(report.sent_per_second);
+    sample.cores = float(daemon.load->cores);
+    sample.memory_bytes = float(daemon.load->memory_bytes);
+    sample.received_per_second = float(daemon.load->received_per_second);
+    sample.sent_per_second = float(daemon.load->sent_per_second);
   }
   return out;
 }

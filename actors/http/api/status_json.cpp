@@ -54,7 +54,8 @@ nlohmann::json listed_daemon_json(const daemon_status& daemon) {
           {"slots", daemon.slots},
           {"cuda_devices", daemon.cuda_devices},
           {"chaos", daemon.chaos},
-          {"note", daemon.note}};
+          {"note", daemon.note},
+          {"load", model_writer::json_of(daemon.load)}};
 }
 
 nlohmann::json listed_owners_json(const status_reply& now) {

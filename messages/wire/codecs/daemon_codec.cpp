@@ -2,6 +2,7 @@
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/codecs/codec_support.hpp"
 
+#include <cmath>
 #include <iterator>
 
 namespace graphmill {
@@ -48,6 +49,16 @@ std::string_view to_string(daemon_state state) {
     return "damaged";
   }
   return "unknown";
+}
+
+result<void> daemon_load::check() const {
+  for (const auto amount :
+       {cores, disk_read_per_second, disk_written_per_second, sent_per_second,
+        received_per_second})
+    if (!(amount >= 0) || !std::isfinite(amount))
+      return fail(ec::invalid_data,
+                  "what a daemon takes in a second cannot be {}", amount);
+  return ok();
 }
 
 result<void> join_request::check() const {

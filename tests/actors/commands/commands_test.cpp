@@ -39,6 +39,8 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
                     1,
                     "two",
                     "silent for 3000 ms"}};
+    out.daemons[0].load =
+      daemon_load{.cores = 1.5, .memory_bytes = 212'000'000};
     return encode(out);
   });
   const auto got = user.runs("status");
@@ -50,7 +52,12 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
                    contains("owners       0 to 1 of each part in service\n"));
   CATCH_CHECK_THAT(
     got.output,
-    contains("a       ready     one   tcp://10.0.0.1:7800  0-2,4      2\n"));
+    contains("a       ready     one   tcp://10.0.0.1:7800  0-2,4      2    "
+             "1.5       212\n"));
+  CATCH_CHECK_THAT(
+    got.output,
+    contains("b       lost      two   tcp://10.0.0.2:7800  3,5        1      "
+             "-         -  silent"));
   CATCH_CHECK_THAT(got.output, contains("silent for 3000 ms\n"));
   CATCH_CHECK_THAT(
     got.output,

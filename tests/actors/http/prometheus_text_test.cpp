@@ -44,10 +44,6 @@ daemon_health told_share(const std::string& name) {
   daemon_health out;
   out.daemon = name;
   out.run = "r-1";
-  out.cores = 1.5;
-  out.memory_bytes = 1000;
-  out.descriptors = 20;
-  out.most_descriptors = 1024;
   out.left_out = 1;
   out.long_work = {"the sampler is at it"};
   out.answer_bytes = 300;
@@ -56,7 +52,6 @@ daemon_health told_share(const std::string& name) {
   out.most_disk_cache_bytes = 600;
   out.disk_rows_wanted = 70;
   out.disk_rows_found = 60;
-  out.mapped_bytes = 800;
   out.age = 0.5;
   out.actors.push_back(told_actor(actor_kind::sampler, -1, -1, ""));
   out.actors.push_back(told_actor(actor_kind::sampling_proxy, 1, -1, "b"));
@@ -89,6 +84,8 @@ cluster_figures told_cluster() {
   out.status.daemons = {
     told_daemon("a", daemon_state::ready), told_daemon("b", daemon_state::lost),
     told_daemon("c\"} 1\ngraphmill_evil\\", daemon_state::ready)};
+  out.status.daemons[0].load =
+    daemon_load{.cores = 1.5, .mapped_bytes = 800, .descriptors = 20};
   out.status.running = "r-1";
   out.status.queued = {"r-2", "r-3"};
   out.over = {5, 6, 7};
@@ -342,8 +339,9 @@ CATCH_TEST_CASE("where several runs may be on, what is told of one names it",
   for (
     const auto* part :
     {R"(graphmill_run_step{run="r-1"} )",
-     R"(graphmill_daemon_memory_bytes{daemon="a",run="r-1"} )",
-     R"(graphmill_daemon_memory_bytes{daemon="a",run="r-2"} )",
+     R"(graphmill_daemon_memory_bytes{daemon="a"} )",
+     R"(graphmill_daemon_long_work{daemon="a",run="r-1"} )",
+     R"(graphmill_daemon_long_work{daemon="a",run="r-2"} )",
      R"(graphmill_actor_items_total{daemon="a",run="r-2",actor="sampler"} )"})
     CATCH_CHECK_THAT(text, contains(part));
   // Of the next second, in which one of them has ended, the same is told.
@@ -354,7 +352,7 @@ CATCH_TEST_CASE("where several runs may be on, what is told of one names it",
   process.several = true;
   CATCH_CHECK_THAT(
     prometheus_text(nullptr, &process, {}),
-    contains(R"(graphmill_daemon_memory_bytes{daemon="a",run="r-1"} )"));
+    contains(R"(graphmill_daemon_long_work{daemon="a",run="r-1"} )"));
 }
 
 CATCH_TEST_CASE("numbers that nobody knows are left out", "[prometheus]") {
@@ -374,6 +372,8 @@ CATCH_TEST_CASE("numbers that nobody knows are left out", "[prometheus]") {
   CATCH_CHECK_FALSE(families.contains("graphmill_run_epoch"));
   CATCH_CHECK_FALSE(families.contains("graphmill_run_info"));
   CATCH_CHECK(families.contains("graphmill_daemons"));
+  // What a daemon takes is known without a run, and of others it is not.
+  CATCH_CHECK(families.contains("graphmill_daemon_open_descriptors"));
 }
 
 CATCH_TEST_CASE("what a daemon tells of itself", "[prometheus]") {

@@ -87,12 +87,26 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
   status_reply state{"a",        "wordnet", 3,     {},        "r",
                      {"q", "p"}, "full",    {"s"}, {"t", "u"}};
   state.daemons.push_back(
-    {"b", "tcp://b:1", daemon_state::damaged, {1, 2}, 4, "h", "why", 5, true});
+    {"b",
+     "tcp://b:1",
+     daemon_state::damaged,
+     {1, 2},
+     4,
+     "h",
+     "why",
+     5,
+     true,
+     daemon_load{0.5, 1, 2, 3, 4, 5, 6, 7.5, 8.5, 9.5, 10.5}});
   CATCH_CHECK(sent<schema::StatusReply>(encode(state))
               == R"((coordinator = "a", dataset = "wordnet", parts = 3, )"
                  R"(daemons = [(name = "b", address = "tcp://b:1", )"
                  R"(state = damaged, parts = [1, 2], slots = 4, host = "h", )"
-                 R"(note = "why", cudaDevices = 5, chaos = true)], )"
+                 R"(note = "why", cudaDevices = 5, chaos = true, )"
+                 R"(load = (cores = 0.5, memoryBytes = 1, )"
+                 R"(peakMemoryBytes = 2, mappedBytes = 3, threads = 4, )"
+                 R"(descriptors = 5, mostDescriptors = 6, )"
+                 R"(diskReadPerSecond = 7.5, diskWrittenPerSecond = 8.5, )"
+                 R"(sentPerSecond = 9.5, receivedPerSecond = 10.5))], )"
                  R"(running = "r", )"
                  R"(queued = ["q", "p"], note = "full", standIns = ["s"], )"
                  R"(alsoRunning = ["t", "u"]))");

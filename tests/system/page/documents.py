@@ -85,7 +85,14 @@ def member(name, first_part, others):
 def listed(name, part, state="ready", note=""):
     return {"name": name, "address": f"tcp://10.0.0.{part + 1}:7800",
             "host": f"host-{name}", "state": state, "parts": [part],
-            "slots": 1, "cuda_devices": 0, "chaos": False, "note": note}
+            "slots": 1, "cuda_devices": 0, "chaos": False, "note": note,
+            "load": None if state == "lost" else {
+                "cores": 2.6, "memory_bytes": 1_260_000_000,
+                "peak_memory_bytes": 1_400_000_000,
+                "mapped_bytes": 310_000_000, "threads": 41, "descriptors": 88,
+                "most_descriptors": 1048576, "disk_read_per_second": 2.0e6,
+                "disk_written_per_second": 4.0e4, "sent_per_second": 3.1e6,
+                "received_per_second": 9.7e6}}
 
 
 def status(running=None, queued=(), daemons=None, note=""):

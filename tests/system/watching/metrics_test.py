@@ -1,6 +1,7 @@
 """What a cluster tells over HTTP while a run is on, and that nobody who asks in
 a hostile way keeps others from being answered, or the run from its end."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -186,6 +187,33 @@ class Metrics(ClusterWorkplace):
         cluster.wait_until(lambda: get(own, "/readyz")[0] == 503,
                            "daemon that misses its coordinator")
         self.assertEqual(get(own, "/healthz")[0], 200)
+
+    def test_daemons_without_a_run(self):
+        """What they take is told of: to who asks, in the page of metrics, and
+        second by second."""
+        cluster = self.cluster(["0", "1"], *OVER_HTTP)
+        def loads():
+            return [daemon["load"]
+                    for daemon in cluster.status()["daemons"]]
+        cluster.wait_until(lambda: len(loads()) == 2 and all(loads()),
+                           "what both daemons take")
+        for load in loads():
+            self.assertGreater(load["memory_bytes"], 1 << 20)
+            self.assertGreater(load["threads"], 1)
+            self.assertGreater(load["descriptors"], 1)
+        at = told_at(cluster.daemons[0], "the cluster")
+        cluster.wait_until(
+            lambda: len(values(get(at, "/metrics")[1],
+                               "graphmill_daemon_memory_bytes")) == 2,
+            "metrics of both daemons")
+        cluster.wait_until(
+            lambda: all(daemon["rows"][-1][2] for daemon in json.loads(
+                get(at, "/api/history")[1])["daemons"].values()),
+            "memory of both daemons in the last second")
+        # One that is gone takes nothing.
+        cluster.daemons[1].kill()
+        cluster.wait_until(lambda: [bool(load) for load in loads()]
+                           == [True, False], "daemon that is gone")
 
     def test_hostile_requests(self):
         cluster = self.cluster(["0", "1"], *OVER_HTTP)

@@ -55,7 +55,7 @@ class Table {
   }
 }
 
-/** The daemons of the cluster, with what they tell of the run. */
+/** The daemons of the cluster, with what they take, and what they tell of the run. */
 function daemonRows(store) {
   const told = new Map((store.run?.daemons ?? []).map((one) => [one.daemon, one]));
   const silent = store.run?.silent ?? [];
@@ -79,7 +79,7 @@ function links(health) {
 
 export class DaemonTable {
   constructor(actions) {
-    const figure = (of) => ({ health }) => (health ? of(health) : "\u2013");
+    const figure = (of) => ({ load }) => (load ? of(load) : "\u2013");
     this.table = new Table(byId("daemon-table"), "Daemons of the cluster", [
       { name: "daemon", kind: "head", of: ({ name }) => name },
       { name: "state", kind: "state", of: ({ state }) => state },

@@ -232,6 +232,43 @@ CATCH_TEST_CASE("the conductor is told of among the actors of its daemon",
   CATCH_CHECK(keeper.tell({}, led_at).daemons[0].actors.size() == 1);
 }
 
+CATCH_TEST_CASE("a conductor whose daemon has no share of the run is told of",
+                "[cluster][health]") {
+  auto keeper = led_keeper();
+  const auto own = [](const char* daemon) {
+    daemon_health out;
+    out.daemon = daemon;
+    out.memory_bytes = 7;
+    return out;
+  };
+  keeper.take_own(own("c"), led_at); // Nobody is followed yet.
+  CATCH_CHECK(keeper.tell_all(led_at).daemons.empty());
+  run_observer told;
+  keeper.follow(told, "c");
+  keeper.take(report_of("a", trainer_at_work(1)), led_at);
+  keeper.take_own(own("a"), led_at);
+  CATCH_CHECK(keeper.tell_all(led_at).daemons.size() == 1);
+  keeper.take_own(own("c"), led_at);
+  const auto now = keeper.tell_all(led_at + 2s);
+  CATCH_REQUIRE(now.daemons.size() == 2);
+  const auto& apart = now.daemons[1];
+  CATCH_CHECK(apart.daemon == "c");
+  CATCH_CHECK(apart.run == now.run);
+  CATCH_CHECK(apart.memory_bytes == 7);
+  CATCH_CHECK(apart.age == 2);
+  CATCH_REQUIRE(apart.actors.size() == 1);
+  CATCH_CHECK((apart.actors[0].kind == actor_kind::conductor));
+  CATCH_CHECK(keeper.tell({now.run, "c"}, led_at).daemons.size() == 1);
+  // It does no stage's work, and the next attempt may be led from elsewhere.
+  CATCH_CHECK(keeper.whole().daemons.size() == 1);
+  keeper.led({}, led_at);
+  CATCH_CHECK(keeper.tell_all(led_at).daemons.empty());
+  // Of a member it is told as before.
+  keeper.follow(told, "a");
+  keeper.take_own(own("a"), led_at);
+  CATCH_CHECK(keeper.tell_all(led_at).daemons.empty());
+}
+
 CATCH_TEST_CASE("a daemon tells of its health once a second, all else is "
                 "dropped",
                 "[cluster][health]") {

@@ -75,11 +75,12 @@ inline top_data top_example() {
   progress.seconds_left = 20;
   auto& daemon = health.daemons.emplace_back();
   daemon.daemon = "a";
-  daemon.cores = 1.5;
-  daemon.memory_bytes = 250'000'000;
-  daemon.threads = 12;
-  daemon.received_per_second = 300'000;
-  daemon.sent_per_second = 2'000'000;
+  auto& load = out.cluster->daemons[0].load.emplace();
+  load.cores = 1.5;
+  load.memory_bytes = 250'000'000;
+  load.threads = 12;
+  load.received_per_second = 300'000;
+  load.sent_per_second = 2'000'000;
   auto sampler = top_actor_of(actor_kind::sampler, 0.5, 3, 12.5, 0.004);
   sampler.workers = 2;
   sampler.starved = 0.1;

@@ -78,17 +78,31 @@ actor_health health_of_scene(const scene_actor& from) {
   return out;
 }
 
+/// What a daemon takes that waits for a run.
+daemon_load idle_load() {
+  daemon_load out;
+  out.memory_bytes = 212'000'000;
+  out.threads = 29;
+  return out;
+}
+
+/// The same of one that trains.
+daemon_load load_at_work(int own) {
+  daemon_load out;
+  out.cores = 2.6 + 0.1 * own;
+  out.memory_bytes = 1'260'000'000;
+  out.threads = 41;
+  out.received_per_second = 9.7e6;
+  out.sent_per_second = 3.1e6;
+  return out;
+}
+
 /// A daemon's share of the run: it has a part, trains, and asks the others for
 /// their parts.
 daemon_health member_of_scene(int own) {
   daemon_health out;
   out.daemon = scene_daemons[std::size_t(own)];
   out.run = scene_run;
-  out.cores = 2.6 + 0.1 * own;
-  out.memory_bytes = 1'260'000'000;
-  out.threads = 41;
-  out.received_per_second = 9.7e6;
-  out.sent_per_second = 3.1e6;
   for (const auto& stage : scene_stages) {
     auto& actor = out.actors.emplace_back(health_of_scene(stage));
     if (stage.kind == actor_kind::sampling_service
@@ -117,6 +131,7 @@ top_data idle_scene() {
     daemon.name = scene_daemons[std::size_t(d)];
     daemon.host = fmt::format("host-{}", daemon.name);
     daemon.address = fmt::format("tcp://10.0.0.{}:7800", d + 1);
+    daemon.load = idle_load();
   }
   return out;
 }
@@ -149,8 +164,10 @@ top_data training_scene() {
   progress.seeds_per_second = 41'720;
   progress.seconds_left = 512;
   progress.checkpoint_age = 41;
-  for (int d = 0; d < 3; ++d)
+  for (int d = 0; d < 3; ++d) {
+    out.cluster->daemons[std::size_t(d)].load = load_at_work(d);
     health.daemons.push_back(member_of_scene(d));
+  }
   health.verdict = {
     "trainer",
     "the trainers' arithmetic is the limit: they are busy 91 % of the time; "
@@ -196,6 +213,7 @@ top_data starved_scene() {
 void lose_daemon(top_data& in) {
   auto& lost = in.cluster->daemons[2];
   lost.state = daemon_state::lost;
+  lost.load.reset();
   lost.note = "it was silent for 15000 ms";
 }
 

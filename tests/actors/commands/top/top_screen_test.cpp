@@ -97,21 +97,23 @@ CATCH_TEST_CASE("a log is shown from its end", "[top]") {
   CATCH_CHECK(shown()[0] == "log of daemon a");
 }
 
-CATCH_TEST_CASE("of several runs the screen says which one it shows",
-                "[top]") {
+CATCH_TEST_CASE("of several runs the screen says which one it shows", "[top]") {
   auto data = top_example();
   data.cluster->running = "wide-2";
   data.cluster->also_running = {"good-1"};
   const auto shown = [&data] {
     return top_texts_of(top_screen(data, {}, {12, 80, false}, 0));
   };
-  CATCH_CHECK(shown()[0] == "graphmill top  good-1 running, 2 of 2 that are on"
-                            "  at tcp://127.0.0.1:7800");
-  CATCH_CHECK(shown()[11] == "q end  n run  s, r sort  / filter  tab  enter "
-                             "open  l log  d drain  c cancel");
+  CATCH_CHECK(shown()[0]
+              == "graphmill top  good-1 running, 2 of 2 that are on"
+                 "  at tcp://127.0.0.1:7800");
+  CATCH_CHECK(shown()[11]
+              == "q end  n run  s, r sort  / filter  tab  enter "
+                 "open  l log  d drain  c cancel");
   data.cluster->also_running = {"deep-3"};
-  CATCH_CHECK(shown()[0] == "graphmill top  good-1 running, 2 others on"
-                            "  at tcp://127.0.0.1:7800");
+  CATCH_CHECK(shown()[0]
+              == "graphmill top  good-1 running, 2 others on"
+                 "  at tcp://127.0.0.1:7800");
 }
 
 CATCH_TEST_CASE("a wide screen shows more of each row", "[top]") {

@@ -61,8 +61,8 @@ CATCH_TEST_CASE("why a run waits is told to its end", "[top]") {
     "",
     "daemon           state       cpus   mem MB threads    queue  in MB/s out "
     "MB/s",
-    "a                ready          -        -       -        -        -      "
-    "  -",
+    "a                ready        1.5      250      12        -      0.3      "
+    "2.0",
     "b                draining       -        -       -        -        -      "
     "  -",
     "",

@@ -85,6 +85,7 @@ cluster_figures figures_of_run(std::int64_t time) {
   out.status.coordinator = "a";
   out.status.running = "r";
   out.status.daemons[0].parts = {0};
+  out.status.daemons[0].load = load_of(1.25);
   auto& run = out.runs.emplace_back();
   run.health.run = "r";
   auto& progress = run.health.progress.emplace();
@@ -95,7 +96,7 @@ cluster_figures figures_of_run(std::int64_t time) {
   progress.learning_rate = 0.01;
   progress.seeds_per_second = 5120;
   run.health.daemons = {
-    health_of("a", 1.25, {actor_of(actor_kind::sampler, 1, 0.1, 0.5)})};
+    health_of("a", {actor_of(actor_kind::sampler, 1, 0.1, 0.5)})};
   return out;
 }
 
@@ -118,6 +119,7 @@ CATCH_TEST_CASE("the API tells what `status --json` does", "[api]") {
   CATCH_CHECK(status == status_json(figures.address, figures.status));
   CATCH_CHECK(status["cluster"] == "tcp://127.0.0.1:4711");
   CATCH_CHECK(status["running"] == "r");
+  CATCH_CHECK(status["daemons"][0]["load"]["memory_bytes"] == 104'857'600);
   CATCH_CHECK(status["owners"]
               == json::parse(R"([{"part": 0, "daemons": ["a"]}])"));
 }
@@ -225,7 +227,7 @@ CATCH_TEST_CASE("history is written once, however many read it", "[api]") {
 CATCH_TEST_CASE("a figure that cannot be is not known", "[api]") {
   told_api api;
   auto figures = figures_of_run(1000);
-  auto& told = figures.runs.front().health.daemons[0];
+  auto& told = *figures.status.daemons[0].load;
   told.cores = std::numeric_limits<double>::quiet_NaN();
   told.memory_bytes = std::numeric_limits<std::uint64_t>::max();
   told.sent_per_second = std::numeric_limits<double>::infinity();

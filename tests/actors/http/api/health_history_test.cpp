@@ -48,7 +48,7 @@ cluster_figures figures_of_actors(int daemons, int actors_of_each) {
   for (int a = 0; a < actors_of_each; ++a)
     actors.push_back(actor_of(static_cast<actor_kind>(1 + a % 14), 2, 0.5, 0));
   for (const auto& name : names)
-    run.health.daemons.push_back(health_of(name, 1, actors));
+    run.health.daemons.push_back(health_of(name, actors));
   return out;
 }
 
@@ -89,16 +89,16 @@ CATCH_TEST_CASE("a history is asked from a number on", "[health_history]") {
 CATCH_TEST_CASE("what a second of a history has", "[health_history]") {
   health_history history;
   auto figures = figures_at(1000, {"a", "b", "c"});
+  figures.status.daemons[0].load = load_of(1.5);
   figures.status.daemons[1].state = daemon_state::lost;
   auto& run = figures.runs.emplace_back();
   run.health.run = "r-1";
   run.health.progress.emplace().step = 7;
   run.health.daemons = {
-    health_of("a", 1.5,
-              {actor_of(actor_kind::sampler, 1, 0.5, 0.25),
-               actor_of(actor_kind::trainer, 1, 0.75, 0)}),
-    health_of("b", 2, {actor_of(actor_kind::sampler, 3, 0.25, 0.5)}),
-    health_of("c", 3, {actor_of(actor_kind::trainer, 5, 1, 1)})};
+    health_of("a", {actor_of(actor_kind::sampler, 1, 0.5, 0.25),
+                    actor_of(actor_kind::trainer, 1, 0.75, 0)}),
+    health_of("b", {actor_of(actor_kind::sampler, 3, 0.25, 0.5)}),
+    health_of("c", {actor_of(actor_kind::trainer, 5, 1, 1)})};
   run.health.daemons[2].age = 6; // It says nothing of this second.
   history.take(figures);
   const auto page = history.since(0, all_rows);

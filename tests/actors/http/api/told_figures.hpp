@@ -23,15 +23,21 @@ inline cluster_figures figures_at(std::int64_t time,
   return out;
 }
 
-/// What a daemon tells of its share of a run.
-inline daemon_health health_of(const std::string& daemon, double cores,
-                               std::vector<actor_health> actors) {
-  daemon_health out;
-  out.daemon = daemon;
+/// What a daemon takes.
+inline daemon_load load_of(double cores) {
+  daemon_load out;
   out.cores = cores;
   out.memory_bytes = 104'857'600;
   out.received_per_second = 2048;
   out.sent_per_second = 1024.5;
+  return out;
+}
+
+/// What a daemon tells of its share of a run.
+inline daemon_health health_of(const std::string& daemon,
+                               std::vector<actor_health> actors) {
+  daemon_health out;
+  out.daemon = daemon;
   out.actors = std::move(actors);
   return out;
 }
