@@ -146,7 +146,7 @@ inline constexpr milliseconds memory_look{50};
 inline constexpr milliseconds data_look{2000};
 /// The members file of a cluster whose keys have roles.
 inline constexpr milliseconds members_look{1000};
-/// A daemon tells how its share of a run is.
+/// A daemon tells how it is, and how its share of each run is.
 inline constexpr milliseconds health_report{1000};
 /// A daemon of a run that has told nothing for longer is called silent.
 inline constexpr milliseconds health_silence{5000};

@@ -1,8 +1,10 @@
 #include "actors/http/http_packing.hpp"
 
+#include <boost/iostreams/compose.hpp>
+#include <boost/iostreams/copy.hpp>
+#include <boost/iostreams/device/array.hpp>
 #include <boost/iostreams/device/back_inserter.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
-#include <boost/iostreams/filtering_stream.hpp>
 
 #include <algorithm>
 
@@ -12,14 +14,13 @@ namespace {
 
 namespace io = boost::iostreams;
 
-/// The fastest way: metrics are so much alike that others gain little.
+/// The fastest way: metrics are so much alike that others gain little. Throws
+/// when memory runs out, and so never gives a part.
 std::string gzip_of(const std::string& text) {
+  const io::gzip_params fast{io::gzip::best_speed};
   std::string out;
-  io::filtering_ostream to;
-  to.push(io::gzip_compressor{io::gzip_params{io::gzip::best_speed}});
-  to.push(io::back_inserter(out));
-  to.write(text.data(), static_cast<std::streamsize>(text.size()));
-  to.reset();
+  io::copy(io::array_source{text.data(), text.size()},
+           io::compose(io::gzip_compressor{fast}, io::back_inserter(out)));
   return out;
 }
 

@@ -12,9 +12,22 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace graphmill {
+
+namespace {
+
+/// Whether the system has given up on the other end.
+bool has_timed_out(int socket) {
+  int reason = 0;
+  socklen_t size = sizeof reason;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &reason, &size) == 0
+         && reason == ETIMEDOUT;
+}
+
+} // namespace
 
 http_streams::http_streams(boost::asio::io_context& context,
                            http_server::limits most,
@@ -37,8 +50,11 @@ void http_streams::open(boost::beast::tcp_stream socket,
   made->socket.socket().async_wait(
     boost::asio::socket_base::wait_read,
     [this, made](const boost::system::error_code& failed) {
-      if (!failed)
-        close(made);
+      if (failed)
+        return;
+      if (has_timed_out(made->socket.socket().native_handle()))
+        ++counts_->slow_streams;
+      close(made);
     });
   std::string head = "HTTP/1.1 200 OK\r\n"
                      "Content-Type: text/event-stream\r\n"

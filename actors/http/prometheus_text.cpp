@@ -138,7 +138,7 @@ constexpr figure_of<run_progress> progress_table[] = {
   {{"graphmill_run_steps", metric_gauge, "Steps of the phase."},
    [](const run_progress& p) -> figure_value { return double(p.steps); }},
   {{"graphmill_run_loss", metric_gauge,
-    "Mean loss of the last training epoch that is over; in one that takes "
+    "Mean loss of the last training epoch that is over; of one that takes "
     "longer, of its steps in the last 10 to 20 s."},
    [](const run_progress& p) -> figure_value { return p.loss; }},
   {{"graphmill_run_learning_rate", metric_gauge, "Learning rate."},

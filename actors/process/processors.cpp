@@ -47,7 +47,8 @@ void give_way_to_training() {
   const auto own = ::getpriority(PRIO_PROCESS, 0); // Of this thread, by 0.
   ::setpriority(PRIO_PROCESS, 0, own + behind_training);
   const sched_param no_priority{};
-  ::sched_setscheduler(0, SCHED_BATCH, &no_priority);
+  if (::sched_getscheduler(0) == SCHED_OTHER) // Else it gives way already.
+    ::sched_setscheduler(0, SCHED_BATCH, &no_priority);
 }
 
 } // namespace graphmill

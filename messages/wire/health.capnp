@@ -151,6 +151,7 @@ struct PeerHealth {
 struct DaemonHealth {
   daemon @0 :Text;
   run @1 :Text;
+  # Empty: it tells of itself alone.
   window @2 :Float64;
   # Seconds that shares and rates are about.
   actors @3 :List(ActorHealth);

@@ -197,7 +197,7 @@ inline constexpr std::size_t text = 256;
 inline constexpr std::size_t bytes = 384 * 1024;
 } // namespace health_limits
 
-/// How a daemon and its share of a run are (`health_report`).
+/// How a daemon and its share of a run, if any, are (`health_report`).
 struct daemon_health {
   std::string daemon;
   std::string run;

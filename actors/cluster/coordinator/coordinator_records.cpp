@@ -217,9 +217,10 @@ void coordinator::answer_watchers(clock::time_point now) {
 // -- how the runs that are on are
 
 /// Of a run that is over there is nothing to be known: its daemons may not have
-/// heard yet. Reports are large: nothing of one is decoded that is of no use.
-/// Which run one is of, or whether of none, is not known before, so a daemon
-/// may tell as often as all of its runs together allow, and once more.
+/// heard yet. Reports are large: nothing is decoded of who is not in the
+/// cluster, or tells too often. Which run one is of, or whether of none, is not
+/// known before, so a daemon may tell as often as all of its runs together
+/// allow, and once more.
 result<payload> coordinator::take_health(const incoming_request& request) {
   const auto& who = request.from;
   const auto bytes = request.data.byte_size();

@@ -137,7 +137,11 @@ void health_keeper::take_own(const daemon_health& report,
     return;
   conducting_ = conductor_->read(now);
   apart_.emplace(told_apart{report, now});
-  apart_->report.run = run_;
+  auto& apart = apart_->report;
+  apart.run = run_;
+  apart.actors.clear();
+  apart.peers.clear();
+  apart.long_work.clear();
 }
 
 run_health health_keeper::whole() const {

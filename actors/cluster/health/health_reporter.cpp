@@ -6,13 +6,16 @@
 
 namespace graphmill {
 
-health_reporter::totals health_reporter::read(clock::time_point now) const {
-  totals out{now, read_process_figures(), 0, 0};
+const health_reporter::totals& health_reporter::read(clock::time_point now) {
+  if (read_.at == now)
+    return read_;
+  read_ = {now, read_process_figures(), memory_.sample(), 0, 0};
   for (const auto& line : net_->statistics().methods) {
-    out.sent += line.requests_sent.bytes + line.replies_sent.bytes;
-    out.received += line.requests_received.bytes + line.replies_received.bytes;
+    read_.sent += line.requests_sent.bytes + line.replies_sent.bytes;
+    read_.received +=
+      line.requests_received.bytes + line.replies_received.bytes;
   }
-  return out;
+  return read_;
 }
 
 daemon_health health_reporter::report(const health_source& of,
@@ -28,7 +31,8 @@ daemon_health health_reporter::report(const health_source& of,
     known.peers.add_to(out.peers, *of.flows, now);
     add_links(out.peers, net_->links(), *of.flows, now);
   }
-  out.memory_bytes = memory_.sample();
+  const auto& seen = read(now);
+  out.memory_bytes = seen.memory_bytes;
   out.peak_memory_bytes = memory_.peak_bytes();
   out.mapped_bytes = memory_.mapped_bytes();
   if (of.disk) {
@@ -47,7 +51,6 @@ daemon_health health_reporter::report(const health_source& of,
   for (const auto& sentence : of.long_work)
     if (out.long_work.size() < health_limits::long_work)
       out.long_work.push_back(sentence.substr(0, health_limits::text));
-  auto seen = read(now);
   out.threads = seen.process.threads;
   out.descriptors = seen.process.descriptors;
   out.most_descriptors = seen.process.most_descriptors;

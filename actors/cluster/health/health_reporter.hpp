@@ -62,6 +62,7 @@ private:
   struct totals {
     clock::time_point at{};
     process_figures process;
+    std::uint64_t memory_bytes = 0;
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
   };
@@ -73,12 +74,14 @@ private:
     std::optional<daemon_health> last; ///< Report,
     clock::time_point last_at{};       ///< made then.
   };
-  totals read(clock::time_point now) const;
+  /// Once for all reports of the same moment.
+  const totals& read(clock::time_point now);
 
   std::shared_ptr<transport> net_;
   clock::time_point next_{};
   std::map<std::string, telling> runs_;
   memory_probe memory_;
+  totals read_; ///< Last.
 };
 
 } // namespace graphmill

@@ -31,8 +31,9 @@ struct progress_before {
 /// is known of it when no step has been done for so long that the run stands
 /// still, as without one of its daemons.
 ///
-/// The loss is that of the last whole epoch of training; in an epoch that takes
-/// longer, of its last 10 to 20 s; and in the first one of what there is.
+/// The loss is that of the last whole epoch of training; of an epoch that takes
+/// longer, that of its last 10 to 20 s, until the next one is over or takes as
+/// long; and in the first one it is told from the first step on.
 class progress_gauge {
 public:
   using clock = std::chrono::steady_clock;

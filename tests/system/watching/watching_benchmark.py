@@ -129,6 +129,8 @@ def watched_run(cluster, definition, way, seconds):
         if all(window.whole for window in both.values()):
             pairs.append((both[nobody], both[way]))
     ends = ends_in(folder)
+    pairs = [pair for pair in pairs
+             if all(window.until <= ends[-1] for window in pair)]
     for window in itertools.chain(*pairs):
         window.count(ends)
     return json.loads((folder / "summary.json").read_text())["digest"], pairs
@@ -199,7 +201,9 @@ def tell(name, pairs):
     print(f"{name:6} {'of it for HTTP':15}   {share:.2%}", flush=True)
     seen = [window.watchers for window in watched]
     print(f"{name:6} {'answered':15}   {sum(one.ticks for one in seen)} ticks, "
-          f"{sum(one.scrapes for one in seen)} scrapes", flush=True)
+          f"{sum(one.scrapes for one in seen)} scrapes in "
+          f"{sum(window.until - window.since for window in watched):.0f} s",
+          flush=True)
     return [reason for one in seen for reason in one.failed]
 
 

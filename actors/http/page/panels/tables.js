@@ -138,7 +138,7 @@ export class RunTable {
       { name: "state", kind: "state", of: ({ state }) => state },
       { name: "submitted", of: ({ submitted }) => fullTime(submitted) },
       { name: "time", kind: "number", of: ({ took }) => seconds(took) },
-      { name: "last loss", kind: "number", of: ({ loss }) => decimal(loss) },
+      { name: "loss", kind: "number", of: ({ loss }) => decimal(loss) },
       { name: "accuracy", kind: "number", of: ({ accuracy }) => decimal(accuracy) },
       { name: "note", kind: "wide", of: ({ text: said }) => said },
       { name: "actions", kind: "acts", of: ({ state, run }) => actions.of(state, run) },
