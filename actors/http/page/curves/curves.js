@@ -135,7 +135,11 @@ export class Curves {
     byId("curves-none").hidden = told;
     const events = store.events.slice(-MOST_MARKS)
       .map((event) => ({ ...event, tone: eventKind(event).tone }));
-    for (const chart of this.charts) if (this.sight.sees(chart.element)) chart.show(events);
+    for (const chart of this.charts) {
+      // Without a run in the last hour there is nothing of runs to be seen.
+      chart.element.hidden = chart.spec.curves(view.begin, store.now).length === 0;
+      if (this.sight.sees(chart.element)) chart.show(events);
+    }
     this.brush.show(events, runCurves(store, "seeds_per_second", view.begin));
     for (const button of this.buttons) {
       const span = Number(button.getAttribute("data-span"));
