@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "messages/definition/definition.hpp"
+#include "messages/wire/daemon_load.hpp"
 #include "messages/wire/frame.hpp"
 #include "messages/wire/role.hpp"
 
@@ -97,38 +98,6 @@ result<members_update> decode_members_update(const payload& from);
 /// What the coordinator may do with a daemon; cluster.capnp describes each.
 enum class daemon_state : std::uint8_t { ready = 1, draining, lost, damaged };
 std::string_view to_string(daemon_state state);
-
-/// What a daemon's process takes, whatever runs are on; in a second, about.
-struct daemon_load {
-  double cores = 0; ///< Processors in use.
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t peak_memory_bytes = 0;
-  std::uint64_t mapped_bytes = 0;
-  std::uint32_t threads = 0;
-  std::uint32_t descriptors = 0;
-  std::uint32_t most_descriptors = 0;
-  double disk_read_per_second = 0;
-  double disk_written_per_second = 0;
-  double sent_per_second = 0;
-  double received_per_second = 0;
-
-  /// Fails on amounts that are none.
-  result<void> check() const;
-
-  static void fields(auto& of, auto visit) {
-    visit("cores", of.cores);
-    visit("memoryBytes", of.memory_bytes);
-    visit("peakMemoryBytes", of.peak_memory_bytes);
-    visit("mappedBytes", of.mapped_bytes);
-    visit("threads", of.threads);
-    visit("descriptors", of.descriptors);
-    visit("mostDescriptors", of.most_descriptors);
-    visit("diskReadPerSecond", of.disk_read_per_second);
-    visit("diskWrittenPerSecond", of.disk_written_per_second);
-    visit("sentPerSecond", of.sent_per_second);
-    visit("receivedPerSecond", of.received_per_second);
-  }
-};
 
 /// What the coordinator knows of one daemon.
 struct daemon_status {

@@ -264,16 +264,6 @@ CATCH_TEST_CASE("what clients and the coordinator say comes over whole",
     {"a", "tcp://a:1", daemon_state::ready, {1}, 2, "h", "", 4});
   CATCH_CHECK(
     value_of(decode_status_reply(encode(state))).daemons[0].cuda_devices == 4);
-  CATCH_CHECK_FALSE(
-    value_of(decode_status_reply(encode(state))).daemons[0].load);
-  auto& load = state.daemons[0].load.emplace();
-  load.memory_bytes = 7;
-  CATCH_CHECK(
-    value_of(decode_status_reply(encode(state))).daemons[0].load->memory_bytes
-    == 7);
-  load.cores = -1;
-  CATCH_CHECK(error_of(decode_status_reply(encode(state))).code
-              == ec::invalid_data);
   watch_reply news;
   news.next = 5;
   news.events = {{"{}", {}, 0, 0}, {{}, "train", 3, 9}};

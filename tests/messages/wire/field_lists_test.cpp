@@ -129,6 +129,22 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
   CATCH_CHECK(value_of(decode_chaos_request(encode(chaos))) == chaos);
 }
 
+CATCH_TEST_CASE("what a daemon takes is an amount, or is not known",
+                "[messages][fields]") {
+  status_reply state;
+  state.daemons.emplace_back();
+  CATCH_CHECK_FALSE(
+    value_of(decode_status_reply(encode(state))).daemons[0].load);
+  auto& load = state.daemons[0].load.emplace();
+  load.memory_bytes = 7;
+  CATCH_CHECK(
+    value_of(decode_status_reply(encode(state))).daemons[0].load->memory_bytes
+    == 7);
+  load.cores = -1;
+  CATCH_CHECK(error_of(decode_status_reply(encode(state))).code
+              == ec::invalid_data);
+}
+
 CATCH_TEST_CASE("chaos that lacks what it needs is refused",
                 "[messages][fields]") {
   const auto refused = [](chaos_request asked) {
