@@ -2,7 +2,7 @@
 
 #include "messages/base/ids.hpp"
 #include "messages/wire/data.hpp"
-#include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 
 #include <cstdint>
 

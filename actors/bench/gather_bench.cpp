@@ -1,5 +1,5 @@
 #include "actors/bench/bench_graph.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 #include "actors/bench/bench_graph.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 #include "pipelines/flow/assembly.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/gradients/gradient_set.hpp"

@@ -13,7 +13,7 @@
 #include "partition/files/memory_limit.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 
 #include <algorithm>
 #include <filesystem>

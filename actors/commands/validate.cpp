@@ -2,7 +2,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
 #include "partition/dataset/shard.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 
 #include <nlohmann/json.hpp>
 

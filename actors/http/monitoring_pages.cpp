@@ -1,7 +1,7 @@
 #include "actors/http/monitoring_pages.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/http/prometheus_text.hpp"
+#include "actors/http/metrics/prometheus_text.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/http/http_server.hpp"
-#include "actors/http/metrics_board.hpp"
+#include "actors/http/metrics/metrics_board.hpp"
+#include "actors/http/server/http_server.hpp"
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
-#include "partition/sampling/row_cache.hpp"
+#include "partition/sampling/rows/row_cache.hpp"
 
 #include <cstdint>
 #include <functional>

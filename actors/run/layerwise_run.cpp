@@ -9,7 +9,7 @@
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "partition/files/memory_limit.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/model/threads.hpp"
 
 #include <algorithm>

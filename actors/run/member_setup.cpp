@@ -2,7 +2,7 @@
 
 #include "partition/disk/row_reader.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/model/devices.hpp"
 #include "pipelines/model/state_shapes.hpp"

@@ -3,7 +3,7 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "messages/base/random.hpp"
-#include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "partition/disk/covering_reads.hpp"
 #include "partition/disk/direct_file.hpp"
 #include "partition/disk/sieve_cache.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 #include "pipelines/flow/batch_needs.hpp"
 
-#include "partition/sampling/packed_rows.hpp"
-#include "pipelines/definition/edge_weights.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
+#include "pipelines/definition/validation/edge_weights.hpp"
 
 namespace graphmill {
 

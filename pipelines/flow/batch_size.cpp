@@ -1,6 +1,6 @@
 #include "pipelines/flow/batch_size.hpp"
 
-#include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 
 namespace graphmill {
 

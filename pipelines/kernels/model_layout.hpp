@@ -3,7 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
-#include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "pipelines/model/memory_estimate.hpp"
 
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
 

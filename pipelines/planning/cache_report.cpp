@@ -1,9 +1,9 @@
 #include "pipelines/planning/cache_report.hpp"
 
 #include "messages/base/random.hpp"
-#include "partition/sampling/hot_nodes.hpp"
+#include "partition/sampling/rows/hot_nodes.hpp"
 #include "pipelines/definition/placement.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "pipelines/planning/disk_fraction.hpp"
 
 #include "partition/disk/sieve_cache.hpp"
-#include "partition/sampling/hot_nodes.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "partition/sampling/rows/hot_nodes.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 
 #include <algorithm>

@@ -19,14 +19,14 @@ NAME = re.compile(r"\bgraphmill_\w+")
 
 def metrics():
     """Names and types of all that is written, as the sources have them."""
-    return {name: kind for path in (ROOT / "actors" / "http").glob("*.cpp")
+    return {name: kind for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp")
             for name, kind in FAMILY.findall(path.read_text())}
 
 
 class Monitoring(unittest.TestCase):
     def test_all_are_found(self):
         """By the form in which the sources name them."""
-        for path in (ROOT / "actors" / "http").glob("*.cpp"):
+        for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp"):
             self.assertEqual(len(NAME.findall(path.read_text())),
                              len(FAMILY.findall(path.read_text())), path.name)
         self.assertGreater(len(metrics()), 50)
@@ -72,7 +72,7 @@ class Monitoring(unittest.TestCase):
         """By Prometheus's own taste: a page is made of all that there is."""
         page = "".join(
             f"# HELP {name} {help}\n# TYPE {name} {kind}\n{name} 1\n"
-            for path in (ROOT / "actors" / "http").glob("*.cpp")
+            for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp")
             for name, kind, help in HELPED.findall(path.read_text()))
         self.assertEqual(page.count("# TYPE"), len(metrics()))
         done = subprocess.run(["promtool", "check", "metrics"], input=page,

@@ -6,7 +6,7 @@
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/cluster/history/state_lock.hpp"
 #include "actors/http/api/cluster_feed.hpp"
-#include "actors/http/metrics_board.hpp"
+#include "actors/http/metrics/metrics_board.hpp"
 #include "actors/process/logs/log_ring.hpp"
 #include "actors/transport/sockets/connections/members.hpp"
 

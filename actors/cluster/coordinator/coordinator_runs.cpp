@@ -6,7 +6,7 @@
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "pipelines/definition/definition_checks.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 
 #include <algorithm>
 #include <memory>

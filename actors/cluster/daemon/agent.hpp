@@ -4,7 +4,7 @@
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/daemon/shares/run_relay.hpp"
 #include "actors/cluster/daemon/shares/share_access.hpp"
-#include "actors/http/metrics_board.hpp"
+#include "actors/http/metrics/metrics_board.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
 

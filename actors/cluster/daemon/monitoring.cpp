@@ -1,8 +1,8 @@
 #include "actors/cluster/daemon/monitoring.hpp"
 
 #include "actors/http/api/api_pages.hpp"
-#include "actors/http/http_gate.hpp"
 #include "actors/http/monitoring_pages.hpp"
+#include "actors/http/server/http_gate.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "actors/run/run_reporter.hpp"
 #include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/shard.hpp"
-#include "pipelines/definition/value_checks.hpp"
+#include "pipelines/definition/validation/value_checks.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 
 #include <nlohmann/json.hpp>

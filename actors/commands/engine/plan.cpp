@@ -10,7 +10,7 @@
 #include "messages/base/printable.hpp"
 #include "messages/words/byte_text.hpp"
 #include "partition/dataset/shard.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/planning/disk_fraction.hpp"
 #include "pipelines/planning/run_plan.hpp"
 

@@ -10,7 +10,7 @@
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_changes.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/results/checkpoint.hpp"
@@ -383,7 +383,8 @@ void add_resume_command(command_line& cli) {
                           "--storage", "--disk-cache", "--memory"})
     cluster->excludes(command->get_option(own));
   command->footer(
-    "The weights are those of a run that was never stopped. Checkpoints behind\n"
+    "The weights are those of a run that was never stopped. Checkpoints "
+    "behind\n"
     "the one that is gone on from, and metrics of later epochs, are removed.");
   command->callback([&cli, options] {
     if (options->cluster.address.empty() && options->run.empty())

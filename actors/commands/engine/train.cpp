@@ -7,7 +7,7 @@
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/http/http_server.hpp"
+#include "actors/http/server/http_server.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "actors/http/api/cluster_feed.hpp"
-#include "actors/http/http_server.hpp"
-#include "actors/http/metrics_board.hpp"
+#include "actors/http/metrics/metrics_board.hpp"
+#include "actors/http/server/http_server.hpp"
 #include "actors/process/logs/log_ring.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/http/metrics_board.hpp"
+#include "actors/http/metrics/metrics_board.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 

@@ -3,9 +3,9 @@
 #include "actors/base/value_bytes.hpp"
 #include "partition/dataset/value_rows.hpp"
 #include "partition/files/half.hpp"
-#include "partition/sampling/hot_nodes.hpp"
-#include "partition/sampling/packed_rows.hpp"
 #include "partition/sampling/reply_merge.hpp"
+#include "partition/sampling/rows/hot_nodes.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "partition/dataset/proved_arrays.hpp"
 #include "partition/files/mapped_file.hpp"
 #include "partition/files/page_requests.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -8,7 +8,7 @@
 #include "actors/remote/interfaces.hpp"
 #include "actors/remote/proxies/feature_proxy.hpp"
 #include "actors/remote/proxies/gather_jobs.hpp"
-#include "partition/sampling/hot_nodes.hpp"
+#include "partition/sampling/rows/hot_nodes.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "actors/remote/calls/row_audit.hpp"
 #include "actors/remote/remote_part.hpp"
 #include "messages/definition/definition.hpp"
-#include "partition/sampling/row_cache.hpp"
+#include "partition/sampling/rows/row_cache.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 
 #include <spdlog/logger.h>

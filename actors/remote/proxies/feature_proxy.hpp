@@ -3,8 +3,8 @@
 #include "actors/base/interfaces.hpp"
 #include "actors/remote/calls/row_audit.hpp"
 #include "actors/remote/remote_part.hpp"
-#include "partition/sampling/row_cache.hpp"
-#include "partition/sampling/row_census.hpp"
+#include "partition/sampling/rows/row_cache.hpp"
+#include "partition/sampling/rows/row_census.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 
 #include "actors/base/value_bytes.hpp"
 #include "partition/files/half.hpp"
-#include "partition/sampling/hot_nodes.hpp"
+#include "partition/sampling/rows/hot_nodes.hpp"
 #include "partition/sampling/slices.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "actors/base/value_bytes.hpp"
 #include "partition/files/page_requests.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 
 #include <algorithm>
 #include <limits>

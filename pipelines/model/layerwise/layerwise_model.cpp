@@ -1,7 +1,7 @@
 #include "pipelines/model/layerwise/layerwise_model.hpp"
 
 #include "partition/files/mapped_file.hpp"
-#include "pipelines/definition/edge_weights.hpp"
+#include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/model/passes/gemm.hpp"

@@ -1,7 +1,7 @@
 #include "pipelines/model/layerwise/original_graph.hpp"
 
-#include "partition/sampling/gather.hpp"
 #include "partition/sampling/reply_merge.hpp"
+#include "partition/sampling/rows/gather.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "messages/base/ids.hpp"
-#include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/kernels/thread_team.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/matrix.hpp"

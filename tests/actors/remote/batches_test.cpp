@@ -1,7 +1,7 @@
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/failover.hpp"
 #include "messages/wire/data.hpp"
-#include "partition/sampling/hot_nodes.hpp"
+#include "partition/sampling/rows/hot_nodes.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"
 

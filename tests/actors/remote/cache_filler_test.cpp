@@ -1,6 +1,6 @@
 #include "actors/remote/proxies/cache_filler.hpp"
 #include "partition/files/half.hpp"
-#include "partition/sampling/hot_nodes.hpp"
+#include "partition/sampling/rows/hot_nodes.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 #include "tests/actors/remote/daemons.hpp"
 #include "tests/support/result.hpp"

@@ -4,7 +4,7 @@
 #include "actors/run/member/member.hpp"
 
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"
 #include "tests/support/patience.hpp"

@@ -1,5 +1,5 @@
 #include "pipelines/definition/definition_file.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/definition/yaml/scalar_text.hpp"
 #include "tests/fuzz/registry.hpp"
 

@@ -1,6 +1,6 @@
 #include "actors/http/api/query_fields.hpp"
-#include "actors/http/http_gate.hpp"
-#include "actors/http/metric_writer.hpp"
+#include "actors/http/metrics/metric_writer.hpp"
+#include "actors/http/server/http_gate.hpp"
 #include "tests/fuzz/registry.hpp"
 
 #include <algorithm>

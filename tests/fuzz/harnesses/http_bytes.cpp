@@ -1,4 +1,4 @@
-#include "actors/http/http_requests.hpp"
+#include "actors/http/server/http_requests.hpp"
 #include "tests/fuzz/registry.hpp"
 
 #include <boost/asio/buffer.hpp>

@@ -1,5 +1,5 @@
 #include "actors/remote/calls/prove_call.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 #include "tests/fuzz/harnesses/codecs.hpp"
 #include "tests/fuzz/harnesses/example.hpp"
 #include "tests/fuzz/registry.hpp"

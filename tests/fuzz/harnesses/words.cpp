@@ -1,5 +1,5 @@
 #include "actors/cluster/client/fetch_run.hpp"
-#include "actors/http/http_gate.hpp"
+#include "actors/http/server/http_gate.hpp"
 #include "actors/launch/launch.hpp"
 #include "actors/launch/launch_environment.hpp"
 #include "actors/launch/part_list.hpp"

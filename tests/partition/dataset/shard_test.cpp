@@ -1,5 +1,5 @@
 #include "partition/partitioners/partition_dataset.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 #include "partition/writing/dataset_writer.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/temp_folder.hpp"

@@ -1,7 +1,7 @@
 #include "partition/disk/row_reader.hpp"
 
 #include "partition/disk/sieve_cache.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 #include "partition/writing/dataset_writer.hpp"
 #include "tests/partition/sampling/support.hpp"
 #include "tests/support/temp_folder.hpp"

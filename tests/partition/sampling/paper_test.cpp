@@ -1,6 +1,6 @@
 #include "messages/base/random.hpp"
 #include "partition/files/half.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 #include "tests/partition/sampling/support.hpp"
 
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "tests/pipelines/model/batches.hpp"
 
-#include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "partition/sampling/packed_rows.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "tests/pipelines/model/batches.hpp"

@@ -9,8 +9,8 @@
 #include "actors/stages/stage_table.hpp"
 #include "actors/transport/sessions/traffic.hpp"
 #include "messages/wire/run.hpp"
-#include "partition/sampling/row_cache.hpp"
-#include "partition/sampling/row_census.hpp"
+#include "partition/sampling/rows/row_cache.hpp"
+#include "partition/sampling/rows/row_census.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 #include "pipelines/results/named_tensor.hpp"
 

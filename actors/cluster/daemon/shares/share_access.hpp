@@ -8,8 +8,8 @@
 #include "actors/run/member/member.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/run.hpp"
-#include "partition/sampling/row_cache.hpp"
-#include "partition/sampling/row_census.hpp"
+#include "partition/sampling/rows/row_cache.hpp"
+#include "partition/sampling/rows/row_census.hpp"
 #include "pipelines/gradients/devices/orphan_threads.hpp"
 #include "pipelines/health/peer_flows.hpp"
 

@@ -6,7 +6,7 @@
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification/verification.hpp"
-#include "pipelines/definition/validation.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 #include "actors/remote/calls/gather_call.hpp"
 #include "actors/remote/calls/prove_call.hpp"
 #include "messages/base/random.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 #include "tests/actors/remote/calls/one_type.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"

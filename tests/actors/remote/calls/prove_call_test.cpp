@@ -1,6 +1,6 @@
 #include "actors/remote/calls/prove_call.hpp"
 #include "messages/base/random.hpp"
-#include "partition/sampling/gather.hpp"
+#include "partition/sampling/rows/gather.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"
 #include "tests/support/result.hpp"

@@ -1,0 +1,35 @@
+#include "actors/http/metrics/metrics_board.hpp"
+
+#include <utility>
+
+namespace graphmill {
+
+unix_time figures_time() {
+  return std::chrono::duration_cast<unix_time>(
+    std::chrono::system_clock::now().time_since_epoch());
+}
+
+void metrics_board::leave(cluster_figures now) {
+  // The old one goes away after the lock does.
+  auto next = std::make_shared<const cluster_figures>(std::move(now));
+  std::lock_guard lock{mutex_};
+  cluster_.swap(next);
+}
+
+void metrics_board::leave(daemon_figures now) {
+  auto next = std::make_shared<const daemon_figures>(std::move(now));
+  std::lock_guard lock{mutex_};
+  daemon_.swap(next);
+}
+
+metrics_board::cluster metrics_board::of_cluster() const {
+  std::lock_guard lock{mutex_};
+  return cluster_;
+}
+
+metrics_board::daemon metrics_board::of_daemon() const {
+  std::lock_guard lock{mutex_};
+  return daemon_;
+}
+
+} // namespace graphmill

@@ -1,0 +1,355 @@
+#include "partition/sampling/rows/gather.hpp"
+
+#include "partition/files/half.hpp"
+#include "partition/sampling/rows/packed_rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#ifdef __SSE2__
+#  include <immintrin.h>
+#endif
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t line = 64;    ///< Bytes of a cache line.
+constexpr std::size_t ahead = 8192; ///< Bytes asked for before their use.
+
+/// Bytes of output from which on it is written past the caches: so much would
+/// push everything else out of them, and would itself be gone from them before
+/// its reader comes.
+constexpr std::size_t streamed_from = std::size_t{4} << 20;
+
+/// Where to read, what to write: the same for all element types.
+struct gather_task {
+  const std::byte* from;
+  std::size_t row_bytes;
+  node_id begin;
+  std::span<const node_id> ids;
+  std::span<const local_id> rows;
+
+  const std::byte* source(std::size_t i) const {
+    return from + static_cast<std::size_t>(ids[i] - begin) * row_bytes;
+  }
+  std::size_t target(std::size_t i) const {
+    return rows.empty() ? i : static_cast<std::size_t>(rows[i]);
+  }
+};
+
+/// Calls `copy(source, row)` for each row until one answers false.
+/// @returns how many answered true.
+template <class Copy>
+std::size_t for_each_row(const gather_task& task, Copy copy) {
+  const auto distance = std::clamp<std::size_t>(ahead / task.row_bytes, 2, 32);
+  for (std::size_t i = 0; i < task.ids.size(); ++i) {
+    if (i + distance < task.ids.size())
+      for (std::size_t at = 0; at < task.row_bytes; at += line)
+        __builtin_prefetch(task.source(i + distance) + at);
+    if (!copy(task.source(i), task.target(i)))
+      return i;
+  }
+  return task.ids.size();
+}
+
+// Each of the next three copies `width` values and answers whether all of them
+// may be used. Values are not finite if all bits of their exponents are set;
+// what is wrong is collected, and not left at, so that the loops have no branch
+// and become a few vector instructions.
+
+/// Copies values as they are.
+bool copy_floats(float* out, const std::byte* from, std::size_t width) {
+  constexpr std::uint32_t exponent = 0x7f800000;
+  const auto* values = reinterpret_cast<const float*>(from);
+  std::uint32_t found = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    out[i] = values[i];
+    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+    found |= (bits & exponent) == exponent ? ~0u : 0u;
+  }
+  return found == 0;
+}
+
+bool widen_halves(float* out, const std::byte* from, std::size_t width) {
+  constexpr std::uint16_t exponent = 0x7c00;
+  const auto* values = reinterpret_cast<const std::uint16_t*>(from);
+  std::transform(values, values + width, out, from_half);
+  return std::none_of(values, values + width, [](std::uint16_t bits) {
+    return (bits & exponent) == exponent;
+  });
+}
+
+bool round_floats(float* out, const std::byte* from, std::size_t width) {
+  constexpr auto overflow = std::bit_cast<std::uint32_t>(half_overflow);
+  const auto* values = reinterpret_cast<const float*>(from);
+  std::uint32_t found = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    const auto magnitude =
+      std::bit_cast<std::uint32_t>(values[i]) & 0x7fffffffu;
+    found |= magnitude >= overflow ? ~0u : 0u;
+    out[i] = round_to_half(values[i]);
+  }
+  return found == 0;
+}
+
+#ifdef __SSE2__
+/// Four values as they are. For a value that is not finite, bits in its lane of
+/// `found` are set.
+struct kept {
+  static inline __attribute__((always_inline)) __m128 of(__m128 four,
+                                                         __m128i& found) {
+    // x - x is 0 for a finite x, and else not a number, which has bits set.
+    const auto rest = _mm_castps_si128(_mm_sub_ps(four, four));
+    found = _mm_or_si128(found, rest);
+    return four;
+  }
+};
+
+/// Four values as `round_to_half` rounds them, which explains each step. For a
+/// value that float16 cannot hold, bits in its lane of `found` are set.
+struct rounded_to_half {
+  static inline __attribute__((always_inline)) __m128 of(__m128 four,
+                                                         __m128i& found) {
+    const auto sign_bit = _mm_set1_epi32(INT32_MIN);
+    const auto half = _mm_set1_ps(0.5f);
+    const auto below =
+      _mm_set1_epi32(std::bit_cast<std::int32_t>(half_overflow) - 1);
+    const auto bits = _mm_castps_si128(four);
+    const auto magnitude = _mm_andnot_si128(sign_bit, bits);
+    const auto odd =
+      _mm_and_si128(_mm_srli_epi32(magnitude, 13), _mm_set1_epi32(1));
+    const auto normal = _mm_and_si128(
+      _mm_add_epi32(_mm_add_epi32(magnitude, _mm_set1_epi32(0xfff)), odd),
+      _mm_set1_epi32(~0x1fff));
+    const auto subnormal = _mm_castps_si128(
+      _mm_sub_ps(_mm_add_ps(_mm_castsi128_ps(magnitude), half), half));
+    const auto small = _mm_cmplt_epi32(magnitude, _mm_set1_epi32(0x38800000));
+    found = _mm_or_si128(found, _mm_cmpgt_epi32(magnitude, below));
+    return _mm_castsi128_ps(
+      _mm_or_si128(_mm_and_si128(sign_bit, bits),
+                   _mm_or_si128(_mm_and_si128(small, subnormal),
+                                _mm_andnot_si128(small, normal))));
+  }
+};
+
+inline __attribute__((always_inline)) bool none(__m128i found) {
+  return _mm_movemask_epi8(_mm_cmpeq_epi32(found, _mm_setzero_si128()))
+         == 0xffff;
+}
+
+/// Writes a row past the caches, which spares reading the lines of the target
+/// first. `out` is aligned to 16 bytes, `width` is a multiple of 4.
+template <class Values>
+bool stream_row(float* out, const std::byte* from, std::size_t width) {
+  const auto* values = reinterpret_cast<const float*>(from);
+  auto found = _mm_setzero_si128();
+  for (std::size_t i = 0; i < width; i += 4)
+    _mm_stream_ps(out + i, Values::of(_mm_loadu_ps(values + i), found));
+  return none(found);
+}
+
+/// The same for values as they are, 32 bytes at a time: a core that is shared
+/// with another hardware thread gains by fewer instructions. `out` need not be
+/// aligned to 32 bytes: four values before and four behind bring it there.
+__attribute__((target("avx2"))) bool
+stream_row_wide(float* out, const std::byte* from, std::size_t width) {
+  const auto* values = reinterpret_cast<const float*>(from);
+  auto few = _mm_setzero_si128();
+  auto found = _mm256_setzero_ps();
+  std::size_t i = 0;
+  if (reinterpret_cast<std::uintptr_t>(out) % 32 != 0 && width != 0) {
+    _mm_stream_ps(out, kept::of(_mm_loadu_ps(values), few));
+    i = 4;
+  }
+  for (; i + 8 <= width; i += 8) {
+    const auto eight = _mm256_loadu_ps(values + i);
+    _mm256_stream_ps(out + i, eight);
+    found = _mm256_or_ps(found, _mm256_sub_ps(eight, eight));
+  }
+  if (i < width)
+    _mm_stream_ps(out + i, kept::of(_mm_loadu_ps(values + i), few));
+  const auto bits = _mm256_castps_si256(found);
+  return none(few) && _mm256_testz_si256(bits, bits) != 0;
+}
+
+bool can_stream(const float* out, std::size_t width, std::size_t rows) {
+  return reinterpret_cast<std::uintptr_t>(out) % 16 == 0 && width % 4 == 0
+         && width * sizeof(float) * rows >= streamed_from;
+}
+#endif
+
+/// Writes all rows by `Copy`.
+template <auto Copy>
+std::size_t write_rows(const gather_task& task, std::size_t width, float* out) {
+  return for_each_row(task,
+                      [out, width](const std::byte* from, std::size_t row) {
+                        return Copy(out + row * width, from, width);
+                      });
+}
+
+#ifdef __SSE2__
+std::size_t stream_rows(const gather_task& task, std::size_t width, float* out,
+                        bool rounded) {
+  static const bool wide = __builtin_cpu_supports("avx2");
+  const auto done =
+    rounded ? write_rows<stream_row<rounded_to_half>>(task, width, out)
+    : wide  ? write_rows<stream_row_wide>(task, width, out)
+            : write_rows<stream_row<kept>>(task, width, out);
+  // Writes past the caches are not ordered with later ones: without this,
+  // another thread could be told that the rows are there before they are.
+  _mm_sfence();
+  return done;
+}
+#endif
+
+std::size_t copy_rows(const gather_task& task, std::size_t width, float* out,
+                      bool rounded) {
+#ifdef __SSE2__
+  if (can_stream(out, width, task.ids.size()))
+    return stream_rows(task, width, out, rounded);
+#endif
+  return rounded ? write_rows<round_floats>(task, width, out)
+                 : write_rows<copy_floats>(task, width, out);
+}
+
+} // namespace
+
+feature_row_copy::feature_row_copy(const node_type_info& type, bool rounded)
+  : copy_(type.feature_type == dtype::float16 ? widen_halves
+          : rounded                           ? round_floats
+                                              : copy_floats),
+    width_(static_cast<std::size_t>(type.feature_width)),
+    row_bytes_(width_ * size_of(type.feature_type)) {}
+
+error bad_features(const node_type_info& type, node_id original,
+                   std::span<const float> values) {
+  const auto infinite = [](float x) { return !std::isfinite(x); };
+  const auto large = std::find_if(values.begin(), values.end(), [](float x) {
+    return std::abs(x) >= half_overflow;
+  });
+  if (large != values.end()
+      && std::none_of(values.begin(), values.end(), infinite))
+    return fail(ec::invalid_data,
+                "the features of node {} of type {} have the value {}, beyond "
+                "the range of float16: set fetch.precision to float32, or "
+                "import the features scaled",
+                original, type.name, *large);
+  return fail(ec::invalid_data,
+              "the features of node {} of type {} are not all finite "
+              "numbers; `graphmill inspect` says where",
+              original, type.name);
+}
+
+error bad_feature_row(const node_type_info& type, node_id original,
+                      const std::byte* row) {
+  if (type.feature_type != dtype::float32)
+    return bad_features(type, original, {});
+  return bad_features(type, original,
+                      {reinterpret_cast<const float*>(row),
+                       static_cast<std::size_t>(type.feature_width)});
+}
+
+namespace {
+
+result<void> check_gather(const shard& graph, node_type_id type,
+                          std::span<const node_id> ids,
+                          std::span<const local_id> rows) {
+  const auto& nodes = graph.nodes(type);
+  const auto& info = graph.info().node_types[type];
+  if (!nodes.has_features() || info.feature_width == 0)
+    return fail(ec::invalid_argument, "node type \"{}\" has no features",
+                info.name);
+  if (!rows.empty() && rows.size() != ids.size())
+    return fail(ec::invalid_argument, "{} rows were given for {} nodes",
+                rows.size(), ids.size());
+  for (auto id : ids)
+    if (id < nodes.begin || id >= nodes.end)
+      return fail(ec::invalid_argument,
+                  "node {} of type \"{}\" is not in part {}, which owns [{}, "
+                  "{})",
+                  id, info.name, graph.part(), nodes.begin, nodes.end);
+  return ok();
+}
+
+/// Of sparse features, in a form that may be packed or not.
+result<void> gather_sparse(const shard& graph, node_type_id type,
+                           std::span<const node_id> ids,
+                           std::span<const local_id> rows, float* out,
+                           bool rounded, const row_form& form) {
+  sparse_row_reader reader{graph, type, rounded};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    GRAPHMILL_TRY(const auto row, reader.read(ids[i]));
+    const auto at = rows.empty() ? i : static_cast<std::size_t>(rows[i]);
+    auto* to = out + at * form.floats();
+    if (form.packed()) {
+      pack(row, form, to);
+      continue;
+    }
+    std::fill_n(to, form.width, 0.0f);
+    for (std::size_t v = 0; v < row.columns.size(); ++v)
+      to[row.columns[v]] = row.values[v];
+  }
+  return ok();
+}
+
+} // namespace
+
+result<void> gather_rows(const shard& graph, node_type_id type,
+                         std::span<const node_id> ids,
+                         std::span<const local_id> rows, float* out,
+                         bool rounded) {
+  const auto form = row_form::of(graph.info().node_types[type]);
+  if (!form.packed())
+    return gather_features(graph, type, ids, rows, out, rounded);
+  GRAPHMILL_TRYV(check_gather(graph, type, ids, rows));
+  return gather_sparse(graph, type, ids, rows, out, rounded, form);
+}
+
+result<void> gather_features(const shard& graph, node_type_id type,
+                             std::span<const node_id> ids,
+                             std::span<const local_id> rows, float* out,
+                             bool rounded) {
+  GRAPHMILL_TRYV(check_gather(graph, type, ids, rows));
+  const auto& nodes = graph.nodes(type);
+  const auto& info = graph.info().node_types[type];
+  const auto width = static_cast<std::size_t>(info.feature_width);
+  if (nodes.features == nullptr)
+    return gather_sparse(graph, type, ids, rows, out, rounded, {width, 0});
+  const auto half = info.feature_type == dtype::float16;
+  const gather_task task{nodes.features, width * (half ? 2 : 4), nodes.begin,
+                         ids, rows};
+  const auto done = half ? write_rows<widen_halves>(task, width, out)
+                         : copy_rows(task, width, out, rounded);
+  if (done == ids.size())
+    return ok();
+  return bad_feature_row(info, nodes.original(ids[done]), task.source(done));
+}
+
+result<float> in_weight(const shard& graph, node_type_id type, node_id id) {
+  const auto& nodes = graph.nodes(type);
+  const auto row = static_cast<std::size_t>(id - nodes.begin);
+  double sum = 0;
+  auto sound = true;
+  for (std::size_t e = 0; e < graph.info().edge_types.size(); ++e) {
+    if (graph.info().edge_types[e].destination != type)
+      continue;
+    const auto& edges = graph.edges(static_cast<edge_type_id>(e));
+    const double here = edges.in_weights.empty()
+                          ? static_cast<double>(edges.in_degrees[row])
+                          : static_cast<double>(edges.in_weights[row]);
+    sound &= here >= 0;
+    sum += here;
+  }
+  const auto out = static_cast<float>(sum);
+  if (!sound || !std::isfinite(out))
+    return fail(ec::invalid_data,
+                "the weights of the in-edges of node {} add up to {} on "
+                "record; graphmill inspect says more",
+                nodes.original(id), sum);
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,376 @@
+#include "pipelines/definition/validation/validation.hpp"
+
+#include "messages/work/seed_outcomes.hpp"
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/shard.hpp"
+#include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
+#include "pipelines/definition/model_traits.hpp"
+#include "pipelines/definition/validation/edge_weights.hpp"
+#include "pipelines/definition/validation/value_checks.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace graphmill {
+
+namespace {
+
+/// What the checks work on.
+struct checked {
+  const definition_source& source;
+  const definition& def;
+  const dataset_info& info;
+  data_use use;
+  std::vector<problem>& problems;
+
+  void report(const std::string& path, std::string text) const {
+    problem found;
+    found.where = source.where(path);
+    found.text = std::move(text);
+    problems.push_back(std::move(found));
+  }
+
+  const node_type_info& target() const {
+    return info.node_types[static_cast<std::size_t>(info.target)];
+  }
+};
+
+/// Names of node types, not more than fit a sentence.
+std::string node_types_text(const dataset_info& info) {
+  constexpr std::size_t shown = 5;
+  std::vector<std::string> names;
+  for (const auto& type : info.node_types)
+    if (names.size() < shown)
+      names.push_back(type.name);
+  if (info.node_types.size() > shown)
+    names.push_back("...");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The kinds to advise to somebody whose dataset has several node types: those
+/// that can take them, and hear neighbours.
+std::string typed_kinds_text() {
+  std::vector<std::string> names;
+  for (const auto& of : model_kinds)
+    if (of.typed && of.hears())
+      names.push_back(fmt::format("`kind: {}`", of.name));
+  const auto last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
+void check_dataset_name(const checked& c) {
+  if (c.source.usable("dataset") && c.def.dataset != c.info.name)
+    c.report("dataset",
+             fmt::format("`dataset` is {}, but the data at hand are called {}: "
+                         "give their path, as in `dataset: data/{}`, or that "
+                         "name and --data FOLDER, or say with --data where the "
+                         "right ones lie",
+                         in_quotes(c.def.dataset), in_quotes(c.info.name),
+                         c.def.dataset));
+}
+
+void check_edge_types(const checked& c) {
+  std::map<edge_type_id, std::string> seen;
+  for (const auto& [key, values] : c.def.sampler.edge_fanouts) {
+    const auto path = "sampler.fanouts." + key;
+    const auto type = c.info.find_edge_type(key);
+    if (!type) {
+      c.report(path, fmt::format("{} has no edge type {}{}",
+                                 in_quotes(c.info.name), in_quotes(key),
+                                 suggestion(key, edge_type_names(c.info))));
+    } else if (const auto [first, fresh] = seen.emplace(*type, key); !fresh) {
+      c.report(path, fmt::format("{} and {} name the same edge type",
+                                 in_quotes(first->second), in_quotes(key)));
+    }
+  }
+}
+
+void check_model(const checked& c) {
+  if (!traits_of(c.def.model.kind).typed && c.info.node_types.size() != 1
+      && c.source.usable("model.kind"))
+    c.report("model.kind",
+             fmt::format("this kind of model knows a single node type, and {} "
+                         "has {} ({}); use {}",
+                         in_quotes(c.info.name), c.info.node_types.size(),
+                         node_types_text(c.info), typed_kinds_text()));
+}
+
+/// Embeddings are for node types without features alone.
+void check_embedding(const checked& c) {
+  if (std::ranges::any_of(c.info.node_types, [](const auto& type) {
+        return type.feature_width == 0;
+      }))
+    return;
+  const auto& model = c.def.model;
+  const auto& optimizer = c.def.optimizer;
+  const std::pair<std::string, bool> fields[]{
+    {"model.embedding", model.embedding != default_of("model", "embedding")},
+    {"model.embedding_scale",
+     model.embedding_scale != default_of("model", "embeddingScale")},
+    {"optimizer.embedding_decay", optimizer.embedding_decay != 0}};
+  for (const auto& [path, given] : fields)
+    if (given && c.source.fields.contains(path) && c.source.usable(path))
+      c.report(path,
+               fmt::format("`{}` is for node types without features, and {} "
+                           "has none; leave it out",
+                           path, in_quotes(c.info.name)));
+}
+
+void check_edge_weights(const checked& c) {
+  const auto path = "model.edge_weights";
+  const auto given = c.source.fields.contains(path);
+  if (auto text = problem_with_edge_weights(c.def, c.info, given);
+      text && c.source.usable(path) && c.source.usable("model.kind"))
+    c.report(given ? path : "model.kind", *std::move(text));
+}
+
+/// What shapes the cross-entropy of classes has no meaning for labels of which
+/// a node may have several, each with a cross-entropy of its own, nor for
+/// numbers.
+void check_loss(const checked& c) {
+  const auto& target = c.target();
+  if (!target.has_label_rows())
+    return;
+  const auto refuse = [&c, &target](const char* path, bool given) {
+    if (given && c.source.usable(path))
+      c.report(path,
+               fmt::format("`{}` is for one class for each node, and "
+                           "nodes of {} {}; leave it out",
+                           path, in_quotes(c.info.name),
+                           target.regression() ? "have numbers for labels"
+                                               : "may have several labels"));
+  };
+  const auto& train = c.def.train;
+  refuse("train.label_smoothing", train.label_smoothing != 0);
+  refuse("train.class_weights", !train.class_weights.empty());
+  refuse("train.balance_classes", train.balance_classes);
+}
+
+void check_task(const checked& c) {
+  const auto& target = c.target();
+  if (target.class_count == 0) {
+    c.report("dataset",
+             fmt::format("nodes of type {} of {} have no labels to "
+                         "learn{}",
+                         in_quotes(target.name), in_quotes(c.info.name),
+                         target.label_sets.empty()
+                           ? ""
+                           : "; `labels` chooses one of their label sets"));
+    return;
+  }
+  if (c.use == data_use::training && !target.has_label_rows()
+      && target.class_count > std::max(target.count, unquestioned_classes))
+    c.report("dataset",
+             fmt::format("{} has {} classes for {} nodes of type {}, so most "
+                         "have no node, and each costs a row of weights: "
+                         "number the labels from 0 (graphmill import npy "
+                         "--renumber-labels)",
+                         in_quotes(c.info.name), target.class_count,
+                         target.count, in_quotes(target.name)));
+  const auto seeds = [&target](split which) {
+    return target.split_counts[static_cast<std::size_t>(which)];
+  };
+  if (c.use == data_use::training && seeds(split::train) == 0)
+    c.report("dataset",
+             fmt::format("{} has no training seeds{}", in_quotes(c.info.name),
+                         c.def.labels.empty()
+                           ? ""
+                           : " of the label set " + in_quotes(c.def.labels)));
+  check_loss(c);
+  const auto weights = std::ssize(c.def.train.class_weights);
+  if (weights != 0 && !target.has_label_rows() && weights != target.class_count
+      && c.source.usable("train.class_weights"))
+    c.report("train.class_weights",
+             fmt::format("`train.class_weights` has {} numbers, but {} has {} "
+                         "classes; give one for each, from class 0 on",
+                         weights, in_quotes(c.info.name), target.class_count));
+  if (c.def.train.patience != 0 && seeds(split::validation) == 0
+      && c.source.usable("train.patience"))
+    c.report("train.patience",
+             fmt::format("`train.patience` needs validation seeds, and {} has "
+                         "none; leave it out",
+                         in_quotes(c.info.name)));
+}
+
+/// What is told of an evaluation must fit into memory and messages.
+void check_scores(const checked& c) {
+  const auto& evaluate = c.def.evaluate;
+  const auto path = evaluate.scores ? "evaluate.scores" : "evaluate.metric";
+  if (!evaluate.brings_scores() || !c.source.usable(path))
+    return;
+  const auto& target = c.target();
+  const auto classes = static_cast<std::uint64_t>(target.class_count);
+  const auto most = most_measured_seeds(c.def, target);
+  if (most * classes > seed_outcomes::most_scores)
+    c.report(path, fmt::format("`{}` takes a score for each class of each seed "
+                               "of a split, and {} seeds of {} with {} classes "
+                               "are more than {} scores; leave it out",
+                               path, most, in_quotes(c.info.name), classes,
+                               seed_outcomes::most_scores));
+  const auto batch = std::min<std::uint64_t>(evaluate.batch_size, most);
+  if (batch * classes > seed_outcomes::most_batch_scores
+      && c.source.usable("evaluate.batch_size"))
+    c.report("evaluate.batch_size",
+             fmt::format("`evaluate.batch_size` may be {} at the most for {} "
+                         "classes and `{}`, which takes a score for each of "
+                         "them",
+                         seed_outcomes::most_batch_scores / classes, classes,
+                         path));
+}
+
+/// A split that is measured alone has seeds.
+void check_measured(const checked& c) {
+  const auto only = split_of(c.def.evaluate.only);
+  if (only && most_measured_seeds(c.def, c.target()) == 0
+      && c.source.usable("evaluate.only"))
+    c.report("evaluate.only",
+             fmt::format("the {} split of {} has no seeds, so that there is "
+                         "nothing to measure: name another one",
+                         to_string(c.def.evaluate.only),
+                         in_quotes(c.info.name)));
+}
+
+/// What a batch gives must fit into a message.
+void check_predictions(const checked& c) {
+  const auto& evaluate = c.def.evaluate;
+  const auto classes = static_cast<std::uint64_t>(c.target().class_count);
+  const auto batch = std::min<std::uint64_t>(
+    evaluate.batch_size, static_cast<std::uint64_t>(c.target().count));
+  if (evaluate.predict && c.source.usable("evaluate.batch_size")
+      && batch * classes > seed_outcomes::most_batch_scores)
+    c.report("evaluate.batch_size",
+             fmt::format("`evaluate.batch_size` may be {} at the most for {} "
+                         "classes and `evaluate.predict`, which tells a logit "
+                         "for each of them",
+                         seed_outcomes::most_batch_scores / classes, classes));
+}
+
+void check_metric(const checked& c) {
+  const auto metric = c.def.evaluate.metric;
+  const auto& target = c.target();
+  if (target.class_count == 0)
+    return; // That has been reported.
+  for (auto& [path, text] : problems_with_values(c.def, c.info))
+    if (c.source.usable(path))
+      c.report(path, std::move(text));
+  check_scores(c);
+  check_measured(c);
+  check_predictions(c);
+  // Where there is no other choice, these stand there without validations, too.
+  if (metric == evaluation_metric::accuracy || is_of_values(metric)
+      || !c.source.usable("evaluate.metric"))
+    return;
+  if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
+    c.report("evaluate.metric",
+             fmt::format("`evaluate.metric` needs validation seeds, and {} has "
+                         "none; leave it out",
+                         in_quotes(c.info.name)));
+  if ((metric == evaluation_metric::f1_macro
+       || metric == evaluation_metric::f1_micro)
+      && !target.multi_label()
+      && target.class_count > seed_outcomes::most_counted_classes)
+    c.report("evaluate.metric",
+             fmt::format("{} is for up to {} classes, and {} has {}; "
+                         "take another metric",
+                         metric == evaluation_metric::f1_macro ? "f1_macro"
+                                                               : "f1_micro",
+                         seed_outcomes::most_counted_classes,
+                         in_quotes(c.info.name), target.class_count));
+}
+
+} // namespace
+
+std::vector<problem> problems_with(const definition_source& source,
+                                   const dataset_info& info, data_use use) {
+  std::vector<problem> problems;
+  const auto chosen = choose_labels(info, source.value.labels);
+  const checked c{source, source.value, chosen ? chosen.value() : info, use,
+                  problems};
+  check_dataset_name(c);
+  check_edge_types(c);
+  check_model(c);
+  check_embedding(c);
+  check_edge_weights(c);
+  if (chosen) {
+    check_task(c);
+    check_metric(c);
+  } else if (source.usable("labels")) {
+    c.report("labels", "`labels`: " + chosen.error().message);
+  }
+  return problems;
+}
+
+std::optional<std::string> note_on_metric(const definition& def,
+                                          const dataset_info& info) {
+  const auto chosen = choose_labels(info, def.labels);
+  if (!chosen || def.evaluate.metric != evaluation_metric::accuracy)
+    return std::nullopt;
+  const auto& target =
+    chosen.value().node_types[static_cast<std::size_t>(info.target)];
+  if (!target.multi_label()
+      || target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
+    return std::nullopt;
+  return fmt::format("nodes of {} may have several labels, and the best epoch "
+                     "is chosen by accuracy, the share of nodes of which all "
+                     "labels are right; `evaluate.metric: f1_micro` counts "
+                     "each label",
+                     in_quotes(info.name));
+}
+
+std::optional<std::string> note_on_graph(const definition& def,
+                                         const dataset_info& info) {
+  if (!traits_of(def.model.kind).hears())
+    return std::nullopt;
+  return note_on_reach(info);
+}
+
+result<void> check_against(const definition& def, const dataset_info& info,
+                           data_use use) {
+  definition_source source;
+  source.value = def;
+  source.file = def.name;
+  const auto problems = problems_with(source, info, use);
+  if (!problems.empty())
+    return to_error(problems);
+  return ok();
+}
+
+result<void> check_definition_against(const definition_source& source,
+                                      const std::filesystem::path& data) {
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(data));
+  const auto problems = problems_with(source, graph.info());
+  if (!problems.empty())
+    return to_error(problems);
+  return ok();
+}
+
+result<void> check_provable(const definition& def,
+                            const partitioned_graph& graph) {
+  if (def.fetch.verify != 0 && !def.labels.empty())
+    return fail(ec::invalid_argument,
+                "`fetch.verify` is {}, but the files of a label set (`labels: "
+                "{}`) have no digests of blocks; leave one of the two out",
+                def.fetch.verify, def.labels);
+  if (def.fetch.verify != 0)
+    for (const auto& type : graph.info().node_types)
+      if (type.sparse_features)
+        return fail(ec::invalid_argument,
+                    "`fetch.verify` is {}, but the features of {} are sparse, "
+                    "which have no digests of blocks; leave it out, or import "
+                    "the dataset without --sparse",
+                    def.fetch.verify, in_quotes(type.name));
+  if (def.fetch.verify == 0 || graph.proves_rows())
+    return ok();
+  return fail(ec::invalid_argument,
+              "`fetch.verify` is {}, but dataset {} has no digests of blocks "
+              "in a partitions.json: partition it (again; one part will do), "
+              "or leave `fetch.verify` out",
+              def.fetch.verify, in_quotes(graph.info().name));
+}
+
+} // namespace graphmill
