@@ -128,6 +128,13 @@ result<void> check_list(capnp::DynamicList::Reader list,
   if (notes.length && !notes.length->contains(list.size()))
     return fail(ec::invalid_data, "{} has {} elements, must have {}", path,
                 list.size(), range_text(*notes.length, ""));
+  // There is one for each type of edges, of which a batch has fewer.
+  constexpr unsigned most = 4096;
+  if (list.getSchema().whichElementType() == capnp::schema::Type::STRUCT
+      && list.size() > most)
+    return fail(ec::invalid_data,
+                "{} has {} elements, must have {} at the most", path,
+                list.size(), most);
   for (auto element : list) {
     if (element.getType() == capnp::DynamicValue::INT
         || element.getType() == capnp::DynamicValue::FLOAT) {
@@ -205,7 +212,7 @@ void field_reader::read(const char*, const value& from,
   if (got)
     into = std::move(got).value();
   else
-    *failure_ = std::move(got).error();
+    seen_->failure = std::move(got).error();
 }
 
 } // namespace graphmill

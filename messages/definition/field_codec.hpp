@@ -32,40 +32,52 @@ namespace graphmill {
 template <class Enum>
 inline constexpr int wire_offset = 1;
 
+/// Structs and texts that the lists of one message may bring, all together: as
+/// many as a frame has words, of which ours take one at least. Cap'n Proto lets
+/// bytes pass for structs of one byte each, so that a frame could bring eight
+/// times as many, and each becomes some hundreds of bytes here.
+inline constexpr std::size_t most_listed = std::size_t{1} << 17;
+
 /// Takes the fields of a struct from a message that comes from outside. Refuses
 /// values that an enumeration of the schema does not have, and structs that
 /// their own `check`, if they have one, refuses. The first failure is kept, and
 /// nothing is read after it. A number that does not fit into its field is a
 /// kj::Exception, which `decode_frame` and `decode_definition` turn into an
-/// error. Readers of inner structs share the failure of the outer one.
+/// error. Readers of inner structs share what the outer one has seen.
 class field_reader {
 public:
-  /// @param failure Receives the first failure; must outlive it.
-  field_reader(capnp::DynamicStruct::Reader from, std::optional<error>& failure)
-    : from_(from), failure_(&failure) {}
+  /// What the readers of a message have seen of it.
+  struct seen {
+    std::optional<error> failure; ///< The first one.
+    std::size_t listed = 0;       ///< Structs and texts in lists.
+  };
+
+  /// @param so_far Must outlive it.
+  field_reader(capnp::DynamicStruct::Reader from, seen& so_far)
+    : from_(from), seen_(&so_far) {}
 
   /// All fields of a struct, with its `check`.
   template <class T>
   void read_all(T& into) const {
     T::fields(into, *this);
     if constexpr (requires { into.check(); }) {
-      if (*failure_)
+      if (seen_->failure)
         return;
       if (auto sound = into.check(); !sound)
-        *failure_ = std::move(sound).error();
+        seen_->failure = std::move(sound).error();
     }
   }
 
   template <class T>
   void operator()(const char* name, T& into) const {
-    if (!*failure_)
+    if (!seen_->failure)
       read(name, from_.get(name), into);
   }
 
   /// What is not in the message stays empty.
   template <class T>
   void operator()(const char* name, std::optional<T>& into) const {
-    if (!*failure_ && from_.has(name))
+    if (!seen_->failure && from_.has(name))
       read(name, from_.get(name), into.emplace());
   }
 
@@ -79,7 +91,7 @@ private:
     else if constexpr (std::is_enum_v<T>)
       read_word(name, from, into);
     else
-      field_reader{from.as<capnp::DynamicStruct>(), *failure_}.read_all(into);
+      field_reader{from.as<capnp::DynamicStruct>(), *seen_}.read_all(into);
   }
 
   /// A value is checked as wide as it travels, before it is cast: ours may have
@@ -88,7 +100,7 @@ private:
   void read_word(const char* name, const value& from, T& into) const {
     const auto word = from.as<capnp::DynamicEnum>();
     if (word.getRaw() == 0 || word.getEnumerant() == nullptr)
-      *failure_ =
+      seen_->failure =
         fail(ec::invalid_data,
              "{} of a {} has the value {}, which this version does "
              "not know",
@@ -112,9 +124,11 @@ private:
   void read(const char* name, const value& from, std::vector<T>& into) const {
     const auto list = from.as<capnp::DynamicList>();
     into.clear();
+    if (std::is_class_v<T> && !count_listed(name, list.size()))
+      return;
     into.reserve(list.size());
     for (auto element : list) {
-      if (*failure_)
+      if (seen_->failure)
         return;
       read(name, element, into.emplace_back());
     }
@@ -123,7 +137,10 @@ private:
   template <class T>
   void read(const char* name, const value& from,
             std::map<std::string, T>& into) const {
-    for (auto entry : from.as<capnp::DynamicList>()) {
+    const auto list = from.as<capnp::DynamicList>();
+    if (!count_listed(name, list.size()))
+      return;
+    for (auto entry : list) {
       const auto pair = entry.as<capnp::DynamicStruct>();
       std::string key;
       read(name, pair.get("key"), key);
@@ -135,19 +152,31 @@ private:
   /// its schema, too.
   void read(const char* name, const value& from, definition& into) const;
 
+  bool count_listed(const char* name, std::size_t more) const {
+    seen_->listed += more;
+    if (seen_->listed > most_listed)
+      seen_->failure =
+        fail(ec::invalid_data,
+             "{} of a {} makes {} elements of lists, of which a message has {} "
+             "at the most",
+             user_name(name), from_.getSchema().getShortDisplayName().cStr(),
+             seen_->listed, most_listed);
+    return !seen_->failure;
+  }
+
   capnp::DynamicStruct::Reader from_;
-  std::optional<error>* failure_;
+  seen* seen_;
 };
 
 /// Reads a struct that comes from outside by its list of fields.
 /// @returns its first problem, as a sentence. Cap'n Proto may throw.
 template <class T>
 result<T> read_fields(capnp::DynamicStruct::Reader from) {
-  std::optional<error> failure;
+  field_reader::seen so_far;
   T out;
-  field_reader{from, failure}.read_all(out);
-  if (failure)
-    return std::move(*failure);
+  field_reader{from, so_far}.read_all(out);
+  if (so_far.failure)
+    return std::move(*so_far.failure);
   return out;
 }
 

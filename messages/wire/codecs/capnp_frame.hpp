@@ -7,6 +7,7 @@
 #include <capnp/serialize.h>
 #include <kj/exception.h>
 
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -16,14 +17,14 @@ namespace graphmill {
 /// frame owns a copy of its words.
 frame encode_frame(capnp::MessageBuilder& message);
 
-/// How much of a frame may be followed: 2^18 words, twice what a frame can
-/// have, for parts of a message are read twice; and 32 levels. It also bounds
-/// how many elements without bytes a list may claim, and so what a few bytes
-/// can make a receiver allocate: some 50 MB of our structs at the most. Cap'n
-/// Proto counts what is read and not what is there, so that a small message
-/// whose pointers lead to one place again and again cannot keep a receiver
-/// busy.
-inline constexpr capnp::ReaderOptions frame_limits{std::uint64_t{1} << 18, 32};
+/// How much of a frame of so many words may be followed: twice what it has, for
+/// parts of a message are read twice, and some words more; and 32 levels. Cap'n
+/// Proto counts what is read and not what is there: a message whose pointers
+/// lead to one place again and again, or whose lists claim elements without
+/// bytes, keeps its receiver no longer busy than any other of its size.
+inline capnp::ReaderOptions frame_limits(std::size_t words) {
+  return {2 * words + 64, 32};
+}
 
 /// The words of a frame. They are copied if they are not aligned, as memory of
 /// ZeroMQ need not be: Cap'n Proto reads words in place.
@@ -42,10 +43,10 @@ auto decode_frame(const frame& from, std::string_view name, Read read)
     return read(typename Root::Reader{});
   GRAPHMILL_TRY(const auto words, aligned_words(from, name));
   try {
+    const auto count = words.size() / sizeof(capnp::word);
     capnp::FlatArrayMessageReader message{
-      {reinterpret_cast<const capnp::word*>(words.data()),
-       words.size() / sizeof(capnp::word)},
-      frame_limits};
+      {reinterpret_cast<const capnp::word*>(words.data()), count},
+      frame_limits(count)};
     return read(message.template getRoot<Root>());
   } catch (const kj::Exception& broken) {
     return fail(ec::invalid_data, "cannot decode {}: {}", name,

@@ -161,7 +161,11 @@ result<watch_reply> decode_watch_reply(const payload& from) {
     [](schema::WatchReply::Reader in) -> result<watch_reply> {
       watch_reply out;
       out.next = in.getNext();
-      for (auto event : in.getEvents())
+      const auto events = in.getEvents();
+      if (events.size() > most_listed)
+        return fail(ec::invalid_data, "{} news of a run at once, at most {}",
+                    events.size(), most_listed);
+      for (auto event : events)
         out.events.push_back(news_of(event));
       GRAPHMILL_TRY(out.record, read_fields<run_record>(in.getRecord()));
       return out;
