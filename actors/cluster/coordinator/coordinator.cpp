@@ -143,7 +143,7 @@ status_reply coordinator::status() const {
   out.dataset = config_.offer.dataset;
   out.parts = static_cast<std::uint32_t>(config_.offer.part_digests.size());
   out.daemons = registry_.statuses();
-  loads_.add_to(out.daemons, clock::now());
+  reports_.loads().add_to(out.daemons, clock::now());
   // Of those that may be lost soon, before they are.
   std::map<std::string, std::string> troubles;
   for (const auto& link : calls_.net().links())
@@ -215,7 +215,7 @@ void coordinator::look() {
   make_up_for_stop(now);
   complaints_.look(now);
   comings_.look(now);
-  loads_.forget_silent(now);
+  reports_.forget_silent(now);
   if (config_.audit)
     config_.audit->look();
   refuse_unreached(now);

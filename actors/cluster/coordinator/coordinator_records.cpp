@@ -216,42 +216,19 @@ void coordinator::answer_watchers(clock::time_point now) {
 
 // -- how the runs that are on are
 
-/// Of a run that is over there is nothing to be known: its daemons may not have
-/// heard yet. Reports are large: nothing is decoded of who is not in the
-/// cluster, or tells too often. Which run one is of, or whether of none, is not
-/// known before, so a daemon may tell as often as all of its runs together
-/// allow, and once more.
 result<payload> coordinator::take_health(const incoming_request& request) {
-  const auto& who = request.from;
-  const auto bytes = request.data.byte_size();
-  const auto daemon = registry_.find(who.name);
-  if (!daemon || daemon.value().incarnation != who.incarnation)
-    return fail(ec::not_found, "no daemon \"{}\" is in the cluster", who.name);
   const auto now = clock::now();
-  auto worth = loads_.admit(who.name, bytes, now);
-  if (!worth)
-    active_.first([&](active_run& run) {
-      if (run.is_member(who))
-        worth = run.health.admit(who.name, bytes, now);
-      return worth.has_value();
-    });
-  if (!worth) {
-    complaints_.add("refused: " + worth.error().message, now);
-    return worth.error();
+  auto taken =
+    reports_.take(request.from, request.data, registry_, active_, now);
+  if (!taken) {
+    // Daemons learn by themselves that they are lost, or that a run is over.
+    if (taken.error().code != ec::not_found)
+      complaints_.add("refused: " + taken.error().message, now);
+    return std::move(taken).error();
   }
-  GRAPHMILL_TRY(auto report, decode_daemon_health(request.data));
-  report.daemon = who.name;
-  if (report.run.empty()) {
-    loads_.take(report, now);
-    for (const auto& run : active_.all())
-      run->health.take_own(report, now);
-    return payload{};
-  }
-  const auto run = active_.find(report.run);
-  if (!run || !run->is_member(who))
-    return fail(ec::not_found, "run {} is not on", report.run);
-  for (auto& trouble : run->health.take(std::move(report), now))
-    tell(event_kind::trouble, who.name, std::move(trouble), run->id);
+  for (auto& trouble : taken.value().troubles)
+    tell(event_kind::trouble, request.from.name, std::move(trouble),
+         taken.value().run);
   return payload{};
 }
 

@@ -13,8 +13,8 @@
 #include "actors/cluster/coordinator/members/unreached_joins.hpp"
 #include "actors/cluster/coordinator/runs/active_runs.hpp"
 #include "actors/cluster/coordinator/runs/checkpoint_uploads.hpp"
+#include "actors/cluster/coordinator/runs/health_reports.hpp"
 #include "actors/cluster/coordinator/runs/queue_pass.hpp"
-#include "actors/cluster/health/daemon_loads.hpp"
 #include "actors/cluster/health/log_collector.hpp"
 #include "actors/cluster/history/run_board.hpp"
 #include "actors/cluster/history/run_records.hpp"
@@ -354,7 +354,7 @@ private:
     coordinator_limits::told_daemons};
   fair_queue<incoming_request> line_; ///< By incarnation.
   daemon_registry registry_;
-  daemon_loads loads_;
+  health_reports reports_;
   unreached_joins joins_;
   /// Watchers know positions of coordinators before this one.
   run_board board_{config_.history->generation() << 32};
