@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "messages/wire/daemon_load.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <cstddef>
@@ -198,24 +199,14 @@ inline constexpr std::size_t bytes = 384 * 1024;
 } // namespace health_limits
 
 /// How a daemon and its share of a run, if any, are (`health_report`).
-struct daemon_health {
+struct daemon_health : daemon_load {
   std::string daemon;
   std::string run;
   double window = 0;
   std::vector<actor_health> actors;
   std::uint32_t left_out = 0;
   std::vector<peer_health> peers;
-  double cores = 0;
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t peak_memory_bytes = 0;
   std::uint64_t cache_bytes = 0;
-  std::uint32_t threads = 0;
-  std::uint32_t descriptors = 0;
-  std::uint32_t most_descriptors = 0;
-  double disk_read_per_second = 0;
-  double disk_written_per_second = 0;
-  double sent_per_second = 0;
-  double received_per_second = 0;
   std::uint64_t cache_rows_wanted = 0;
   std::uint64_t cache_rows_found = 0;
   double age = 0;
@@ -226,7 +217,6 @@ struct daemon_health {
   std::uint64_t most_disk_cache_bytes = 0;
   std::uint64_t disk_rows_wanted = 0;
   std::uint64_t disk_rows_found = 0;
-  std::uint64_t mapped_bytes = 0;
   std::uint64_t cache_offer_bytes = 0;
   double cache_offer_spared = 0;
 
@@ -235,23 +225,14 @@ struct daemon_health {
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
+    daemon_load::fields(of, visit);
     visit("daemon", of.daemon);
     visit("run", of.run);
     visit("window", of.window);
     visit("actors", of.actors);
     visit("leftOut", of.left_out);
     visit("peers", of.peers);
-    visit("cores", of.cores);
-    visit("memoryBytes", of.memory_bytes);
-    visit("peakMemoryBytes", of.peak_memory_bytes);
     visit("cacheBytes", of.cache_bytes);
-    visit("threads", of.threads);
-    visit("descriptors", of.descriptors);
-    visit("mostDescriptors", of.most_descriptors);
-    visit("diskReadPerSecond", of.disk_read_per_second);
-    visit("diskWrittenPerSecond", of.disk_written_per_second);
-    visit("sentPerSecond", of.sent_per_second);
-    visit("receivedPerSecond", of.received_per_second);
     visit("cacheRowsWanted", of.cache_rows_wanted);
     visit("cacheRowsFound", of.cache_rows_found);
     visit("age", of.age);
@@ -262,7 +243,6 @@ struct daemon_health {
     visit("mostDiskCacheBytes", of.most_disk_cache_bytes);
     visit("diskRowsWanted", of.disk_rows_wanted);
     visit("diskRowsFound", of.disk_rows_found);
-    visit("mappedBytes", of.mapped_bytes);
     visit("cacheOfferBytes", of.cache_offer_bytes);
     visit("cacheOfferSpared", of.cache_offer_spared);
   }

@@ -129,9 +129,7 @@ result<void> daemon_health::check() const {
          }))
     return fail(ec::invalid_data,
                 "a report of health tells too much of long work");
-  if (!are_amounts({window, cores, disk_read_per_second,
-                    disk_written_per_second, sent_per_second,
-                    received_per_second, age})
+  if (!daemon_load::check() || !are_amounts({window, age})
       || !are_shares({cache_offer_spared}))
     return fail(ec::invalid_data,
                 "a report of health says of a daemon what cannot be");

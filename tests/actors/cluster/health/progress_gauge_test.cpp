@@ -249,6 +249,22 @@ CATCH_TEST_CASE("the loss of a long epoch is that of its last seconds",
   CATCH_CHECK(end_with(0.75) == 0.75);
 }
 
+CATCH_TEST_CASE("the loss of an epoch that goes on is of the steps since then",
+                "[cluster][health]") {
+  timed_gauge f{{0.75}};
+  const auto work = f.begin(phase::train, 1, 7, 2);
+  const auto step = [&](std::int64_t done, double loss) {
+    f.at += 6s;
+    f.told.on_step(work, done, {10 * loss, 1, 10});
+    return f.gauge->read(progress_gauge::clock::time_point{f.at})->loss;
+  };
+  CATCH_CHECK(step(3, 4) == 0.75); // Not long yet.
+  CATCH_CHECK(step(4, 2) == 0.75);
+  CATCH_CHECK(step(5, 3) == 3); // Of the three that it has done.
+  CATCH_CHECK(step(6, 1) == 2.5);
+  CATCH_CHECK(step(7, 2) == 2); // It looks back to the second one.
+}
+
 CATCH_TEST_CASE("an attempt has the pace of its own steps, and what is left of "
                 "those before",
                 "[cluster][health]") {

@@ -1,6 +1,5 @@
 #include "actors/http/metrics/prometheus_text.hpp"
 
-#include "actors/http/metrics/metric_writer.hpp"
 #include "tests/support/catch.hpp"
 
 #include <fmt/format.h>
@@ -167,40 +166,6 @@ std::map<std::string, std::string> families_in(const std::string& text) {
 
 } // namespace
 
-CATCH_TEST_CASE("numbers and labels of metrics", "[prometheus]") {
-  constexpr metric_family empty{"graphmill_none", "gauge", "No samples."};
-  constexpr metric_family family{"graphmill_x", "gauge", "Some help."};
-  metric_writer out;
-  out.begin(empty);
-  out.begin(family);
-  out.add("", 5);
-  out.add("a=\"b\"", 0.5);
-  for (const auto value : {-2.0, 0.1, 1e-5, 1700000000.5, 9007199254740992.0,
-                           1e300, std::numeric_limits<double>::quiet_NaN(),
-                           std::numeric_limits<double>::infinity(),
-                           -std::numeric_limits<double>::infinity()})
-    out.add("", value);
-  CATCH_CHECK(out.take()
-              == "# HELP graphmill_x Some help.\n"
-                 "# TYPE graphmill_x gauge\n"
-                 "graphmill_x 5\n"
-                 "graphmill_x{a=\"b\"} 0.5\n"
-                 "graphmill_x -2\n"
-                 "graphmill_x 0.1\n"
-                 "graphmill_x 1e-05\n"
-                 "graphmill_x 1700000000.5\n"
-                 "graphmill_x 9007199254740992\n"
-                 "graphmill_x 1e+300\n"
-                 "graphmill_x NaN\n"
-                 "graphmill_x +Inf\n"
-                 "graphmill_x -Inf\n");
-  CATCH_CHECK(metric_label("daemon", "plain-1") == "daemon=\"plain-1\"");
-  // As a label has it: \" and \\, and what is no text is text.
-  CATCH_CHECK(metric_label("daemon", "a\"b\\c") == R"(daemon="a\"b\\c")");
-  CATCH_CHECK(metric_label("daemon", "a\nb") == R"(daemon="a\\nb")");
-  CATCH_CHECK(metric_label("daemon", "a\xff") == R"(daemon="a\\xff")");
-}
-
 CATCH_TEST_CASE("what a server that knows nothing tells", "[prometheus]") {
   http_counts counts;
   counts.connections += 3;
@@ -353,6 +318,31 @@ CATCH_TEST_CASE("where several runs may be on, what is told of one names it",
   CATCH_CHECK_THAT(
     prometheus_text(nullptr, &process, {}),
     contains(R"(graphmill_daemon_long_work{daemon="a",run="r-1"} )"));
+}
+
+CATCH_TEST_CASE("a conductor apart from its run's shares is told of",
+                "[prometheus]") {
+  auto cluster = told_cluster();
+  cluster.status.daemons.push_back(told_daemon("d", daemon_state::ready));
+  cluster.status.daemons.back().load = daemon_load{.cores = 0.5};
+  auto& apart = cluster.runs[0].health.daemons.emplace_back();
+  apart.daemon = "d";
+  apart.run = "r-1";
+  apart.age = 0.25;
+  apart.cores = 0.75; // What it takes is told of it alone, and once.
+  apart.actors = {told_actor(actor_kind::conductor, -1, -1, "")};
+  const auto text = prometheus_text(&cluster, nullptr, {});
+  families_in(text);
+  for (
+    const auto& line : std::initializer_list<std::string>{
+      R"(graphmill_actor_state{daemon="d",actor="conductor",state="starved"} 1)",
+      R"(graphmill_actor_time_ratio{daemon="d",actor="conductor",state="busy"} 0.25)",
+      R"(graphmill_daemon_report_age_seconds{daemon="d"} 0.25)",
+      R"(graphmill_daemon_cpu_cores{daemon="d"} 0.5)"}) {
+    CATCH_INFO(line);
+    CATCH_CHECK(has_line(text, line));
+  }
+  CATCH_CHECK_THAT(text, !contains(R"(graphmill_peer_state{daemon="d")"));
 }
 
 CATCH_TEST_CASE("numbers that nobody knows are left out", "[prometheus]") {
