@@ -115,6 +115,28 @@ private:
   std::map<std::string, std::shared_ptr<const std::string>> live_; ///< By run.
 };
 
+/// A field of a query as text; empty if there is none.
+result<std::string> text_in(std::string_view query, std::string_view name) {
+  const auto said = field_in(query, name);
+  auto text = decoded(said.value_or(""));
+  if (!text)
+    return fail(ec::invalid_argument, "{}= has a % without two digits", name);
+  return *std::move(text);
+}
+
+http_answer actors_page(const cluster_feed& feed, const std::string& query) {
+  const auto run = text_in(query, "run");
+  const auto daemon = text_in(query, "daemon");
+  const auto kind = text_in(query, "kind");
+  for (const auto* said : {&run, &daemon, &kind})
+    if (!*said)
+      return http_sentence(400, said->error().message);
+  if (run.value().empty() || daemon.value().empty())
+    return http_sentence(400, "it needs run= and daemon=");
+  return api_answer(actors_json(feed.actors(run.value()), daemon.value(),
+                                kind.value(), most_history_rows));
+}
+
 /// What /api/logs is asked for; a sentence if that makes no sense.
 result<log_request> log_request_in(std::string_view query) {
   log_request out;
@@ -122,15 +144,8 @@ result<log_request> log_request_in(std::string_view query) {
   if (!after)
     return fail(ec::invalid_argument, "after= is no whole number");
   out.after = *after;
-  for (const auto& [name, to] :
-       {std::pair{"run", &out.run}, std::pair{"daemon", &out.daemon}})
-    if (const auto said = field_in(query, name)) {
-      auto text = decoded(*said);
-      if (!text)
-        return fail(ec::invalid_argument, "{}= has a % without two digits",
-                    name);
-      *to = *std::move(text);
-    }
+  GRAPHMILL_TRY(out.run, text_in(query, "run"));
+  GRAPHMILL_TRY(out.daemon, text_in(query, "daemon"));
   if (const auto level = field_in(query, "level")) {
     GRAPHMILL_TRY(out.level, parse_log_level(*level));
   }
@@ -241,6 +256,9 @@ void add_api(http_server::options& to, const board_ptr& board,
   add_since("/api/events", [feed](std::uint64_t since) {
     return events_json(feed->events(since));
   });
+  to.pages["/api/actors"] = [feed](const http_request& asked) {
+    return actors_page(*feed, asked.query);
+  };
   to.pages["/api/logs"] = [logs](const http_request& asked) {
     return log_page(*logs, asked.query);
   };

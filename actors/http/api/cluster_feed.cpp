@@ -47,8 +47,10 @@ void cluster_feed::begin(std::uint64_t first) {
 }
 
 void cluster_feed::sample(const cluster_figures& now) {
+  const auto periods = periods_.take(now);
   const std::lock_guard lock{mutex_};
   history_.take(now);
+  actors_.add(periods);
 }
 
 void cluster_feed::tell(cluster_event event) {
@@ -100,6 +102,12 @@ health_history::page cluster_feed::history(std::uint64_t since,
 event_ring::page cluster_feed::events(std::uint64_t since) const {
   const std::lock_guard lock{mutex_};
   return events_.since(since);
+}
+
+std::vector<actor_history::period>
+cluster_feed::actors(const std::string& run) const {
+  const std::lock_guard lock{mutex_};
+  return actors_.of(run);
 }
 
 cluster_feed::position cluster_feed::now() const {

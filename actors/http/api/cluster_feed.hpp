@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/http/api/actor_history.hpp"
 #include "actors/http/api/event_ring.hpp"
 #include "actors/http/api/health_history.hpp"
 #include "messages/wire/cluster.hpp"
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -29,7 +31,7 @@ public:
   /// anything else.
   void begin(std::uint64_t first);
 
-  /// How the cluster is, once a second.
+  /// How the cluster is, once a second. By one thread at a time.
   void sample(const cluster_figures& now);
 
   /// Something has happened. Its number is given here.
@@ -43,6 +45,8 @@ public:
   health_history::page history(std::uint64_t since,
                                std::size_t most_rows) const;
   event_ring::page events(std::uint64_t since) const;
+  /// How the actors of a run were, the oldest period first.
+  std::vector<actor_history::period> actors(const std::string& run) const;
 
   /// Where both stand now.
   struct position {
@@ -64,8 +68,10 @@ private:
   /// @returns its state before, if it was known.
   std::optional<run_state> put(run_record run);
 
+  actor_periods periods_; ///< Of `sample` alone.
   mutable std::mutex mutex_;
   health_history history_;
+  actor_history actors_;
   event_ring events_;
   std::deque<run_record> runs_; ///< The oldest first.
   bool more_ = false;           ///< There were older ones.

@@ -2,9 +2,12 @@
 
 #include "actors/process/logs/log_lines.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -41,6 +44,8 @@ nlohmann::json sample_row(double time, const daemon_sample& of) {
           bytes_json(of.memory_bytes),
           figure_json(of.received_per_second),
           figure_json(of.sent_per_second),
+          figure_json(of.disk_read_per_second),
+          figure_json(of.disk_written_per_second),
           to_string(of.state)};
 }
 
@@ -67,6 +72,20 @@ nlohmann::json sample_row(double time, const std::optional<run_progress>& of) {
                   ? nlohmann::json()
                   : figure_json(float(of->checkpoint_age)));
   return out;
+}
+
+nlohmann::json sample_row(double time, const actor_sample& of) {
+  const auto share = [](std::uint8_t parts) {
+    return double(parts) / actor_sample::whole;
+  };
+  return {time,
+          to_string(of.state),
+          share(of.busy),
+          share(of.starved),
+          share(of.stalled),
+          share(of.waiting),
+          share(of.down),
+          of.queue};
 }
 
 /// The rows of a name; with the names of their fields, if these are the first.
@@ -97,7 +116,7 @@ void add_run(nlohmann::json& runs, const run_sample& run, double time) {
 nlohmann::json history_json(const health_history::page& page) {
   static const nlohmann::json daemon_fields{
     "time", "cores", "memory_bytes", "received_per_second", "sent_per_second",
-    "state"};
+    "disk_read_per_second", "disk_written_per_second", "state"};
   auto daemons = nlohmann::json::object();
   auto runs = nlohmann::json::object();
   for (const auto& tick : page.ticks) {
@@ -114,6 +133,40 @@ nlohmann::json history_json(const health_history::page& page) {
           {"more", page.more},
           {"daemons", std::move(daemons)},
           {"runs", std::move(runs)}};
+}
+
+nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
+                           const std::string& daemon, const std::string& kind,
+                           std::size_t most_rows) {
+  static const nlohmann::json fields{"time",    "state",   "busy", "starved",
+                                     "stalled", "waiting", "down", "queue"};
+  std::map<actor_place, std::vector<nlohmann::json>> rows; // The last first.
+  std::size_t count = 0;
+  for (auto at = periods.rbegin(); at != periods.rend() && count < most_rows;
+       ++at) {
+    const auto& period = **at;
+    for (std::size_t i = 0; i < period.samples.size(); ++i) {
+      const auto& place = (*period.actors)[i];
+      if (place.daemon != daemon
+          || !(kind.empty() || to_string(place.kind) == kind))
+        continue;
+      rows[place].push_back(
+        sample_row(json_time(period.begin), period.samples[i]));
+      ++count;
+    }
+  }
+  auto actors = nlohmann::json::array();
+  for (auto& [place, told] : rows) {
+    std::ranges::reverse(told);
+    actors.push_back({{"kind", to_string(place.kind)},
+                      {"part", place.part},
+                      {"rank", place.rank},
+                      {"peer", place.peer},
+                      {"rows", std::move(told)}});
+  }
+  return {{"seconds", actor_periods::length.count()},
+          {"fields", fields},
+          {"actors", std::move(actors)}};
 }
 
 nlohmann::json events_json(const event_ring::page& page) {

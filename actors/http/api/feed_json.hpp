@@ -1,17 +1,27 @@
 #pragma once
 
+#include "actors/http/api/actor_history.hpp"
 #include "actors/http/api/event_ring.hpp"
 #include "actors/http/api/health_history.hpp"
 #include "messages/wire/log.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 namespace graphmill {
 
-// The documents of /api/history, /api/events and /api/logs, which
+// The documents of /api/history, /api/actors, /api/events and /api/logs, which
 // actors/monitoring.md describes. Times in seconds since 1970.
 
 nlohmann::json history_json(const health_history::page& page);
+/// Of a daemon's actors, or of those of one kind. @param most_rows Of all these
+/// together: of earlier periods is told less.
+nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
+                           const std::string& daemon, const std::string& kind,
+                           std::size_t most_rows);
 nlohmann::json events_json(const event_ring::page& page);
 nlohmann::json log_json(const log_reply& page);
 

@@ -82,6 +82,9 @@ std::vector<daemon_sample> daemon_samples_of(const cluster_figures& now) {
     sample.memory_bytes = float(daemon.load->memory_bytes);
     sample.received_per_second = float(daemon.load->received_per_second);
     sample.sent_per_second = float(daemon.load->sent_per_second);
+    sample.disk_read_per_second = float(daemon.load->disk_read_per_second);
+    sample.disk_written_per_second =
+      float(daemon.load->disk_written_per_second);
   }
   return out;
 }

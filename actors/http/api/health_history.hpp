@@ -24,9 +24,11 @@ struct daemon_sample {
   float memory_bytes = unknown_figure;
   float received_per_second = unknown_figure; ///< Bytes.
   float sent_per_second = unknown_figure;
+  float disk_read_per_second = unknown_figure;
+  float disk_written_per_second = unknown_figure;
   daemon_state state = daemon_state::ready;
 };
-static_assert(sizeof(daemon_sample) == 20);
+static_assert(sizeof(daemon_sample) == 28);
 
 /// All workers of a kind in one second, over all daemons: shares of their time.
 struct stage_sample {
@@ -57,17 +59,17 @@ struct history_tick {
 
 /// What a coordinator has seen of its daemons and runs in the last hour, a tick
 /// for each second, numbered without gaps. Ticks are never changed, so that
-/// whoever reads them holds nobody up. It takes 24 MiB at the most: a daemon
-/// takes 20 bytes of a tick, a kind of actors 20, and a tick with its run some
+/// whoever reads them holds nobody up. It takes 28 MiB at the most: a daemon
+/// takes 28 bytes of a tick, a kind of actors 20, and a tick with its run some
 /// 400 without these; each other run that is on adds as much. So 200 daemons
-/// take 4.5 KiB in a second and 16 MiB in an hour, whatever number of actors
-/// they have, and 256 daemons 20 MiB. Of more daemons it knows less than an
-/// hour. Pure: it is told the time.
+/// take 6 KiB in a second and 21 MiB in an hour, whatever number of actors they
+/// have, and 256 daemons 26 MiB. Of more daemons it knows less than an hour.
+/// Pure: it is told the time.
 class health_history {
 public:
   static constexpr std::size_t most_ticks = 3600;
   static constexpr std::chrono::hours longest{1};
-  static constexpr std::size_t most_bytes = std::size_t{24} << 20;
+  static constexpr std::size_t most_bytes = std::size_t{28} << 20;
   /// Figures that come sooner after the ones before are passed over.
   static constexpr std::chrono::milliseconds shortest_pause{500};
   /// Reports that are older than this say nothing of the second.

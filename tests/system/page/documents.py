@@ -168,11 +168,14 @@ def history(seconds=1500, ended=0, cut=None):
                  (0.9e9 + 1.1e8 * d + 2e8 * (1 - math.exp(-i / 300)))
                  if trains(i) else None,
                  9e6 + 1e6 * math.sin(i / 11 + d) if trains(i) else None,
-                 3e6 if trains(i) else None, "ready"]
+                 3e6 if trains(i) else None,
+                 2e6 * (i % 60 < 5) if trains(i) else None,
+                 4e4 if trains(i) else None, "ready"]
                 for i in range(seconds + 1)]
         out["daemons"][name] = {
             "fields": ["time", "cores", "memory_bytes", "received_per_second",
-                       "sent_per_second", "state"], "rows": rows}
+                       "sent_per_second", "disk_read_per_second",
+                       "disk_written_per_second", "state"], "rows": rows}
     rows, stages = [], {}
     for i in range(seconds + 1 - ended):
         epoch = i // 300

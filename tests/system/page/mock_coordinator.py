@@ -8,6 +8,8 @@ import queue
 import threading
 import urllib.parse
 
+from documents import NOW, SHARES
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FILES = ROOT / "actors" / "http" / "page"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
@@ -16,6 +18,21 @@ TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 SERVED = {path.relative_to(FILES).as_posix(): path for path in FILES.rglob("*")
           if path.suffix in TYPES}
 POLICY = "default-src 'self'; frame-ancestors 'none'"  # As the coordinator's.
+
+
+def past_of_actors(run, daemon, kind):
+    """How the actors of a run's daemon were: each starved for a while."""
+    alike = [actor for one in run["daemons"] if one["daemon"] == daemon
+             for actor in one["actors"] if actor["kind"] == kind]
+    rows = []
+    for i in range(120):
+        busy = 0.2 if 60 <= i < 72 else 0.9
+        rows.append([NOW - 1200 + 10 * i, "running", busy, 0.95 - busy, 0.0,
+                     0.05, 0.0, i % 7])
+    return {"seconds": 10, "fields": ["time", "state", *SHARES, "queue"],
+            "actors": [{**{name: actor[name] for name in
+                           ("kind", "part", "rank", "peer")}, "rows": rows}
+                       for actor in alike]}
 
 
 class MockCoordinator:
@@ -142,6 +159,10 @@ class MockCoordinator:
         elif kind == "history":
             found = scene["history"] if since < scene["history"]["next"] else {
                 **scene["history"], "daemons": {}, "runs": {}}
+        elif kind == "actors":
+            run, daemon, of_kind = (query[name][0]
+                                    for name in ("run", "daemon", "kind"))
+            found = past_of_actors(scene["runs"][run], daemon, of_kind)
         elif kind == "logs":
             found = self.logs
         elif kind == "events":

@@ -68,6 +68,10 @@ function specs(store) {
       curves: (from) => curvesOf(store.daemons, "received_per_second", from) },
     { title: "Sent to other daemons", format: bytesPerSecond, zero: true,
       curves: (from) => curvesOf(store.daemons, "sent_per_second", from) },
+    { title: "Read from disks", format: bytesPerSecond, zero: true,
+      curves: (from) => curvesOf(store.daemons, "disk_read_per_second", from) },
+    { title: "Written to disks", format: bytesPerSecond, zero: true,
+      curves: (from) => curvesOf(store.daemons, "disk_written_per_second", from) },
   ];
 }
 

@@ -11,7 +11,7 @@ const MOST_EVENTS = 2000;
 const WITHIN_RUNS = ["checkpoint", "limit", "trouble"]; // Events that no record tells of.
 
 export const DAEMON_FIGURES = ["cores", "memory_bytes", "received_per_second",
-  "sent_per_second"];
+  "sent_per_second", "disk_read_per_second", "disk_written_per_second"];
 export const RUN_FIGURES = ["loss", "learning_rate", "seeds_per_second", "epoch", "step"];
 export const STAGE_FIGURES = ["busy", "starved", "stalled", "waiting"];
 

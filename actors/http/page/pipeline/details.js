@@ -1,10 +1,14 @@
-// All figures of the actors of one kind at one daemon.
+// All figures of the actors of one kind at one daemon, and how they were in the last hour.
 
+import { ask } from "../data/link.js";
 import { byId, el, keyed, text } from "../elements/dom.js";
 import { bytes, bytesPerSecond, exact, fromOne, milliseconds, number, percent, seconds }
   from "../elements/format.js";
 import { label } from "./groups.js";
+import { Past } from "./past.js";
 import { stateOf } from "../elements/marks.js";
+
+const PAUSE = 10_000; // As often as there is something new of the past.
 
 function batchText(batch) {
   return batch ? `${batch.phase}, epoch ${fromOne(batch.epoch)}, step ${fromOne(batch.step)}, `
@@ -48,7 +52,17 @@ function pair([name]) {
 }
 
 function card() {
-  return el("article", {}, el("h3"), el("dl"));
+  const past = new Past();
+  const made = el("article", {}, el("h3"), past.element, el("dl"));
+  made.past = past;
+  return made;
+}
+
+/** Of an actor, in the coordinator's answer. */
+function pastOf(told, actor) {
+  const found = told?.actors.find(({ part, rank, peer }) =>
+    part === actor.part && rank === actor.rank && peer === actor.peer);
+  return found && { fields: told.fields, seconds: told.seconds, rows: found.rows };
 }
 
 export class Details {
@@ -58,27 +72,47 @@ export class Details {
     byId("details-body").append(this.cards);
     byId("details-close").addEventListener("click", () => this.dialog.close());
     this.of = null;
+    this.run = null; // As it was shown last.
+    this.past = null;
     this.dialog.addEventListener("close", () => {
+      this.of?.stop.abort();
       this.of = null;
     });
   }
 
   open(daemon, kind, run) {
-    this.of = { daemon, kind };
+    this.of = { daemon, kind, stop: new AbortController() };
+    this.past = null;
     text(byId("details-title"), `${kind} at ${daemon}`);
     this.cards.replaceChildren();
     this.show(run);
     this.dialog.showModal();
+    this.askPast(this.of, run.run);
+  }
+
+  /** For as long as the dialog is open. Who cannot be asked is told of by the
+   * page itself, and asked again. */
+  async askPast(of, run) {
+    const { stop: { signal } } = of;
+    const query = Object.entries({ run, daemon: of.daemon, kind: of.kind })
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+    try {
+      this.past = await ask(`/api/actors?${query}`, signal);
+      if (!signal.aborted) this.show(this.run);
+    } catch { /* What is shown stays. */ }
+    if (!signal.aborted) setTimeout(() => signal.aborted || this.askPast(of, run), PAUSE);
   }
 
   show(run) {
     if (!this.of) return;
+    this.run = run;
     const daemon = run?.daemons?.find((one) => one.daemon === this.of.daemon);
     const actors = (daemon?.actors ?? []).filter(({ kind }) => kind === this.of.kind);
     // Several may have one label, as the samplers that a chaos test adds.
     const named = actors.map((actor, i) => ({ actor, key: `${i} ${label(actor)}` }));
     keyed(this.cards, named, ({ key }) => key, card, (made, { actor }) => {
       text(made.firstChild, label(actor));
+      made.past.show(pastOf(this.past, actor));
       keyed(made.lastChild, figuresOf(actor), ([name]) => name, pair,
         (row, [, value]) => text(row.lastChild, value));
     });

@@ -4,6 +4,9 @@
 const BY_TROUBLE = ["failed", "restarting", "stalled", "starved", "waiting", "starting",
   "running", "stopped"];
 export const SHARES = ["busy", "starved", "stalled", "waiting", "down"];
+export const SHARE_WORDS = {
+  busy: "busy", starved: "starved: waits for input", stalled: "stalled: waits for credit",
+  waiting: "waits for replies", down: "without worker" };
 
 function stateOfAll(actors) {
   const busy = actors.filter(({ state }) => state === "running").length;

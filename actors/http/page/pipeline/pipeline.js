@@ -3,7 +3,7 @@
 import { attribute, byId, el, keyed, sight, svg, text } from "../elements/dom.js";
 import { bytes, count, exact, number, percent, seconds } from "../elements/format.js";
 import { Flight } from "./flight.js";
-import { groupsOf, isNamed, SHARES, toneOf } from "./groups.js";
+import { groupsOf, isNamed, SHARE_WORDS, SHARES, toneOf } from "./groups.js";
 import { KINDS, NARROW, place } from "./layout.js";
 import { shape, stateOf, word } from "../elements/marks.js";
 
@@ -14,9 +14,6 @@ const BAR = 9; // Pixels that the bar of shares is high.
 /** The fill of a share of time; patterns are in each drawing's own <defs>. */
 const FILLS = {
   busy: null, starved: "starved", stalled: "stalled", waiting: "waiting", down: "down" };
-const SHARE_WORDS = {
-  busy: "busy", starved: "starved: waits for input", stalled: "stalled: waits for credit",
-  waiting: "waits for replies", down: "without worker" };
 
 function pattern(name, mark) {
   return svg("pattern", { id: `fill-${name}`, width: 6, height: 6,

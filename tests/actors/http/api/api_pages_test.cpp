@@ -173,8 +173,9 @@ CATCH_TEST_CASE("the API tells history and events by rows", "[api]") {
       "now": 2.5, "next": 102, "more": false,
       "daemons": {"a": {
         "fields": ["time", "cores", "memory_bytes", "received_per_second",
-                   "sent_per_second", "state"],
-        "rows": [[2.5, 1.25, 104857600, 2048, 1024.5, "ready"]]}},
+                   "sent_per_second", "disk_read_per_second",
+                   "disk_written_per_second", "state"],
+        "rows": [[2.5, 1.25, 104857600, 2048, 1024.5, 4096, 0.5, "ready"]]}},
       "runs": {"r": {
         "fields": ["time", "phase", "epoch", "epochs", "step", "steps", "loss",
                    "learning_rate", "seeds_per_second", "checkpoint_age"],
@@ -185,7 +186,8 @@ CATCH_TEST_CASE("the API tells history and events by rows", "[api]") {
   const auto all = api.read("/api/history");
   CATCH_CHECK(all["daemons"]["a"]["rows"].size() == 2);
   CATCH_CHECK(all["daemons"]["a"]["rows"][0]
-              == json::parse(R"([1.5, null, null, null, null, "ready"])"));
+              == json::parse(R"([1.5, null, null, null, null, null, null,
+                              "ready"])"));
   CATCH_CHECK(api.read("/api/history", "x=1&since=102")["daemons"].empty());
   api.feed->tell({.time = unix_time{2'250},
                   .kind = event_kind::joined,
@@ -203,6 +205,23 @@ CATCH_TEST_CASE("the API tells history and events by rows", "[api]") {
     for (const auto* path : {"/api/history", "/api/events"})
       CATCH_CHECK(api.get(path, wrong).status == (refused ? 400 : 200));
   }
+}
+
+CATCH_TEST_CASE("the API tells how single actors were", "[api]") {
+  told_api api;
+  api.leave(figures_of_run(0));
+  api.leave(figures_of_run(10'000));
+  CATCH_CHECK(api.read("/api/actors", "run=r&daemon=a&kind=sample%72")
+              == json::parse(R"({"seconds": 10,
+      "fields": ["time", "state", "busy", "starved", "stalled", "waiting",
+                 "down", "queue"],
+      "actors": [{"kind": "sampler", "part": -1, "rank": -1, "peer": "",
+                  "rows": [[0, "starting", 0.1, 0.5, 0, 0, 0, 0]]}]})"));
+  for (const auto* other :
+       {"run=r&daemon=a&kind=trainer", "run=r&daemon=b", "daemon=a&run=s"})
+    CATCH_CHECK(api.read("/api/actors", other)["actors"].empty());
+  for (const auto* wrong : {"", "run=r", "daemon=a", "run=r&daemon=%a"})
+    CATCH_CHECK(api.get("/api/actors", wrong).status == 400);
 }
 
 CATCH_TEST_CASE("history is written once, however many read it", "[api]") {

@@ -30,6 +30,8 @@ inline daemon_load load_of(double cores) {
   out.memory_bytes = 104'857'600;
   out.received_per_second = 2048;
   out.sent_per_second = 1024.5;
+  out.disk_read_per_second = 4096;
+  out.disk_written_per_second = 0.5;
   return out;
 }
 
