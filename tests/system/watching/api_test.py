@@ -161,6 +161,20 @@ class Api(ClusterWorkplace):
         self.assertEqual(self.read(at, f"/api/runs/{run}"),
                          cluster.ask("status", run))
         self.assertEqual(self.read(at, "/api/runs"), cluster.ask("runs"))
+        # How its actors were can still be seen.
+        for daemon in ("d0", "d1"):
+            path = f"/api/actors?run={run}&daemon={daemon}"
+            cluster.wait_until(
+                lambda: {"sampler", "fetcher", "batcher", "trainer"}
+                <= {actor["kind"] for actor in self.read(at, path)["actors"]},
+                f"how the actors of {daemon} were")
+            past = self.read(at, path)
+            for actor in past["actors"]:
+                for row in actor["rows"]:
+                    at_time = dict(zip(past["fields"], row))
+                    self.assertLess(sum(at_time[share] for share in (
+                        "busy", "starved", "stalled", "waiting", "down")),
+                        1.02, actor)
         cluster.ask("stop", "d1")
         self.assertEqual([event["who"] for event in self.events(at, "left")],
                          ["d1"])

@@ -90,17 +90,20 @@ export class Details {
     this.askPast(this.of, run.run);
   }
 
-  /** For as long as the dialog is open. Who cannot be asked is told of by the
-   * page itself, and asked again. */
+  /** For as long as the dialog is open and looked at. Should there be no answer,
+   * the page itself says so, and what is shown stays. */
   async askPast(of, run) {
     const { stop: { signal } } = of;
     const query = Object.entries({ run, daemon: of.daemon, kind: of.kind })
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
-    try {
-      this.past = await ask(`/api/actors?${query}`, signal);
-      if (!signal.aborted) this.show(this.run);
-    } catch { /* What is shown stays. */ }
-    if (!signal.aborted) setTimeout(() => signal.aborted || this.askPast(of, run), PAUSE);
+    const told = document.hidden ? null
+      : await ask(`/api/actors?${query}`, signal).catch(() => null);
+    if (signal.aborted) return;
+    if (told) {
+      this.past = told;
+      this.show(this.run);
+    }
+    setTimeout(() => signal.aborted || this.askPast(of, run), PAUSE);
   }
 
   show(run) {
