@@ -128,7 +128,7 @@ result<void> check_list(capnp::DynamicList::Reader list,
   if (notes.length && !notes.length->contains(list.size()))
     return fail(ec::invalid_data, "{} has {} elements, must have {}", path,
                 list.size(), range_text(*notes.length, ""));
-  // There is one for each type of edges, of which a batch has fewer.
+  // There is one for each type of edges, of which a batch has no more.
   constexpr unsigned most = 4096;
   if (list.getSchema().whichElementType() == capnp::schema::Type::STRUCT
       && list.size() > most)

@@ -32,10 +32,10 @@ namespace graphmill {
 template <class Enum>
 inline constexpr int wire_offset = 1;
 
-/// Structs and texts that the lists of one message may bring, all together: as
-/// many as a frame has words, of which ours take one at least. Cap'n Proto lets
-/// bytes pass for structs of one byte each, so that a frame could bring eight
-/// times as many, and each becomes some hundreds of bytes here.
+/// Structs and texts that the lists of one message may bring: as many as a
+/// frame has words, of which ours take one at least. Cap'n Proto lets bytes
+/// pass for structs of one byte each, so that a frame could bring eight times
+/// as many, and each becomes some hundreds of bytes here.
 inline constexpr std::size_t most_listed = std::size_t{1} << 17;
 
 /// Takes the fields of a struct from a message that comes from outside. Refuses
@@ -48,8 +48,9 @@ class field_reader {
 public:
   /// What the readers of a message have seen of it.
   struct seen {
-    std::optional<error> failure; ///< The first one.
-    std::size_t listed = 0;       ///< Structs and texts in lists.
+    std::optional<error> failure;   ///< The first one.
+    std::size_t most = most_listed; ///< Structs and texts in lists.
+    std::size_t listed = 0;         ///< Of these, so far.
   };
 
   /// @param so_far Must outlive it.
@@ -154,13 +155,13 @@ private:
 
   bool count_listed(const char* name, std::size_t more) const {
     seen_->listed += more;
-    if (seen_->listed > most_listed)
+    if (seen_->listed > seen_->most)
       seen_->failure =
         fail(ec::invalid_data,
-             "{} of a {} makes {} elements of lists, of which a message has {} "
-             "at the most",
+             "with {} of a {} the lists of a message have {} elements, but one "
+             "of its size has {} at the most",
              user_name(name), from_.getSchema().getShortDisplayName().cStr(),
-             seen_->listed, most_listed);
+             seen_->listed, seen_->most);
     return !seen_->failure;
   }
 
@@ -169,10 +170,12 @@ private:
 };
 
 /// Reads a struct that comes from outside by its list of fields.
+/// @param most Structs and texts that its lists may have together.
 /// @returns its first problem, as a sentence. Cap'n Proto may throw.
 template <class T>
-result<T> read_fields(capnp::DynamicStruct::Reader from) {
-  field_reader::seen so_far;
+result<T> read_fields(capnp::DynamicStruct::Reader from,
+                      std::size_t most = most_listed) {
+  field_reader::seen so_far{{}, std::min(most, most_listed)};
   T out;
   field_reader{from, so_far}.read_all(out);
   if (so_far.failure)

@@ -12,22 +12,39 @@ namespace graphmill {
 
 namespace {
 
-/// What a period takes beside its lists: itself, its place, and what the
-/// allocator and its counts of owners add.
-constexpr std::size_t period_bytes = sizeof(actor_period) + 128;
-
 std::size_t heap_bytes(const std::string& text) {
   return text.capacity() > 15 ? text.capacity() + 17 : 0;
 }
 
-bool is_at(const actor_place& place, const std::string& daemon,
-           const actor_health& actor) {
+std::size_t bytes_of(const std::vector<actor_place>& places) {
+  std::size_t out = 64;
+  for (const auto& place : places)
+    out += sizeof place + heap_bytes(place.peer);
+  return out;
+}
+
+/// Without its lists of places.
+std::size_t bytes_of(const actor_period& period) {
+  // What the allocator, its counts of owners and the history add.
+  auto out = sizeof period + 128 + heap_bytes(period.run);
+  for (const auto& share : period.shares)
+    out += sizeof share + 32 + heap_bytes(share.daemon)
+           + share.samples.capacity() * sizeof(actor_sample);
+  return out;
+}
+
+bool is_at(const actor_place& place, const actor_health& actor) {
   return place.kind == actor.kind && place.part == actor.part
-         && place.rank == actor.rank && place.daemon == daemon
-         && place.peer == actor.peer;
+         && place.rank == actor.rank && place.peer == actor.peer;
 }
 
 } // namespace
+
+const actor_period::share* actor_period::of(const std::string& daemon) const {
+  const auto at =
+    std::ranges::lower_bound(shares, daemon, {}, &actor_period::share::daemon);
+  return at != shares.end() && at->daemon == daemon ? &*at : nullptr;
+}
 
 void actor_periods::sums::add(const actor_health& actor) {
   busy += actor.busy;
@@ -55,60 +72,64 @@ actor_sample actor_periods::sums::sample() const {
           static_cast<std::uint16_t>(std::min(queue, most))};
 }
 
-/// Daemons tell of their actors in the same order each second: where one is
-/// found, the next one is beside it.
-void actor_periods::gathered::add(const run_health& run) {
+/// Daemons tell of their actors in the same order each second, mostly.
+/// @returns the number of places, if there is no room.
+std::size_t actor_periods::told::place_of(const actor_health& actor,
+                                          std::size_t expected) {
+  if (expected < places.size() && is_at(places[expected], actor))
+    return expected;
+  const auto known = std::ranges::find_if(
+    places, [&actor](const auto& place) { return is_at(place, actor); });
+  const auto at = static_cast<std::size_t>(known - places.begin());
+  if (known == places.end() && places.size() < most_actors) {
+    places.push_back({actor.kind, actor.part, actor.rank, actor.peer});
+    of.emplace_back();
+  }
+  return at;
+}
+
+void actor_periods::told::add(const std::vector<actor_health>& actors) {
   std::size_t at = 0;
-  std::map<actor_place, std::size_t> index; // Made if the order is another one.
-  const auto find = [&](const std::string& daemon, const actor_health& actor) {
-    if (at < places.size() && is_at(places[at], daemon, actor))
-      return at;
-    if (at > 0 && at <= places.size() && is_at(places[at - 1], daemon, actor))
-      return at - 1; // Some are told of twice.
-    if (index.empty())
-      for (std::size_t i = 0; i < places.size(); ++i)
-        index.emplace(places[i], i);
-    const actor_place wanted{daemon, actor.kind, actor.part, actor.rank,
-                             actor.peer};
-    const auto [known, is_new] = index.emplace(wanted, places.size());
-    if (is_new && places.size() < most_actors) {
-      places.push_back(wanted);
-      of.emplace_back();
-    }
-    return known->second;
-  };
-  for (const auto& daemon : run.daemons) {
-    if (daemon.age > health_history::oldest_report) {
-      while (at < places.size() && places[at].daemon == daemon.daemon)
-        ++at;
-      continue;
-    }
-    for (const auto& actor : daemon.actors) {
-      at = find(daemon.daemon, actor);
-      if (at < of.size())
-        of[at].add(actor);
-      ++at;
-    }
+  for (const auto& actor : actors) {
+    at = place_of(actor, at);
+    if (at < of.size())
+      of[at].add(actor);
+    ++at;
   }
 }
 
-/// What goes on begins with the actors that were there.
-actor_periods::period actor_periods::gathered::finish(const std::string& run) {
-  auto out = std::make_shared<actor_period>();
-  out->run = run;
-  out->begin = begin;
-  std::vector<actor_place> told;
+/// The next period begins with those who told in this one.
+actor_period::share actor_periods::told::finish(const std::string& daemon) {
+  actor_period::share out;
+  out.daemon = daemon;
+  std::vector<actor_place> heard;
   for (std::size_t i = 0; i < places.size(); ++i)
     if (of[i].reports != 0) {
-      told.push_back(std::move(places[i]));
-      out->samples.push_back(of[i].sample());
+      heard.push_back(std::move(places[i]));
+      out.samples.push_back(of[i].sample());
     }
-  out->samples.shrink_to_fit();
-  if (!before || *before != told)
-    before = std::make_shared<const std::vector<actor_place>>(told);
-  out->actors = before;
-  places = std::move(told);
+  out.samples.shrink_to_fit();
+  if (!before || *before != heard)
+    before = std::make_shared<const std::vector<actor_place>>(heard);
+  out.actors = before;
+  places = std::move(heard);
   of.assign(places.size(), {});
+  return out;
+}
+
+actor_periods::period actor_periods::gathered::finish(const std::string& run,
+                                                      unix_time end) {
+  auto out = std::make_shared<actor_period>();
+  out->run = run;
+  out->begin = std::exchange(begin, end);
+  out->end = end;
+  out->shares.reserve(shares.size());
+  for (auto& [daemon, told] : shares)
+    out->shares.push_back(told.finish(daemon));
+  std::erase_if(out->shares,
+                [](const auto& share) { return share.samples.empty(); });
+  std::erase_if(shares,
+                [](const auto& share) { return share.second.places.empty(); });
   return out;
 }
 
@@ -120,61 +141,56 @@ actor_periods::take(const cluster_figures& now) {
     const auto is_over = std::ranges::none_of(
       now.runs, [&id = id](const auto& on) { return on.health.run == id; });
     if (is_over || now.taken < gathered.begin
-        || now.taken - gathered.begin >= length) {
-      out.push_back(gathered.finish(id));
-      gathered.begin = now.taken;
-    }
+        || now.taken - gathered.begin >= length)
+      out.push_back(gathered.finish(id, now.taken));
     run = is_over ? runs_.erase(run) : std::next(run);
   }
   for (const auto& run : now.runs) {
     const auto [known, is_new] = runs_.try_emplace(run.health.run);
     if (is_new)
       known->second.begin = now.taken;
-    known->second.add(run.health);
+    for (const auto& daemon : run.health.daemons)
+      if (daemon.age <= health_history::oldest_report)
+        known->second.shares[daemon.daemon].add(daemon.actors);
   }
   return out;
 }
 
-std::size_t actor_history::bytes_of_names(const actor_period& of) const {
-  std::size_t out = 64;
-  for (const auto& place : *of.actors)
-    out += sizeof place + heap_bytes(place.daemon) + heap_bytes(place.peer);
-  return out;
-}
-
-void actor_history::add(const std::vector<period>& periods) {
+void actor_history::add(const std::vector<period>& periods, unix_time now) {
   for (const auto& one : periods) {
-    const auto bytes = period_bytes + heap_bytes(one->run)
-                       + one->samples.capacity() * sizeof(actor_sample);
-    bytes_ += bytes;
-    if (++sharers_[one->actors.get()] == 1)
-      bytes_ += bytes_of_names(*one);
-    periods_.push_back({one, bytes});
+    bytes_ += bytes_of(*one);
+    for (const auto& share : one->shares)
+      if (++sharers_[share.actors.get()] == 1)
+        bytes_ += bytes_of(*share.actors);
+    periods_.push_back(one);
   }
-  while (periods_.size() > 1
-         && (bytes_ > most_bytes
-             || periods_.back().what->begin - periods_.front().what->begin
-                  > longest))
+  const auto is_to_go = [now](const actor_period& oldest) {
+    return oldest.begin > now || now - oldest.begin > longest;
+  };
+  while (!periods_.empty()
+         && (bytes_ > most_bytes || is_to_go(*periods_.front())))
     drop_oldest();
 }
 
 void actor_history::drop_oldest() {
   const auto gone = std::move(periods_.front());
   periods_.pop_front();
-  bytes_ -= gone.bytes;
-  const auto shared = sharers_.find(gone.what->actors.get());
-  if (--shared->second != 0)
-    return;
-  sharers_.erase(shared);
-  bytes_ -= bytes_of_names(*gone.what);
+  bytes_ -= bytes_of(*gone);
+  for (const auto& share : gone->shares) {
+    const auto shared = sharers_.find(share.actors.get());
+    if (--shared->second != 0)
+      continue;
+    sharers_.erase(shared);
+    bytes_ -= bytes_of(*share.actors);
+  }
 }
 
 std::vector<actor_history::period>
 actor_history::of(const std::string& run) const {
   std::vector<period> out;
   for (const auto& one : periods_)
-    if (one.what->run == run)
-      out.push_back(one.what);
+    if (one->run == run)
+      out.push_back(one);
   return out;
 }
 

@@ -15,9 +15,8 @@
 
 namespace graphmill {
 
-/// Which actor of a run.
+/// Which actor of a run at a daemon.
 struct actor_place {
-  std::string daemon;
   actor_kind kind = actor_kind::sampler;
   std::int32_t part = -1;
   std::int32_t rank = -1;
@@ -37,28 +36,39 @@ struct actor_sample {
   std::uint8_t waiting = 0;
   std::uint8_t down = 0;
   actor_state state = actor_state::starting; ///< As it was told last.
-  std::uint16_t queue = 0; ///< The longest; that, or more, if it is the most.
+  std::uint16_t queue = 0; ///< The longest; if it is the most, that or more.
 };
 static_assert(sizeof(actor_sample) == 8);
 
 /// The actors of a run in some seconds. It is never changed.
 struct actor_period {
+  struct share {
+    std::string daemon;
+    /// Periods share the places as long as they stay the same.
+    std::shared_ptr<const std::vector<actor_place>> actors;
+    std::vector<actor_sample> samples; ///< In the order of `actors`.
+  };
+
   std::string run;
   unix_time begin{0};
-  /// Periods share the actors as long as they stay the same.
-  std::shared_ptr<const std::vector<actor_place>> actors;
-  std::vector<actor_sample> samples; ///< In the order of `actors`.
+  unix_time end{0};
+  std::vector<share> shares; ///< By daemon.
+
+  /// Null: the daemon told nothing.
+  const share* of(const std::string& daemon) const;
 };
 
 /// Makes periods of what daemons tell once a second of the actors of runs that
-/// are on. Used by one thread at a time. Pure: it is told the time.
+/// are on. It holds what has been told in the periods that are on: for 10,000
+/// actors some 2 MiB. Used by one thread at a time. Pure: it is told the time.
 class actor_periods {
 public:
   using period = std::shared_ptr<const actor_period>;
 
   static constexpr std::chrono::seconds length{10};
-  /// Of a run, as many as 256 daemons may tell of; others are passed over.
-  static constexpr std::size_t most_actors = std::size_t{1} << 16;
+  /// Of a daemon in a period, a report's and the conductor; more, as of one
+  /// that tells of others each second, are passed over.
+  static constexpr std::size_t most_actors = health_limits::actors + 1;
 
   /// @returns the periods that are over by now.
   std::vector<period> take(const cluster_figures& now);
@@ -78,32 +88,40 @@ private:
     void add(const actor_health& actor);
     actor_sample sample() const;
   };
-  struct gathered {
-    unix_time begin{0};
-    std::shared_ptr<const std::vector<actor_place>> before; ///< May be null.
+  struct told {
     std::vector<actor_place> places;
     std::vector<sums> of; ///< In the order of `places`.
+    std::shared_ptr<const std::vector<actor_place>> before; ///< May be null.
 
-    void add(const run_health& run);
-    period finish(const std::string& run);
+    void add(const std::vector<actor_health>& actors);
+    std::size_t place_of(const actor_health& actor, std::size_t expected);
+    actor_period::share finish(const std::string& daemon);
+  };
+  struct gathered {
+    unix_time begin{0};
+    std::map<std::string, told> shares; ///< By daemon.
+
+    period finish(const std::string& run, unix_time end);
   };
 
   std::map<std::string, gathered> runs_; ///< That are on, by id.
 };
 
-/// How the actors of runs were in the last hour, in periods of 10 s. It takes
-/// 32 MiB at the most, which is an hour of 10,000 actors: 8 bytes for each of
-/// them in a period, and their names for as long as they stay the same. Of more
-/// actors it knows less than an hour.
+/// How the actors of runs were in the last hour, in periods of some 10 s. It
+/// takes 40 MiB at the most, which is an hour of 200 daemons with 50 actors
+/// each: 8 bytes for each actor in a period, some 100 for its daemon, and the
+/// names of a daemon's actors as long as they stay the same. Of more actors, or
+/// others each time, it knows less than an hour.
 class actor_history {
 public:
   using period = actor_periods::period;
 
   static constexpr std::chrono::hours longest{1};
-  static constexpr std::size_t most_bytes = std::size_t{32} << 20;
+  static constexpr std::size_t most_bytes = std::size_t{40} << 20;
 
-  /// Adds periods, and forgets what is too old or too much.
-  void add(const std::vector<period>& periods);
+  /// Adds periods, and forgets what is too old or too much, or of times that
+  /// are yet to come, as after a clock was set back.
+  void add(const std::vector<period>& periods, unix_time now);
 
   /// Those of a run, the oldest first.
   std::vector<period> of(const std::string& run) const;
@@ -112,18 +130,12 @@ public:
   std::size_t bytes() const { return bytes_; }
 
 private:
-  struct place {
-    period what;
-    std::size_t bytes = 0;
-  };
-
-  std::deque<place> periods_;
-  std::size_t bytes_ = 0;
-  /// Whose lists of names are counted, and by how many periods they are shared.
-  std::map<const void*, std::size_t> sharers_;
-
-  std::size_t bytes_of_names(const actor_period& of) const;
   void drop_oldest();
+
+  std::deque<period> periods_;
+  std::size_t bytes_ = 0;
+  /// How many periods share a list of places.
+  std::map<const void*, std::size_t> sharers_;
 };
 
 } // namespace graphmill

@@ -55,7 +55,7 @@ public:
   }
 
 private:
-  /// They have up to a MiB or two each.
+  /// They have some MiB each at the most.
   static constexpr std::size_t most_kept = 8;
 
   feed_ptr feed_;

@@ -50,7 +50,7 @@ void cluster_feed::sample(const cluster_figures& now) {
   const auto periods = periods_.take(now);
   const std::lock_guard lock{mutex_};
   history_.take(now);
-  actors_.add(periods);
+  actors_.add(periods, now.taken);
 }
 
 void cluster_feed::tell(cluster_event event) {

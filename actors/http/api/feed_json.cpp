@@ -74,11 +74,12 @@ nlohmann::json sample_row(double time, const std::optional<run_progress>& of) {
   return out;
 }
 
-nlohmann::json sample_row(double time, const actor_sample& of) {
+nlohmann::json sample_row(const actor_period& in, const actor_sample& of) {
   const auto share = [](std::uint8_t parts) {
     return double(parts) / actor_sample::whole;
   };
-  return {time,
+  return {json_time(in.begin),
+          json_time(in.end - in.begin),
           to_string(of.state),
           share(of.busy),
           share(of.starved),
@@ -114,9 +115,14 @@ void add_run(nlohmann::json& runs, const run_sample& run, double time) {
 } // namespace
 
 nlohmann::json history_json(const health_history::page& page) {
-  static const nlohmann::json daemon_fields{
-    "time", "cores", "memory_bytes", "received_per_second", "sent_per_second",
-    "disk_read_per_second", "disk_written_per_second", "state"};
+  static const nlohmann::json daemon_fields{"time",
+                                            "cores",
+                                            "memory_bytes",
+                                            "received_per_second",
+                                            "sent_per_second",
+                                            "disk_read_per_second",
+                                            "disk_written_per_second",
+                                            "state"};
   auto daemons = nlohmann::json::object();
   auto runs = nlohmann::json::object();
   for (const auto& tick : page.ticks) {
@@ -138,35 +144,33 @@ nlohmann::json history_json(const health_history::page& page) {
 nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
                            const std::string& daemon, const std::string& kind,
                            std::size_t most_rows) {
-  static const nlohmann::json fields{"time",    "state",   "busy", "starved",
-                                     "stalled", "waiting", "down", "queue"};
-  std::map<actor_place, std::vector<nlohmann::json>> rows; // The last first.
-  std::size_t count = 0;
-  for (auto at = periods.rbegin(); at != periods.rend() && count < most_rows;
-       ++at) {
-    const auto& period = **at;
-    for (std::size_t i = 0; i < period.samples.size(); ++i) {
-      const auto& place = (*period.actors)[i];
-      if (place.daemon != daemon
-          || !(kind.empty() || to_string(place.kind) == kind))
-        continue;
-      rows[place].push_back(
-        sample_row(json_time(period.begin), period.samples[i]));
-      ++count;
-    }
+  static const nlohmann::json fields{"time",    "seconds", "state",
+                                     "busy",    "starved", "stalled",
+                                     "waiting", "down",    "queue"};
+  std::map<actor_place, std::vector<nlohmann::json>> told; // The last first.
+  std::size_t rows = 0;
+  for (auto at = periods.rbegin(); at != periods.rend(); ++at) {
+    const auto* share = (*at)->of(daemon);
+    if (share == nullptr)
+      continue;
+    rows += share->samples.size();
+    if (rows > most_rows && !told.empty())
+      break;
+    for (std::size_t i = 0; i < share->samples.size(); ++i)
+      if (const auto& place = (*share->actors)[i];
+          kind.empty() || to_string(place.kind) == kind)
+        told[place].push_back(sample_row(**at, share->samples[i]));
   }
   auto actors = nlohmann::json::array();
-  for (auto& [place, told] : rows) {
-    std::ranges::reverse(told);
+  for (auto& [place, its_rows] : told) {
+    std::ranges::reverse(its_rows);
     actors.push_back({{"kind", to_string(place.kind)},
                       {"part", place.part},
                       {"rank", place.rank},
                       {"peer", place.peer},
-                      {"rows", std::move(told)}});
+                      {"rows", std::move(its_rows)}});
   }
-  return {{"seconds", actor_periods::length.count()},
-          {"fields", fields},
-          {"actors", std::move(actors)}};
+  return {{"fields", fields}, {"actors", std::move(actors)}};
 }
 
 nlohmann::json events_json(const event_ring::page& page) {

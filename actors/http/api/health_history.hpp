@@ -62,8 +62,8 @@ struct history_tick {
 /// whoever reads them holds nobody up. It takes 28 MiB at the most: a daemon
 /// takes 28 bytes of a tick, a kind of actors 20, and a tick with its run some
 /// 400 without these; each other run that is on adds as much. So 200 daemons
-/// take 6 KiB in a second and 21 MiB in an hour, whatever number of actors they
-/// have, and 256 daemons 26 MiB. Of more daemons it knows less than an hour.
+/// take 6 KiB in a second and 22 MiB in an hour, whatever number of actors they
+/// have, and 256 daemons 27 MiB. Of more daemons it knows less than an hour.
 /// Pure: it is told the time.
 class health_history {
 public:

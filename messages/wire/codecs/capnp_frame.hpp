@@ -19,9 +19,9 @@ frame encode_frame(capnp::MessageBuilder& message);
 
 /// How much of a frame of so many words may be followed: twice what it has, for
 /// parts of a message are read twice, and some words more; and 32 levels. Cap'n
-/// Proto counts what is read and not what is there: a message whose pointers
-/// lead to one place again and again, or whose lists claim elements without
-/// bytes, keeps its receiver no longer busy than any other of its size.
+/// Proto counts what is read and not what is there: without this, a small
+/// message whose pointers lead to one place again and again, or whose lists
+/// claim elements without bytes, would keep its receiver busy.
 inline capnp::ReaderOptions frame_limits(std::size_t words) {
   return {2 * words + 64, 32};
 }

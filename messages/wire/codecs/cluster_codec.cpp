@@ -158,13 +158,16 @@ payload encode(const watch_reply& reply) {
 result<watch_reply> decode_watch_reply(const payload& from) {
   return read<schema::WatchReply>(
     from, "news of a run",
-    [](schema::WatchReply::Reader in) -> result<watch_reply> {
+    [&from](schema::WatchReply::Reader in) -> result<watch_reply> {
       watch_reply out;
       out.next = in.getNext();
       const auto events = in.getEvents();
-      if (events.size() > most_listed)
-        return fail(ec::invalid_data, "{} news of a run at once, at most {}",
-                    events.size(), most_listed);
+      if (const auto most = from.body.size() / sizeof(capnp::word);
+          events.size() > most)
+        return fail(ec::invalid_data,
+                    "{} news of a run at once, at most {} in a message of its "
+                    "size",
+                    events.size(), most);
       for (auto event : events)
         out.events.push_back(news_of(event));
       GRAPHMILL_TRY(out.record, read_fields<run_record>(in.getRecord()));

@@ -36,11 +36,18 @@ payload body_of(const T& plain) {
   });
 }
 
-/// Reads such a body, with the checks of `field_reader`.
+/// The fields of a body, with the checks of `field_reader`. All that is in
+/// lists takes a word at least.
+template <class T>
+result<T> read_listed(const payload& from, capnp::DynamicStruct::Reader in) {
+  return read_fields<T>(in, from.body.size() / sizeof(capnp::word));
+}
+
 template <class Root, class T>
 result<T> read_body(const payload& from, const char* name) {
-  return read<Root>(
-    from, name, [](typename Root::Reader in) { return read_fields<T>(in); });
+  return read<Root>(from, name, [&from](typename Root::Reader in) {
+    return read_listed<T>(from, in);
+  });
 }
 
 /// All bytes of a text: it may contain NULs, where `cStr` would end.

@@ -193,7 +193,7 @@ result<run_events> decode_run_events(const payload& from) {
   return read<schema::RunEvents>(
     from, "events of a run",
     [&from](schema::RunEvents::Reader in) -> result<run_events> {
-      GRAPHMILL_TRY(auto out, read_fields<run_events>(in));
+      GRAPHMILL_TRY(auto out, read_listed<run_events>(from, in));
       GRAPHMILL_TRYV(read_outcomes(in, from, out));
       out.failure = failure_of(in);
       return out;

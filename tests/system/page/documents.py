@@ -162,16 +162,12 @@ def history(seconds=1500, ended=0, cut=None):
     def trains(i):
         return i < seconds - ended and not (cut and cut[0] <= i < cut[1])
     for d, name in enumerate("abc"):
-        rows = [[begin + i,
-                 2.4 + 0.25 * d + 0.2 * math.sin(i / 37 + d) if trains(i)
-                 else None,
-                 (0.9e9 + 1.1e8 * d + 2e8 * (1 - math.exp(-i / 300)))
-                 if trains(i) else None,
-                 9e6 + 1e6 * math.sin(i / 11 + d) if trains(i) else None,
-                 3e6 if trains(i) else None,
-                 2e6 * (i % 60 < 5) if trains(i) else None,
-                 4e4 if trains(i) else None, "ready"]
-                for i in range(seconds + 1)]
+        rows = [[begin + i, *((
+            2.4 + 0.25 * d + 0.2 * math.sin(i / 37 + d),
+            0.9e9 + 1.1e8 * d + 2e8 * (1 - math.exp(-i / 300)),
+            9e6 + 1e6 * math.sin(i / 11 + d), 3e6, 2e6 * (i % 60 < 5), 4e4)
+            if trains(i) else [None] * 6), "ready"]
+            for i in range(seconds + 1)]
         out["daemons"][name] = {
             "fields": ["time", "cores", "memory_bytes", "received_per_second",
                        "sent_per_second", "disk_read_per_second",

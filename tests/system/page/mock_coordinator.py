@@ -27,9 +27,9 @@ def past_of_actors(run, daemon, kind):
     rows = []
     for i in range(120):
         busy = 0.2 if 60 <= i < 72 else 0.9
-        rows.append([NOW - 1200 + 10 * i, "running", busy, 0.95 - busy, 0.0,
+        rows.append([NOW - 1200 + 10 * i, 10, "running", busy, 0.95 - busy, 0.0,
                      0.05, 0.0, i % 7])
-    return {"seconds": 10, "fields": ["time", "state", *SHARES, "queue"],
+    return {"fields": ["time", "seconds", "state", *SHARES, "queue"],
             "actors": [{**{name: actor[name] for name in
                            ("kind", "part", "rank", "peer")}, "rows": rows}
                        for actor in alike]}

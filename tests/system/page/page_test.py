@@ -337,20 +337,6 @@ class Keyboard(Page):
         said = self.texts("#details .pair")
         self.assertIn("busy91 %", said)
         self.assertIn("works ontrain, epoch 4, step 213, rank 0", said)
-        # Its last 20 minutes: for two of them it had nothing to do.
-        browser.wait_for("document.querySelector('#details .past figcaption')")
-        browser.wait_for("!document.querySelector('#details .past').hidden")
-        [past] = self.texts("#details .past figcaption")
-        self.assertRegex(past, r"^\d\d:\d\d to \d\d:\d\d: 83 % busy, 12 % "
-                         r"starved: waits for input, 5 % waits for replies; "
-                         r"6 waited for it at the most$")
-        self.assertEqual(browser.evaluate(
-            "document.querySelector('#details .past [role=img]')"
-            ".getAttribute('aria-label')"), past)
-        bars = browser.evaluate(
-            "[...document.querySelectorAll('#details .past path')]"
-            ".map((one) => (one.getAttribute('d') ?? '').split('M').length - 1)")
-        self.assertEqual(bars, [120, 120, 0, 120, 0])
         browser.press("Escape")
         browser.wait_for("!document.getElementById('details').open")
         self.assertTrue(browser.evaluate(self.FOCUSED).startswith("trainer"))

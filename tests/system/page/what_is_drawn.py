@@ -47,6 +47,29 @@ class WhatIsDrawn:
             "a worker of feature service 1 has been at one piece of work for "
             "14 s"])
 
+    def test_the_past_of_an_actor(self):
+        """Its last 20 minutes: for two of them it had nothing to do."""
+        browser = self.browser
+        self.show(documents.training())
+        browser.wait_for("document.querySelectorAll('.node').length >= 10")
+        browser.evaluate(
+            "[...document.querySelectorAll('.node')]"
+            ".find((one) => one.getAttribute('aria-label').startsWith('trainer'))"
+            ".dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        browser.wait_for(
+            "document.querySelector('#details .past')?.hidden === false")
+        [past] = self.texts("#details .past figcaption")
+        self.assertRegex(past, r"^\d\d:\d\d to \d\d:\d\d: 83 % busy, 12 % "
+                         r"starved: waits for input, 5 % waits for replies; "
+                         r"6 waited for it at the most$")
+        self.assertEqual(browser.evaluate(
+            "document.querySelector('#details .past [role=img]')"
+            ".getAttribute('aria-label')"), past)
+        self.assertEqual(browser.evaluate(
+            "[...document.querySelectorAll('#details .past path')]"
+            ".map((one) => (one.getAttribute('d') ?? '').split('M').length - 1)"),
+            [120, 120, 0, 120, 0])
+
     def test_both_ways_over_a_link_are_named(self):
         """Those of the daemon that asks, but not of the one that it asks."""
         scene = documents.starved()

@@ -19,6 +19,8 @@ from support import ROOT, program
 PAGE = ROOT / "actors" / "http" / "page"
 # Slow, so that it does not write a checkpoint all the time.
 ENDLESS = merged(SMALL, {"train": {"epochs": 100000},
+                         "trainer": {"replicas": 2},
+                         "placement": {"trainers": ["d0", "d1"]},
                          "faults": {"reply_delay_ms": 40}})
 
 
@@ -153,6 +155,11 @@ class Api(ClusterWorkplace):
             self.assertIn(run, data["history"]["runs"])
             self.assertIn("started", {event["kind"] for event
                                       in data["events"]["events"]})
+        cluster.wait_until(
+            lambda: {"d0", "d1"} == {
+                one["daemon"] for one
+                in self.read(at, f"/api/runs/{run}")["daemons"]},
+            "figures of both daemons")
         cluster.ask("cancel", run)
         cluster.wait_until(lambda: self.events(at, "ended"),
                            "event of the run's end")

@@ -25,7 +25,11 @@ health_reports::take(const peer_identity& who, const payload& told,
   if (!daemon || daemon.value().incarnation != who.incarnation)
     return fail(ec::not_found, "no daemon \"{}\" is in the cluster", who.name);
   GRAPHMILL_TRYV(admit(who, told.byte_size(), on, now));
-  GRAPHMILL_TRY(auto report, decode_daemon_health(told));
+  auto decoded = decode_daemon_health(told);
+  if (!decoded)
+    return fail(decoded.error().code, "daemon \"{}\": {}", who.name,
+                decoded.error().message);
+  auto report = std::move(decoded).value();
   report.daemon = who.name;
   if (report.run.empty()) {
     loads_.take(report, now);

@@ -62,7 +62,7 @@ function card() {
 function pastOf(told, actor) {
   const found = told?.actors.find(({ part, rank, peer }) =>
     part === actor.part && rank === actor.rank && peer === actor.peer);
-  return found && { fields: told.fields, seconds: told.seconds, rows: found.rows };
+  return found && { fields: told.fields, rows: found.rows };
 }
 
 export class Details {
@@ -73,42 +73,57 @@ export class Details {
     byId("details-close").addEventListener("click", () => this.dialog.close());
     this.of = null;
     this.run = null; // As it was shown last.
-    this.past = null;
+    this.past = null; // Of the actors of that run.
+    this.timer = 0;
+    this.stop = null; // Ends the question that is under way.
     this.dialog.addEventListener("close", () => {
-      this.of?.stop.abort();
+      if (this.dialog.open) return; // Again.
       this.of = null;
+      this.restPast();
     });
   }
 
   open(daemon, kind, run) {
-    this.of = { daemon, kind, stop: new AbortController() };
-    this.past = null;
+    this.of = { daemon, kind };
     text(byId("details-title"), `${kind} at ${daemon}`);
     this.cards.replaceChildren();
+    this.run = null;
+    this.restPast();
     this.show(run);
     this.dialog.showModal();
-    this.askPast(this.of, run.run);
+  }
+
+  restPast() {
+    clearTimeout(this.timer);
+    this.stop?.abort();
+    this.past = null;
   }
 
   /** For as long as the dialog is open and looked at. Should there be no answer,
    * the page itself says so, and what is shown stays. */
-  async askPast(of, run) {
-    const { stop: { signal } } = of;
-    const query = Object.entries({ run, daemon: of.daemon, kind: of.kind })
+  async askPast(run) {
+    const stop = new AbortController();
+    this.stop = stop;
+    const query = Object.entries({ run, daemon: this.of.daemon, kind: this.of.kind })
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
     const told = document.hidden ? null
-      : await ask(`/api/actors?${query}`, signal).catch(() => null);
-    if (signal.aborted) return;
+      : await ask(`/api/actors?${query}`, stop.signal).catch(() => null);
+    if (stop.signal.aborted) return;
     if (told) {
       this.past = told;
       this.show(this.run);
     }
-    setTimeout(() => signal.aborted || this.askPast(of, run), PAUSE);
+    this.timer = setTimeout(() => this.askPast(run), PAUSE);
   }
 
   show(run) {
     if (!this.of) return;
+    const before = this.run?.run;
     this.run = run;
+    if (run?.run !== before) { // Its actors have another past.
+      this.restPast();
+      if (run) this.askPast(run.run);
+    }
     const daemon = run?.daemons?.find((one) => one.daemon === this.of.daemon);
     const actors = (daemon?.actors ?? []).filter(({ kind }) => kind === this.of.kind);
     // Several may have one label, as the samplers that a chaos test adds.

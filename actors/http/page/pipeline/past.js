@@ -7,6 +7,7 @@ import { SHARE_WORDS, SHARES } from "./groups.js";
 const WIDE = 300;
 const HIGH = 36;
 const HOUR = 3600;
+const MOST_QUEUE = 65_535; // As it is told.
 const SHOWN = 0.005; // A share that is less is not spoken of.
 
 function stripe(share) {
@@ -19,11 +20,11 @@ function periodsOf({ fields, rows }) {
 }
 
 /** All shares of each period, one on top of the other. */
-function pathsOf(periods, seconds, from) {
-  const wide = (WIDE * seconds) / HOUR + 0.3; // Neighbours touch.
+function pathsOf(periods, from) {
   const paths = Object.fromEntries(SHARES.map((share) => [share, ""]));
   for (const period of periods) {
     const x = ((period.time - from) / HOUR) * WIDE;
+    const wide = (WIDE * period.seconds) / HOUR + 0.3; // Neighbours touch.
     let y = HIGH;
     for (const share of SHARES) {
       const high = Math.min(period[share], y / HIGH) * HIGH;
@@ -37,15 +38,16 @@ function pathsOf(periods, seconds, from) {
 }
 
 /** What there is to be seen, in words. */
-function sentence(periods, seconds) {
-  const mean = (share) =>
-    periods.reduce((sum, period) => sum + period[share], 0) / periods.length;
-  const shares = SHARES.map((share) => [mean(share), share]).filter(([all]) => all >= SHOWN)
+function sentence(periods, end) {
+  const sum = (field) => periods.reduce((all, period) => all + period[field] * period.seconds, 0);
+  const whole = periods.reduce((all, { seconds }) => all + seconds, 0);
+  const shares = SHARES.map((share) => [sum(share) / whole, share])
+    .filter(([all]) => all >= SHOWN)
     .map(([all, share]) => `${percent(all)} ${SHARE_WORDS[share]}`);
   const queue = Math.max(...periods.map((period) => period.queue));
-  return `${hourAndMinute(periods[0].time)} to `
-    + `${hourAndMinute(periods.at(-1).time + seconds)}: `
-    + `${shares.join(", ") || "nothing"}; ${exact(queue)} waited for it at the most`;
+  return `${hourAndMinute(periods[0].time)} to ${hourAndMinute(end)}: `
+    + `${shares.join(", ") || "nothing"}; ${exact(queue)}${queue === MOST_QUEUE ? " or more" : ""} `
+    + "waited for it at the most";
 }
 
 export class Past {
@@ -55,17 +57,20 @@ export class Past {
       viewBox: `0 0 ${WIDE} ${HIGH}` },
     svg("rect", { class: "bar-back", width: WIDE, height: HIGH }), ...this.stripes);
     this.words = el("figcaption");
+    this.rows = null; // That are drawn.
     this.element = el("figure", { class: "past", hidden: "" }, this.area, this.words);
   }
 
-  /** @param told {fields, rows, seconds} of the actor, or nothing. */
+  /** @param told {fields, rows} of the actor, or nothing. */
   show(told) {
     this.element.hidden = !told?.rows.length;
-    if (this.element.hidden) return;
+    if (this.element.hidden || this.rows === told.rows) return;
+    this.rows = told.rows;
     const periods = periodsOf(told);
-    const paths = pathsOf(periods, told.seconds, periods.at(-1).time + told.seconds - HOUR);
+    const { time, seconds } = periods.at(-1);
+    const paths = pathsOf(periods, time + seconds - HOUR);
     SHARES.forEach((share, i) => attribute(this.stripes[i], "d", paths[share]));
-    const said = sentence(periods, told.seconds);
+    const said = sentence(periods, time + seconds);
     attribute(this.area, "aria-label", said);
     text(this.words, said);
   }

@@ -212,11 +212,11 @@ CATCH_TEST_CASE("the API tells how single actors were", "[api]") {
   api.leave(figures_of_run(0));
   api.leave(figures_of_run(10'000));
   CATCH_CHECK(api.read("/api/actors", "run=r&daemon=a&kind=sample%72")
-              == json::parse(R"({"seconds": 10,
-      "fields": ["time", "state", "busy", "starved", "stalled", "waiting",
-                 "down", "queue"],
+              == json::parse(R"({
+      "fields": ["time", "seconds", "state", "busy", "starved", "stalled",
+                 "waiting", "down", "queue"],
       "actors": [{"kind": "sampler", "part": -1, "rank": -1, "peer": "",
-                  "rows": [[0, "starting", 0.1, 0.5, 0, 0, 0, 0]]}]})"));
+                  "rows": [[0, 10, "starting", 0.1, 0.5, 0, 0, 0, 0]]}]})"));
   for (const auto* other :
        {"run=r&daemon=a&kind=trainer", "run=r&daemon=b", "daemon=a&run=s"})
     CATCH_CHECK(api.read("/api/actors", other)["actors"].empty());
@@ -251,8 +251,9 @@ CATCH_TEST_CASE("a figure that cannot be is not known", "[api]") {
   told.memory_bytes = std::numeric_limits<std::uint64_t>::max();
   told.sent_per_second = std::numeric_limits<double>::infinity();
   api.leave(figures);
-  CATCH_CHECK(api.read("/api/history")["daemons"]["a"]["rows"]
-              == json::parse(R"([[1, null, null, 2048, null, "ready"]])"));
+  CATCH_CHECK(
+    api.read("/api/history")["daemons"]["a"]["rows"]
+    == json::parse(R"([[1, null, null, 2048, null, 4096, 0.5, "ready"]])"));
 }
 
 CATCH_TEST_CASE("a stream tells what is new", "[api]") {

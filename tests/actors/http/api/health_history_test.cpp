@@ -180,7 +180,7 @@ CATCH_TEST_CASE("an hour of 200 daemons has a bound", "[health_history]") {
   }
   CATCH_CHECK(history.ticks() == health_history::most_ticks);
   CATCH_CHECK(history.bytes() >= 3600 * 200 * sizeof(daemon_sample));
-  CATCH_CHECK(history.bytes() <= std::size_t{43} << 19); // 21.5 MiB.
+  CATCH_CHECK(history.bytes() <= std::size_t{22} << 20);
   CATCH_CHECK(history.next() == 3700);
   CATCH_CHECK(history.since(0, all_rows).ticks.front()->seq == 100);
 }
