@@ -78,6 +78,9 @@ class RunsAtOnce(SeveralRuns):
         status = cluster.status()
         self.assertEqual(status["queued"], [ids[1], ids[3]])
         for run in (ids[0], ids[2]):
+            cluster.wait_until(  # Daemons tell once a second.
+                lambda run=run: cluster.ask("status", run)["daemons"],
+                "figures of the run's daemon")
             told = cluster.ask("status", run)
             self.assertEqual((told["run"], told["state"]), (run, "running"))
             self.assertEqual({daemon["run"] for daemon in told["daemons"]},
