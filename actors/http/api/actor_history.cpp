@@ -128,6 +128,7 @@ actor_periods::period actor_periods::gathered::finish(const std::string& run,
     out->shares.push_back(told.finish(daemon));
   std::erase_if(out->shares,
                 [](const auto& share) { return share.samples.empty(); });
+  out->shares.shrink_to_fit();
   std::erase_if(shares,
                 [](const auto& share) { return share.second.places.empty(); });
   return out;
@@ -164,19 +165,21 @@ void actor_history::add(const std::vector<period>& periods, unix_time now) {
         bytes_ += bytes_of(*share.actors);
     periods_.push_back(one);
   }
-  const auto is_to_go = [now](const actor_period& oldest) {
-    return oldest.begin > now || now - oldest.begin > longest;
-  };
-  while (!periods_.empty()
-         && (bytes_ > most_bytes || is_to_go(*periods_.front())))
-    drop_oldest();
+  std::erase_if(periods_, [this, now](const period& one) {
+    if (one->begin <= now && now - one->begin <= longest)
+      return false;
+    forget(*one);
+    return true;
+  });
+  while (bytes_ > most_bytes) {
+    forget(*periods_.front());
+    periods_.pop_front();
+  }
 }
 
-void actor_history::drop_oldest() {
-  const auto gone = std::move(periods_.front());
-  periods_.pop_front();
-  bytes_ -= bytes_of(*gone);
-  for (const auto& share : gone->shares) {
+void actor_history::forget(const actor_period& gone) {
+  bytes_ -= bytes_of(gone);
+  for (const auto& share : gone.shares) {
     const auto shared = sharers_.find(share.actors.get());
     if (--shared->second != 0)
       continue;

@@ -130,7 +130,8 @@ public:
   std::size_t bytes() const { return bytes_; }
 
 private:
-  void drop_oldest();
+  /// Takes a period that is about to go off the bill.
+  void forget(const actor_period& gone);
 
   std::deque<period> periods_;
   std::size_t bytes_ = 0;

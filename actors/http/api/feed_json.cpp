@@ -147,19 +147,23 @@ nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
   static const nlohmann::json fields{"time",    "seconds", "state",
                                      "busy",    "starved", "stalled",
                                      "waiting", "down",    "queue"};
+  const auto is_asked_for = [&kind](const actor_place& place) {
+    return kind.empty() || to_string(place.kind) == kind;
+  };
   std::map<actor_place, std::vector<nlohmann::json>> told; // The last first.
   std::size_t rows = 0;
   for (auto at = periods.rbegin(); at != periods.rend(); ++at) {
     const auto* share = (*at)->of(daemon);
     if (share == nullptr)
       continue;
-    rows += share->samples.size();
+    const auto& places = *share->actors;
+    rows +=
+      static_cast<std::size_t>(std::ranges::count_if(places, is_asked_for));
     if (rows > most_rows && !told.empty())
       break;
-    for (std::size_t i = 0; i < share->samples.size(); ++i)
-      if (const auto& place = (*share->actors)[i];
-          kind.empty() || to_string(place.kind) == kind)
-        told[place].push_back(sample_row(**at, share->samples[i]));
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (is_asked_for(places[i]))
+        told[places[i]].push_back(sample_row(**at, share->samples[i]));
   }
   auto actors = nlohmann::json::array();
   for (auto& [place, its_rows] : told) {

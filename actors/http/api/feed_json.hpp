@@ -17,8 +17,8 @@ namespace graphmill {
 // actors/monitoring.md describes. Times in seconds since 1970.
 
 nlohmann::json history_json(const health_history::page& page);
-/// Of a daemon's actors, or of those of one kind. @param most_rows Of all that
-/// the daemon has: periods before these are left out.
+/// Of a daemon's actors, or of those of one kind. @param most_rows Of all these
+/// together: periods before that are left out.
 nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
                            const std::string& daemon, const std::string& kind,
                            std::size_t most_rows);

@@ -51,7 +51,9 @@ export function brushable(area, view, timeAt, showPicked) {
 
 export class Chart {
   /** @param spec {title, format: (figure) => text, axis: the same for the axis,
-   *   along: as TIME, which it is if left out, zero: whether the axis begins there, curves: () => [{key, name, series, style, label}], most: of the axis at least} */
+   *   along: as TIME, which it is if left out, zero: whether the axis begins there,
+   *   least: up to where it goes at the least,
+   *   curves: () => [{key, name, series, style, label}]} */
   constructor(spec, view) {
     this.spec = spec;
     this.along = spec.along ?? TIME;

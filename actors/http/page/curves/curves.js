@@ -64,13 +64,13 @@ function specs(store) {
       curves: (from) => curvesOf(store.daemons, "cores", from) },
     { title: "Memory", format: bytes, zero: true,
       curves: (from) => curvesOf(store.daemons, "memory_bytes", from) },
-    { title: "Received from other daemons", format: bytesPerSecond, zero: true,
+    { title: "Received from other daemons", format: bytesPerSecond, zero: true, least: 1e3,
       curves: (from) => curvesOf(store.daemons, "received_per_second", from) },
-    { title: "Sent to other daemons", format: bytesPerSecond, zero: true,
+    { title: "Sent to other daemons", format: bytesPerSecond, zero: true, least: 1e3,
       curves: (from) => curvesOf(store.daemons, "sent_per_second", from) },
-    { title: "Read from disks", format: bytesPerSecond, zero: true,
+    { title: "Read from disks", format: bytesPerSecond, zero: true, least: 1e3,
       curves: (from) => curvesOf(store.daemons, "disk_read_per_second", from) },
-    { title: "Written to disks", format: bytesPerSecond, zero: true,
+    { title: "Written to disks", format: bytesPerSecond, zero: true, least: 1e3,
       curves: (from) => curvesOf(store.daemons, "disk_written_per_second", from) },
   ];
 }

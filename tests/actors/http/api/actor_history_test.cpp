@@ -172,7 +172,10 @@ CATCH_TEST_CASE("an hour of 10,000 actors fits in", "[actor_history]") {
   CATCH_CHECK(history.bytes() >= 360 * 9'999 * sizeof(actor_sample));
   CATCH_CHECK(history.bytes() <= actor_history::most_bytes);
   CATCH_CHECK(history.of("s").empty());
-  // Of 50 actors, or 49, at one daemon the last 20 periods are told.
+  // Of 50 actors, or 49, at one daemon the last 20 periods are told; none of
+  // a kind that it does not have.
+  CATCH_CHECK(
+    actors_json(known, "daemon-9", "sampler", 1010)["actors"].empty());
   const auto told = actors_json(known, "daemon-9", "trainer", 1010)["actors"];
   CATCH_REQUIRE(told.size() == 50);
   for (const auto& actor : told)
@@ -201,7 +204,27 @@ CATCH_TEST_CASE("actors that are others each time have a bound",
   const auto known = history.of("r");
   CATCH_CHECK(known.size() > 5);
   CATCH_CHECK(known.size() < 30);
-  // What was told of a time to come is forgotten when a clock is set back.
-  history.add({}, unix_time{100 * second});
+}
+
+CATCH_TEST_CASE("when a clock is set back, what it told of later is forgotten",
+                "[actor_history]") {
+  actor_periods gathered;
+  actor_history history;
+  const auto add = [&](std::int64_t at) {
+    const auto figures = many_actors(at * second, 2, 3);
+    history.add(gathered.take(figures), figures.taken);
+  };
+  for (int i = 0; i <= 300; ++i)
+    add(10 * i);
+  CATCH_CHECK(history.of("r").size() == 300);
+  for (int i = 0; i <= 2; ++i)
+    add(2005 + 10 * i); // A quarter of an hour back.
+  const auto known = history.of("r");
+  CATCH_CHECK(known.size() == 203); // From 0 to 2000, and two since then.
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    CATCH_CHECK(known[i]->begin < known[i]->end);
+    CATCH_CHECK((i == 0 || known[i]->begin > known[i - 1]->begin));
+  }
+  history.add({}, unix_time{-1});
   CATCH_CHECK(history.bytes() == 0);
 }
