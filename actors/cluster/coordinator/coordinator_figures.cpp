@@ -45,6 +45,10 @@ void coordinator::leave_figures(clock::time_point now) {
     if (auto limit =
           run->health.change_of_limit(out.runs.back().health.verdict, now))
       tell(event_kind::limit, {}, std::move(*limit), run->id);
+    if (auto news =
+          run->health.change_of_silence(out.runs.back().health.silent, now))
+      tell(event_kind::trouble, std::move(news->who), std::move(news->text),
+           run->id);
   }
   if (config_.feed)
     config_.feed->sample(out);

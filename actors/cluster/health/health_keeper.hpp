@@ -5,6 +5,7 @@
 #include "actors/cluster/health/limit_watch.hpp"
 #include "actors/cluster/health/progress_gauge.hpp"
 #include "actors/cluster/health/report_paces.hpp"
+#include "actors/cluster/health/silence_watch.hpp"
 #include "messages/wire/health.hpp"
 
 #include <chrono>
@@ -67,6 +68,14 @@ public:
     return limit_.change(now, at);
   }
 
+  /// Of whom nothing is heard from now on, or is again, when that is worth an
+  /// event. To be told about once a second whom `tell_all` calls silent.
+  std::optional<silence_watch::news>
+  change_of_silence(const std::vector<std::string>& silent,
+                    clock::time_point at) {
+    return silence_.change(silent, at);
+  }
+
   /// The average of all reports: how the actors were over the whole run.
   run_health whole() const;
 
@@ -87,6 +96,7 @@ private:
   report_paces paces_;
   health_warnings warnings_;
   limit_watch limit_;
+  silence_watch silence_;
   std::shared_ptr<const progress_gauge> progress_;
 
   std::shared_ptr<conductor_health> conductor_; ///< Null: nobody follows it.

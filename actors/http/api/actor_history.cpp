@@ -1,7 +1,5 @@
 #include "actors/http/api/actor_history.hpp"
 
-#include "actors/http/api/health_history.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -99,12 +97,13 @@ void actor_periods::told::add(const std::vector<actor_health>& actors) {
 }
 
 /// The next period begins with those who told in this one.
-actor_period::share actor_periods::told::finish(const std::string& daemon) {
+actor_period::share actor_periods::told::finish(const std::string& daemon,
+                                                std::uint32_t seconds) {
   actor_period::share out;
   out.daemon = daemon;
   std::vector<actor_place> heard;
   for (std::size_t i = 0; i < places.size(); ++i)
-    if (of[i].reports != 0) {
+    if (2 * of[i].reports >= seconds && of[i].reports != 0) {
       heard.push_back(std::move(places[i]));
       out.samples.push_back(of[i].sample());
     }
@@ -125,12 +124,13 @@ actor_periods::period actor_periods::gathered::finish(const std::string& run,
   out->end = end;
   out->shares.reserve(shares.size());
   for (auto& [daemon, told] : shares)
-    out->shares.push_back(told.finish(daemon));
+    out->shares.push_back(told.finish(daemon, seconds));
   std::erase_if(out->shares,
                 [](const auto& share) { return share.samples.empty(); });
   out->shares.shrink_to_fit();
   std::erase_if(shares,
                 [](const auto& share) { return share.second.places.empty(); });
+  seconds = 0;
   return out;
 }
 
@@ -150,8 +150,9 @@ actor_periods::take(const cluster_figures& now) {
     const auto [known, is_new] = runs_.try_emplace(run.health.run);
     if (is_new)
       known->second.begin = now.taken;
+    ++known->second.seconds;
     for (const auto& daemon : run.health.daemons)
-      if (daemon.age <= health_history::oldest_report)
+      if (daemon.age <= oldest_report)
         known->second.shares[daemon.daemon].add(daemon.actors);
   }
   return out;

@@ -59,13 +59,18 @@ struct actor_period {
 };
 
 /// Makes periods of what daemons tell once a second of the actors of runs that
-/// are on. It holds what has been told in the periods that are on: for 10,000
-/// actors some 2 MiB. Used by one thread at a time. Pure: it is told the time.
+/// are on. A period has the actors that at least half of its seconds' reports
+/// told of: of a daemon that hung for most of it there is none. It holds what
+/// has been told in the periods that are on: for 10,000 actors some 2 MiB. Used
+/// by one thread at a time. Pure: it is told the time.
 class actor_periods {
 public:
   using period = std::shared_ptr<const actor_period>;
 
   static constexpr std::chrono::seconds length{10};
+  /// Reports that are older than this, in seconds, say nothing of the second:
+  /// daemons tell once in each.
+  static constexpr double oldest_report = 2;
   /// Of a daemon in a period, a report's and the conductor; more, as of one
   /// that tells of others each second, are passed over.
   static constexpr std::size_t most_actors = health_limits::actors + 1;
@@ -95,10 +100,12 @@ private:
 
     void add(const std::vector<actor_health>& actors);
     std::size_t place_of(const actor_health& actor, std::size_t expected);
-    actor_period::share finish(const std::string& daemon);
+    actor_period::share finish(const std::string& daemon,
+                               std::uint32_t seconds);
   };
   struct gathered {
     unix_time begin{0};
+    std::uint32_t seconds = 0;          ///< In which reports may have come.
     std::map<std::string, told> shares; ///< By daemon.
 
     period finish(const std::string& run, unix_time end);

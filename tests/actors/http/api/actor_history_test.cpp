@@ -140,16 +140,38 @@ CATCH_TEST_CASE("the last period of a run ends with it", "[actor_history]") {
   CATCH_CHECK(gathered.take(run_at(50 * second, {a})).size() == 1);
 }
 
-CATCH_TEST_CASE("a daemon that tells of others each second has no more of them "
-                "than one that does not",
+CATCH_TEST_CASE("a period has who told in half of its seconds",
+                "[actor_history]") {
+  actor_periods gathered;
+  for (int i = 0; i < 10; ++i) {
+    auto hung = health_of("b", {trainer_of(1, 1)});
+    hung.age = i < 4 ? 0 : i - 3; // Heard for 4 s, and believed for 2 more.
+    auto longer = health_of("c", {trainer_of(2, 1)});
+    longer.age = i < 2 ? 0 : i - 1;
+    gathered.take(
+      run_at(i * second, {health_of("a", {trainer_of(0, 1)}), hung, longer}));
+  }
+  const auto done = gathered.take(figures_at(10 * second, {}));
+  CATCH_REQUIRE(done.size() == 1);
+  CATCH_CHECK(done[0]->of("a") != nullptr);
+  CATCH_CHECK(done[0]->of("b") != nullptr);
+  CATCH_CHECK(done[0]->of("c") == nullptr);
+}
+
+CATCH_TEST_CASE("of a daemon that tells of others each second nothing is kept",
                 "[actor_history]") {
   actor_periods gathered;
   for (int i = 0; i < 10; ++i)
     gathered.take(many_actors(i * second, 2, 256, std::to_string(i)));
   const auto done = gathered.take(figures_at(10 * second, {}));
   CATCH_REQUIRE(done.size() == 1);
-  for (const auto& share : done[0]->shares)
-    CATCH_CHECK(share.samples.size() == actor_periods::most_actors);
+  CATCH_CHECK(done[0]->shares.empty());
+  // Of one that tells of too many there are as many as there may be.
+  gathered.take(many_actors(20 * second, 1, 300));
+  const auto cut = gathered.take(figures_at(30 * second, {}));
+  CATCH_REQUIRE(cut.size() == 1);
+  CATCH_REQUIRE(cut[0]->shares.size() == 1);
+  CATCH_CHECK(cut[0]->shares[0].samples.size() == actor_periods::most_actors);
 }
 
 CATCH_TEST_CASE("an hour of 10,000 actors fits in", "[actor_history]") {
