@@ -284,20 +284,27 @@ struct figure_list {
   }
 };
 
-/// Down one column after the other, as many as it takes.
+/// Down one column after the other, as many as it takes, but none so narrow
+/// that it would cut a number: how many pieces have no room is said instead.
 void write_grid(top_writer& out, const std::vector<std::string>& pieces,
                 std::size_t rows) {
   if (rows == 0 || pieces.empty())
     return;
-  const auto columns = (pieces.size() + rows - 1) / rows;
-  const auto deep = (pieces.size() + columns - 1) / columns;
+  constexpr std::size_t least_width = 26; // A name, and nine digits.
+  const auto columns =
+    std::min(std::max<std::size_t>(1, out.columns() / least_width),
+             (pieces.size() + rows - 1) / rows);
+  const auto deep = std::min(rows, (pieces.size() + columns - 1) / columns);
+  const auto shown = std::min(pieces.size(), columns * deep);
   const auto width = out.columns() / columns;
   for (std::size_t row = 0; row < deep; ++row) {
     out.line();
-    for (std::size_t at = row, column = 0; at < pieces.size();
-         at += deep, ++column) {
+    for (std::size_t at = row, column = 0; at < shown; at += deep, ++column) {
       out.pad(column * width);
-      const auto cells = out.cells_of(pieces[at]);
+      const auto is_last = at + 1 == shown && shown < pieces.size();
+      const auto cells = out.cells_of(
+        is_last ? fmt::format("and {} more figures", pieces.size() - at)
+                : pieces[at]);
       out.add_cells(first_cells(cells, width == 0 ? 0 : width - 1),
                     top_style::plain);
     }

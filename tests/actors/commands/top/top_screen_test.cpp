@@ -252,6 +252,14 @@ CATCH_TEST_CASE("an actor shows all its figures", "[top]") {
         "items_per_second 12.5", "p99_latency      0.004", "batch            -",
         "restarts         1"})
     CATCH_CHECK_THAT(all, contains(figure));
+  // Where there is no room for all, none is cut.
+  auto low = usual;
+  low.rows = 17;
+  all.clear();
+  for (const auto& line : top_texts_of(top_screen(data, view, low, 0)))
+    all += line + '\n';
+  CATCH_CHECK_THAT(all, contains(" more figures"));
+  CATCH_CHECK_THAT(all, contains("items_per_second 12.5"));
   view.actor->nth = 1;
   CATCH_CHECK_THAT(top_texts_of(top_screen(data, view, usual, 0))[6],
                    contains("not there any more"));
