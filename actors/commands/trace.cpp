@@ -67,10 +67,10 @@ result<int> trace(const trace_options& options) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "trace", &signals));
   GRAPHMILL_TRY(const auto run, client.run(options.run));
-  if (run.state == run_state::queued)
+  // Daemons know still what a run did that waits for its next attempt.
+  if (run.state == run_state::queued && run.started == unix_time{0})
     return fail(ec::unavailable,
-                "run {} waits in the queue: there is nothing to trace yet",
-                run.id);
+                "run {} has yet to begin: there is nothing to trace", run.id);
   trace_wish wish;
   wish.run = run.id;
   wish.last = std::chrono::duration_cast<std::chrono::milliseconds>(

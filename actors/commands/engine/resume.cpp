@@ -383,9 +383,8 @@ void add_resume_command(command_line& cli) {
                           "--storage", "--disk-cache", "--memory"})
     cluster->excludes(command->get_option(own));
   command->footer(
-    "The weights are those of a run that was never stopped. Checkpoints "
-    "behind\n"
-    "the one that is gone on from, and metrics of later epochs, are removed.");
+    "The weights are those of a run that was never stopped. Later checkpoints\n"
+    "than the one that is gone on from, and later metrics, are removed.");
   command->callback([&cli, options] {
     if (options->cluster.address.empty() && options->run.empty())
       refuse_words("say what to go on with: the folder of a run or of a "

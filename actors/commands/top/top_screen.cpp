@@ -284,8 +284,7 @@ struct figure_list {
   }
 };
 
-/// Down one column after the other, as many as it takes, but none so narrow
-/// that it would cut a number: how many pieces have no room is said instead.
+/// In columns that cut no number. Says how many pieces there is no room for.
 void write_grid(top_writer& out, const std::vector<std::string>& pieces,
                 std::size_t rows) {
   if (rows == 0 || pieces.empty())

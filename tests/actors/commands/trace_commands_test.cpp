@@ -117,7 +117,7 @@ CATCH_TEST_CASE("what cannot be traced is said", "[cluster_commands]") {
   });
   const auto early = user.runs("trace good-1");
   CATCH_CHECK(early.code == 1);
-  CATCH_CHECK_THAT(early.errors, contains("waits in the queue"));
+  CATCH_CHECK_THAT(early.errors, contains("has yet to begin"));
   state = run_state::finished;
   const auto late = user.runs("trace good-1");
   CATCH_CHECK(late.code == 1);

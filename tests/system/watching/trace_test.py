@@ -216,6 +216,15 @@ class Traces(ClusterWorkplace):
         trace = TraceFile(out)
         self.check(trace)
         self.assertTrue(trace.ways("batch"))
+        # A daemon is lost: what went before can be seen while the run waits.
+        cluster.daemons[1].kill()
+        cluster.wait_until(
+            lambda: cluster.ask("runs")["runs"][0]["state"] == "queued",
+            "run that waits for its next attempt")
+        late = self.top / "late.json"
+        told = cluster.ask("trace", run, "--last", "10s", "--out", late)
+        self.assertEqual(told["daemons"], 1)
+        self.assertGreater(told["steps"], 0)
         cluster.ask("cancel", run)
         said = cluster.refused("trace", "20200101-000000-none", "--out", out)
         self.assertIn('there is no run "20200101-000000-none"', said)
