@@ -108,9 +108,9 @@ void add_events_command(command_line& cli) {
   add_cluster_options(*command, options->cluster);
   command->footer(
     "Daemons that join, leave, are lost or come back, runs that are queued,\n"
-    "start, recover or end, checkpoints, warnings: the last 2,000, which a\n"
-    "coordinator keeps in memory. With --json, each is an object, as\n"
-    "/api/events has it.");
+    "start, recover or end, checkpoints, warnings: the last 2,000, also from\n"
+    "before the coordinator was started anew. With --json, each is an object,\n"
+    "as /api/events has it.");
   command->callback(
     [&cli, options] { cli.run = [options] { return events(*options); }; });
 }

@@ -3,6 +3,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/time_text.hpp"
 #include "actors/commands/text/follow.hpp"
+#include "actors/commands/text/run_log.hpp"
 #include "actors/process/logs/log_levels.hpp"
 #include "actors/process/logs/log_lines.hpp"
 #include "actors/process/say.hpp"
@@ -13,10 +14,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,9 +32,6 @@ using log_clock = std::chrono::steady_clock;
 constexpr auto collection_patience = 3s;
 constexpr auto collection_interval = 100ms;
 
-/// Of a run; the first one has what was put aside.
-constexpr const char* log_file_names[]{"log.txt.old", "log.txt"};
-
 struct logs_options {
   cluster_options cluster;
   std::string run;
@@ -42,11 +39,6 @@ struct logs_options {
   std::string level = "debug"; ///< The least.
   bool follow = false;
 };
-
-/// What one line of JSON takes of a log.
-constexpr std::size_t longest_json_log = std::size_t{256} << 20;
-
-using text_sink = std::function<result<void>(std::string_view)>;
 
 /// A run that waits has no log yet. One whose folder is gone has none any more.
 result<void> no_log(cluster_client& client, const std::string& run) {
@@ -56,85 +48,41 @@ result<void> no_log(cluster_client& client, const std::string& run) {
   return ok();
 }
 
-/// Hands over what a file of a run has.
-/// @returns whether there is such a file.
-result<bool> read_log_file(cluster_client& client, const std::string& run,
-                           const char* name, const text_sink& out) {
-  for (std::uint64_t offset = 0;;) {
-    auto piece = client.fetch_file({run, name, offset});
-    if (!piece && piece.error().code == ec::not_found)
-      return false;
-    if (!piece)
-      return piece.error();
-    const auto& bytes = piece.value().bytes;
-    if (bytes.empty())
-      return true;
-    GRAPHMILL_TRYV(
-      out({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-    offset += bytes.size();
-    if (offset >= piece.value().size)
-      return true;
-  }
-}
-
-/// Hands over a log, with what was put aside of a long one.
-result<void> read_log(cluster_client& client, const std::string& run,
-                      const text_sink& out) {
-  auto found = false;
-  for (const auto* name : log_file_names) {
-    GRAPHMILL_TRY(const auto there, read_log_file(client, run, name, out));
-    found = found || there;
-  }
-  return found ? ok() : no_log(client, run);
-}
-
-/// Prints the log files of a run that the coordinator has no lines of any more.
-result<void> print_log_files(cluster_client& client, const std::string& run,
-                             bool json) {
-  if (!json)
-    return read_log(client, run, [](std::string_view text) {
-      say_lines(text);
-      return ok();
-    });
-  std::string whole;
-  GRAPHMILL_TRYV(
-    read_log(client, run, [&whole](std::string_view text) -> result<void> {
-      whole += text;
-      if (whole.size() > longest_json_log)
-        return fail(ec::invalid_argument,
-                    "the log is too long for a line of JSON; "
-                    "print it without --json");
-      return ok();
-    }));
-  say("{}\n", one_line({{"run", run}, {"log", whole}}));
-  return ok();
-}
-
 /// Prints the lines of a run as the coordinator has collected them, those of
-/// each daemon in their order. Used by one thread.
+/// each daemon in their order; what it has no lines of its own of any more
+/// comes from the log in the run's folder, where that belongs by its time. Used
+/// by one thread.
 class line_printer {
 public:
-  line_printer(cluster_client& client, log_request first, bool json)
-    : client_(client), asked_(std::move(first)), json_(json) {}
+  /// @param submitted When the run was.
+  line_printer(cluster_client& client, log_request first, unix_time submitted,
+               bool json)
+    : client_(client), asked_(std::move(first)), submitted_(submitted),
+      json_(json) {}
 
   /// Prints what there is by now.
   /// @returns the last answer.
   result<log_reply> print_new() {
     for (;;) {
       GRAPHMILL_TRY(auto page, client_.logs(asked_));
+      begin_file(page.own_since);
       if (page.missing > 0)
         say(stderr,
             "graphmill: {} here, as the coordinator has forgotten them\n",
             page.missing == 1
               ? "a line is missing"
               : fmt::format("{} lines are missing", page.missing));
-      for (const auto& line : page.lines)
+      for (const auto& line : page.lines) {
+        print_file(line.time);
         print(line);
-      printed_ += page.lines.size();
+      }
       const auto stands = page.next == asked_.after;
+      const auto is_last = !page.more || stands;
+      if (is_last)
+        print_file(unix_time::max());
       asked_.after = page.next;
       std::fflush(stdout);
-      if (!page.more || stands)
+      if (is_last)
         return page;
     }
   }
@@ -156,19 +104,58 @@ public:
   std::size_t printed() const { return printed_; }
 
 private:
-  void print(const log_line& line) const {
+  /// The first answer tells how far the file is needed. It does not say which
+  /// daemon led the cluster, so it is left out where one is asked for.
+  void begin_file(unix_time own_since) {
+    if (std::exchange(begun_, true) || !asked_.daemon.empty()
+        || own_since < submitted_)
+      return;
+    file_until_ = own_since;
+    file_.emplace(client_, asked_.run);
+    read_file();
+  }
+
+  void read_file() {
+    auto next = file_->next();
+    if (next)
+      in_file_ = std::move(next).value();
+    else
+      say(stderr,
+          "graphmill: lines may be missing: the log in the run's folder cannot "
+          "be read: {}\n",
+          next.error().message);
+    if (!next || !in_file_ || in_file_->time > file_until_)
+      file_.reset();
+  }
+
+  /// Prints what of the file is not later than that.
+  void print_file(unix_time until) {
+    while (file_ && in_file_->time <= until) {
+      if (in_file_->level >= asked_.level)
+        print(*in_file_);
+      read_file();
+    }
+  }
+
+  void print(const log_line& line) {
+    ++printed_;
     if (json_)
       say("{}\n", one_line(log_line_json(line)));
     else
       say("{}.{:03} {} {:<5} {}\n", time_text(line.time),
-          line.time.count() % 1000, line.daemon, to_string(line.level),
-          line.text);
+          line.time.count() % 1000, line.daemon.empty() ? "-" : line.daemon,
+          to_string(line.level), line.text);
   }
 
   cluster_client& client_;
   log_request asked_;
+  unix_time submitted_;
   bool json_;
   std::size_t printed_ = 0;
+  bool begun_ = false;
+  std::optional<run_log> file_;     ///< None: there is no more to print of it.
+  std::optional<log_line> in_file_; ///< Its next line.
+  unix_time file_until_{0};
 };
 
 /// Prints lines until the run is over. The coordinator may be started anew
@@ -204,9 +191,10 @@ result<int> logs(const logs_options& options) {
   GRAPHMILL_TRY(const auto level, parse_log_level(options.level));
   GRAPHMILL_TRY(auto client, connect(options.cluster, "logs", &signals));
   GRAPHMILL_TRY(const auto run, client.run(options.run));
-  const auto json = options.cluster.json;
-  line_printer lines{
-    client, {.run = run.id, .daemon = options.daemon, .level = level}, json};
+  line_printer lines{client,
+                     {.run = run.id, .daemon = options.daemon, .level = level},
+                     run.submitted,
+                     options.cluster.json};
   GRAPHMILL_TRYV(lines.print_new());
   if (lines.printed() == 0 && !options.daemon.empty()) {
     GRAPHMILL_TRY(const auto now, client.status());
@@ -214,17 +202,14 @@ result<int> logs(const logs_options& options) {
   }
   GRAPHMILL_TRYV(options.follow ? follow_log(client, run.id, lines, signals)
                                 : lines.print_all(signals));
-  const auto is_chosen = !options.daemon.empty() || level != log_level::debug;
   if (lines.printed() > 0)
     return 0;
-  if (!is_chosen) {
-    GRAPHMILL_TRYV(print_log_files(client, run.id, json));
-    return 0;
-  }
-  say(stderr,
-      "graphmill: the coordinator knows no such line of run {} (any more); "
-      "without --daemon and --level, its log files are printed then\n",
-      run.id);
+  if (options.daemon.empty())
+    GRAPHMILL_TRYV(no_log(client, run.id));
+  say(stderr, "graphmill: there is no such line of run {}{}\n", run.id,
+      options.daemon.empty() ? ""
+                             : " any more; without --daemon, its log file is "
+                               "printed");
   return 0;
 }
 
@@ -247,7 +232,9 @@ void add_logs_command(command_line& cli) {
   add_cluster_options(*command, options->cluster);
   command->footer(
     "The coordinator keeps the last lines of all daemons in memory, 16 MiB.\n"
-    "Of a run from before that, it prints the log files in the run's folder.\n"
+    "What it had said of the run before that, also before it was started "
+    "anew,\n"
+    "is printed from the log in the run's folder, without a daemon's name.\n"
     "With --json, each line is an object, as /api/logs has it.");
   command->callback(
     [&cli, options] { cli.run = [options] { return logs(*options); }; });

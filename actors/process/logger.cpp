@@ -1,5 +1,6 @@
 #include "actors/process/logger.hpp"
 
+#include "actors/process/logs/log_levels.hpp"
 #include "actors/process/logs/rotated_file.hpp"
 #include "messages/base/printable.hpp"
 
@@ -8,16 +9,26 @@
 #include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <charconv>
+#include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace graphmill {
 
 namespace {
+
+/// Of a run's log. Its times tell how far their zone is from UTC: whoever reads
+/// it may be in another one.
+constexpr const char* run_log_pattern = "[%Y-%m-%d %H:%M:%S.%e %z] [%l] %v";
 
 /// Hands on to a sink that belongs to somebody else, whose flushes wait.
 class shared_sink final : public spdlog::sinks::dist_sink_mt {
@@ -101,8 +112,49 @@ result<spdlog::sink_ptr> sink_to(const std::filesystem::path& file) {
   rotated_file lines{file, longest_run_log, {".old"}};
   GRAPHMILL_TRYV(lines.append({}));
   auto out = std::make_shared<run_log_sink>(std::move(lines));
-  out->set_formatter(line_formatter());
+  out->set_formatter(line_formatter(run_log_pattern));
   return spdlog::sink_ptr{std::move(out)};
+}
+
+/// What is between brackets at the front of a text, which loses that and the
+/// space after it; nothing if it does not begin so.
+std::optional<std::string> take_bracketed(std::string_view& text) {
+  const auto end = text.find("] ");
+  if (!text.starts_with('[') || end == std::string_view::npos)
+    return std::nullopt;
+  std::string out{text.substr(1, end - 1)};
+  text.remove_prefix(end + 2);
+  return out;
+}
+
+/// "2026-11-28 03:30:19.123 +01:00".
+std::optional<unix_time> time_in(const std::string& text) {
+  std::tm parts{};
+  const auto* milliseconds =
+    ::strptime(text.c_str(), "%Y-%m-%d %H:%M:%S.", &parts);
+  if (milliseconds == nullptr)
+    return std::nullopt;
+  auto count = 0;
+  const auto* end = text.c_str() + text.size();
+  const auto [zone, failed] = std::from_chars(milliseconds, end, count);
+  if (failed != std::errc{} || zone - milliseconds != 3 || count < 0)
+    return std::nullopt;
+  std::tm offset{};
+  const auto* rest = ::strptime(zone, " %z", &offset);
+  if (rest != end)
+    return std::nullopt;
+  const auto seconds = ::timegm(&parts) - offset.tm_gmtoff;
+  return unix_time{std::int64_t{1000} * seconds + count};
+}
+
+std::optional<log_level> level_in(const std::string& word) {
+  for (auto level = log_level::debug; level <= log_level::critical;
+       level = log_level(int(level) + 1)) {
+    const auto name = spdlog::level::to_string_view(to_spdlog(level));
+    if (word == std::string_view{name.data(), name.size()})
+      return level;
+  }
+  return std::nullopt;
 }
 
 } // namespace
@@ -124,6 +176,23 @@ make_logger(const std::filesystem::path& file, const log_outlets& to) {
     std::make_shared<spdlog::logger>("graphmill", sinks.begin(), sinks.end());
   log->flush_on(spdlog::level::info);
   return log;
+}
+
+log_line run_log_line(std::string_view text) {
+  log_line out;
+  auto rest = text;
+  const auto time = take_bracketed(rest);
+  const auto level = take_bracketed(rest);
+  const auto when = time ? time_in(*time) : std::nullopt;
+  const auto how_bad = level ? level_in(*level) : std::nullopt;
+  if (when && how_bad) {
+    out.time = *when;
+    out.level = *how_bad;
+    out.text = rest;
+  } else {
+    out.text = text;
+  }
+  return out;
 }
 
 } // namespace graphmill

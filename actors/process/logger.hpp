@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/base/error.hpp"
+#include "messages/wire/log.hpp"
 
 #include <spdlog/formatter.h>
 #include <spdlog/logger.h>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace graphmill {
 
@@ -34,5 +36,10 @@ inline constexpr std::size_t longest_run_log = std::size_t{16} << 20;
 /// (nowhere when that is empty), which its owner alone can read.
 result<std::shared_ptr<spdlog::logger>>
 make_logger(const std::filesystem::path& file, const log_outlets& to = {});
+
+/// A line of such a file: time, level and text. What has not been written so,
+/// as when the process was killed within it, is text of time 0.
+/// @param text Without the line's end.
+log_line run_log_line(std::string_view text);
 
 } // namespace graphmill

@@ -62,6 +62,10 @@ struct LogReply {
   # reach apart. All that they had written before a request are in the answer to
   # another one in which `collected` is greater than `begun` was.
   collected @5 :UInt64;
+
+  ownSince @6 :Int64;
+  # Of `logs`: milliseconds since 1970 from when on the coordinator has kept all
+  # lines of its own; what it has said of a run before that is in the run's folder.
 }
 
 struct EventsRequest {

@@ -97,6 +97,7 @@ struct log_reply {
   std::vector<log_line> lines;
   std::uint64_t begun = 0;
   std::uint64_t collected = 0;
+  unix_time own_since{0};
 
   /// Fails on more lines, or longer texts, than an answer may have.
   result<void> check() const;
@@ -108,6 +109,7 @@ struct log_reply {
     visit("lines", of.lines);
     visit("begun", of.begun);
     visit("collected", of.collected);
+    visit("ownSince", of.own_since);
   }
 };
 payload encode(const log_reply& reply);

@@ -5,16 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <iterator>
-#include <memory>
+#include <utility>
 
 namespace graphmill {
 
 namespace {
-
-/// What waits at the end of the process is given that long to be written.
-constexpr std::chrono::seconds last_moment{2};
 
 audit_entry of_left_out(std::uint64_t count, unix_time time) {
   audit_entry out;
@@ -95,27 +91,19 @@ std::vector<audit_entry> audit_sums::look(time_point now) {
 
 audit_log::audit_log(const std::filesystem::path& folder,
                      std::function<void(const std::string&)> complain)
-  : complain_(std::move(complain)),
-    file_(log_file::setting{
-      rotated_file{folder / "audit.jsonl", audit_limits::file_bytes, {".old"}},
-      line_of_missing, complain_,
-      "what users of the cluster do is not noted until it can be",
-      "what users of the cluster do is noted again"}) {}
-
-audit_log::~audit_log() {
-  // It may be waited for no longer than this: the disk may be stuck.
-  const auto done = std::make_shared<std::promise<void>>();
-  auto written = done->get_future();
-  thread_.post([done] { done->set_value(); }, [](const error&) {});
-  (void)written.wait_for(last_moment);
-}
+  : lines_(
+    {rotated_file{folder / "audit.jsonl", audit_limits::file_bytes, {".old"}},
+     line_of_missing, std::move(complain),
+     "what users of the cluster do is not noted until it can be",
+     "what users of the cluster do is noted again"},
+    audit_limits::waiting) {}
 
 void audit_log::add(audit_entry entry) {
   add(std::vector{std::move(entry)});
 }
 
 void audit_log::add(std::vector<audit_entry> entries) {
-  std::lock_guard lock{mutex_};
+  const std::lock_guard lock{mutex_};
   std::vector<audit_entry> due;
   for (auto& entry : entries) {
     entry.time = audit_time();
@@ -123,28 +111,18 @@ void audit_log::add(std::vector<audit_entry> entries) {
       sums_.add(std::move(entry), std::chrono::steady_clock::now()),
       std::back_inserter(due));
   }
-  post(due);
+  write(due);
 }
 
 void audit_log::look() {
-  std::lock_guard lock{mutex_};
-  post(sums_.look(std::chrono::steady_clock::now()));
+  const std::lock_guard lock{mutex_};
+  write(sums_.look(std::chrono::steady_clock::now()));
 }
 
 /// @pre the mutex is held
-void audit_log::post(const std::vector<audit_entry>& entries) {
-  if (entries.empty())
-    return;
-  if (thread_.waiting() >= audit_limits::waiting) {
-    dropped_ += entries.size();
-    return;
-  }
-  thread_.post(
-    [this, lines = lines_of(entries), dropped = std::exchange(dropped_, 0)] {
-      file_.miss(dropped);
-      file_.write(lines);
-    },
-    [this](const error& reason) { complain_(reason.message); });
+void audit_log::write(const std::vector<audit_entry>& entries) {
+  if (!entries.empty())
+    lines_.write(lines_of(entries), entries.size());
 }
 
 } // namespace graphmill

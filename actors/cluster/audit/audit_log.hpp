@@ -1,8 +1,7 @@
 #pragma once
 
-#include "actors/base/compute_thread.hpp"
 #include "actors/cluster/audit/audit_entry.hpp"
-#include "actors/process/logs/log_file.hpp"
+#include "actors/cluster/base/background_log.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -11,7 +10,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -41,19 +39,13 @@ private:
 
 /// Who has changed something in a cluster, and who was refused: `audit.jsonl`
 /// in the folder of runs, with the one before as `audit.jsonl.old`. From any
-/// thread; a thread of its own waits for the disk. A disk that is full stops
-/// nobody: it is told once, and how many lines are missing is written when
-/// there is room.
+/// thread, and waits for no disk.
 class audit_log {
 public:
   /// @param complain Is told, on another thread, when the disk fails, and when
   /// it is well again.
   audit_log(const std::filesystem::path& folder,
             std::function<void(const std::string&)> complain);
-  /// Gives what waits a moment to be written.
-  ~audit_log();
-  audit_log(const audit_log&) = delete;
-  audit_log& operator=(const audit_log&) = delete;
 
   /// Notes an entry, with the time.
   void add(audit_entry entry);
@@ -63,14 +55,11 @@ public:
   void look();
 
 private:
-  void post(const std::vector<audit_entry>& entries);
+  void write(const std::vector<audit_entry>& entries);
 
-  std::function<void(const std::string&)> complain_;
-  std::mutex mutex_; ///< Of `sums_` and `dropped_`.
+  std::mutex mutex_; ///< Of `sums_`.
   audit_sums sums_;
-  std::size_t dropped_ = 0; ///< Entries for which the thread had no room.
-  log_file file_;           ///< The thread's.
-  compute_thread thread_;   ///< Last: ends before what its jobs use.
+  background_log lines_;
 };
 
 } // namespace graphmill

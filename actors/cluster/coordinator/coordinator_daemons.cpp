@@ -283,15 +283,7 @@ void coordinator::on_lost(const std::optional<daemon_registry::entry>& daemon) {
   const auto says = fmt::format("daemon {} at {} is lost: {}", status.name,
                                 status.address, status.note);
   config_.log->warn("{}", says);
-  // To each run that needs it, which has it among its own events then.
-  auto is_told = false;
-  for (const auto& run : active_.all())
-    if (run->needs(status.name)) {
-      tell(event_kind::lost, status.name, says, run->id);
-      is_told = true;
-    }
-  if (!is_told)
-    tell(event_kind::lost, status.name, says);
+  tell_runs(event_kind::lost, status.name, says);
   lose_if_used(status.name,
                fail(ec::unavailable, "daemon \"{}\" at {} is lost: {}",
                     status.name, status.address, status.note));

@@ -75,11 +75,18 @@ void coordinator::look_at_disk(clock::time_point now) {
 
 /// What became of runs before this coordinator. Called while it is made.
 void coordinator::recall_runs() {
+  const auto first = config_.history->generation() << 32;
   if (config_.logs)
-    config_.logs->begin(config_.history->generation() << 32);
+    config_.logs->begin(first, calls_.net().self().name, now_unix());
   if (!config_.feed)
     return;
-  config_.feed->begin(config_.history->generation() << 32);
+  if (config_.events)
+    config_.feed->begin(first, config_.events->former(first),
+                        [events = config_.events](const cluster_event& event) {
+                          events->add(event);
+                        });
+  else
+    config_.feed->begin(first);
   const auto known = config_.history->list(recalled_runs);
   if (!known) {
     config_.log->warn("{}", known.error().message);
@@ -104,7 +111,21 @@ void coordinator::tell(event_kind kind, const std::string& daemon,
                         .text = std::move(text)});
 }
 
-/// The same of a daemon that comes or goes, in the log, too. @param what Behind
+/// The same to each run that needs the daemon, which has it among its own events
+/// then, or else without a run.
+void coordinator::tell_runs(event_kind kind, const std::string& daemon,
+                            const std::string& text) {
+  auto is_told = false;
+  for (const auto& run : active_.all())
+    if (run->needs(daemon)) {
+      tell(kind, daemon, text, run->id);
+      is_told = true;
+    }
+  if (!is_told)
+    tell(kind, daemon, text);
+}
+
+/// An event of a daemon that comes or goes, in the log, too. @param what Behind
 /// its name.
 void coordinator::tell_coming(event_kind kind, const std::string& daemon,
                               const std::string& what) {

@@ -55,7 +55,10 @@ void coordinator::chaos(const payload& data, const responder& reply) {
   }
   if (!asked.peer.empty())
     asked.peer = peer.value().status.address;
-  config_.log->warn("a client asks for chaos: {}", sentence_of(asked));
+  const auto says =
+    fmt::format("a client asks for chaos: {}", sentence_of(asked));
+  config_.log->warn("{}", says);
+  tell_runs(event_kind::warning, status.name, says);
   if (status.name == calls_.net().self().name) {
     if (config_.chaos)
       config_.chaos->inflict(asked);

@@ -272,6 +272,8 @@ private:
   void tell_of(const run_record& run);
   void tell(event_kind kind, const std::string& daemon, std::string text,
             const std::string& run = {});
+  void tell_runs(event_kind kind, const std::string& daemon,
+                 const std::string& text);
   void tell_coming(event_kind kind, const std::string& daemon,
                    const std::string& what);
   std::function<void(const std::string&)>

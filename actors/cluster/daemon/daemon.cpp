@@ -131,13 +131,18 @@ transport_options transport_of(const daemon_options& options,
   return out;
 }
 
-/// Where a coordinator notes who has changed something, beside its runs.
-result<std::shared_ptr<audit_log>>
-open_audit(const std::filesystem::path& runs,
-           const std::shared_ptr<spdlog::logger>& log) {
+/// Where a coordinator notes who has changed something, and what has happened,
+/// beside its runs.
+result<void> open_notes(const std::filesystem::path& runs,
+                        const std::shared_ptr<spdlog::logger>& log,
+                        leadership& of) {
   GRAPHMILL_TRYV(make_private_folder(runs));
-  return std::make_shared<audit_log>(
-    runs, [log](const std::string& line) { log->warn("{}", line); });
+  const auto complain = [log](const std::string& line) {
+    log->warn("{}", line);
+  };
+  of.audit = std::make_shared<audit_log>(runs, complain);
+  of.events = std::make_shared<event_journal>(runs, complain);
+  return ok();
 }
 
 /// Makes a folder's path one that holds whatever becomes of the folder in which
@@ -192,8 +197,8 @@ take_lead(const daemon_options& options, const std::string& name,
                                   signals, *log));
   if (!taken)
     return std::optional<leadership>{};
-  leadership out{std::move(*taken), nullptr};
-  GRAPHMILL_TRY(out.audit, open_audit(options.runs, log));
+  leadership out{std::move(*taken), nullptr, nullptr};
+  GRAPHMILL_TRYV(open_notes(options.runs, log, out));
   net.on_refusal = [audit = out.audit](const access_refusal& refusal) {
     audit->add(audit_of(refusal));
   };

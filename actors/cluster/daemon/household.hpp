@@ -23,6 +23,7 @@ namespace graphmill {
 struct leadership {
   state_folder state;
   std::shared_ptr<audit_log> audit;
+  std::shared_ptr<event_journal> events;
 };
 
 /// What the actors of a daemon are made of. What it refers to outlives them.

@@ -118,15 +118,25 @@ std::string daemons_text(const run_health& run) {
 }
 
 /// Whoever is not as it should be, on which daemon, and why.
+/// Its state, or that workers were replaced a moment ago, whatever the others
+/// do meanwhile.
+std::string trouble_of(const actor_health& actor) {
+  if (actor.state != actor_state::failed
+      && actor.state != actor_state::restarting)
+    return pluralized(actor.recent_restarts, "worker") + " replaced";
+  return fmt::format("{} for {}", to_string(actor.state),
+                     health_seconds(actor.in_state));
+}
+
 std::vector<std::string> troubles_in(const run_health& run) {
   std::vector<std::string> out;
   for (const auto& daemon : run.daemons) {
     for (const auto& actor : daemon.actors)
       if (actor.in_trouble())
-        out.push_back(format_printable(
-          "{} on {}: {} for {}{}{}", health_label(actor), daemon.daemon,
-          to_string(actor.state), health_seconds(actor.in_state),
-          actor.last_error.empty() ? "" : ": ", actor.last_error));
+        out.push_back(format_printable("{} on {}: {}{}{}", health_label(actor),
+                                       daemon.daemon, trouble_of(actor),
+                                       actor.last_error.empty() ? "" : ": ",
+                                       actor.last_error));
     for (const auto& peer : daemon.peers)
       if (peer.in_trouble())
         out.push_back(format_printable("{} to {}: {} for {}{}{}", daemon.daemon,

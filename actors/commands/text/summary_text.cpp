@@ -145,12 +145,8 @@ std::string summary_text(const json& summary) {
       count(*disk, "rows_read"), count(*disk, "rows_wanted"),
       100 * number(*disk, "hit_rate"), number(*disk, "rows_read_per_second"),
       number(*disk, "reads_per_second"), number(*disk, "bytes_read") * 1e-6);
-  if (const auto said = text(summary, "verdict"); !said.empty())
-    out += format_printable("\nlimit            {}\n", said);
-  else if (const auto name = text(summary, "bottleneck"); !name.empty())
-    out += format_printable("\nbottleneck       {}\n", name);
   out +=
-    fmt::format("peak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
+    fmt::format("\npeak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
                 "most\n",
                 number(summary, "peak_memory_bytes") * 1e-6,
                 number(summary, "peak_credit_bytes") * 1e-6);
@@ -163,6 +159,10 @@ std::string summary_text(const json& summary) {
 
 std::string result_text(const json& summary) {
   std::string out;
+  if (const auto said = text(summary, "verdict"); !said.empty())
+    out += format_printable("limit            {}\n", said);
+  else if (const auto name = text(summary, "bottleneck"); !name.empty())
+    out += format_printable("bottleneck       {}\n", name);
   if (find(summary, "validation_accuracy") != nullptr)
     out += fmt::format(
       "validation       {:.4f}{}{}\n", number(summary, "validation_accuracy"),

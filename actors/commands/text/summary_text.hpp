@@ -10,7 +10,7 @@ namespace graphmill {
 /// anywhere: what it lacks, or has in another form, is left out.
 std::string summary_text(const nlohmann::json& summary);
 
-/// Its last lines: what has come of the run.
+/// Its last lines: what has limited the run, and what has come of it.
 std::string result_text(const nlohmann::json& summary);
 
 } // namespace graphmill

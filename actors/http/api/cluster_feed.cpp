@@ -40,10 +40,18 @@ run_record briefly(const run_record& run) {
 
 } // namespace
 
-void cluster_feed::begin(std::uint64_t first) {
+void cluster_feed::begin(std::uint64_t first, std::vector<cluster_event> before,
+                         event_sink keep) {
   const std::lock_guard lock{mutex_};
   history_ = health_history{first};
-  events_ = event_ring{first};
+  events_ = event_ring{first, std::move(before)};
+  keep_ = std::move(keep);
+}
+
+void cluster_feed::add(cluster_event event) {
+  const auto& kept = events_.add(std::move(event));
+  if (keep_)
+    keep_(kept);
 }
 
 void cluster_feed::sample(const cluster_figures& now) {
@@ -55,14 +63,14 @@ void cluster_feed::sample(const cluster_figures& now) {
 
 void cluster_feed::tell(cluster_event event) {
   const std::lock_guard lock{mutex_};
-  events_.add(std::move(event));
+  add(std::move(event));
 }
 
 void cluster_feed::note(const run_record& run, unix_time now) {
   auto kept = briefly(run);
   const std::lock_guard lock{mutex_};
   if (put(std::move(kept)) != run.state)
-    events_.add(event_of_run(run, now));
+    add(event_of_run(run, now));
 }
 
 void cluster_feed::recall(const runs_reply& known) {

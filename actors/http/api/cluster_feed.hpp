@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -27,9 +28,15 @@ public:
   static constexpr std::size_t most_runs = 256;
   static constexpr std::size_t most_summary_bytes = 16 * 1024;
 
+  using event_sink = std::function<void(const cluster_event&)>;
+
   /// Numbers begin here: above all that a coordinator before has given. Before
   /// anything else.
-  void begin(std::uint64_t first);
+  /// @param before Events that it has numbered, ascending.
+  /// @param keep Gets each event from now on, in their order, and is not to
+  /// wait; may be null.
+  void begin(std::uint64_t first, std::vector<cluster_event> before = {},
+             event_sink keep = {});
 
   /// How the cluster is, once a second. By one thread at a time.
   void sample(const cluster_figures& now);
@@ -65,6 +72,8 @@ public:
   runs_reply runs(std::size_t most) const;
 
 private:
+  /// @pre the mutex is held
+  void add(cluster_event event);
   /// @returns its state before, if it was known.
   std::optional<run_state> put(run_record run);
 
@@ -73,6 +82,7 @@ private:
   health_history history_;
   actor_history actors_;
   event_ring events_;
+  event_sink keep_;
   std::deque<run_record> runs_; ///< The oldest first.
   bool more_ = false;           ///< There were older ones.
 };

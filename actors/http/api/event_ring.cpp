@@ -3,7 +3,6 @@
 #include "messages/base/printable.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace graphmill {
@@ -42,21 +41,39 @@ std::string_view to_string(event_kind kind) {
   return "warning";
 }
 
-void event_ring::add(cluster_event event) {
+std::optional<event_kind> event_kind_of(std::string_view word) {
+  for (auto number = 0; number <= int(event_kind::warning); ++number)
+    if (const auto kind = event_kind(number); to_string(kind) == word)
+      return kind;
+  return std::nullopt;
+}
+
+event_ring::event_ring(std::uint64_t first, std::vector<cluster_event> before)
+  : next_(first) {
+  for (auto& event : before)
+    keep(std::move(event));
+}
+
+const cluster_event& event_ring::add(cluster_event event) {
+  event.seq = next_++;
+  keep(std::move(event));
+  return events_.back();
+}
+
+void event_ring::keep(cluster_event event) {
   for (auto* text : {&event.who, &event.run, &event.text})
     if (text->size() > most_bytes)
       *text = shortened(*text, most_bytes);
-  event.seq = next_++;
   events_.push_back(std::move(event));
   if (events_.size() > most)
     events_.pop_front();
 }
 
 event_ring::page event_ring::since(std::uint64_t seq) const {
-  const auto oldest = next_ - events_.size();
-  const auto known = seq > next_ ? 0 : std::max(seq, oldest) - oldest;
-  return {next_,
-          {std::next(events_.begin(), std::ptrdiff_t(known)), events_.end()}};
+  const auto from = seq > next_ ? events_.begin()
+                                : std::ranges::lower_bound(events_, seq, {},
+                                                           &cluster_event::seq);
+  return {next_, {from, events_.end()}};
 }
 
 } // namespace graphmill

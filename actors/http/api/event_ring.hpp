@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ enum class event_kind : std::uint8_t {
   warning,
 };
 std::string_view to_string(event_kind kind);
+/// And back; nothing for any other word.
+std::optional<event_kind> event_kind_of(std::string_view word);
 
 /// Something that has happened.
 struct cluster_event {
@@ -40,7 +43,7 @@ struct cluster_event {
   std::string text{};
 };
 
-/// The last events of a cluster, numbered without gaps. With their texts they
+/// The last events of a cluster, numbered in their order. With their texts they
 /// take 2 MiB at the most. Pure: its owner tells it the time.
 class event_ring {
 public:
@@ -53,11 +56,15 @@ public:
     std::vector<cluster_event> events;
   };
 
-  /// @param first Number of the first event.
-  explicit event_ring(std::uint64_t first = 0) : next_(first) {}
+  /// @param first Number of the first event that is added.
+  /// @param before Events with lower numbers, ascending: those that a ring
+  /// before this one had numbered.
+  explicit event_ring(std::uint64_t first = 0,
+                      std::vector<cluster_event> before = {});
 
   /// Numbers the event. The oldest one makes room, and what is too long is cut.
-  void add(cluster_event event);
+  /// @returns it, until the next call.
+  const cluster_event& add(cluster_event event);
 
   std::uint64_t next() const { return next_; }
 
@@ -66,8 +73,10 @@ public:
   page since(std::uint64_t seq) const;
 
 private:
+  void keep(cluster_event event);
+
   std::uint64_t next_;
-  std::deque<cluster_event> events_;
+  std::deque<cluster_event> events_; ///< Of ascending numbers.
 };
 
 } // namespace graphmill

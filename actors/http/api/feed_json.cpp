@@ -177,15 +177,19 @@ nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
   return {{"fields", fields}, {"actors", std::move(actors)}};
 }
 
+nlohmann::json event_json(const cluster_event& event) {
+  return {{"seq", event.seq},
+          {"time", json_time(event.time)},
+          {"kind", to_string(event.kind)},
+          {"who", event.who},
+          {"run", event.run},
+          {"text", event.text}};
+}
+
 nlohmann::json events_json(const event_ring::page& page) {
   auto list = nlohmann::json::array();
   for (const auto& event : page.events)
-    list.push_back({{"seq", event.seq},
-                    {"time", json_time(event.time)},
-                    {"kind", to_string(event.kind)},
-                    {"who", event.who},
-                    {"run", event.run},
-                    {"text", event.text}});
+    list.push_back(event_json(event));
   return {{"next", page.next}, {"events", std::move(list)}};
 }
 

@@ -22,6 +22,7 @@ nlohmann::json history_json(const health_history::page& page);
 nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
                            const std::string& daemon, const std::string& kind,
                            std::size_t most_rows);
+nlohmann::json event_json(const cluster_event& event);
 nlohmann::json events_json(const event_ring::page& page);
 nlohmann::json log_json(const log_reply& page);
 

@@ -3,12 +3,16 @@
 #include "tests/actors/commands/user.hpp"
 #include "tests/support/catch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <map>
 #include <span>
+#include <sstream>
 #include <string>
+#include <utility>
 
 namespace graphmill::test {
 
@@ -84,25 +88,21 @@ CATCH_TEST_CASE("lines of a run are printed, whatever is in them",
   got = user.runs("logs --daemon quiet");
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK(got.output.empty());
-  CATCH_CHECK_THAT(got.errors, contains("knows no such line of run good-1"));
+  CATCH_CHECK_THAT(got.errors, contains("no such line of run good-1 any more"));
   CATCH_CHECK(user.runs("logs --level loud").code == 2);
 }
 
-CATCH_TEST_CASE("what was put aside of a log is printed first",
-                "[cluster_commands]") {
-  fake_coordinator coordinator;
-  const user user{coordinator.address(), coordinator.key_file()};
-  tell_of_run(coordinator);
-  coordinator.on(method::logs, [](const payload&) -> result<payload> {
-    return encode(log_reply{.collected = 1}); // All are forgotten.
-  });
-  const std::map<std::string, std::string> files{{"log.txt", "the end\n"},
-                                                 {"log.txt.old", "begun\n"}};
+namespace {
+
+using files = std::map<std::string, std::string>;
+
+/// Answers with pieces of the files of the run's folder.
+void serve_files(fake_coordinator& coordinator, const files& all) {
   coordinator.on(
-    method::fetch_file, [&files](const payload& body) -> result<payload> {
+    method::fetch_file, [&all](const payload& body) -> result<payload> {
       GRAPHMILL_TRY(const auto request, decode_file_request(body));
-      const auto found = files.find(request.file);
-      if (found == files.end())
+      const auto found = all.find(request.file);
+      if (found == all.end())
         return fail(ec::not_found, "no {}", request.file);
       const auto rest = std::as_bytes(std::span{found->second})
                           .subspan(std::size_t(request.offset));
@@ -112,8 +112,102 @@ CATCH_TEST_CASE("what was put aside of a log is printed first",
       out.bytes.assign(piece.begin(), piece.end());
       return encode(out);
     });
-  CATCH_CHECK(user.runs("logs").output == "begun\nthe end\n");
-  CATCH_CHECK(user.asks("logs")["log"] == "begun\nthe end\n");
+}
+
+/// Of an hour and a day, as the file and the answers have them.
+log_line line_at(int second, log_level level, std::string text) {
+  return {unix_time{1795836600000 + 1000 * second},
+          level,
+          "d1",
+          "good-1",
+          "",
+          "run",
+          std::move(text)};
+}
+
+std::string in_file(int second, const std::string& level_and_text) {
+  return fmt::format("[2026-11-28 04:30:{:02}.000 +01:00] {}\n", second,
+                     level_and_text);
+}
+
+std::string texts_in(const std::string& json_lines) {
+  std::string out, line;
+  for (std::istringstream lines{json_lines}; std::getline(lines, line);)
+    out += nlohmann::json::parse(line)["text"].get<std::string>() + ' ';
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("lines from before the coordinator come from the run's folder",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  tell_of_run(coordinator);
+  log_reply known;
+  known.next = 4;
+  known.collected = 1;
+  known.lines = {line_at(3, log_level::info, "d1-begins"),
+                 line_at(10, log_level::warn, "anew"),
+                 line_at(11, log_level::info, "goes-on")};
+  known.own_since = unix_time{1795836600000 + 8000};
+  coordinator.on(method::logs,
+                 [&known](const payload& body) -> result<payload> {
+                   GRAPHMILL_TRY(const auto request, decode_log_request(body));
+                   auto out = known;
+                   if (request.after > 0 || !request.daemon.empty())
+                     out.lines.clear();
+                   std::erase_if(out.lines, [&request](const auto& line) {
+                     return line.level < request.level;
+                   });
+                   return encode(out);
+                 });
+  files folder{{"log.txt.old", in_file(1, "[info] begun") + "[torn"},
+               {"log.txt", in_file(5, "[warning] slow")
+                             + in_file(10, "[warning] anew")
+                             + in_file(11, "[info] goes-on")}};
+  serve_files(coordinator, folder);
+  CATCH_CHECK(texts_in(user.runs("logs --json").output)
+              == "begun [torn d1-begins slow anew goes-on ");
+  CATCH_CHECK(texts_in(user.runs("logs --json --level warn").output)
+              == "slow anew ");
+  const auto text = user.runs("logs").output;
+  CATCH_CHECK_THAT(text, contains(".000 - warn  slow\n"));
+  CATCH_CHECK_THAT(text, contains(".000 d1 warn  anew\n"));
+  auto got = user.runs("logs --follow --json");
+  CATCH_CHECK(texts_in(got.output)
+              == "begun [torn d1-begins slow anew goes-on ");
+  coordinator.on(method::status, [](const payload&) -> result<payload> {
+    status_reply now;
+    now.daemons.emplace_back().name = "d1";
+    return encode(now);
+  });
+  got = user.runs("logs --daemon d1");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK(got.output.empty());
+  CATCH_CHECK_THAT(got.errors, contains("without --daemon, its log file"));
+  CATCH_SECTION("all is forgotten") {
+    known.own_since = unix_time{1795836600000 + 100'000};
+    known.lines.clear();
+    CATCH_CHECK(texts_in(user.runs("logs --json").output)
+                == "begun [torn slow anew goes-on ");
+  }
+  CATCH_SECTION("the file cannot be read") {
+    coordinator.on(method::fetch_file, [](const payload&) -> result<payload> {
+      return fail(ec::io, "the disk is broken");
+    });
+    got = user.runs("logs --json");
+    CATCH_CHECK(got.code == 0);
+    CATCH_CHECK(texts_in(got.output) == "d1-begins anew goes-on ");
+    CATCH_CHECK_THAT(got.errors, contains("the disk is broken"));
+  }
+  CATCH_SECTION("there is none") {
+    folder.clear();
+    CATCH_CHECK(texts_in(user.runs("logs --json").output)
+                == "d1-begins anew goes-on ");
+    known.lines.clear();
+    CATCH_CHECK(user.runs("logs").code == 1);
+  }
 }
 
 CATCH_TEST_CASE("events are printed page by page", "[cluster_commands]") {

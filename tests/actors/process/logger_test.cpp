@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
@@ -37,11 +38,62 @@ CATCH_TEST_CASE("a log goes on where the last one ended", "[logger]") {
   const auto end_of_first = text.find('\n');
   CATCH_REQUIRE(end_of_first != std::string::npos);
   const auto first = text.substr(0, end_of_first);
-  CATCH_CHECK(first.ends_with("[graphmill] [info] one"));
-  CATCH_CHECK(text.ends_with("[graphmill] [info] two\\nforged\n"));
+  CATCH_CHECK(first.ends_with("] [info] one"));
+  CATCH_CHECK(text.ends_with("] [info] two\\nforged\n"));
   struct stat about {};
   CATCH_REQUIRE(::stat(file.c_str(), &about) == 0);
   CATCH_CHECK((about.st_mode & 077) == 0);
+}
+
+CATCH_TEST_CASE("lines of a log are read back", "[logger]") {
+  const temp_folder folder;
+  const auto file = folder / "log.txt";
+  const auto now = [] {
+    return std::chrono::duration_cast<unix_time>(
+      std::chrono::system_clock::now().time_since_epoch());
+  };
+  const auto before = now();
+  const auto log = value_of(quiet_logger(file));
+  log->set_level(spdlog::level::trace);
+  log->debug("[a] b");
+  log->info("");
+  log->warn("w");
+  log->error("e");
+  log->critical("c");
+  auto text = value_of(read_text(file, 1000));
+  std::string got;
+  while (!text.empty()) {
+    const auto line = run_log_line(text.substr(0, text.find('\n')));
+    CATCH_CHECK(line.time >= before);
+    CATCH_CHECK(line.time <= now());
+    got += fmt::format("{}:{} ", to_string(line.level), line.text);
+    text.erase(0, text.find('\n') + 1);
+  }
+  CATCH_CHECK(got == "debug:[a] b info: warn:w error:e critical:c ");
+}
+
+CATCH_TEST_CASE("the time of a line tells its zone", "[logger]") {
+  const auto time_of = [](const std::string& time) {
+    const auto line = run_log_line("[" + time + "] [info] text");
+    CATCH_CHECK((line.text == "text") == (line.time.count() != 0));
+    return line.time.count();
+  };
+  CATCH_CHECK(time_of("2026-11-28 03:30:00.007 +00:00") == 1795836600007);
+  CATCH_CHECK(time_of("2026-11-28 04:30:00.007 +01:00") == 1795836600007);
+  CATCH_CHECK(time_of("2026-11-27 22:00:00.007 -05:30") == 1795836600007);
+  for (const auto* wrong :
+       {"2026-11-28 03:30:00.007", "2026-11-28 03:30:00 +00:00",
+        "2026-11-28 03:30:00.07 +00:00", "2026-11-28 03:30:00.007 +00:00x",
+        "2026-13-28 03:30:00.007 +00:00", "2026-11-28", "", "x"})
+    CATCH_CHECK(time_of(wrong) == 0);
+  for (const auto* wrong :
+       {"", "[", "[]", "[] []", "[2026-11-28 03:30:00.007 +00:00]",
+        "[2026-11-28 03:30:00.007 +00:00] [loud] text"}) {
+    const auto line = run_log_line(wrong);
+    CATCH_CHECK(line.text == wrong);
+    CATCH_CHECK(line.time.count() == 0);
+    CATCH_CHECK(line.level == log_level::info);
+  }
 }
 
 CATCH_TEST_CASE("a log does not grow for ever", "[logger]") {

@@ -102,6 +102,8 @@ class Kinds(runs.Workplace):
         story = (self.folder(run) / "log.txt").read_text()
         self.assertIn("attempt 1 has ended: ", story)
         self.assertRegex(story, r"attempt \d+ goes on from ")
+        self.assertIn("a client asks for chaos: kill t1",
+                      self.cluster.call("events", run).stdout)
 
     def test_stop(self):
         run = self.begin()

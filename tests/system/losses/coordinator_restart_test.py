@@ -144,6 +144,30 @@ class Restarted(runs.Workplace):
         self.assertIn(f"run {ids[0]}: attempt 2 goes on from epoch", said)
         for run in ids[1:]:
             self.assertIn(f"run {run} is queued still", said)
+        self.check_events(cluster, ids[0])
+        self.check_logs(cluster, ids[0])
+
+    def check_events(self, cluster, run):
+        """Those of both coordinators, each once and in their order."""
+        events = [json.loads(line) for line in
+                  cluster.call("events", run).stdout.splitlines()]
+        numbers = [event["seq"] for event in events]
+        self.assertEqual(numbers, sorted(set(numbers)))
+        self.assertEqual(sorted({number >> 32 for number in numbers}), [1, 2])
+        told = [(event["seq"] >> 32, event["kind"]) for event in events]
+        self.assertEqual(told.count((1, "started")), 1)
+        self.assertIn((2, "started"), told)
+        self.assertEqual(told[-1], (2, "ended"))
+
+    def check_logs(self, cluster, run):
+        """What both coordinators have said, each line once."""
+        said = [json.loads(line)["text"] for line in
+                cluster.call("logs", run).stdout.splitlines()]
+        written = [line.split("] ", 2)[2] for line in
+                   (self.folder / run / "log.txt").read_text().splitlines()]
+        self.assertIn("attempt 2", " ".join(written))
+        for text in written:
+            self.assertEqual(said.count(text), written.count(text), text)
 
     def test_a_stand_in_takes_over(self):
         first, second = address(), address()

@@ -61,7 +61,9 @@ CATCH_TEST_CASE("a screen adds up the actors of a kind", "[health_text]") {
                         .items_per_second = 5,
                         .starved = 1,
                         .p99_latency = 0.004,
-                        .restarts = 9});
+                        .restarts = 9,
+                        .recent_restarts = 2,
+                        .last_error = "torn"});
   odd.actors.push_back({.kind = actor_kind::dispatcher,
                         .rank = 0,
                         .state = actor_state::failed,
@@ -80,7 +82,8 @@ CATCH_TEST_CASE("a screen adds up the actors of a kind", "[health_text]") {
        "state     running: goes on after b was lost\n"
        "verdict   well balanced\n"
        "\n"
-       "trouble   dispatcher 0 on b: failed for 3 s: no disk\\nleft\n"
+       "trouble   sampler on b: 2 workers replaced: torn\n"
+       "          dispatcher 0 on b: failed for 3 s: no disk\\nleft\n"
        "          b to a: waiting for 4 s: no signs of life\n"
        "          b: sampler is at one batch for 20 s\n"
        "\n"

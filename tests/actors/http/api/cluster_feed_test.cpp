@@ -66,6 +66,32 @@ CATCH_TEST_CASE("a ring of events has a bound", "[cluster_feed]") {
   CATCH_CHECK_THAT(last.text, contains("t..."));
 }
 
+CATCH_TEST_CASE("events of a ring before keep their numbers",
+                "[cluster_feed]") {
+  using texts = std::vector<std::string>;
+  std::vector<cluster_event> before;
+  for (const auto* text : {"old", "older"}) {
+    before.push_back(event_of(text));
+    before.back().seq = 10 * before.size();
+  }
+  std::vector<std::uint64_t> kept;
+  cluster_feed feed;
+  feed.begin(50, before, [&kept](const cluster_event& event) {
+    kept.push_back(event.seq);
+  });
+  feed.tell(event_of("new"));
+  feed.note(record_of("r", run_state::queued), unix_time{1});
+  CATCH_CHECK(kept == std::vector<std::uint64_t>{50, 51});
+  CATCH_CHECK(texts_in(feed.events(0))
+              == texts{"old", "older", "new", "queued"});
+  // Who has seen some of those goes on where it was.
+  CATCH_CHECK(texts_in(feed.events(11)) == texts{"older", "new", "queued"});
+  CATCH_CHECK(texts_in(feed.events(21)) == texts{"new", "queued"});
+  CATCH_CHECK(texts_in(feed.events(51)) == texts{"queued"});
+  CATCH_CHECK(feed.events(52).events.empty());
+  CATCH_CHECK(feed.events(53).events.size() == 4); // Somebody else's number.
+}
+
 CATCH_TEST_CASE("what becomes of a run are events", "[cluster_feed]") {
   cluster_feed feed;
   feed.begin(7);

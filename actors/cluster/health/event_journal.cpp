@@ -1,0 +1,145 @@
+#include "actors/cluster/health/event_journal.hpp"
+
+#include "actors/http/api/feed_json.hpp"
+#include "messages/base/pluralized.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+constexpr const char* file_name = "events.jsonl";
+constexpr const char* old_name = ".old";
+
+/// Pieces that wait for the disk.
+constexpr std::size_t most_waiting = 4096;
+
+/// Bytes and values of a line that may be one of ours: its texts are bounded.
+constexpr std::size_t longest_line = 8 * 1024;
+constexpr std::size_t most_values = 64;
+
+/// What of a file is read: one of ours is little longer than it should be.
+constexpr auto longest_file = 2 * event_journal::file_bytes;
+
+/// Times of the year 9999 and earlier.
+constexpr double latest_time = 253402300800.0;
+
+constexpr const char* missing_field = "missing";
+
+std::string line_of_missing(std::size_t lines) {
+  return nlohmann::json{{missing_field, lines}}.dump() + '\n';
+}
+
+std::string line_of_event(const cluster_event& event) {
+  return event_json(event).dump(-1, ' ', true,
+                                nlohmann::json::error_handler_t::replace)
+         + '\n';
+}
+
+/// @returns nothing if it is no event.
+std::optional<cluster_event> event_in(const nlohmann::json& line) {
+  const auto text = [&line](const char* name) -> const std::string* {
+    const auto at = line.find(name);
+    return at == line.end() ? nullptr : at->get_ptr<const std::string*>();
+  };
+  const auto seq = line.find("seq");
+  const auto time = line.find("time");
+  const auto* kind = text("kind");
+  const auto* who = text("who");
+  const auto* run = text("run");
+  const auto* what = text("text");
+  if (seq == line.end() || !seq->is_number_unsigned() || time == line.end()
+      || !time->is_number() || !kind || !who || !run || !what)
+    return std::nullopt;
+  const auto seconds = time->get<double>();
+  const auto known = event_kind_of(*kind);
+  if (!known || !(seconds >= 0 && seconds < latest_time))
+    return std::nullopt;
+  return cluster_event{seq->get<std::uint64_t>(),
+                       unix_time{std::llround(seconds * 1000)},
+                       *known,
+                       *who,
+                       *run,
+                       *what};
+}
+
+/// Adds the events in a text, in which each has a line.
+/// @returns how many lines were none.
+std::size_t add_events(std::string_view text, std::vector<cluster_event>& to) {
+  std::size_t unreadable = 0;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.size() > longest_line) {
+      ++unreadable;
+      continue;
+    }
+    const auto parsed = parse_json(line, file_name, most_values);
+    if (parsed && parsed.value().is_object()
+        && parsed.value().contains(missing_field))
+      continue;
+    auto event = parsed && parsed.value().is_object() ? event_in(parsed.value())
+                                                      : std::nullopt;
+    if (event)
+      to.push_back(std::move(*event));
+    else
+      ++unreadable;
+  }
+  return unreadable;
+}
+
+} // namespace
+
+event_journal::event_journal(const std::filesystem::path& folder,
+                             complaint complain)
+  : file_(folder / file_name), complain_(std::move(complain)),
+    lines_({rotated_file{file_, file_bytes, {old_name}}, line_of_missing,
+            complain_,
+            "what happens is not noted for a coordinator after this one until "
+            "it can be",
+            "what happens is noted again"},
+           most_waiting) {}
+
+std::vector<cluster_event> event_journal::former(std::uint64_t below) const {
+  std::vector<cluster_event> out;
+  for (const auto* suffix : {old_name, ""}) {
+    auto file = file_;
+    file += suffix;
+    const auto text = read_text(file, longest_file);
+    if (!text) {
+      if (text.error().code != ec::not_found)
+        complain_(text.error().message);
+      continue;
+    }
+    if (const auto unreadable = add_events(text.value(), out))
+      complain_(fmt::format("{} of {} {} no events, and left out",
+                            pluralized(unreadable, "line"), file.string(),
+                            unreadable == 1 ? "is" : "are"));
+  }
+  // Several may have written, one of which did not know yet that another one
+  // leads the cluster.
+  std::erase_if(out, [below](const auto& event) { return event.seq >= below; });
+  std::ranges::stable_sort(out, {}, &cluster_event::seq);
+  const auto twice =
+    std::ranges::unique(out, std::ranges::equal_to{}, &cluster_event::seq);
+  out.erase(twice.begin(), twice.end());
+  if (out.size() > event_ring::most)
+    out.erase(out.begin(), out.end() - std::ptrdiff_t(event_ring::most));
+  return out;
+}
+
+void event_journal::add(const cluster_event& event) {
+  lines_.write(line_of_event(event));
+}
+
+} // namespace graphmill

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "actors/cluster/base/background_log.hpp"
+#include "actors/http/api/event_ring.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+namespace graphmill {
+
+/// What has happened in a cluster, for a coordinator after this one:
+/// `events.jsonl` in the folder of runs, with the one before as
+/// `events.jsonl.old`. Lines are as /api/events has them. From any thread;
+/// nobody but `former` waits for the disk.
+class event_journal {
+public:
+  /// Bytes of the file before it becomes the old one: more than the events take
+  /// that a coordinator remembers.
+  static constexpr std::size_t file_bytes = std::size_t{2} << 20;
+
+  using complaint = std::function<void(const std::string&)>;
+
+  /// @param complain Is told what cannot be read or written, also on another
+  /// thread, and when the disk is well again.
+  event_journal(const std::filesystem::path& folder, complaint complain);
+
+  /// The latest events with numbers below that, ascending, no more than an
+  /// `event_ring` keeps. What cannot be read is left out.
+  std::vector<cluster_event> former(std::uint64_t below) const;
+
+  /// Notes an event that has its number.
+  void add(const cluster_event& event);
+
+private:
+  std::filesystem::path file_;
+  complaint complain_;
+  background_log lines_;
+};
+
+} // namespace graphmill

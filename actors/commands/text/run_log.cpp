@@ -1,0 +1,66 @@
+#include "actors/commands/text/run_log.hpp"
+
+#include "actors/process/logger.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// The first one has what was put aside.
+constexpr const char* file_names[]{"log.txt.old", "log.txt"};
+
+/// A line that is longer is told in pieces.
+constexpr std::size_t longest_line = std::size_t{1} << 20;
+
+} // namespace
+
+/// @returns whether there may be more.
+result<bool> run_log::read_more() {
+  if (file_ == std::size(file_names))
+    return false;
+  auto piece = client_.fetch_file({run_, file_names[file_], offset_});
+  if (!piece && piece.error().code != ec::not_found)
+    return piece.error();
+  if (piece) {
+    const auto& bytes = piece.value().bytes;
+    text_.erase(0, std::exchange(told_, 0));
+    text_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    offset_ += bytes.size();
+    if (!bytes.empty() && offset_ < piece.value().size)
+      return true;
+  }
+  ++file_;
+  offset_ = 0;
+  if (told_ < text_.size() && !text_.ends_with('\n'))
+    text_ += '\n'; // It was cut off, as by a full disk.
+  return true;
+}
+
+result<std::optional<log_line>> run_log::next() {
+  auto end = text_.find('\n', told_);
+  while (end == std::string::npos && text_.size() - told_ < longest_line) {
+    GRAPHMILL_TRY(const auto more, read_more());
+    if (!more)
+      return std::optional<log_line>{};
+    end = text_.find('\n', told_);
+  }
+  const auto length = std::min(end - told_, longest_line);
+  auto line = run_log_line(std::string_view{text_}.substr(told_, length));
+  told_ += length;
+  if (told_ == end)
+    ++told_;
+  line.run = run_;
+  line.module = "run";
+  if (line.time.count() == 0)
+    line.time = last_;
+  last_ = line.time;
+  return std::optional{std::move(line)};
+}
+
+} // namespace graphmill
