@@ -26,9 +26,8 @@ namespace graphmill {
 
 namespace {
 
-/// Of a run's log. Its times tell how far their zone is from UTC: whoever reads
-/// it may be in another one.
-constexpr const char* run_log_pattern = "[%Y-%m-%d %H:%M:%S.%e %z] [%l] %v";
+/// Of a run's log, in UTC: whoever reads it may be in another zone.
+constexpr const char* run_log_pattern = "[%Y-%m-%dT%H:%M:%S.%eZ] [%l] %v";
 
 /// Hands on to a sink that belongs to somebody else, whose flushes wait.
 class shared_sink final : public spdlog::sinks::dist_sink_mt {
@@ -75,8 +74,8 @@ private:
 
 class printable_lines final : public spdlog::formatter {
 public:
-  explicit printable_lines(std::string pattern)
-    : pattern_(std::move(pattern)), lines_(pattern_) {}
+  printable_lines(std::string pattern, spdlog::pattern_time_type times)
+    : pattern_(std::move(pattern)), times_(times), lines_(pattern_, times_) {}
 
   void format(const spdlog::details::log_msg& message,
               spdlog::memory_buf_t& out) override {
@@ -88,11 +87,12 @@ public:
   }
 
   std::unique_ptr<spdlog::formatter> clone() const override {
-    return std::make_unique<printable_lines>(pattern_);
+    return std::make_unique<printable_lines>(pattern_, times_);
   }
 
 private:
   std::string pattern_;
+  spdlog::pattern_time_type times_;
   spdlog::pattern_formatter lines_;
 };
 
@@ -112,7 +112,8 @@ result<spdlog::sink_ptr> sink_to(const std::filesystem::path& file) {
   rotated_file lines{file, longest_run_log, {".old"}};
   GRAPHMILL_TRYV(lines.append({}));
   auto out = std::make_shared<run_log_sink>(std::move(lines));
-  out->set_formatter(line_formatter(run_log_pattern));
+  out->set_formatter(std::make_unique<printable_lines>(
+    run_log_pattern, spdlog::pattern_time_type::utc));
   return spdlog::sink_ptr{std::move(out)};
 }
 
@@ -127,24 +128,20 @@ std::optional<std::string> take_bracketed(std::string_view& text) {
   return out;
 }
 
-/// "2026-11-28 03:30:19.123 +01:00".
+/// "2026-11-28T03:30:19.123Z".
 std::optional<unix_time> time_in(const std::string& text) {
   std::tm parts{};
   const auto* milliseconds =
-    ::strptime(text.c_str(), "%Y-%m-%d %H:%M:%S.", &parts);
+    ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S.", &parts);
   if (milliseconds == nullptr)
     return std::nullopt;
-  auto count = 0;
+  auto count = 0U;
   const auto* end = text.c_str() + text.size();
-  const auto [zone, failed] = std::from_chars(milliseconds, end, count);
-  if (failed != std::errc{} || zone - milliseconds != 3 || count < 0)
+  const auto [rest, failed] = std::from_chars(milliseconds, end, count);
+  if (failed != std::errc{} || rest - milliseconds != 3
+      || std::string_view{rest, end} != "Z")
     return std::nullopt;
-  std::tm offset{};
-  const auto* rest = ::strptime(zone, " %z", &offset);
-  if (rest != end)
-    return std::nullopt;
-  const auto seconds = ::timegm(&parts) - offset.tm_gmtoff;
-  return unix_time{std::int64_t{1000} * seconds + count};
+  return unix_time{std::int64_t{1000} * ::timegm(&parts) + count};
 }
 
 std::optional<log_level> level_in(const std::string& word) {
@@ -160,7 +157,8 @@ std::optional<log_level> level_in(const std::string& word) {
 } // namespace
 
 std::unique_ptr<spdlog::formatter> line_formatter(const std::string& pattern) {
-  return std::make_unique<printable_lines>(pattern);
+  return std::make_unique<printable_lines>(pattern,
+                                           spdlog::pattern_time_type::local);
 }
 
 result<std::shared_ptr<spdlog::logger>>
@@ -178,20 +176,17 @@ make_logger(const std::filesystem::path& file, const log_outlets& to) {
   return log;
 }
 
-log_line run_log_line(std::string_view text) {
-  log_line out;
-  auto rest = text;
-  const auto time = take_bracketed(rest);
-  const auto level = take_bracketed(rest);
+std::optional<log_line> run_log_line(std::string_view text) {
+  const auto time = take_bracketed(text);
+  const auto level = take_bracketed(text);
   const auto when = time ? time_in(*time) : std::nullopt;
   const auto how_bad = level ? level_in(*level) : std::nullopt;
-  if (when && how_bad) {
-    out.time = *when;
-    out.level = *how_bad;
-    out.text = rest;
-  } else {
-    out.text = text;
-  }
+  if (!when || !how_bad)
+    return std::nullopt;
+  log_line out;
+  out.time = *when;
+  out.level = *how_bad;
+  out.text = text;
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,9 +38,9 @@ inline constexpr std::size_t longest_run_log = std::size_t{16} << 20;
 result<std::shared_ptr<spdlog::logger>>
 make_logger(const std::filesystem::path& file, const log_outlets& to = {});
 
-/// A line of such a file: time, level and text. What has not been written so,
-/// as when the process was killed within it, is text of time 0.
+/// A line of such a file: time, level and text; nothing if it has not been
+/// written so, as when the process was killed within it.
 /// @param text Without the line's end.
-log_line run_log_line(std::string_view text);
+std::optional<log_line> run_log_line(std::string_view text);
 
 } // namespace graphmill

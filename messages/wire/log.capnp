@@ -63,9 +63,9 @@ struct LogReply {
   # another one in which `collected` is greater than `begun` was.
   collected @5 :UInt64;
 
-  ownSince @6 :Int64;
-  # Of `logs`: milliseconds since 1970 from when on the coordinator has kept all
-  # lines of its own; what it has said of a run before that is in the run's folder.
+  anew @6 :Bool;
+  # The cursor is of another keeper, as of a coordinator before this one: the lines
+  # begin with the oldest one, and some of them may have been told before.
 }
 
 struct EventsRequest {

@@ -97,7 +97,7 @@ struct log_reply {
   std::vector<log_line> lines;
   std::uint64_t begun = 0;
   std::uint64_t collected = 0;
-  unix_time own_since{0};
+  bool anew = false;
 
   /// Fails on more lines, or longer texts, than an answer may have.
   result<void> check() const;
@@ -109,7 +109,7 @@ struct log_reply {
     visit("lines", of.lines);
     visit("begun", of.begun);
     visit("collected", of.collected);
-    visit("ownSince", of.own_since);
+    visit("anew", of.anew);
   }
 };
 payload encode(const log_reply& reply);

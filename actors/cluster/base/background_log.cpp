@@ -15,28 +15,38 @@ constexpr std::chrono::seconds last_moment{2};
 } // namespace
 
 background_log::background_log(log_file::setting file, std::size_t most)
-  : complain_(file.complain), most_(most), file_(std::move(file)) {}
+  : most_(most), writer_(std::make_unique<writer>(std::move(file))) {}
 
 background_log::~background_log() {
-  // It may be waited for no longer than this: the disk may be stuck.
   const auto done = std::make_shared<std::promise<void>>();
   auto written = done->get_future();
-  thread_.post([done] { done->set_value(); }, [](const error&) {});
-  (void)written.wait_for(last_moment);
+  writer_->thread.post([done] { done->set_value(); }, [](const error&) {});
+  if (written.wait_for(last_moment) != std::future_status::ready)
+    (void)writer_.release();
 }
 
 void background_log::write(std::string text, std::size_t lines) {
   const std::lock_guard lock{mutex_};
-  if (thread_.waiting() >= most_) {
-    dropped_ += lines;
+  auto& to = *writer_;
+  if (to.thread.waiting() >= most_) {
+    missed_ += lines;
     return;
   }
-  thread_.post(
-    [this, text = std::move(text), dropped = std::exchange(dropped_, 0)] {
-      file_.miss(dropped);
-      file_.write(text);
+  to.thread.post(
+    [&to, text = std::move(text), missed = missed_] {
+      to.file.miss(missed);
+      to.file.write(text);
     },
-    [this](const error& reason) { complain_(reason.message); });
+    [&to, lines](const error& reason) {
+      to.file.miss(lines);
+      to.complain(reason.message);
+    });
+  missed_ = 0;
+}
+
+void background_log::miss(std::size_t lines) {
+  const std::lock_guard lock{mutex_};
+  missed_ += lines;
 }
 
 } // namespace graphmill

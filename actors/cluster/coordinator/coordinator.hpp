@@ -3,7 +3,6 @@
 #include "actors/cluster/audit/audit_log.hpp"
 #include "actors/cluster/base/chaos_tool.hpp"
 #include "actors/cluster/base/interfaces.hpp"
-#include "actors/cluster/health/event_journal.hpp"
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/cluster/history/state_lock.hpp"
 #include "actors/http/api/cluster_feed.hpp"
@@ -43,10 +42,9 @@ struct coordinator_config {
   std::shared_ptr<chaos_tool> chaos;
   /// Where it leaves the figures of the cluster; null: nobody looks at them.
   std::shared_ptr<metrics_board> figures{};
-  /// Where it leaves what becomes of them, and what happens; null: nobody asks.
+  /// Where it leaves what becomes of them, and what happens, which numbers that
+  /// are above those of coordinators before; null: nobody asks.
   std::shared_ptr<cluster_feed> feed{};
-  /// Where it keeps the events for one after it; null: nowhere.
-  std::shared_ptr<event_journal> events{};
   /// The lines of its own log, to which it adds those of all other daemons;
   /// null: nobody asks for them.
   std::shared_ptr<log_ring> logs{};

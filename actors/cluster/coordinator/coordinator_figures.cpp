@@ -75,18 +75,8 @@ void coordinator::look_at_disk(clock::time_point now) {
 
 /// What became of runs before this coordinator. Called while it is made.
 void coordinator::recall_runs() {
-  const auto first = config_.history->generation() << 32;
-  if (config_.logs)
-    config_.logs->begin(first, calls_.net().self().name, now_unix());
   if (!config_.feed)
     return;
-  if (config_.events)
-    config_.feed->begin(first, config_.events->former(first),
-                        [events = config_.events](const cluster_event& event) {
-                          events->add(event);
-                        });
-  else
-    config_.feed->begin(first);
   const auto known = config_.history->list(recalled_runs);
   if (!known) {
     config_.log->warn("{}", known.error().message);
@@ -111,8 +101,8 @@ void coordinator::tell(event_kind kind, const std::string& daemon,
                         .text = std::move(text)});
 }
 
-/// The same to each run that needs the daemon, which has it among its own events
-/// then, or else without a run.
+/// The same to each run that needs the daemon, which has it among its own
+/// events then, or else without a run.
 void coordinator::tell_runs(event_kind kind, const std::string& daemon,
                             const std::string& text) {
   auto is_told = false;

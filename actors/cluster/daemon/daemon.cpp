@@ -141,8 +141,23 @@ result<void> open_notes(const std::filesystem::path& runs,
     log->warn("{}", line);
   };
   of.audit = std::make_shared<audit_log>(runs, complain);
-  of.events = std::make_shared<event_journal>(runs, complain);
+  of.events = std::make_shared<event_journal>(runs, of.state.history->cluster(),
+                                              complain);
   return ok();
+}
+
+/// Before anybody can ask: numbers of events, figures and lines of logs are
+/// above all that a coordinator before has given, and its events are known.
+void begin_telling(const leadership& lead, cluster_feed& feed,
+                   log_ring& lines) {
+  const auto first = lead.state.history->generation() << 32;
+  lines.begin(first);
+  feed.begin(first, lead.events->former(first),
+             // The journal ends with the leadership, before its lock.
+             [kept = std::weak_ptr{lead.events}](const cluster_event& event) {
+               if (const auto events = kept.lock())
+                 events->add(event);
+             });
 }
 
 /// Makes a folder's path one that holds whatever becomes of the folder in which
@@ -275,6 +290,7 @@ result<void> run_daemon(const daemon_options& given) {
     if (!taken)
       return ok();
     lead = std::move(*taken);
+    begin_telling(lead, *watched.feed(), *logs.lines);
   }
   watched_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));

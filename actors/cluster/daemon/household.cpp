@@ -37,7 +37,6 @@ coordinator_config_of(const household_setting& of,
   out.chaos = chaos;
   out.figures = of.watched.board();
   out.feed = of.watched.feed();
-  out.events = of.lead.events;
   out.on_stop = stop_by(of.end);
   out.log = log_about(of.log, {.module = "coordinator"});
   out.logs = of.lines;

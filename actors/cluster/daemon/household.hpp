@@ -9,6 +9,7 @@
 #include "actors/cluster/daemon/end_note.hpp"
 #include "actors/cluster/daemon/monitoring.hpp"
 #include "actors/cluster/daemon/request_router.hpp"
+#include "actors/cluster/health/event_journal.hpp"
 #include "actors/cluster/history/state_folder.hpp"
 #include "actors/remote/serving/data_server.hpp"
 #include "pipelines/health/peer_flows.hpp"

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,14 +36,17 @@ constexpr auto longest_file = 2 * event_journal::file_bytes;
 constexpr double latest_time = 253402300800.0;
 
 constexpr const char* missing_field = "missing";
+constexpr const char* cluster_field = "cluster";
 
 std::string line_of_missing(std::size_t lines) {
   return nlohmann::json{{missing_field, lines}}.dump() + '\n';
 }
 
-std::string line_of_event(const cluster_event& event) {
-  return event_json(event).dump(-1, ' ', true,
-                                nlohmann::json::error_handler_t::replace)
+std::string line_of_event(const cluster_event& event,
+                          const std::string& cluster) {
+  auto line = event_json(event);
+  line[cluster_field] = cluster;
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
          + '\n';
 }
 
@@ -73,27 +77,28 @@ std::optional<cluster_event> event_in(const nlohmann::json& line) {
                        *what};
 }
 
-/// Adds the events in a text, in which each has a line.
+/// Adds the events of a cluster in a text, in which each has a line.
 /// @returns how many lines were none.
-std::size_t add_events(std::string_view text, std::vector<cluster_event>& to) {
+std::size_t add_events(std::string_view text, const std::string& cluster,
+                       std::vector<cluster_event>& to) {
   std::size_t unreadable = 0;
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (line.size() > longest_line) {
+    const auto parsed = line.size() > longest_line
+                          ? fail(ec::invalid_data, "it is too long")
+                          : parse_json(line, file_name, most_values);
+    if (!parsed || !parsed.value().is_object()) {
       ++unreadable;
       continue;
     }
-    const auto parsed = parse_json(line, file_name, most_values);
-    if (parsed && parsed.value().is_object()
-        && parsed.value().contains(missing_field))
+    const auto& fields = parsed.value();
+    if (fields.contains(missing_field))
       continue;
-    auto event = parsed && parsed.value().is_object() ? event_in(parsed.value())
-                                                      : std::nullopt;
-    if (event)
-      to.push_back(std::move(*event));
-    else
+    if (auto event = event_in(fields); !event)
       ++unreadable;
+    else if (fields.value(cluster_field, nlohmann::json{}) == cluster)
+      to.push_back(std::move(*event));
   }
   return unreadable;
 }
@@ -101,8 +106,9 @@ std::size_t add_events(std::string_view text, std::vector<cluster_event>& to) {
 } // namespace
 
 event_journal::event_journal(const std::filesystem::path& folder,
-                             complaint complain)
-  : file_(folder / file_name), complain_(std::move(complain)),
+                             std::string cluster, complaint complain)
+  : file_(folder / file_name), cluster_(std::move(cluster)),
+    complain_(std::move(complain)),
     lines_({rotated_file{file_, file_bytes, {old_name}}, line_of_missing,
             complain_,
             "what happens is not noted for a coordinator after this one until "
@@ -121,7 +127,7 @@ std::vector<cluster_event> event_journal::former(std::uint64_t below) const {
         complain_(text.error().message);
       continue;
     }
-    if (const auto unreadable = add_events(text.value(), out))
+    if (const auto unreadable = add_events(text.value(), cluster_, out))
       complain_(fmt::format("{} of {} {} no events, and left out",
                             pluralized(unreadable, "line"), file.string(),
                             unreadable == 1 ? "is" : "are"));
@@ -130,16 +136,22 @@ std::vector<cluster_event> event_journal::former(std::uint64_t below) const {
   // leads the cluster.
   std::erase_if(out, [below](const auto& event) { return event.seq >= below; });
   std::ranges::stable_sort(out, {}, &cluster_event::seq);
-  const auto twice =
-    std::ranges::unique(out, std::ranges::equal_to{}, &cluster_event::seq);
-  out.erase(twice.begin(), twice.end());
+  out.erase(std::unique(out.begin(), out.end(),
+                        [](const auto& one, const auto& other) {
+                          return one.seq == other.seq;
+                        }),
+            out.end());
   if (out.size() > event_ring::most)
     out.erase(out.begin(), out.end() - std::ptrdiff_t(event_ring::most));
   return out;
 }
 
 void event_journal::add(const cluster_event& event) {
-  lines_.write(line_of_event(event));
+  try {
+    lines_.write(line_of_event(event, cluster_));
+  } catch (const std::exception&) {
+    lines_.miss(); // It is told, whether it is noted or not.
+  }
 }
 
 } // namespace graphmill

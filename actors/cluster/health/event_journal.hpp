@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace graphmill {
@@ -17,25 +18,30 @@ namespace graphmill {
 /// nobody but `former` waits for the disk.
 class event_journal {
 public:
-  /// Bytes of the file before it becomes the old one: more than the events take
-  /// that a coordinator remembers.
+  /// Bytes of the file before it becomes the old one. Both have room for what a
+  /// coordinator remembers, unless most of that is long and in other scripts.
   static constexpr std::size_t file_bytes = std::size_t{2} << 20;
 
   using complaint = std::function<void(const std::string&)>;
 
+  /// @param cluster Its id: events of another one, as from before the history
+  /// of runs was lost, are not its own, and their numbers say nothing.
   /// @param complain Is told what cannot be read or written, also on another
   /// thread, and when the disk is well again.
-  event_journal(const std::filesystem::path& folder, complaint complain);
+  event_journal(const std::filesystem::path& folder, std::string cluster,
+                complaint complain);
 
   /// The latest events with numbers below that, ascending, no more than an
   /// `event_ring` keeps. What cannot be read is left out.
   std::vector<cluster_event> former(std::uint64_t below) const;
 
-  /// Notes an event that has its number.
+  /// Notes an event that has its number. If there is no memory for that, it is
+  /// one of those that are missing in the file.
   void add(const cluster_event& event);
 
 private:
   std::filesystem::path file_;
+  std::string cluster_;
   complaint complain_;
   background_log lines_;
 };

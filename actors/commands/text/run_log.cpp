@@ -42,25 +42,29 @@ result<bool> run_log::read_more() {
   return true;
 }
 
-result<std::optional<log_line>> run_log::next() {
+result<std::optional<run_log::entry>> run_log::next() {
   auto end = text_.find('\n', told_);
   while (end == std::string::npos && text_.size() - told_ < longest_line) {
     GRAPHMILL_TRY(const auto more, read_more());
     if (!more)
-      return std::optional<log_line>{};
+      return std::optional<entry>{};
     end = text_.find('\n', told_);
   }
   const auto length = std::min(end - told_, longest_line);
-  auto line = run_log_line(std::string_view{text_}.substr(told_, length));
+  const auto text = std::string_view{text_}.substr(told_, length);
+  auto line = run_log_line(text);
+  entry out{line.value_or(log_line{}), line.has_value()};
+  if (!line) {
+    out.line.time = last_;
+    out.line.text = text;
+  }
+  out.line.run = run_;
+  out.line.module = "run";
+  last_ = out.line.time;
   told_ += length;
   if (told_ == end)
     ++told_;
-  line.run = run_;
-  line.module = "run";
-  if (line.time.count() == 0)
-    line.time = last_;
-  last_ = line.time;
-  return std::optional{std::move(line)};
+  return std::optional{std::move(out)};
 }
 
 } // namespace graphmill

@@ -20,8 +20,15 @@ public:
   run_log(cluster_client& client, std::string run)
     : client_(client), run_(std::move(run)) {}
 
-  /// The next line, of no daemon; nothing at the end, or if there is no log.
-  result<std::optional<log_line>> next();
+  struct entry {
+    log_line line; ///< Of no daemon.
+    /// False of what has not been written as a line: its level is not known,
+    /// and its time is that of the line before.
+    bool is_whole = true;
+  };
+
+  /// The next line; nothing at the end, or if there is no log.
+  result<std::optional<entry>> next();
 
 private:
   result<bool> read_more();

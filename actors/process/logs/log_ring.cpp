@@ -2,7 +2,6 @@
 
 #include "actors/process/logs/log_lines.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -41,11 +40,9 @@ private:
 
 } // namespace
 
-void log_ring::begin(std::uint64_t first, std::string self, unix_time now) {
+void log_ring::begin(std::uint64_t first) {
   const std::lock_guard lock{mutex_};
   begin_ = first;
-  self_ = std::move(self);
-  own_since_ = now;
 }
 
 void log_ring::add(log_line line) {
@@ -92,8 +89,6 @@ void log_ring::forget_one() {
   auto& of = most->second;
   const auto line = lines_.find(of.numbers.front());
   const auto bytes = line->second.bytes();
-  if (most->first == self_)
-    own_since_ = std::max(own_since_, line->second.time);
   lines_.erase(line);
   bytes_ -= bytes;
   of.bytes -= bytes;
@@ -113,6 +108,7 @@ log_reply log_ring::since(const log_request& asked) const {
   const auto from =
     known && asked.after != 0 ? asked.after - begin_ : number_at();
   log_reply out;
+  out.anew = !known && asked.after != 0;
   std::size_t bytes = 0;
   std::uint64_t looked_at = 0;
   for (; at != lines_.end() && looked_at < log_limits::looked_at;
@@ -128,7 +124,6 @@ log_reply log_ring::since(const log_request& asked) const {
   const auto next = number_at();
   out.missing = next - from - looked_at;
   out.next = begin_ + next;
-  out.own_since = own_since_;
   out.more = next < added_;
   return out;
 }

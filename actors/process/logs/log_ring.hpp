@@ -31,10 +31,9 @@ public:
   /// however long it is.
   explicit log_ring(std::size_t most) : most_(most) {}
 
-  /// Its owner becomes a coordinator now. Numbers begin here, with the lines
-  /// that are kept by now: above all that a coordinator before has given.
-  /// @param self Of which daemon it is to tell since when all lines are kept.
-  void begin(std::uint64_t first, std::string self, unix_time now);
+  /// Numbers begin here, with the lines that are kept by now: above all that a
+  /// coordinator before has given.
+  void begin(std::uint64_t first);
 
   /// Texts are to be printable, and bounded, already.
   void add(log_line line);
@@ -67,8 +66,6 @@ private:
   std::uint64_t added_ = 0; ///< Number of the next line.
   std::map<std::uint64_t, log_line> lines_;
   std::map<std::string, share> shares_; ///< By daemon.
-  std::string self_;                    ///< Empty: its owner is no coordinator.
-  unix_time own_since_{0};              ///< See `log_reply`.
 };
 
 /// A sink that keeps messages as lines of a daemon in a ring.

@@ -21,6 +21,22 @@ std::filesystem::path rotated_file::old_path(std::size_t which) const {
   return out;
 }
 
+/// Ends a line that whoever wrote it has not, as when its machine lost power:
+/// what is written next would be part of it.
+result<void> rotated_file::end_line() {
+  constexpr std::string_view end = "\n";
+  const auto read = open_file(path_, O_RDONLY);
+  auto last = end.front();
+  if (!read
+      || ::pread(read.value().get(), &last, 1, static_cast<off_t>(bytes_ - 1))
+           != 1
+      || last == end.front())
+    return ok();
+  GRAPHMILL_TRYV(write_all(file_.get(), std::as_bytes(std::span{end}), path_));
+  ++bytes_;
+  return ok();
+}
+
 result<void> rotated_file::open() {
   GRAPHMILL_TRY(auto opened, open_file(path_, O_WRONLY | O_CREAT | O_APPEND,
                                        file_access::owner));
@@ -33,7 +49,12 @@ result<void> rotated_file::open() {
                 "another process writes to {}: give each a file of its own",
                 path_.string());
   file_ = std::move(opened);
-  return ok();
+  if (bytes_ == 0)
+    return ok();
+  auto done = end_line();
+  if (!done)
+    file_.reset();
+  return done;
 }
 
 result<void> rotated_file::put_aside() {

@@ -39,6 +39,7 @@ public:
 
 private:
   result<void> open();
+  result<void> end_line();
   result<void> put_aside();
   std::filesystem::path old_path(std::size_t which) const;
 

@@ -126,7 +126,7 @@ log_line line_at(int second, log_level level, std::string text) {
 }
 
 std::string in_file(int second, const std::string& level_and_text) {
-  return fmt::format("[2026-11-28 04:30:{:02}.000 +01:00] {}\n", second,
+  return fmt::format("[2026-11-28T03:30:{:02}.000Z] {}\n", second,
                      level_and_text);
 }
 
@@ -150,7 +150,6 @@ CATCH_TEST_CASE("lines from before the coordinator come from the run's folder",
   known.lines = {line_at(3, log_level::info, "d1-begins"),
                  line_at(10, log_level::warn, "anew"),
                  line_at(11, log_level::info, "goes-on")};
-  known.own_since = unix_time{1795836600000 + 8000};
   coordinator.on(method::logs,
                  [&known](const payload& body) -> result<payload> {
                    GRAPHMILL_TRY(const auto request, decode_log_request(body));
@@ -170,7 +169,7 @@ CATCH_TEST_CASE("lines from before the coordinator come from the run's folder",
   CATCH_CHECK(texts_in(user.runs("logs --json").output)
               == "begun [torn d1-begins slow anew goes-on ");
   CATCH_CHECK(texts_in(user.runs("logs --json --level warn").output)
-              == "slow anew ");
+              == "[torn slow anew ");
   const auto text = user.runs("logs").output;
   CATCH_CHECK_THAT(text, contains(".000 - warn  slow\n"));
   CATCH_CHECK_THAT(text, contains(".000 d1 warn  anew\n"));
@@ -187,7 +186,6 @@ CATCH_TEST_CASE("lines from before the coordinator come from the run's folder",
   CATCH_CHECK(got.output.empty());
   CATCH_CHECK_THAT(got.errors, contains("without --daemon, its log file"));
   CATCH_SECTION("all is forgotten") {
-    known.own_since = unix_time{1795836600000 + 100'000};
     known.lines.clear();
     CATCH_CHECK(texts_in(user.runs("logs --json").output)
                 == "begun [torn slow anew goes-on ");
@@ -208,6 +206,53 @@ CATCH_TEST_CASE("lines from before the coordinator come from the run's folder",
     known.lines.clear();
     CATCH_CHECK(user.runs("logs").code == 1);
   }
+}
+
+CATCH_TEST_CASE("a log that is followed goes on at another coordinator",
+                "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  std::atomic<int> asked{0};
+  coordinator.on(method::runs, [&asked](const payload&) -> result<payload> {
+    return encode(runs_reply{
+      {record(asked > 2 ? run_state::finished : run_state::running)}, false});
+  });
+  files folder{{"log.txt", in_file(1, "[info] begun")}};
+  serve_files(coordinator, folder);
+  const auto by_agent = [](int second, std::string text) {
+    auto out = line_at(second, log_level::info, std::move(text));
+    out.module = "agent";
+    return out;
+  };
+  auto by_first = line_at(1, log_level::info, "begun");
+  by_first.daemon = "d0";
+  coordinator.on(method::logs, [&](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto request, decode_log_request(body));
+    log_reply out;
+    out.collected = 1;
+    out.next = request.after;
+    if (++asked == 1) {
+      out.next = 3;
+      out.lines = {by_first, by_agent(2, "one"), by_agent(3, "two")};
+    } else if (request.after == 3 && asked > 2) {
+      // Another one, which has not collected yet what daemons have.
+      folder["log.txt"] +=
+        in_file(4, "[warning] unseen") + in_file(10, "[info] goes-on");
+      out.anew = true;
+      out.next = 1000;
+      out.lines = {line_at(10, log_level::info, "goes-on")};
+    } else if (request.after == 1000) {
+      out.next = 1001;
+      out.lines = {by_agent(2, "one"), by_agent(3, "two"),
+                   by_agent(3, "as-soon"), by_agent(2, "late"),
+                   by_agent(11, "three")};
+    }
+    return encode(out);
+  });
+  const auto got = user.runs("logs --follow --json");
+  CATCH_CHECK(got.code == 0);
+  CATCH_CHECK(texts_in(got.output)
+              == "begun one two unseen goes-on as-soon late three ");
 }
 
 CATCH_TEST_CASE("events are printed page by page", "[cluster_commands]") {

@@ -212,7 +212,7 @@ std::vector<std::string> log_messages() {
     {unix_time{7}, log_level::warn, "a", "r", "batch", "run", "torn"}};
   lines.begun = 2;
   lines.collected = 1;
-  lines.own_since = unix_time{5};
+  lines.anew = true;
   return {
     input_of(29, encode(log_request{7, "r", "a", log_level::info})),
     input_of(30, encode(lines)),

@@ -134,6 +134,8 @@ class Restarted(runs.Workplace):
         self.check_all_finish(cluster, ids)
         self.assertEqual(followers[0].wait(PATIENCE_SECONDS), 0)
         self.assertIn("run ended after", followed.read_text())
+        self.check_written(ids[0], [line.split(maxsplit=4)[4] for line in
+                                    followed.read_text().splitlines()])
         # Who begins to watch sees what the coordinator before has told, too.
         rows = re.findall(r"^ +(\d+) +\d+\.\d{4} ",
                           cluster.call("watch", ids[0]).stderr, re.MULTILINE)
@@ -163,6 +165,10 @@ class Restarted(runs.Workplace):
         """What both coordinators have said, each line once."""
         said = [json.loads(line)["text"] for line in
                 cluster.call("logs", run).stdout.splitlines()]
+        self.check_written(run, said)
+
+    def check_written(self, run, said):
+        """Each line of the run's own log was told once."""
         written = [line.split("] ", 2)[2] for line in
                    (self.folder / run / "log.txt").read_text().splitlines()]
         self.assertIn("attempt 2", " ".join(written))

@@ -24,7 +24,6 @@ was killed for want of memory.
 """
 
 import argparse
-import contextlib
 import json
 import os
 import pathlib
@@ -39,7 +38,7 @@ sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
 from clusters import Cluster
-from memory_group import MemoryGroup
+from memory_group import limited
 from runs import partitioned
 
 MIB = 1 << 20
@@ -133,21 +132,6 @@ def on_a_cluster(top, data, minutes, minute):
                         minutes, minute, top / "cluster" / "runs")
         cluster.ask("cancel", run)
     return levels
-
-
-@contextlib.contextmanager
-def limited(mib):
-    """Has this process and those that it starts live in a memory group."""
-    if mib is None:
-        yield None
-        return
-    with MemoryGroup(mib * MIB) as group:
-        members = "cgroup.procs"
-        (group.folder / members).write_text(str(os.getpid()))
-        try:
-            yield group
-        finally:
-            (group.folder.parent / members).write_text(str(os.getpid()))
 
 
 def main():

@@ -1,5 +1,6 @@
 """Memory cgroups: processes with less memory than the machine has."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -40,6 +41,22 @@ class MemoryGroup:
             if line.startswith("oom_kill "):
                 return int(line.split()[1])
         return 0
+
+
+@contextlib.contextmanager
+def limited(mib):
+    """Has this process and those that it starts live in a memory group; without
+    a limit, where they are."""
+    if not mib:
+        yield None
+        return
+    with MemoryGroup(mib << 20) as group:
+        members = "cgroup.procs"
+        (group.folder / members).write_text(str(os.getpid()))
+        try:
+            yield group
+        finally:
+            (group.folder.parent / members).write_text(str(os.getpid()))
 
 
 def _place():

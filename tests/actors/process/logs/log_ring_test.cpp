@@ -169,40 +169,17 @@ CATCH_TEST_CASE("numbers of one coordinator follow those of the one before",
                 "[logs]") {
   log_ring ring{log_ring::of_cluster};
   ring.add(numbered(0));
-  ring.begin(100, "d0", unix_time{7});
+  ring.begin(100);
   ring.add(numbered(1));
   CATCH_CHECK(ring.since({}).next == 102);
+  CATCH_CHECK_FALSE(ring.since({}).anew);
+  CATCH_CHECK_FALSE(ring.since({.after = 101}).anew);
   CATCH_CHECK(texts(ring.since({.after = 101})) == "1 ");
   // The one before had given it.
   const auto page = ring.since({.after = 50});
   CATCH_CHECK(texts(page) == "0 1 ");
   CATCH_CHECK(page.missing == 0);
-}
-
-CATCH_TEST_CASE("a coordinator tells since when it has all of its own lines",
-                "[logs]") {
-  const auto line_of = [](std::string daemon, int time) {
-    log_line out;
-    out.daemon = std::move(daemon);
-    out.time = unix_time{time};
-    out.text.assign(1000, 'x');
-    return out;
-  };
-  log_ring ring{10 * line_of("d0", 0).bytes()};
-  CATCH_CHECK(ring.since({}).own_since == unix_time{0});
-  ring.begin(100, "d0", unix_time{7});
-  CATCH_CHECK(ring.since({}).own_since == unix_time{7});
-  for (auto time = 10; time < 15; ++time)
-    ring.add(line_of("d0", time));
-  for (auto time = 100; time < 200; ++time)
-    ring.add(line_of("d1", time)); // Pushes out its own alone.
-  CATCH_CHECK(ring.since({}).own_since == unix_time{7});
-  for (auto time = 20; time < 26; ++time)
-    ring.add(line_of("d0", time));
-  const auto page = ring.since({.daemon = "d0"});
-  CATCH_REQUIRE_FALSE(page.lines.empty());
-  CATCH_CHECK(page.own_since >= unix_time{10});
-  CATCH_CHECK(page.own_since < page.lines.front().time);
+  CATCH_CHECK(page.anew);
 }
 
 CATCH_TEST_CASE("a run's own log goes to the ring as lines of the run",
