@@ -16,10 +16,11 @@ std::span<const harness> harnesses() {
     run_folder_harness,     summaries_harness,      history_harness,
     history_rows_harness,   open_runs_harness,      lock_note_harness,
     keys_harness,           addresses_harness,      launch_harness,
-    printed_text_harness,   http_harness,           http_bytes_harness,
-    checkpoint_harness,     http_query_harness,     shown_harness,
-    traced_harness,         sweeps_harness,         node_lists_harness,
-    roll_call_harness,      office_harness,         stand_ins_harness,
+    printed_text_harness,   kept_lines_harness,     http_harness,
+    http_bytes_harness,     checkpoint_harness,     http_query_harness,
+    shown_harness,          traced_harness,         sweeps_harness,
+    node_lists_harness,     roll_call_harness,      office_harness,
+    stand_ins_harness,
   };
   return all;
 }

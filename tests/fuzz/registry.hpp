@@ -39,6 +39,7 @@ extern const harness keys_harness;
 extern const harness addresses_harness;
 extern const harness launch_harness;
 extern const harness printed_text_harness;
+extern const harness kept_lines_harness;
 extern const harness http_harness;
 extern const harness http_bytes_harness;
 extern const harness http_query_harness;
