@@ -257,6 +257,8 @@ result<void> top_asker::ask_for_log() {
                       .run = data.followed->run,
                       .daemon = data.followed->daemon};
     GRAPHMILL_TRY(auto news, client_.logs(asked));
+    if (news.anew) // Another coordinator has all of them to tell.
+      data.log.clear();
     std::ranges::move(news.lines, std::back_inserter(data.log));
     if (data.log.size() > most_top_lines)
       data.log.erase(data.log.begin(),

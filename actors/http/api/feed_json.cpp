@@ -200,6 +200,7 @@ nlohmann::json log_json(const log_reply& page) {
   return {{"next", page.next},
           {"more", page.more},
           {"missing", page.missing},
+          {"anew", page.anew},
           {"lines", std::move(list)}};
 }
 

@@ -180,6 +180,13 @@ class Conversations:
         self.browser.wait_for(
             "[...document.querySelectorAll('#log-list .text')]"
             ".every((one) => one.textContent.startsWith('run has begun'))")
+        # Another coordinator tells what there is, in the place of what was told.
+        self.coordinator.logs = {"next": 2, "anew": True, "lines": [
+            {**line, "text": "run has begun anew"}]}
+        self.browser.wait_for(
+            "[...document.querySelectorAll('#log-list .text')]"
+            ".map((one) => one.textContent.startsWith('run has begun anew'))"
+            ".join()", "true")
         # Chosen anew, it begins anew: what is there was asked for since.
         self.coordinator.logs = {"next": 3, "lines": [
             {**line, "level": "warn", "text": "begun to be slow"}]}

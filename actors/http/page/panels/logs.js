@@ -80,11 +80,12 @@ export class Logs {
     let said = "";
     let pause = PAUSE;
     try {
-      const { lines, next, more } = await ask(`/api/logs?${wanted}`,
+      const { lines, next, more, anew } = await ask(`/api/logs?${wanted}`,
         new AbortController().signal);
       if (turn !== this.turn) return;
       if (more) pause = 0;
       this.next = next;
+      if (anew) this.lines = []; // Another coordinator tells all that there is.
       for (const line of lines) this.lines.push({ ...line, key: ++this.count });
       this.lines.splice(0, this.lines.length - MOST_LINES);
     } catch (reason) {

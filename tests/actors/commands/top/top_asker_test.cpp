@@ -182,6 +182,21 @@ CATCH_TEST_CASE("the log that is followed comes, and then what is new",
   CATCH_REQUIRE(now->data.followed == second);
   CATCH_CHECK(now->data.log.back().daemon == "b");
   CATCH_CHECK(now->data.log.back().run.empty());
+  // The next coordinator has what it has, in the place of what was told.
+  with.coordinator.on(method::logs, [](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto asked, decode_log_request(body));
+    log_reply out;
+    out.anew = asked.after != 7;
+    out.next = 7;
+    if (out.anew)
+      out.lines = {{unix_time{1}, log_level::info, asked.daemon, asked.run, "",
+                    "run", "anew"}};
+    return encode(out);
+  });
+  now = await_state(asker, [](const auto& known) {
+    return known.data.log.back().text == "anew";
+  });
+  CATCH_CHECK(now->data.log.size() == 1);
   asker.follow({});
   now =
     await_state(asker, [](const auto& known) { return !known.data.followed; });
