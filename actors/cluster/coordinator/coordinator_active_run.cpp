@@ -127,7 +127,8 @@ void coordinator::conduct(const run_ptr& run) {
     run->file, lead.observer, run->def,
     static_cast<rank_id>(where.daemon_of_rank.size()),
     config_.graph->part_count(),
-    [progress, tell = checkpoint_teller(run->id)](const std::string& name) {
+    [progress,
+     tell = checkpoint_teller(config_.feed, run->id)](const std::string& name) {
       progress->wrote_checkpoint();
       if (tell)
         tell(name);

@@ -125,17 +125,16 @@ void coordinator::tell_coming(event_kind kind, const std::string& daemon,
   tell(kind, daemon, text);
 }
 
-/// For the thread that writes checkpoints of a run. Short epochs do not push
-/// all else out of the events.
 std::function<void(const std::string&)>
-coordinator::checkpoint_teller(const std::string& run) const {
-  if (!config_.feed)
+checkpoint_teller(const std::shared_ptr<cluster_feed>& feed,
+                  const std::string& run) {
+  if (!feed)
     return {};
-  return [feed = config_.feed, run,
-          quiet = clock::time_point{}](const std::string& name) mutable {
-    if (clock::now() < quiet)
+  return [feed, run, quiet = coordinator::clock::time_point{}](
+           const std::string& name) mutable {
+    if (coordinator::clock::now() < quiet)
       return;
-    quiet = clock::now() + timeouts::checkpoints_told;
+    quiet = coordinator::clock::now() + timeouts::checkpoints_told;
     feed->tell({.time = now_unix(),
                 .kind = event_kind::checkpoint,
                 .run = run,

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "actors/cluster/coordinator/runs/active_run.hpp"
+#include "actors/http/api/cluster_feed.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/cluster.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -17,6 +20,13 @@ namespace graphmill {
 
 /// Of the wall clock, for records.
 unix_time now_unix();
+
+/// For the thread that writes checkpoints of a run: tells of them. Short epochs
+/// do not push all else out of the events.
+/// @param feed Null: nobody asks.
+std::function<void(const std::string&)>
+checkpoint_teller(const std::shared_ptr<cluster_feed>& feed,
+                  const std::string& run);
 
 /// For people: the step that comes next.
 std::string place_name(const course_position& at);

@@ -276,8 +276,6 @@ private:
                  const std::string& text);
   void tell_coming(event_kind kind, const std::string& daemon,
                    const std::string& what);
-  std::function<void(const std::string&)>
-  checkpoint_teller(const std::string& run) const;
   log_outlets outlets_of(const std::string& run) const;
   std::shared_ptr<spdlog::logger> log_of(const std::string& run) const;
   void collect_logs(clock::time_point now);

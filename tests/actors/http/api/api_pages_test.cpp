@@ -360,19 +360,16 @@ CATCH_TEST_CASE("the web page's folders are served, and nothing beside them",
 CATCH_TEST_CASE("the API tells lines of logs by run, daemon and level",
                 "[api]") {
   told_api api;
-  CATCH_CHECK(api.read("/api/logs")
-              == json{{"next", 0},
-                      {"more", false},
-                      {"missing", 0},
-                      {"anew", false},
-                      {"lines", json::array()}});
+  json none{{"next", 0}, {"more", false}, {"missing", 0}, {"anew", false}};
+  none["lines"] = json::array();
+  CATCH_CHECK(api.read("/api/logs") == none);
   api.logs->add(
     {unix_time{1500}, log_level::info, "d 0", "r", "", "run", "on"});
   api.logs->add(
     {unix_time{2500}, log_level::warn, "d1", "r", "batch 7", "run", "torn"});
   api.logs->add(
     {unix_time{3500}, log_level::error, "d1", "", "", "agent", "x"});
-  const auto all = api.read("/api/logs");
+  auto all = api.read("/api/logs");
   CATCH_CHECK(all["next"] == 3);
   CATCH_CHECK(all["lines"].size() == 3);
   CATCH_CHECK(all["lines"][1]
@@ -384,11 +381,10 @@ CATCH_TEST_CASE("the API tells lines of logs by run, daemon and level",
                       {"module", "run"},
                       {"text", "torn"}});
   CATCH_CHECK(api.read("/api/logs", "after=2")["lines"].size() == 1);
-  CATCH_CHECK(api.read("/api/logs", "after=3")["lines"].empty());
-  CATCH_CHECK(api.read("/api/logs", "after=3")["anew"] == false);
-  const auto anew = api.read("/api/logs", "after=4");
-  CATCH_CHECK(anew["anew"] == true);
-  CATCH_CHECK(anew["lines"].size() == 3);
+  none["next"] = 3;
+  CATCH_CHECK(api.read("/api/logs", "after=3") == none);
+  all["anew"] = true;
+  CATCH_CHECK(api.read("/api/logs", "after=4") == all);
   const auto of = api.read("/api/logs", "run=r&daemon=d%200&level=info");
   CATCH_REQUIRE(of["lines"].size() == 1);
   CATCH_CHECK(of["lines"][0]["text"] == "on");

@@ -1,4 +1,4 @@
-#include "actors/commands/text/run_log.hpp"
+#include "actors/commands/log/run_log.hpp"
 
 #include "actors/process/logger.hpp"
 
