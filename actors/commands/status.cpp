@@ -170,8 +170,8 @@ result<int>
 show_repeatedly(bool watch, signal_watch& signals,
                 const std::function<result<shown>(bool again)>& show) {
   GRAPHMILL_TRY(auto last, show(false));
-  GRAPHMILL_TRY(const auto is_read, flush_output());
-  if (!watch || last.over || !is_read)
+  GRAPHMILL_TRY(const auto reader, flush_output());
+  if (!watch || last.over || reader != output_reader::there)
     return last.code;
   const follow_pace pace{.interval = timeouts::health_report};
   signals.wait(pace.interval);

@@ -40,23 +40,25 @@ struct watch_options {
 };
 
 /// Follows a run until it or the user's patience ends, or nobody reads on.
-result<int> watch(cluster_client& client, const std::string& run, bool json,
-                  bool quiet) {
+result<int> watch(cluster_client& client, const std::string& run,
+                  signal_watch& signals, bool json, bool quiet) {
   run_watcher::settings with;
   with.run = run;
   with.table = quiet ? nullptr : json ? stderr : stdout;
   with.quiet = quiet;
-  auto is_read = true;
-  with.check = [&is_read]() -> result<void> {
-    GRAPHMILL_TRY(is_read, flush_output());
-    if (!is_read)
-      return fail(ec::cancelled, "nobody reads what is printed");
-    return ok();
+  auto reader = output_reader::there;
+  with.check = [&]() -> result<void> {
+    GRAPHMILL_TRY(reader, flush_output());
+    if (reader == output_reader::there)
+      return ok();
+    if (reader == output_reader::hung_up)
+      signals.hang_up();
+    return fail(ec::cancelled, "nobody reads what is printed");
   };
   auto ended = run_watcher{client, std::move(with)}.follow();
   if (ended)
     return conclude_run(ended.value(), json, quiet);
-  if (!is_read)
+  if (reader == output_reader::gone)
     return 0;
   if (ended.error().code == ec::cancelled)
     return fail(ec::cancelled,
@@ -93,7 +95,7 @@ result<int> submit(const submit_options& options) {
     say(json || options.watch ? stderr : stdout, "run {} submitted to {}\n",
         run, client.address());
   if (options.watch)
-    return watch(client, run, json, options.quiet);
+    return watch(client, run, signals, json, options.quiet);
   if (json)
     say("{}\n", one_line({{"run", run}}));
   return 0;
@@ -113,7 +115,7 @@ result<int> watch_run(const watch_options& options) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "watch", &signals));
   GRAPHMILL_TRY(const auto run, client.run(options.run));
-  return watch(client, run.id, options.cluster.json, options.quiet);
+  return watch(client, run.id, signals, options.cluster.json, options.quiet);
 }
 
 /// @pre what they exclude is there

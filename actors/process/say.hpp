@@ -40,23 +40,31 @@ void say(fmt::format_string<Ts...> text, Ts&&... args) {
   say(stdout, text, std::forward<Ts>(args)...);
 }
 
+/// Who reads standard output.
+enum class output_reader {
+  there,
+  gone,    ///< The one of a pipe, who has read what it wanted.
+  hung_up, ///< The terminal was closed: SIGHUP comes soon, or has come.
+};
+
 /// Hands on what was printed on standard output. Fails if not all of it could
-/// be.
-/// @returns false if the reader of a pipe has gone away, who has read what it
-/// wanted: there is no more to do for who does nothing but print. That is seen
-/// though nothing was printed, for who waits for something to print.
-inline result<bool> flush_output() {
+/// be, though its reader is there: without one there is no more to do for who
+/// does nothing but print. That is seen though nothing was printed, for who
+/// waits for something to print.
+inline result<output_reader> flush_output() {
   const auto is_out = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   const auto cause = errno;
   // What was printed before may have failed, and something else since then.
   pollfd reader{::fileno(stdout), 0, 0};
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
     std::clearerr(stdout);
-    return false;
+    // The kernel says both of a terminal, and only the one of a pipe.
+    return (reader.revents & POLLHUP) != 0 ? output_reader::hung_up
+                                           : output_reader::gone;
   }
   if (!is_out)
     return fail_errno(cause, "not all that was to be printed could be");
-  return true;
+  return output_reader::there;
 }
 
 } // namespace graphmill

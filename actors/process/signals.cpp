@@ -83,6 +83,10 @@ void signal_watch::wake() {
   add_one(event_);
 }
 
+void signal_watch::hang_up() {
+  on_signal(SIGHUP);
+}
+
 int signal_watch::count() const {
   return signal_count;
 }

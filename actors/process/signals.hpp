@@ -26,6 +26,10 @@ public:
   /// Ends a `wait`; from any thread.
   void wake();
 
+  /// Counts the hangup of a terminal that is seen to be gone, whose signal may
+  /// come a moment later: it does no more then.
+  void hang_up();
+
   /// Signals that came so far.
   int count() const;
 

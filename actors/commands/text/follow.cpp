@@ -16,9 +16,11 @@ result<bool> follow(const std::function<result<bool>()>& look,
   for (auto fails = false; signals.count() == 0; signals.wait(pace.interval)) {
     const auto over = look();
     if (over) {
-      GRAPHMILL_TRY(const auto is_read, flush_output());
-      if (over.value() || !is_read)
+      GRAPHMILL_TRY(const auto reader, flush_output());
+      if (over.value() || reader == output_reader::gone)
         return true;
+      if (reader == output_reader::hung_up)
+        signals.hang_up();
       fails = false;
       continue;
     }

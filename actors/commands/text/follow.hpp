@@ -17,12 +17,13 @@ struct follow_pace {
 };
 
 /// Looks again and again at what goes on in a cluster, and prints it: until it
-/// is over, nobody takes what is printed, a signal comes, or the coordinator
-/// has been out of reach for too long. That it is out of reach is said once, on
-/// standard error.
+/// is over, nobody takes what is printed, a signal comes, the terminal is
+/// closed, or the coordinator has been out of reach for too long. That it is
+/// out of reach is said once, on standard error.
 /// @param look Whether it is over by now. What fails with something that may
 /// pass (`may_pass`) is tried again.
-/// @returns whether there is no more to print: false after a signal.
+/// @returns whether there is no more to print: false after a signal
+/// or without the terminal.
 result<bool> follow(const std::function<result<bool>()>& look,
                     signal_watch& signals, follow_pace pace = {});
 

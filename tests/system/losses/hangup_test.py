@@ -138,6 +138,26 @@ class Hangup(Interrupted):
             cluster.wait_until(lambda: self.lines() > before + 2, "more steps")
             self.assertIsNotNone(cluster.status()["running"])
 
+    def test_who_is_shown_something_sees_that_the_terminal_is_closed(self):
+        """The kernel takes the terminal away before it sends the signal; here
+        none comes."""
+        with Cluster(self.top / "cluster", self.data, ["0-1"]) as cluster:
+            self.runs = cluster.folder / "runs"
+            run = self.ask("submit", self.write(DEFINITION, self.data),
+                           "--cluster", cluster.coordinator)["run"]
+            for command in (["watch", run], ["logs", run, "--follow"],
+                            ["events", "--follow"]):
+                with self.subTest(command[0]):
+                    self.terminal = Terminal()
+                    self.addCleanup(self.terminal.close)
+                    process = self.start(
+                        "sh", "-c", "trap '' HUP; exec \"$@\"", "sh",
+                        program(), *command, "--cluster", cluster.coordinator)
+                    self.terminal.await_output()
+                    self.terminal.close()
+                    self.assertEqual(process.wait(PATIENCE_SECONDS), 130)
+            self.assertIsNotNone(cluster.status()["running"])
+
 
 class BrokenPipe(Interrupted):
     """Somebody reads no more: `train | head`."""

@@ -63,6 +63,12 @@ class Terminal:
                 except OSError:
                     return  # Nobody has it open.
 
+    def await_output(self):
+        """Returns once something was printed."""
+        while not self.output:
+            self.reader.join(0.02)
+            assert self.reader.is_alive()
+
     def run(self, arguments, timeout):
         """Has a program run to its end; returns its exit code and all that it
         has printed."""
