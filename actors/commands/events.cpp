@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -42,56 +43,82 @@ void print_event(const event_line& event, bool json) {
         event.text);
 }
 
-/// Prints what has happened since the last time.
-result<void> print_new_events(cluster_client& client, events_request& asked,
-                              bool json) {
+/// Prints the events that are asked for, each once. Used by one thread.
+class event_printer {
+public:
+  /// @param client Outlives it. @param json A line of JSON for each.
+  event_printer(cluster_client& client, std::string run, bool json)
+    : client_(client), json_(json) {
+    asked_.run = std::move(run);
+  }
+
+  /// Prints what has happened since the last time.
+  result<void> print_new();
+
+  /// All of a run's events may be older than those that are kept.
+  void say_if_none() const;
+
+  const std::string& run() const { return asked_.run; } ///< Empty: all.
+
+private:
+  cluster_client& client_;
+  events_request asked_;
+  bool json_;
+  bool has_printed_ = false;
+};
+
+result<void> event_printer::print_new() {
   for (;;) {
-    GRAPHMILL_TRY(const auto page, client.events(asked));
+    GRAPHMILL_TRY(const auto page, client_.events(asked_));
     for (const auto& event : page.events)
-      print_event(event, json);
-    const auto stands = page.next == asked.after;
-    asked.after = page.next;
+      print_event(event, json_);
+    has_printed_ = has_printed_ || !page.events.empty();
+    const auto stands = page.next == asked_.after;
+    asked_.after = page.next;
     std::fflush(stdout);
     if (!page.more || stands)
       return ok();
   }
 }
 
-/// @returns whether the run that is asked about is over.
-result<bool> look_at_events(cluster_client& client, events_request& asked,
-                            bool json) {
-  auto over = false;
-  if (!asked.run.empty()) { // In this order: its end is an event.
-    GRAPHMILL_TRY(const auto run, client.run(asked.run));
-    over = is_over(run.state);
-  }
-  GRAPHMILL_TRYV(print_new_events(client, asked, json));
-  return over;
+void event_printer::say_if_none() const {
+  if (!has_printed_ && !asked_.run.empty())
+    say(stderr, "graphmill: no event of run {} is remembered\n", asked_.run);
 }
 
 /// Until the run is over, or without one until a signal. The coordinator may be
 /// started anew meanwhile.
-result<int> follow_events(cluster_client& client, events_request asked,
-                          bool json, signal_watch& signals) {
-  const auto look = [&] { return look_at_events(client, asked, json); };
+result<int> follow_events(cluster_client& client, event_printer& events,
+                          signal_watch& signals) {
+  const auto look = [&]() -> result<bool> {
+    auto is_run_over = false;
+    if (!events.run().empty()) { // In this order: its end is an event.
+      GRAPHMILL_TRY(const auto run, client.run(events.run()));
+      is_run_over = is_over(run.state);
+    }
+    GRAPHMILL_TRYV(events.print_new());
+    return is_run_over;
+  };
   GRAPHMILL_TRY(const auto over, follow(look, signals));
   if (!over)
     return fail(ec::cancelled, "follows no more");
+  events.say_if_none();
   return 0;
 }
 
 result<int> events(const events_options& options) {
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "events", &signals));
-  events_request asked;
+  std::string id;
   if (!options.run.empty()) {
     GRAPHMILL_TRY(const auto run, client.run(options.run));
-    asked.run = run.id;
+    id = run.id;
   }
-  const auto json = options.cluster.json;
+  event_printer events{client, std::move(id), options.cluster.json};
   if (options.follow)
-    return follow_events(client, asked, json, signals);
-  GRAPHMILL_TRYV(print_new_events(client, asked, json));
+    return follow_events(client, events, signals);
+  GRAPHMILL_TRYV(events.print_new());
+  events.say_if_none();
   return 0;
 }
 

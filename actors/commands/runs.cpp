@@ -35,9 +35,7 @@ std::string accuracy_text(const run_record& run) {
 std::string time_taken(const run_record& run) {
   if (run.started.count() <= 0)
     return "-";
-  const auto now = std::chrono::duration_cast<unix_time>(
-    std::chrono::system_clock::now().time_since_epoch());
-  const auto end = run.ended.count() > 0 ? run.ended : now;
+  const auto end = run.ended.count() > 0 ? run.ended : now_unix();
   return duration_text(std::max(end - run.started, unix_time{0}));
 }
 

@@ -82,7 +82,7 @@ monitoring_pages(std::shared_ptr<const metrics_board> board, bool of_cluster,
     return http_sentence(200, "serving");
   };
   out["/readyz"] = [board = std::move(board), of_cluster](const http_request&) {
-    const auto now = figures_time();
+    const auto now = now_unix();
     const auto why = of_cluster ? unready(board->of_cluster().get(), now)
                                 : unready(board->of_daemon().get(), now);
     return why.empty() ? http_sentence(200, "ready") : http_sentence(503, why);

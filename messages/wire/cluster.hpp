@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "messages/base/unix_time.hpp"
 #include "messages/definition/definition.hpp"
 #include "messages/wire/daemon_load.hpp"
 #include "messages/wire/frame.hpp"
@@ -219,9 +220,6 @@ std::string_view to_string(run_state state);
 constexpr bool is_over(run_state state) {
   return state >= run_state::finished;
 }
-
-/// A time since 1970, in UTC; 0 stands for what has not come yet.
-using unix_time = std::chrono::milliseconds;
 
 /// What the coordinator keeps of one run.
 struct run_record {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,30 @@ double average(const std::vector<placed>& of, double actor_health::*share) {
   return of.empty() ? 0 : sum / double(of.size());
 }
 
+/// Of the processors that trainers which compute would use.
+constexpr double idle_share = 0.3;
+
+/// The processors that the daemons of trainers use, if these cannot be
+/// computing there for as long as they are busy.
+std::optional<double> idle_cores(const run_health& run, double busy) {
+  double cores = 0;
+  for (const auto& daemon : run.daemons) {
+    const auto trains =
+      std::ranges::any_of(daemon.actors, [](const actor_health& actor) {
+        return actor.kind == actor_kind::trainer;
+      });
+    if (!trains)
+      continue;
+    if (daemon.cores == 0) // Nothing has been measured yet.
+      return std::nullopt;
+    cores += daemon.cores;
+  }
+  const auto count = double(all_of(run, actor_kind::trainer).size());
+  if (cores >= idle_share * busy * count)
+    return std::nullopt;
+  return cores;
+}
+
 verdict balanced_or_arithmetic(const run_health& run, double busy) {
   for (auto kind : {actor_kind::sampler, actor_kind::batch_proxy,
                     actor_kind::fetcher, actor_kind::batcher})
@@ -45,6 +70,14 @@ verdict balanced_or_arithmetic(const run_health& run, double busy) {
         out.evidence.push_back(shares_of(stage));
         return out;
       }
+  if (const auto cores = idle_cores(run, busy))
+    return verdict_saying(
+      "trainer",
+      fmt::format("the trainers are the limit: they are busy {:.0f} % of the "
+                  "time, but their daemons use {:.1f} processors only: a "
+                  "device computes, other programs have the processors, or "
+                  "trainers wait for something",
+                  percent_of(busy), *cores));
   return verdict_saying(
     "trainer", fmt::format("the trainers' arithmetic is the limit: they are "
                            "busy {:.0f} % of the time; more trainers, "

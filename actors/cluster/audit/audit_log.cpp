@@ -22,11 +22,6 @@ audit_entry of_left_out(std::uint64_t count, unix_time time) {
   return out;
 }
 
-unix_time audit_time() {
-  return std::chrono::duration_cast<unix_time>(
-    std::chrono::system_clock::now().time_since_epoch());
-}
-
 std::string lines_of(const std::vector<audit_entry>& entries) {
   std::string out;
   for (const auto& entry : entries)
@@ -36,7 +31,7 @@ std::string lines_of(const std::vector<audit_entry>& entries) {
 
 std::string line_of_missing(std::size_t lines) {
   audit_entry gap;
-  gap.time = audit_time();
+  gap.time = now_unix();
   gap.what = "audit";
   gap.done = false;
   gap.why = "lines are missing here: the disk had no room for them";
@@ -106,7 +101,7 @@ void audit_log::add(std::vector<audit_entry> entries) {
   const std::lock_guard lock{mutex_};
   std::vector<audit_entry> due;
   for (auto& entry : entries) {
-    entry.time = audit_time();
+    entry.time = now_unix();
     std::ranges::move(
       sums_.add(std::move(entry), std::chrono::steady_clock::now()),
       std::back_inserter(due));

@@ -31,7 +31,7 @@ void coordinator::leave_figures(clock::time_point now) {
   leave_figures_ = now + timeouts::figures;
   look_at_disk(now);
   cluster_figures out;
-  out.taken = figures_time();
+  out.taken = now_unix();
   out.unready = not_ready();
   out.address = calls_.net().self().address;
   out.status = status();

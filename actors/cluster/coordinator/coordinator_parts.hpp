@@ -18,9 +18,6 @@
 
 namespace graphmill {
 
-/// Of the wall clock, for records.
-unix_time now_unix();
-
 /// For the thread that writes checkpoints of a run: tells of them. Short epochs
 /// do not push all else out of the events.
 /// @param feed Null: nobody asks.

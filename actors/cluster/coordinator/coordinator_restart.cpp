@@ -58,8 +58,9 @@ void coordinator::restore() {
       run.return_until = clock::now() + timeouts::daemons_return;
       run.record.state = run_state::queued;
       run.record.ended = {};
-      run.record.message = fmt::format(
-        "the coordinator was started anew: waits for attempt {}", run.attempt);
+      run.record.message =
+        fmt::format("waits for attempt {}, as the coordinator was started anew",
+                    run.attempt);
       log_of(run.id)->info("run {}: {}", run.id, run.record.message);
       note_standing(run, run.holders_but(calls_.net().self().name));
     } else {

@@ -15,11 +15,6 @@
 
 namespace graphmill {
 
-unix_time now_unix() {
-  return std::chrono::duration_cast<unix_time>(
-    std::chrono::system_clock::now().time_since_epoch());
-}
-
 result<void> coordinator::check(const definition& def) const {
   if (def.dataset != config_.offer.dataset)
     return fail(ec::invalid_argument,

@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <thread>
 
@@ -131,33 +132,45 @@ transport_options transport_of(const daemon_options& options,
   return out;
 }
 
+/// Warns in the log, and of those who watch the cluster each: from any thread.
+std::function<void(const std::string&)>
+warning_teller(const std::shared_ptr<spdlog::logger>& log,
+               const std::shared_ptr<cluster_feed>& feed) {
+  return [log, feed](const std::string& line) {
+    log->warn("{}", line);
+    feed->tell({.time = now_unix(), .kind = event_kind::warning, .text = line});
+  };
+}
+
 /// Where a coordinator notes who has changed something, and what has happened,
 /// beside its runs.
+/// @param warn Is told when that cannot be written, and when it can again.
 result<void> open_notes(const std::filesystem::path& runs,
-                        const std::shared_ptr<spdlog::logger>& log,
+                        const std::function<void(const std::string&)>& warn,
                         leadership& of) {
   GRAPHMILL_TRYV(make_private_folder(runs));
-  const auto complain = [log](const std::string& line) {
-    log->warn("{}", line);
-  };
-  of.audit = std::make_shared<audit_log>(runs, complain);
-  of.events = std::make_shared<event_journal>(runs, of.state.history->cluster(),
-                                              complain);
+  of.audit = std::make_shared<audit_log>(runs, warn);
+  of.events =
+    std::make_shared<event_journal>(runs, of.state.history->cluster(), warn);
   return ok();
 }
 
 /// Before anybody can ask: numbers of events, figures and lines of logs are
 /// above all that a coordinator before has given, and its events are known.
-void begin_telling(const leadership& lead, cluster_feed& feed,
-                   log_ring& lines) {
+/// @param warn Tells of what cannot be read.
+void begin_telling(const leadership& lead, cluster_feed& feed, log_ring& lines,
+                   const std::function<void(const std::string&)>& warn) {
   const auto first = lead.state.history->generation() << 32;
   lines.begin(first);
-  feed.begin(first, lead.events->former(first),
+  auto past = lead.events->former(first);
+  feed.begin(first, std::move(past.events),
              // The journal ends with the leadership, before its lock.
              [kept = std::weak_ptr{lead.events}](const cluster_event& event) {
                if (const auto events = kept.lock())
                  events->add(event);
              });
+  for (const auto& damage : past.damage)
+    warn(damage);
 }
 
 /// Makes a folder's path one that holds whatever becomes of the folder in which
@@ -206,6 +219,7 @@ coordinators_of(const daemon_options& options) {
 result<std::optional<leadership>>
 take_lead(const daemon_options& options, const std::string& name,
           signal_watch& signals, const std::shared_ptr<spdlog::logger>& log,
+          const std::function<void(const std::string&)>& warn,
           transport_options& net) {
   GRAPHMILL_TRY(auto taken,
                 take_state_folder(options.runs, state_options(options, name),
@@ -213,7 +227,7 @@ take_lead(const daemon_options& options, const std::string& name,
   if (!taken)
     return std::optional<leadership>{};
   leadership out{std::move(*taken), nullptr, nullptr};
-  GRAPHMILL_TRYV(open_notes(options.runs, log, out));
+  GRAPHMILL_TRYV(open_notes(options.runs, warn, out));
   net.on_refusal = [audit = out.audit](const access_refusal& refusal) {
     audit->add(audit_of(refusal));
   };
@@ -285,12 +299,13 @@ result<void> run_daemon(const daemon_options& given) {
   net_options.on_failure = [&end](const error& reason) { end.write(reason); };
   leadership lead;
   if (leads) {
+    const auto warn = warning_teller(log, watched.feed());
     GRAPHMILL_TRY(auto taken,
-                  take_lead(options, name, signals, log, net_options));
+                  take_lead(options, name, signals, log, warn, net_options));
     if (!taken)
       return ok();
     lead = std::move(*taken);
-    begin_telling(lead, *watched.feed(), *logs.lines);
+    begin_telling(lead, *watched.feed(), *logs.lines, warn);
   }
   watched_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));

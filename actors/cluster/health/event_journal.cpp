@@ -77,11 +77,25 @@ std::optional<cluster_event> event_in(const nlohmann::json& line) {
                        *what};
 }
 
+/// Stands for events that are not in the file, before the next one that is: it
+/// has the number of the last of them.
+cluster_event missing_before(const cluster_event& next, std::uint64_t events) {
+  return {next.seq - 1,
+          next.time,
+          event_kind::warning,
+          {},
+          {},
+          fmt::format("{} before this could not be written, and {} told no "
+                      "more since the coordinator was started anew",
+                      pluralized(events, "event"), events == 1 ? "is" : "are")};
+}
+
 /// Adds the events of a cluster in a text, in which each has a line.
 /// @returns how many lines were none.
 std::size_t add_events(std::string_view text, const std::string& cluster,
                        std::vector<cluster_event>& to) {
   std::size_t unreadable = 0;
+  std::uint64_t missing = 0;
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
@@ -93,12 +107,22 @@ std::size_t add_events(std::string_view text, const std::string& cluster,
       continue;
     }
     const auto& fields = parsed.value();
-    if (fields.contains(missing_field))
+    if (const auto gap = fields.find(missing_field); gap != fields.end()) {
+      if (gap->is_number_unsigned())
+        missing = gap->get<std::uint64_t>();
+      else
+        ++unreadable;
       continue;
-    if (auto event = event_in(fields); !event)
+    }
+    auto event = event_in(fields);
+    if (!event) {
       ++unreadable;
-    else if (fields.value(cluster_field, nlohmann::json{}) == cluster)
+    } else if (fields.value(cluster_field, nlohmann::json{}) == cluster) {
+      if (missing > 0 && event->seq > 0)
+        to.push_back(missing_before(*event, missing));
       to.push_back(std::move(*event));
+    }
+    missing = 0;
   }
   return unreadable;
 }
@@ -108,41 +132,45 @@ std::size_t add_events(std::string_view text, const std::string& cluster,
 event_journal::event_journal(const std::filesystem::path& folder,
                              std::string cluster, complaint complain)
   : file_(folder / file_name), cluster_(std::move(cluster)),
-    complain_(std::move(complain)),
     lines_({rotated_file{file_, file_bytes, {old_name}}, line_of_missing,
-            complain_,
-            "what happens is not noted for a coordinator after this one until "
-            "it can be",
-            "what happens is noted again"},
+            std::move(complain),
+            "what happens until it can be written will not be told after a "
+            "restart of the coordinator",
+            "what happens can be noted in " + file_.string() + " again"},
            most_waiting) {}
 
-std::vector<cluster_event> event_journal::former(std::uint64_t below) const {
-  std::vector<cluster_event> out;
+event_journal::past event_journal::former(std::uint64_t below) const {
+  past out;
+  auto& events = out.events;
   for (const auto* suffix : {old_name, ""}) {
     auto file = file_;
     file += suffix;
     const auto text = read_text(file, longest_file);
     if (!text) {
       if (text.error().code != ec::not_found)
-        complain_(text.error().message);
+        out.damage.push_back(
+          text.error().message
+          + "; what has happened before it was started is not told");
       continue;
     }
-    if (const auto unreadable = add_events(text.value(), cluster_, out))
-      complain_(fmt::format("{} of {} {} no events, and left out",
-                            pluralized(unreadable, "line"), file.string(),
-                            unreadable == 1 ? "is" : "are"));
+    if (const auto unreadable = add_events(text.value(), cluster_, events))
+      out.damage.push_back(fmt::format(
+        "{} of {} {} no events, and left out", pluralized(unreadable, "line"),
+        file.string(), unreadable == 1 ? "is" : "are"));
   }
   // Several may have written, one of which did not know yet that another one
   // leads the cluster.
-  std::erase_if(out, [below](const auto& event) { return event.seq >= below; });
-  std::ranges::stable_sort(out, {}, &cluster_event::seq);
-  out.erase(std::unique(out.begin(), out.end(),
-                        [](const auto& one, const auto& other) {
-                          return one.seq == other.seq;
-                        }),
-            out.end());
-  if (out.size() > event_ring::most)
-    out.erase(out.begin(), out.end() - std::ptrdiff_t(event_ring::most));
+  std::erase_if(events,
+                [below](const auto& event) { return event.seq >= below; });
+  std::ranges::stable_sort(events, {}, &cluster_event::seq);
+  events.erase(std::unique(events.begin(), events.end(),
+                           [](const auto& one, const auto& other) {
+                             return one.seq == other.seq;
+                           }),
+               events.end());
+  if (events.size() > event_ring::most)
+    events.erase(events.begin(),
+                 events.end() - std::ptrdiff_t(event_ring::most));
   return out;
 }
 

@@ -26,14 +26,20 @@ public:
 
   /// @param cluster Its id: events of another one, as from before the history
   /// of runs was lost, are not its own, and their numbers say nothing.
-  /// @param complain Is told what cannot be read or written, also on another
-  /// thread, and when the disk is well again.
+  /// @param complain Is told, on another thread, when events cannot be written,
+  /// and when they can again.
   event_journal(const std::filesystem::path& folder, std::string cluster,
                 complaint complain);
 
+  /// What a coordinator before has noted.
+  struct past {
+    std::vector<cluster_event> events;
+    std::vector<std::string> damage; ///< What could not be read.
+  };
   /// The latest events with numbers below that, ascending, no more than an
-  /// `event_ring` keeps. What cannot be read is left out.
-  std::vector<cluster_event> former(std::uint64_t below) const;
+  /// `event_ring` keeps. What cannot be read is left out, and for those that
+  /// could not be written stands one that says so.
+  past former(std::uint64_t below) const;
 
   /// Notes an event that has its number. If there is no memory for that, it is
   /// one of those that are missing in the file.
@@ -42,7 +48,6 @@ public:
 private:
   std::filesystem::path file_;
   std::string cluster_;
-  complaint complain_;
   background_log lines_;
 };
 

@@ -78,7 +78,7 @@ daemon_health health_reporter::report(const health_source& of,
 daemon_figures health_reporter::figures(const std::vector<std::string>& runs,
                                         clock::time_point now) {
   daemon_figures out;
-  out.taken = figures_time();
+  out.taken = now_unix();
   out.daemon = net_->self().name;
   out.process = read_process_figures();
   out.memory_bytes = memory_.sample();

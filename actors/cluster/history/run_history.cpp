@@ -65,8 +65,7 @@ result<run_record> read_record(const statement& row, const fs::path& file) {
 /// When the coordinator that had a history last is known to have lived: see
 /// `touch`. Never later than now.
 unix_time last_life(const fs::path& file) {
-  const auto now = std::chrono::duration_cast<unix_time>(
-    std::chrono::system_clock::now().time_since_epoch());
+  const auto now = now_unix();
   struct stat about {};
   if (::stat(file.c_str(), &about) != 0)
     return now;

@@ -3,13 +3,16 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/time_text.hpp"
 #include "actors/process/logs/log_lines.hpp"
+#include "actors/process/logs/log_ring.hpp"
 #include "actors/process/say.hpp"
 #include "messages/base/printable.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -61,12 +64,12 @@ result<log_reply> line_printer::print_new() {
           page.missing == 1
             ? "a line is missing"
             : fmt::format("{} lines are missing", page.missing));
-    for (const auto& line : page.lines) {
-      print_file(line.time);
-      print_collected(line);
-    }
+    for (auto& line : page.lines)
+      hold(std::move(line));
     const auto stands = page.next == asked_.after;
     const auto is_last = !page.more || stands;
+    if (is_last || held_bytes_ >= log_ring::of_cluster)
+      print_held();
     if (is_last)
       print_file(unix_time::max());
     asked_.after = page.next;
@@ -123,6 +126,26 @@ void line_printer::print_file(unix_time until) {
       print(line);
     read_file();
   }
+}
+
+/// Lines come as they were collected, which is not by time: who has just been
+/// asked for the first time tells of all that it has.
+void line_printer::hold(log_line line) {
+  held_bytes_ += line.bytes();
+  auto& place = places_[line.daemon];
+  place = std::max(place, line.time);
+  held_.push_back({place, std::move(line)});
+}
+
+void line_printer::print_held() {
+  std::ranges::stable_sort(held_, {}, &held_line::place);
+  for (const auto& [place, line] : held_) {
+    print_file(line.time);
+    print_collected(line);
+  }
+  held_.clear();
+  held_bytes_ = 0;
+  places_.clear();
 }
 
 void line_printer::print_collected(const log_line& line) {

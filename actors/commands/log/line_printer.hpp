@@ -7,10 +7,13 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -29,10 +32,11 @@ private:
   std::deque<std::size_t> order_; ///< The same, the oldest first.
 };
 
-/// Prints the lines of a run as the coordinator has collected them, those of
-/// each daemon in their order, and those in the run's folder that it has no
-/// more, where they belong by their time. Each line once, also when another
-/// coordinator begins to collect what daemons have. Used by one thread.
+/// Prints the lines of a run that the coordinator has collected by now, and
+/// those in the run's folder that it has no more, by their times; but those of
+/// one daemon in their order, also if its clock was set back. Each line once,
+/// also when another coordinator begins to collect what daemons have. Used by
+/// one thread.
 class line_printer {
 public:
   /// @param client Outlives it. @param json A line of JSON for each.
@@ -53,12 +57,22 @@ private:
   void begin_file();
   void read_file();
   void print_file(unix_time until);
+  void hold(log_line line);
+  void print_held();
   void print_collected(const log_line& line);
   void print(const log_line& line);
 
   cluster_client& client_;
   log_request asked_;
   bool json_;
+  /// A line that is to be printed, in the place of that time.
+  struct held_line {
+    unix_time place;
+    log_line line;
+  };
+  std::vector<held_line> held_;
+  std::size_t held_bytes_ = 0;
+  std::map<std::string, unix_time> places_; ///< Of the last one, by daemon.
   std::size_t printed_ = 0;
   printed_lines collected_, filed_; ///< By which way lines have come.
   bool is_anew_ = false;            ///< Lines may come that have been printed.

@@ -4,11 +4,6 @@
 
 namespace graphmill {
 
-unix_time figures_time() {
-  return std::chrono::duration_cast<unix_time>(
-    std::chrono::system_clock::now().time_since_epoch());
-}
-
 void metrics_board::leave(cluster_figures now) {
   // The old one goes away after the lock does.
   auto next = std::make_shared<const cluster_figures>(std::move(now));

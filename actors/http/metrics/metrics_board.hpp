@@ -13,9 +13,6 @@
 
 namespace graphmill {
 
-/// The time, for figures.
-unix_time figures_time();
-
 /// How a run that is on is, for whoever watches the cluster over HTTP.
 struct run_figures {
   std::string name;

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace graphmill::test {
 
@@ -255,6 +256,44 @@ CATCH_TEST_CASE("a log that is followed goes on at another coordinator",
               == "begun one two unseen goes-on as-soon late three ");
 }
 
+CATCH_TEST_CASE(
+  "lines are printed by time, and those of a daemon in their order",
+  "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  tell_of_run(coordinator);
+  const auto by = [](const char* daemon, int second, std::string text) {
+    auto out = line_at(second, log_level::info, std::move(text));
+    out.daemon = daemon;
+    out.module = "agent";
+    return out;
+  };
+  // All that there was is collected from one daemon after the other.
+  const std::vector<std::vector<log_line>> pages{
+    {by("d1", 3, "b"), by("d1", 9, "f"), by("d1", 1, "set-back")},
+    {by("d1", 12, "h"), by("d2", 2, "a"), by("d2", 4, "d")},
+    {by("d2", 10, "g"), by("d3", 3, "c")},
+  };
+  coordinator.on(method::logs,
+                 [&pages](const payload& body) -> result<payload> {
+                   GRAPHMILL_TRY(const auto request, decode_log_request(body));
+                   log_reply out;
+                   out.collected = 1;
+                   out.next = request.after;
+                   if (request.after < pages.size()) {
+                     out.lines = pages[request.after];
+                     out.next = request.after + 1;
+                     out.more = true;
+                   }
+                   return encode(out);
+                 });
+  files folder{{"log.txt", in_file(5, "[info] e")}};
+  serve_files(coordinator, folder);
+  for (const auto* command : {"logs --json", "logs --follow --json"})
+    CATCH_CHECK(texts_in(user.runs(command).output)
+                == "a b c d e f set-back g h ");
+}
+
 CATCH_TEST_CASE("events are printed page by page", "[cluster_commands]") {
   fake_coordinator coordinator;
   const user user{coordinator.address(), coordinator.key_file()};
@@ -286,6 +325,24 @@ CATCH_TEST_CASE("events are printed page by page", "[cluster_commands]") {
     nlohmann::json::parse(got.output.substr(0, got.output.find('\n')));
   CATCH_CHECK(json["kind"] == "lost");
   CATCH_CHECK(json["seq"] == 7);
+}
+
+CATCH_TEST_CASE("a run without events is told of", "[cluster_commands]") {
+  fake_coordinator coordinator;
+  const user user{coordinator.address(), coordinator.key_file()};
+  tell_of_run(coordinator);
+  coordinator.on(method::events, [](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto request, decode_events_request(body));
+    events_reply out;
+    out.next = request.after;
+    return encode(out);
+  });
+  for (const auto* command : {"events good-1", "events good-1 --follow"}) {
+    const auto got = user.runs(command);
+    CATCH_CHECK(got.code == 0);
+    CATCH_CHECK_THAT(got.errors, contains("no event of run good-1 "));
+  }
+  CATCH_CHECK(user.runs("events").errors.empty());
 }
 
 CATCH_TEST_CASE("an event names its run once", "[cluster_commands]") {

@@ -44,7 +44,7 @@ CATCH_TEST_CASE("pages of a board", "[monitoring]") {
   CATCH_CHECK(pages["/readyz"]({}).status == 503);
   CATCH_CHECK(pages["/metrics"]({}).status == 503);
   cluster_figures figures;
-  figures.taken = figures_time();
+  figures.taken = now_unix();
   figures.status.queued = {"r-1"};
   board->leave(figures);
   CATCH_CHECK(pages["/readyz"]({}).status == 200);
@@ -73,7 +73,7 @@ CATCH_TEST_CASE("pages of a daemon alone", "[monitoring]") {
   auto pages = monitoring_pages(board, false, std::make_shared<http_counts>());
   CATCH_CHECK(pages["/metrics"]({}).status == 503);
   daemon_figures own;
-  own.taken = figures_time();
+  own.taken = now_unix();
   own.registered = true;
   board->leave(own);
   CATCH_CHECK(pages["/readyz"]({}).status == 200);

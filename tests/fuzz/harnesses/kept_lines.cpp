@@ -24,7 +24,7 @@ void read_kept_lines(std::string_view input) {
   std::filesystem::create_directory(folder, ignored);
   put_file(folder / "events.jsonl", input);
   const event_journal journal{folder, "c", [](const std::string&) {}};
-  const auto events = journal.former(below);
+  const auto events = journal.former(below).events;
   require(events.size() <= event_ring::most, "more events than are remembered");
   require(std::ranges::adjacent_find(events, std::greater_equal{},
                                      &cluster_event::seq)

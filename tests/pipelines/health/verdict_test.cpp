@@ -133,6 +133,20 @@ struct verdict_case {
 const std::vector<verdict_case> cases{
   {"nothing is slow", [](run_health&) {}, "trainer",
    "trainers' arithmetic is the limit"},
+  {"trainers compute on processors",
+   [](run_health& run) {
+     for (auto& daemon : run.daemons)
+       daemon.cores = 0.8;
+   },
+   "trainer", "trainers' arithmetic is the limit"},
+  {"trainers that sleep",
+   [](run_health& run) {
+     for (auto& daemon : run.daemons)
+       daemon.cores = 0.1;
+   },
+   "trainer",
+   "the trainers are the limit: they are busy 95 % of the time, but their "
+   "daemons use 0.2 processors only"},
   {"replies are late, but trainers have little time to spare",
    [](run_health& run) {
      for (std::size_t daemon = 0; daemon < 2; ++daemon)

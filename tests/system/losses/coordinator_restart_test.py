@@ -142,7 +142,10 @@ class Restarted(runs.Workplace):
         self.assertEqual(sorted(set(map(int, rows))),
                          list(range(1, EPOCHS + 1)))
         said = again.log.read_text()
-        self.assertIn(f"run {ids[0]}: the coordinator was started anew", said)
+        self.assertIn(f"run {ids[0]}: waits for attempt 2, as the coordinator "
+                      "was started anew", said)
+        self.assertIn("the coordinator was started anew: attempt 2 follows",
+                      (self.folder / ids[0] / "log.txt").read_text())
         self.assertIn(f"run {ids[0]}: attempt 2 goes on from epoch", said)
         for run in ids[1:]:
             self.assertIn(f"run {run} is queued still", said)
@@ -174,6 +177,34 @@ class Restarted(runs.Workplace):
         self.assertIn("attempt 2", " ".join(written))
         for text in written:
             self.assertEqual(said.count(text), written.count(text), text)
+
+    def test_events_that_cannot_be_kept(self):
+        """Whoever looks at events sees that those of before are not there."""
+        where = address()
+        cluster = self.cluster(where)
+        file = cluster.folder / "runs" / "events.jsonl"
+        cluster.wait_until(
+            lambda: file.exists() and '"d2"' in file.read_text(), "its file")
+        cluster.daemons[0].kill()
+        file.unlink()
+        file.mkdir()
+        cluster.lead(where).address()
+
+        def await_warning(words):
+            def warnings():
+                return [event["text"] for event in
+                        map(json.loads,
+                            cluster.call("events").stdout.splitlines())
+                        if event["kind"] == "warning"]
+            cluster.wait_until(
+                lambda: any("events.jsonl" in text and words in text
+                            for text in warnings()), f"warning: {words}")
+        await_warning("what has happened before it was started is not told")
+        await_warning("will not be told after a restart of the coordinator")
+        cluster.await_daemons(3)
+        file.rmdir()
+        cluster.daemons[1].kill()  # An event that is noted.
+        await_warning("can be noted in ")
 
     def test_a_stand_in_takes_over(self):
         first, second = address(), address()

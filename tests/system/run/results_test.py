@@ -104,7 +104,9 @@ class FinishedRun(runs.Workplace):
         """What limits is an actor that such a run has, or its credit, and the
         verdict says that of it, and nothing else."""
         said = {"none": ("well balanced: ",),
-                "trainer": ("the trainers' arithmetic is the limit: ",),
+                "trainer": ("the trainers' arithmetic is the limit: ",
+                            # Where other tests have the processors.
+                            "the trainers are the limit: "),
                 "gradient group": ("the exchange of gradients limits: ",),
                 "credit": ("credit limits: ",)}
         services = [f"{what} service of part {part}"

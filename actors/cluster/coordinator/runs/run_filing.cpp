@@ -102,6 +102,8 @@ run_file::go_back(std::optional<training_state> kept, const definition& def,
                   const next_attempt& next) {
   if (!log_) {
     GRAPHMILL_TRYV(begin(next.outlets));
+    log_->info("the coordinator was started anew: attempt {} follows",
+               next.number);
   }
   finish_checkpoints();
   attempts_ = next.number;

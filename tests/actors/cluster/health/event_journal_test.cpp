@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ CATCH_TEST_CASE("events are read back as they were", "[event_journal]") {
   auto told = event_at(1ULL << 32, "a\"\n\x1b[2J\xc3\xa4{}");
   {
     noted_events events{folder.path()};
-    CATCH_CHECK(events.journal.former(7).empty());
+    CATCH_CHECK(events.journal.former(7).events.empty());
     for (auto number = 0; number <= int(event_kind::warning); ++number) {
       told.kind = event_kind(number);
       events.journal.add(told);
@@ -62,7 +63,8 @@ CATCH_TEST_CASE("events are read back as they were", "[event_journal]") {
     }
   }
   noted_events after{folder.path()};
-  const auto events = after.journal.former(2ULL << 32);
+  const auto [events, damage] = after.journal.former(2ULL << 32);
+  CATCH_CHECK(damage.empty());
   CATCH_CHECK(after.complaints.empty());
   CATCH_REQUIRE(events.size() == std::size_t(event_kind::warning) + 1);
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -73,7 +75,7 @@ CATCH_TEST_CASE("events are read back as they were", "[event_journal]") {
     CATCH_CHECK(events[i].run == "run-1");
     CATCH_CHECK(events[i].text == told.text);
   }
-  CATCH_CHECK(after.journal.former((1ULL << 32) + 2).size() == 2);
+  CATCH_CHECK(after.journal.former((1ULL << 32) + 2).events.size() == 2);
   struct stat about {};
   CATCH_REQUIRE(::stat((folder / "events.jsonl").c_str(), &about) == 0);
   CATCH_CHECK((about.st_mode & 077) == 0);
@@ -94,7 +96,7 @@ CATCH_TEST_CASE("a coordinator is told of no more events than it remembers",
   CATCH_CHECK(std::filesystem::file_size(folder / "events.jsonl.old")
               <= event_journal::file_bytes);
   noted_events after{folder.path()};
-  const auto events = after.journal.former(all);
+  const auto events = after.journal.former(all).events;
   CATCH_REQUIRE(events.size() == event_ring::most);
   CATCH_CHECK(events.front().seq == all - event_ring::most);
   CATCH_CHECK(events.back().seq == all - 1);
@@ -112,16 +114,16 @@ CATCH_TEST_CASE("what is no event is left out, and told", "[event_journal]") {
   noted_events events{folder.path()};
   CATCH_SECTION("the end is missing") {
     value_of(write_text(file, whole.substr(0, whole.size() - 3)));
-    CATCH_CHECK(texts_in(events.journal.former(1000))
-                == texts{"first", "second"});
-    CATCH_REQUIRE(events.complaints.size() == 1);
-    CATCH_CHECK_THAT(events.complaints[0],
+    const auto [read, damage] = events.journal.former(1000);
+    CATCH_CHECK(texts_in(read) == texts{"first", "second"});
+    CATCH_REQUIRE(damage.size() == 1);
+    CATCH_CHECK_THAT(damage[0],
                      contains("1 line of ") && contains("is no event"));
     {
       noted_events next{folder.path()};
       next.journal.add(event_at(500, "next"));
     }
-    CATCH_CHECK(texts_in(events.journal.former(1000))
+    CATCH_CHECK(texts_in(events.journal.former(1000).events)
                 == texts{"first", "second", "next"});
   }
   CATCH_SECTION("any bit is another one") {
@@ -129,7 +131,7 @@ CATCH_TEST_CASE("what is no event is left out, and told", "[event_journal]") {
       auto damaged = whole;
       damaged[bit / 8] = char(damaged[bit / 8] ^ (1 << bit % 8));
       value_of(write_text(file, damaged));
-      const auto read = events.journal.former(1000);
+      const auto read = events.journal.former(1000).events;
       // All but one or two, if that is a line's end; in one a text may differ.
       CATCH_REQUIRE(read.size() <= 3);
       CATCH_REQUIRE(std::ranges::count_if(read,
@@ -153,20 +155,68 @@ CATCH_TEST_CASE("what is no event is left out, and told", "[event_journal]") {
         + '\n'
         + R"({"seq":1,"time":1,"kind":"lost","who":[],"run":"","text":""})"
         + '\n' + std::string(100'000, '[') + '\n'));
-    CATCH_CHECK(texts_in(events.journal.former(1000)).size() == 3);
-    CATCH_REQUIRE(events.complaints.size() == 1);
-    CATCH_CHECK_THAT(events.complaints[0], contains("10 lines of "));
+    const auto [read, damage] = events.journal.former(1000);
+    CATCH_CHECK(read.size() == 3);
+    CATCH_REQUIRE(damage.size() == 1);
+    CATCH_CHECK_THAT(damage[0], contains("10 lines of "));
   }
   CATCH_SECTION("the file is no file of ours") {
     std::filesystem::resize_file(file, 100 * event_journal::file_bytes);
-    CATCH_CHECK(events.journal.former(1000).empty());
-    CATCH_CHECK(events.complaints.size() == 1);
+    const auto [read, damage] = events.journal.former(1000);
+    CATCH_CHECK(read.empty());
+    CATCH_CHECK(damage.size() == 1);
   }
   CATCH_SECTION("it cannot be read") {
     std::filesystem::remove(file);
     std::filesystem::create_directory(file);
-    CATCH_CHECK(events.journal.former(1000).empty());
-    CATCH_CHECK(events.complaints.size() == 1);
+    const auto [read, damage] = events.journal.former(1000);
+    CATCH_CHECK(read.empty());
+    CATCH_CHECK(damage.size() == 1);
+  }
+}
+
+CATCH_TEST_CASE("events that could not be written are told as missing",
+                "[event_journal]") {
+  const temp_folder folder;
+  {
+    noted_events all{folder.path()};
+    all.journal.add(event_at(5, "before"));
+    for (const auto seq : {9, 10})
+      all.journal.add(event_at(std::uint64_t(seq), "after"));
+  }
+  const auto file = folder / "events.jsonl";
+  std::istringstream whole{value_of(read_text(file, 10'000))};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(whole, line);)
+    lines.push_back(line + '\n');
+  CATCH_REQUIRE(lines.size() == 3);
+  const auto is_lacking = [](const cluster_event& event, const char* many) {
+    return event.kind == event_kind::warning && event.run.empty()
+           && event.text.starts_with(many);
+  };
+  const noted_events events{folder.path()};
+  CATCH_SECTION("in between") {
+    value_of(
+      write_text(file, lines[0] + "{\"missing\":3}\n" + lines[1] + lines[2]));
+    const auto read = events.journal.former(1000).events;
+    CATCH_REQUIRE(read.size() == 4);
+    CATCH_CHECK(read[1].seq == 8);
+    CATCH_CHECK(is_lacking(read[1], "3 events before this "));
+    CATCH_CHECK(read[2].text == "after");
+  }
+  CATCH_SECTION("at the begin and at the end") {
+    value_of(write_text(file, "{\"missing\":1}\n" + lines[0] + lines[1]
+                                + "{\"missing\":1}\n"));
+    const auto read = events.journal.former(1000).events;
+    CATCH_REQUIRE(read.size() == 3);
+    CATCH_CHECK(read[0].seq == 4);
+    CATCH_CHECK(is_lacking(read[0], "1 event before this "));
+  }
+  CATCH_SECTION("none, by their numbers") {
+    value_of(
+      write_text(file, lines[0] + lines[1] + "{\"missing\":1}\n" + lines[2]));
+    CATCH_CHECK(texts_in(events.journal.former(1000).events)
+                == texts{"before", "after", "after"});
   }
 }
 
@@ -181,9 +231,10 @@ CATCH_TEST_CASE("events of two that wrote at once are put in order",
     late.journal.add(event_at(5, "late"));
     next.journal.add(event_at(101, "last"));
   }
-  CATCH_CHECK(texts_in(reader.journal.former(200))
+  CATCH_CHECK(texts_in(reader.journal.former(200).events)
               == texts{"late", "next", "last"});
-  CATCH_CHECK(texts_in(reader.journal.former(101)) == texts{"late", "next"});
+  CATCH_CHECK(texts_in(reader.journal.former(101).events)
+              == texts{"late", "next"});
 }
 
 CATCH_TEST_CASE("events of another cluster are not told", "[event_journal]") {
@@ -195,10 +246,11 @@ CATCH_TEST_CASE("events of another cluster are not told", "[event_journal]") {
   }
   {
     noted_events anew{folder.path()};
-    CATCH_CHECK(anew.journal.former(5).empty());
+    CATCH_CHECK(anew.journal.former(5).events.empty());
     anew.journal.add(event_at(5, "anew"));
   }
   noted_events after{folder.path()};
-  CATCH_CHECK(texts_in(after.journal.former(100)) == texts{"anew"});
-  CATCH_CHECK(after.complaints.empty());
+  const auto [told, damage] = after.journal.former(100);
+  CATCH_CHECK(texts_in(told) == texts{"anew"});
+  CATCH_CHECK(damage.empty());
 }
