@@ -65,6 +65,8 @@ WITNESSES = {
 EARLY = ("start_up", "filling_caches")
 
 STOP_MILLISECONDS = 600
+# Of a witness that nobody was in time to see stopped.
+LONG_STOP_MILLISECONDS = 4000
 
 # How soon training steps are to come again after the loss in the midst of
 # training, in seconds; a coordinator that is started again has to come back first.
@@ -106,10 +108,12 @@ def layout_of(replica):
 class Plan:
     """What is killed, when; `pause` is how long after the first step the moment
     is waited for, of moments that come often. `early`: it is waited for before
-    there is a run, so that it cannot be missed."""
+    there is a run, and the witness stops for long, so that it cannot be
+    missed."""
 
     def __init__(self, kind, moment, pause, early=False):
         self.kind, self.moment, self.pause = kind, moment, pause
+        self.stop = LONG_STOP_MILLISECONDS if early else STOP_MILLISECONDS
         self.early = early or moment in EARLY
         self.target, self.replica, self.stand_in = KINDS[kind]
 
@@ -190,7 +194,7 @@ class Drill:
 
     def arm(self, plan, witness):
         return self.cluster.harm(witness, "stop", "--at", plan.moment,
-                                 "--lasts", STOP_MILLISECONDS)
+                                 "--lasts", plan.stop)
 
     def begin(self, plan):
         """Submits a run and has the witness stop at the moment; returns the run,

@@ -15,8 +15,9 @@ namespace graphmill {
 
 namespace {
 
-/// The answer leaves before harm is done; later, if messages are held back.
-constexpr std::chrono::milliseconds until_answered{50};
+/// The answer leaves before harm is done, also where others have the
+/// processors; later, if messages are held back.
+constexpr std::chrono::milliseconds until_answered{300};
 
 link_fault fault_of(const chaos_request& asked) {
   const auto what = asked.kind == chaos_kind::cut ? link_fault::kind::cut
@@ -74,8 +75,8 @@ void chaos_tool::inflict(const chaos_request& asked) {
   }
   if (asked.at == moment::at_once) {
     thread_.post(
-      [run = std::move(run), pause] {
-        std::this_thread::sleep_for(pause);
+      [run = std::move(run), at = now + pause] {
+        std::this_thread::sleep_until(at);
         run();
       },
       [](const error&) {});

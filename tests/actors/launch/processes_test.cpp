@@ -184,7 +184,7 @@ CATCH_TEST_CASE("daemons that do not come up are told of", "[processes]") {
     launch.program = script(folder, "slow",
                             "echo $$ > " + (folder / "id").string()
                               + "; echo starting; exec sleep 1000\n");
-    with.patience = 500ms;
+    with.patience = 5s; // It is waited for whole.
     const auto got = error_of(launched_cluster::start(launch, with));
     CATCH_CHECK(got.code == ec::timeout);
     CATCH_CHECK_THAT(got.message, contains("starting"));

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 CATCH_TEST_CASE("a process stops itself and goes on", "[self_stop]") {
   const auto child =
-    test::start_child([] { return stop_this_process(200ms) ? 7 : 1; });
+    test::start_child([] { return stop_this_process(2s) ? 7 : 1; });
   // It is seen to be stopped, then to go on, and then to end by itself.
   int status = 0;
   CATCH_REQUIRE(::waitpid(child, &status, WUNTRACED) == child);

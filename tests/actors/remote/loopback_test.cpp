@@ -248,8 +248,8 @@ CATCH_TEST_CASE("a daemon that goes is an error, not a hang",
                 "[actors][remote][loopback]") {
   const auto graph = some_graph();
   call_options calls;
-  calls.deadline = 2s;
-  calls.unreachable = 500ms;
+  calls.deadline = 60s;
+  calls.unreachable = 3s;
   loopback net{cut(graph, 3, random_assignment(graph, 3, 6)), calls};
   std::thread end{[&net] {
     std::this_thread::sleep_for(15ms); // In the middle, or not: both are fine.

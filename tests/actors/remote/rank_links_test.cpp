@@ -193,7 +193,7 @@ CATCH_TEST_CASE("connections that break and heal end no group",
 }
 
 CATCH_TEST_CASE("a daemon that is gone is named", "[remote][gradients]") {
-  rank_daemons daemons{3, {}, 2s};
+  rank_daemons daemons{3, {}, 5s};
   placed_group group{daemons, {0, 1, 2}};
   group.options.names = {"a", "b", "c"};
   group.start_all();

@@ -86,7 +86,7 @@ class Evaluations(runs.Workplace):
         """The pass begins anew, and ends with the same numbers."""
         cluster = self.cluster(self.parts[2], ["0", "1"])
         name = cluster.ask("submit", "--evaluate", self.run_alone["run"],
-                           "--set", "faults.sampler_delay_ms=250")["run"]
+                           "--set", "faults.sampler_delay_ms=600")["run"]
         cluster.wait_until(lambda: f"run {name}: begun" in cluster.logs(),
                            "begin")
         cluster.daemons[1].kill()

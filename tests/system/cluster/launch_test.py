@@ -244,7 +244,7 @@ class Local(Launch):
                                          "evaluate": {"every": 50},
                                          "trainer": {"replicas": 2}})
         process = self.up(merged(definition,
-                                 {"faults": {"trainer_delay_ms": 5}}),
+                                 {"faults": {"trainer_delay_ms": 15}}),
                           "--local", 2)
         self.await_metrics()
         for name in names:

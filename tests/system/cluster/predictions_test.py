@@ -106,7 +106,7 @@ class Predictions(runs.Workplace):
         expected = self.alone(run["run"])
         cluster = self.cluster(self.parts[2], ["0", "1"])
         name = cluster.ask("submit", "--predict", run["run"], "--set",
-                           "faults.sampler_delay_ms=150")["run"]
+                           "faults.sampler_delay_ms=500")["run"]
         folder = cluster.folder / "runs" / name
         cluster.wait_until(lambda: list(folder.glob(".logits.npy.*")),
                            "first row")

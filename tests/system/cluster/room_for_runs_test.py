@@ -114,7 +114,7 @@ class RoomForRuns(SeveralRuns):
         cluster = self.cluster(2, [1, 1])
         definitions = [merged(self.on(seed, name), SHORT,
                               {"train": {"epochs": epochs}})
-                       for seed, name, epochs in ((1, "d1", 3), (2, "d2", 3))]
+                       for seed, name, epochs in ((1, "d1", 8), (2, "d2", 8))]
         ids = [self.submit(cluster, one) for one in definitions]
         self.await_checkpoints(cluster, *ids)
         cluster.daemons[0].kill()

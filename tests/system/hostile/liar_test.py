@@ -119,7 +119,7 @@ class Liars(MembersWorkplace):
 
     def test_who_had_no_trainers_is_not_asked_what_is_kept(self):
         # Of seconds, so that it is on still when it loses a daemon.
-        definition = merged(DEFINITION, {"train": {"epochs": 12},
+        definition = merged(DEFINITION, {"train": {"epochs": 40},
                                          "placement": {"trainers": ["d0"]}})
         cluster = self.cluster("0", "1")
         liar = self.liar(cluster, "-", 0, kept="far")

@@ -202,11 +202,12 @@ def played(port, said):
     many bytes were answered."""
     got = 0
     with socket.create_connection(("127.0.0.1", port), 5) as it:
-        it.settimeout(0.3)
         steps = [0, ZMTP_GREETING, ZMTP_GREETING + HELLO, len(said)]
         with contextlib.suppress(ConnectionError):
             for begin, end in itertools.pairwise(steps):
+                it.settimeout(60)
                 it.sendall(said[begin:end])
+                it.settimeout(0.3)
                 with contextlib.suppress(TimeoutError):
                     while piece := it.recv(1 << 16):
                         got += len(piece)

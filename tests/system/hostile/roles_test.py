@@ -229,6 +229,9 @@ class Roles(MembersWorkplace):
             self.assertTrue(self.works(cluster, carol))
             self.assertFalse(self.works(cluster, bob))
             self.check_changes(cluster, wanted)
+            cluster.wait_until(  # It is kept after it is noted.
+                lambda: public(carol) in kept.read_text()
+                and public(bob) not in kept.read_text(), "what is kept")
             cluster.daemons[0].kill()
         # What is damaged is said, and known from then on.
         kept.write_text("graphmill-members 1\nnonsense\n")

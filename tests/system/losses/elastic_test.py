@@ -114,7 +114,8 @@ class Elastic(ClusterWorkplace):
             self.assertEqual(one[key], other[key], key)
 
     def test_fewer_and_more_and_again(self):
-        definition = merged(DEFINITION, {"train": {"epochs": 8}})
+        epochs = 16
+        definition = merged(DEFINITION, {"train": {"epochs": epochs}})
         cluster = self.cluster(["0", "1", "none", "none"], *ONE_SLOT)
         cluster.ask("drain", "d3")  # Comes later, and need not start then.
         run = self.begin(cluster, definition)
@@ -138,8 +139,8 @@ class Elastic(ClusterWorkplace):
         self.assertEqual(sizes[2]["step"], 0)
         self.assertGreater(sizes[2]["epoch"], sizes[1]["epoch"])
         self.assertEqual(summary["attempts"], 3)
-        self.assertEqual(summary["steps"], 8 * STEPS)
-        self.check_steps(sizes, 8)
+        self.assertEqual(summary["steps"], epochs * STEPS)
+        self.check_steps(sizes, epochs)
         story = (self.folder / "log.txt").read_text()
         self.assertRegex(story, "attempt 1 has ended: .*d2")
         self.assertRegex(story, r"attempt 2 goes on from epoch \d+, step \d+; "
@@ -154,7 +155,7 @@ class Elastic(ClusterWorkplace):
         self.check_same(self.train(again, self.parts), summary)
         replayed = self.submit(cluster, again, "-again")
         self.check_same(self.await_finished(cluster, replayed), summary)
-        self.check_steps(sizes, 8)
+        self.check_steps(sizes, epochs)
 
     def test_one_that_comes_back_in_time(self):
         """Nothing changes, unless it takes longer than it is waited for."""

@@ -34,7 +34,7 @@ DEFINITION = merged(SMALL, {
     "placement": {"trainers": ["t0", "t1"]},
     "checkpoint": {"every_steps": 2},
 })
-SLOW = {"faults": {"trainer_delay_ms": 50}}
+SLOW = {"faults": {"trainer_delay_ms": 200}}
 LAYOUT = [("c", "none", "--slots", "0"), ("t0", "0", "--slots", "1"),
           ("t1", "1", "--slots", "1")]
 

@@ -21,7 +21,7 @@ DEFINITION = merged(SMALL, {
 })
 TWO_TRAINERS = {"trainer": {"replicas": 2},
                 "placement": {"trainers": ["d1", "d2"]}}
-SLOW = {"faults": {"trainer_delay_ms": 80}}
+SLOW = {"faults": {"trainer_delay_ms": 200}}
 
 
 class Recovery(ClusterWorkplace):

@@ -47,7 +47,7 @@ class ReplicaTest(runs.Workplace):
     def begin(self, *changes):
         """Submits a run of which each step takes a moment; returns its id once
         it is in the middle of an epoch."""
-        slow = merged(TRAINED, {"faults": {"trainer_delay_ms": 75}}, *changes)
+        slow = merged(TRAINED, {"faults": {"trainer_delay_ms": 150}}, *changes)
         run = self.cluster.ask("submit",
                                self.write(slow, self.parts, "-slow"))["run"]
         metrics = self.cluster.folder / "runs" / run / "metrics.jsonl"

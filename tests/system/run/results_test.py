@@ -134,7 +134,7 @@ class FinishedRun(runs.Workplace):
                          "--data", self.data, "--runs", self.runs, "--json",
                          "-q", "--set", "faults.crash_every=0",
                          "--set", "faults.reply_delay_ms=60",
-                         "--set", "train.epochs=1")
+                         "--set", "train.epochs=5")
         self.assertEqual(done.returncode, 0, done.stderr)
         summary = json.loads(done.stdout)
         print(f"  {summary['verdict']}")

@@ -154,7 +154,9 @@ class Resumed(runs.Workplace):
 
     def test_cancelled(self):
         expected = self.undisturbed("sage")
-        with Running(self.arguments(DEFINITION, self.data)) as run:
+        # Long enough that it can be caught.
+        slow = merged(DEFINITION, {"faults": {"trainer_delay_ms": 150}})
+        with Running(self.arguments(slow, self.data)) as run:
             run.await_phases(2)
             run.signal(signal.SIGINT)
             code, out, err = run.end()

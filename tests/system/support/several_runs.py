@@ -8,7 +8,7 @@ from clusters import Cluster, Daemon, free_port
 from runs import SMALL, merged, partitioned, small_rmat
 
 # Steps are slow, so that runs meet, and that they can be caught in the middle.
-TRAINED = merged(SMALL, {"train": {"batch_size": 8, "epochs": 3},
+TRAINED = merged(SMALL, {"train": {"batch_size": 8, "epochs": 6},
                          "checkpoint": {"every_steps": 2}})
 SLOW = {"faults": {"trainer_delay_ms": 120}}
 

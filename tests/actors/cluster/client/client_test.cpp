@@ -267,7 +267,7 @@ CATCH_TEST_CASE("a client finds the coordinator at one of several addresses",
   });
   coordinator.on(method::cancel, nothing);
   auto client = client_of(address_of_nobody() + "," + coordinator.address(),
-                          coordinator.key_file(), 2s);
+                          coordinator.key_file(), 5s);
   // What must not be done twice, too: nobody has taken it at the first.
   value_of(client.cancel({"r1", true}));
   CATCH_CHECK(client.address() == coordinator.address());
@@ -326,7 +326,7 @@ CATCH_TEST_CASE("a client tells of the coordinator that does not answer",
     return fail(ec::timeout, "not begun in time");
   });
   auto client = client_of(frozen.address() + "," + address_of_nobody(),
-                          frozen.key_file(), 2s);
+                          frozen.key_file(), 5s);
   const auto got = error_of(client.status());
   CATCH_CHECK(got.code == ec::timeout);
   CATCH_CHECK(got.message == "not begun in time");
