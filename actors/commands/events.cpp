@@ -90,8 +90,8 @@ void event_printer::say_if_none() const {
 /// started anew meanwhile.
 result<int> follow_events(cluster_client& client, event_printer& events,
                           signal_watch& signals) {
+  auto is_run_over = false;
   const auto look = [&]() -> result<bool> {
-    auto is_run_over = false;
     if (!events.run().empty()) { // In this order: its end is an event.
       GRAPHMILL_TRY(const auto run, client.run(events.run()));
       is_run_over = is_over(run.state);
@@ -102,7 +102,8 @@ result<int> follow_events(cluster_client& client, event_printer& events,
   GRAPHMILL_TRY(const auto over, follow(look, signals));
   if (!over)
     return fail(ec::cancelled, "follows no more");
-  events.say_if_none();
+  if (is_run_over) // Or nobody reads on.
+    events.say_if_none();
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "messages/base/printable.hpp"
 
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -58,9 +59,12 @@ inline result<output_reader> flush_output() {
   pollfd reader{::fileno(stdout), 0, 0};
   if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
     std::clearerr(stdout);
-    // The kernel says both of a terminal, and only the one of a pipe.
-    return (reader.revents & POLLHUP) != 0 ? output_reader::hung_up
-                                           : output_reader::gone;
+    // Which is no terminal any more, by `isatty`.
+    struct stat about {};
+    const auto was_terminal = (reader.revents & POLLHUP) != 0
+                              && ::fstat(reader.fd, &about) == 0
+                              && S_ISCHR(about.st_mode);
+    return was_terminal ? output_reader::hung_up : output_reader::gone;
   }
   if (!is_out)
     return fail_errno(cause, "not all that was to be printed could be");

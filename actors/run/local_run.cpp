@@ -254,6 +254,7 @@ result<run_result> run_locally(local_run_config config,
     judge_data(out.outcome, guard, signals);
     out.seconds = std::chrono::duration<double>(clock::now() - began).count();
     cpu_seconds = process_cpu_seconds() - cpu_before;
+    out.health.daemons.back().cores = cpu_seconds / out.seconds;
     log_end(*config.log, out);
     watchdog.emplace(config.log, signals.count() > 1);
     stop_actor(conductor);

@@ -36,10 +36,13 @@ void background_log::write(std::string text, std::size_t lines) {
     [&to, text = std::move(text), missed = missed_] {
       to.file.miss(missed);
       to.file.write(text);
+      to.is_short_of_memory = false;
     },
     [&to, lines](const error& reason) {
       to.file.miss(lines);
-      to.complain(reason.message);
+      // To complain may be to write again.
+      if (!std::exchange(to.is_short_of_memory, true))
+        to.complain(reason.message);
     });
   missed_ = 0;
 }

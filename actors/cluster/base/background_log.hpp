@@ -38,8 +38,9 @@ private:
       : complain(of.complain), file(std::move(of)) {}
 
     std::function<void(const std::string&)> complain;
-    log_file file;         ///< The thread's.
-    compute_thread thread; ///< Last: ends before what its jobs use.
+    log_file file;                   ///< The thread's.
+    bool is_short_of_memory = false; ///< The same.
+    compute_thread thread;           ///< Last: ends before what its jobs use.
   };
 
   std::size_t most_;

@@ -60,7 +60,18 @@ void act_safely(const chaos_tool::settings& on, const chaos_request& asked) {
 } // namespace
 
 chaos_tool::~chaos_tool() {
+  thread_.reset(); // It may be about to wait for a moment.
   forget_moments();
+}
+
+void chaos_tool::carry_out_at(clock::time_point when,
+                              std::function<void()> job) {
+  thread_->post(
+    [when, job = std::move(job)] {
+      std::this_thread::sleep_until(when);
+      job();
+    },
+    [](const error&) {});
 }
 
 void chaos_tool::inflict(const chaos_request& asked) {
@@ -74,17 +85,18 @@ void chaos_tool::inflict(const chaos_request& asked) {
     held_for_ = std::max(held_for_, asked.each);
   }
   if (asked.at == moment::at_once) {
-    thread_.post(
-      [run = std::move(run), at = now + pause] {
-        std::this_thread::sleep_until(at);
-        run();
-      },
-      [](const error&) {});
+    carry_out_at(now + pause, std::move(run));
     return;
   }
   with_.log->info("chaos is to come, within {} ms: {}", asked.wait.count(),
                   sentence_of(asked));
-  await_moment(asked.at, std::move(run), now + asked.wait);
+  // Whoever asks would not learn that the daemon dies when its moment comes.
+  if (asked.kind == chaos_kind::kill)
+    carry_out_at(now + pause,
+                 [run = std::move(run), at = asked.at,
+                  until = now + asked.wait] { await_moment(at, run, until); });
+  else
+    await_moment(asked.at, std::move(run), now + asked.wait);
 }
 
 error refuse_chaos(const std::string& daemon) {

@@ -6,8 +6,12 @@
 
 #include <spdlog/logger.h>
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace graphmill {
 
@@ -39,11 +43,14 @@ public:
 private:
   using clock = std::chrono::steady_clock;
 
+  void carry_out_at(clock::time_point when, std::function<void()> job);
+
   settings with_;
   /// Until then messages may be held back for so long: answers leave later.
   clock::time_point held_until_{};
   std::chrono::milliseconds held_for_{0};
-  compute_thread thread_; ///< Last: ends before what its jobs use.
+  /// Last: ends before what its jobs use.
+  std::optional<compute_thread> thread_{std::in_place};
 };
 
 /// What a daemon says that does not let itself be harmed.

@@ -66,17 +66,9 @@ void coordinator::chaos(const payload& data, const responder& reply) {
                               : refuse_chaos(asked.daemon));
     return;
   }
-  // Its moment may come before its answer has left.
-  const auto dies =
-    asked.kind == chaos_kind::kill && status.state != daemon_state::lost;
   calls_.call(status.address, method::chaos, encode(asked),
               within(timeouts::question, timeouts::question_unreachable, 1),
-              [reply, dies](const result<payload>& answer) {
-                reply.reply(dies && !answer
-                                && answer.error().code == ec::unavailable
-                              ? result<payload>{payload{}}
-                              : answer);
-              });
+              [reply](const result<payload>& answer) { reply.reply(answer); });
 }
 
 void coordinator::stop(const payload& data, const responder& reply) {

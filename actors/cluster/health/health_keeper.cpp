@@ -71,6 +71,10 @@ void add(daemon_health& average, const daemon_health& report, double before) {
                            / double(actor.answers);
     actor.p99_latency = std::max(old.p99_latency, more.p99_latency);
   }
+  if (average.cores == 0) // Of the first report nothing can be told.
+    average.cores = report.cores;
+  else if (report.cores != 0)
+    average.cores = mix(average.cores, report.cores);
   average.cache_rows_wanted = report.cache_rows_wanted;
   average.cache_rows_found = report.cache_rows_found;
   average.cache_offer_bytes = report.cache_offer_bytes;

@@ -55,7 +55,13 @@ void printed_lines::add(std::string_view writer, const log_line& line) {
 
 result<log_reply> line_printer::print_new() {
   for (;;) {
-    GRAPHMILL_TRY(auto page, client_.logs(asked_));
+    auto got = client_.logs(asked_);
+    if (!got) { // What came before is told all the same.
+      print_held();
+      std::fflush(stdout);
+      return got.error();
+    }
+    auto page = std::move(got).value();
     is_anew_ = is_anew_ || page.anew;
     if (page.anew || !begun_)
       begin_file();

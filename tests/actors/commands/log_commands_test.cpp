@@ -274,24 +274,32 @@ CATCH_TEST_CASE(
     {by("d1", 12, "h"), by("d2", 2, "a"), by("d2", 4, "d")},
     {by("d2", 10, "g"), by("d3", 3, "c")},
   };
-  coordinator.on(method::logs,
-                 [&pages](const payload& body) -> result<payload> {
-                   GRAPHMILL_TRY(const auto request, decode_log_request(body));
-                   log_reply out;
-                   out.collected = 1;
-                   out.next = request.after;
-                   if (request.after < pages.size()) {
-                     out.lines = pages[request.after];
-                     out.next = request.after + 1;
-                     out.more = true;
-                   }
-                   return encode(out);
-                 });
+  std::atomic<std::size_t> fails_at{pages.size() + 1};
+  coordinator.on(method::logs, [&](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto request, decode_log_request(body));
+    if (request.after >= fails_at)
+      return fail(ec::io, "the disk is broken");
+    log_reply out;
+    out.collected = 1;
+    out.next = request.after;
+    if (request.after < pages.size()) {
+      out.lines = pages[request.after];
+      out.next = request.after + 1;
+      out.more = true;
+    }
+    return encode(out);
+  });
   files folder{{"log.txt", in_file(5, "[info] e")}};
   serve_files(coordinator, folder);
   for (const auto* command : {"logs --json", "logs --follow --json"})
     CATCH_CHECK(texts_in(user.runs(command).output)
                 == "a b c d e f set-back g h ");
+  // What came before an answer that does not come is not lost.
+  fails_at = 1;
+  const auto got = user.runs("logs --json");
+  CATCH_CHECK(got.code == 1);
+  CATCH_CHECK_THAT(got.output, contains("\"text\":\"b\""));
+  CATCH_CHECK_THAT(got.errors, contains("the disk is broken"));
 }
 
 CATCH_TEST_CASE("events are printed page by page", "[cluster_commands]") {

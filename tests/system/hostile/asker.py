@@ -29,7 +29,7 @@ class Asker:
     def ask(self):
         while not self.over.is_set():
             start = time.monotonic()
-            done = self.cluster.reach("status")
+            done = self.cluster.call("status")
             self.slowest = max(self.slowest, time.monotonic() - start)
             self.answered += 1
             if done.returncode not in (0, TROUBLED):

@@ -153,7 +153,7 @@ class Hangup(Interrupted):
                     process = self.start(
                         "sh", "-c", "trap '' HUP; exec \"$@\"", "sh",
                         program(), *command, "--cluster", cluster.coordinator)
-                    self.terminal.await_output()
+                    self.terminal.await_output(process, PATIENCE_SECONDS)
                     self.terminal.close()
                     self.assertEqual(process.wait(PATIENCE_SECONDS), 130)
             self.assertIsNotNone(cluster.status()["running"])

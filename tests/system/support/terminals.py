@@ -9,6 +9,7 @@ import struct
 import subprocess
 import termios
 import threading
+import time
 
 # Characters that a terminal obeys, as far as progress and tables use them.
 OBEYED = re.compile(r"\x1b\[K|.", re.DOTALL)
@@ -63,11 +64,13 @@ class Terminal:
                 except OSError:
                     return  # Nobody has it open.
 
-    def await_output(self):
-        """Returns once something was printed."""
+    def await_output(self, process, timeout):
+        """Returns once a program has printed something."""
+        deadline = time.monotonic() + timeout
         while not self.output:
+            assert process.poll() is None, process.returncode
+            assert time.monotonic() < deadline, "nothing is printed"
             self.reader.join(0.02)
-            assert self.reader.is_alive()
 
     def run(self, arguments, timeout):
         """Has a program run to its end; returns its exit code and all that it

@@ -132,8 +132,11 @@ CATCH_TEST_CASE("the whole of a run is the average of its reports",
   second.queue = 2;
   second.restarts = 2;
   second.items = 7;
-  keeper.take(report_of("a", first), led_at);
+  auto begin = report_of("a", first);
+  begin.cores = 0.5;
+  keeper.take(begin, led_at);
   auto later = report_of("a", second);
+  later.cores = 1.5;
   later.actors.push_back(trainer_at_work(0.75)); // It has joined meanwhile.
   later.cache_rows_wanted = 8;
   keeper.take(later, led_at + 1s);
@@ -150,6 +153,7 @@ CATCH_TEST_CASE("the whole of a run is the average of its reports",
   CATCH_CHECK(actor.items == 7);
   CATCH_CHECK(whole.daemons[0].actors[1].busy == 0.75);
   CATCH_CHECK(whole.daemons[0].cache_rows_wanted == 8);
+  CATCH_CHECK(whole.daemons[0].cores == 1);
 }
 
 CATCH_TEST_CASE(
