@@ -54,7 +54,11 @@ void printed_lines::add(std::string_view writer, const log_line& line) {
 }
 
 result<log_reply> line_printer::print_new() {
-  for (;;) {
+  // The file is looked at before lines are asked for: what is in it by then and
+  // does not come is known no more.
+  if (!begun_)
+    begin_file();
+  for (auto is_begun_anew = false;;) {
     auto got = client_.logs(asked_);
     if (!got) { // What came before is told all the same.
       print_held();
@@ -62,9 +66,11 @@ result<log_reply> line_printer::print_new() {
       return got.error();
     }
     auto page = std::move(got).value();
-    is_anew_ = is_anew_ || page.anew;
-    if (page.anew || !begun_)
+    if (page.anew && !std::exchange(is_begun_anew, true)) {
+      is_anew_ = true;
       begin_file();
+      continue;
+    }
     if (page.missing > 0)
       say(stderr, "graphmill: {} here, as the coordinator has forgotten them\n",
           page.missing == 1
@@ -104,19 +110,28 @@ void line_printer::begin_file() {
   if (!asked_.daemon.empty())
     return;
   file_.emplace(client_, asked_.run);
-  read_file();
+  if (const auto there = file_->open())
+    read_file();
+  else
+    leave_file(there.error());
+}
+
+void line_printer::leave_file(const error& reason) {
+  say(stderr,
+      "graphmill: lines may be missing: the log in the run's folder cannot be "
+      "read: {}\n",
+      reason.message);
+  file_.reset();
 }
 
 void line_printer::read_file() {
   auto next = file_->next();
-  if (next)
-    in_file_ = std::move(next).value();
-  else
-    say(stderr,
-        "graphmill: lines may be missing: the log in the run's folder cannot "
-        "be read: {}\n",
-        next.error().message);
-  if (!next || !in_file_)
+  if (!next) {
+    leave_file(next.error());
+    return;
+  }
+  in_file_ = std::move(next).value();
+  if (!in_file_)
     file_.reset();
 }
 

@@ -56,6 +56,7 @@ public:
 private:
   void begin_file();
   void read_file();
+  void leave_file(const error& reason);
   void print_file(unix_time until);
   void hold(log_line line);
   void print_held();

@@ -27,6 +27,10 @@ public:
     bool is_whole = true;
   };
 
+  /// Looks how long the log is: what is written from now on is not read. Before
+  /// anything else.
+  result<void> open();
+
   /// The next line; nothing at the end, or if there is no log.
   result<std::optional<entry>> next();
 
@@ -35,6 +39,7 @@ private:
 
   cluster_client& client_;
   std::string run_;
+  std::uint64_t size_ = 0;   ///< Of the last file, as far as it is read.
   std::size_t file_ = 0;     ///< Which of them is read.
   std::uint64_t offset_ = 0; ///< In that.
   std::string text_;         ///< What has been read.

@@ -158,7 +158,7 @@ CATCH_TEST_CASE("runs are listed, cancelled and fetched",
   got = user.runs("logs");
   CATCH_CHECK(got.code == 1);
   CATCH_CHECK(got.output.empty());
-  CATCH_CHECK_THAT(got.errors, contains("0 bytes of log.txt.old, which has 7"));
+  CATCH_CHECK_THAT(got.errors, contains("0 bytes of log.txt, which has 7"));
 
   std::string orders;
   coordinator.on(method::cancel, [&](const payload& body) -> result<payload> {

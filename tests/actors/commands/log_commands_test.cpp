@@ -151,21 +151,22 @@ CATCH_TEST_CASE("lines from before the coordinator come from the run's folder",
   known.lines = {line_at(3, log_level::info, "d1-begins"),
                  line_at(10, log_level::warn, "anew"),
                  line_at(11, log_level::info, "goes-on")};
-  coordinator.on(method::logs,
-                 [&known](const payload& body) -> result<payload> {
-                   GRAPHMILL_TRY(const auto request, decode_log_request(body));
-                   auto out = known;
-                   if (request.after > 0 || !request.daemon.empty())
-                     out.lines.clear();
-                   std::erase_if(out.lines, [&request](const auto& line) {
-                     return line.level < request.level;
-                   });
-                   return encode(out);
-                 });
+  std::string written_meanwhile;
   files folder{{"log.txt.old", in_file(1, "[info] begun") + "[torn"},
                {"log.txt", in_file(5, "[warning] slow")
                              + in_file(10, "[warning] anew")
                              + in_file(11, "[info] goes-on")}};
+  coordinator.on(method::logs, [&](const payload& body) -> result<payload> {
+    GRAPHMILL_TRY(const auto request, decode_log_request(body));
+    folder["log.txt"] += std::exchange(written_meanwhile, {});
+    auto out = known;
+    if (request.after > 0 || !request.daemon.empty())
+      out.lines.clear();
+    std::erase_if(out.lines, [&request](const auto& line) {
+      return line.level < request.level;
+    });
+    return encode(out);
+  });
   serve_files(coordinator, folder);
   CATCH_CHECK(texts_in(user.runs("logs --json").output)
               == "begun [torn d1-begins slow anew goes-on ");
@@ -186,6 +187,12 @@ CATCH_TEST_CASE("lines from before the coordinator come from the run's folder",
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK(got.output.empty());
   CATCH_CHECK_THAT(got.errors, contains("without --daemon, its log file"));
+  CATCH_SECTION("what is written meanwhile comes from its daemon, later") {
+    written_meanwhile = in_file(12, "[info] just-now");
+    CATCH_CHECK(texts_in(user.runs("logs --json").output)
+                == "begun [torn d1-begins slow anew goes-on ");
+    CATCH_CHECK(written_meanwhile.empty());
+  }
   CATCH_SECTION("all is forgotten") {
     known.lines.clear();
     CATCH_CHECK(texts_in(user.runs("logs --json").output)
@@ -237,8 +244,9 @@ CATCH_TEST_CASE("a log that is followed goes on at another coordinator",
       out.lines = {by_first, by_agent(2, "one"), by_agent(3, "two")};
     } else if (request.after == 3 && asked > 2) {
       // Another one, which has not collected yet what daemons have.
-      folder["log.txt"] +=
-        in_file(4, "[warning] unseen") + in_file(10, "[info] goes-on");
+      folder["log.txt"] = in_file(1, "[info] begun")
+                          + in_file(4, "[warning] unseen")
+                          + in_file(10, "[info] goes-on");
       out.anew = true;
       out.next = 1000;
       out.lines = {line_at(10, log_level::info, "goes-on")};
