@@ -3,6 +3,7 @@
 #include "messages/base/caught.hpp"
 
 #include <boost/core/demangle.hpp>
+#include <spdlog/logger.h>
 
 #include <algorithm>
 #include <string_view>

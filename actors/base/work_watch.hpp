@@ -3,7 +3,7 @@
 #include "actors/base/timeouts.hpp"
 #include "messages/work/work_gauge.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <chrono>
 #include <cstdint>

@@ -2,6 +2,7 @@
 #include "actors/run/local_run.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include "pipelines/health/verdict.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <utility>

@@ -4,6 +4,8 @@
 #include "actors/commands/text/chaos_text.hpp"
 #include "actors/process/say.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>

@@ -5,6 +5,8 @@
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/shard.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cstdio>
 #include <filesystem>

@@ -5,6 +5,8 @@
 #include "actors/http/api/status_json.hpp"
 #include "actors/process/say.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>

@@ -13,6 +13,9 @@
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

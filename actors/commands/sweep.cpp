@@ -11,6 +11,8 @@
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <utility>
 
 namespace graphmill {

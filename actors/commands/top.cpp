@@ -7,6 +7,8 @@
 #include "actors/commands/top/top_terminal.hpp"
 #include "actors/process/signals.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <memory>
 #include <string>

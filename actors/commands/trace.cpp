@@ -6,6 +6,8 @@
 #include "messages/base/pluralized.hpp"
 #include "pipelines/health/trace_events.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>

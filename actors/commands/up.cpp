@@ -15,6 +15,8 @@
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>

@@ -3,8 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/wire/log.hpp"
 
-#include <spdlog/formatter.h>
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -23,8 +22,8 @@ line_formatter(const std::string& pattern = "%+");
 
 /// Where the log of a run goes beside its file.
 struct log_outlets {
-  spdlog::sink_ptr console; ///< Gets warnings; null: standard error.
-  spdlog::sink_ptr memory;  ///< Gets everything; null: nobody does.
+  std::shared_ptr<spdlog::sinks::sink> console; ///< Gets warnings; null: standard error.
+  std::shared_ptr<spdlog::sinks::sink> memory;  ///< Gets everything; null: nobody does.
   /// Of the logger, as the console is told it; empty: its own.
   std::string name{};
 };

@@ -2,6 +2,8 @@
 
 #include "messages/base/caught.hpp"
 
+#include <spdlog/logger.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <system_error>

@@ -3,7 +3,7 @@
 #include "actors/run/conductor.hpp"
 #include "messages/base/error.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string_view>
 

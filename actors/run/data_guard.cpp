@@ -4,6 +4,8 @@
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification/verification.hpp"
 
+#include <spdlog/logger.h>
+
 #include <chrono>
 #include <utility>
 

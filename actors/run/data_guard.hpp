@@ -6,7 +6,7 @@
 #include "partition/dataset/verification/verified_files.hpp"
 #include "partition/files/digest_record.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <atomic>
 #include <filesystem>

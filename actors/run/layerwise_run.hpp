@@ -9,7 +9,7 @@
 #include "pipelines/planning/storage_decision.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstdint>
 #include <filesystem>

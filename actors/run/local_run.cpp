@@ -14,6 +14,8 @@
 #include "partition/dataset/verification/verification.hpp"
 #include "pipelines/health/health_sampler.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <atomic>
 #include <future>

@@ -11,6 +11,8 @@
 #include "pipelines/planning/storage_decision.hpp"
 #include "pipelines/results/safetensors.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <optional>

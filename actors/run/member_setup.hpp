@@ -10,7 +10,7 @@
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -6,6 +6,8 @@
 #include "partition/files/json_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <spdlog/logger.h>
 
 #include <algorithm>
 #include <chrono>

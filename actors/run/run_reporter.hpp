@@ -6,7 +6,7 @@
 #include "pipelines/results/run_folder.hpp"
 
 #include <nlohmann/json.hpp>
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <array>
 #include <cstdio>

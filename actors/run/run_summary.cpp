@@ -9,6 +9,7 @@
 #include "pipelines/results/safetensors.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,7 @@
 #include "messages/work/work_report.hpp"
 #include "pipelines/results/run_folder.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <memory>
 #include <string>

@@ -6,6 +6,8 @@
 #include "pipelines/flow/batch_size.hpp"
 #include "pipelines/flow/reorder_window.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <map>
 

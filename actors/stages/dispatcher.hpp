@@ -7,7 +7,7 @@
 #include "pipelines/flow/credit_ledger.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <chrono>
 #include <memory>

@@ -7,6 +7,8 @@
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <iterator>

@@ -6,6 +6,8 @@
 #include "partition/dataset/shard.hpp"
 #include "partition/files/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace graphmill {

@@ -2,6 +2,8 @@
 
 #include "partition/files/file_io.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <new>

@@ -1,5 +1,7 @@
 #include "pipelines/gradients/roll_call.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <thread>

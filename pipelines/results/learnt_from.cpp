@@ -2,6 +2,8 @@
 
 #include "partition/files/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <vector>

@@ -4,7 +4,7 @@
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <string_view>

@@ -5,6 +5,8 @@
 #include "pipelines/results/event_place.hpp"
 #include "pipelines/results/run_lines.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -9,7 +9,7 @@
 #include "pipelines/results/event_log.hpp"
 #include "pipelines/results/learnt_from.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -3,6 +3,8 @@
 #include "partition/files/json_text.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <set>
 #include <string_view>

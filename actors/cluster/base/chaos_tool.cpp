@@ -3,6 +3,8 @@
 #include "actors/process/self_stop.hpp"
 #include "partition/files/full_disk.hpp"
 
+#include <spdlog/logger.h>
+
 #include <signal.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include "actors/transport/transport.hpp"
 #include "messages/wire/chaos.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <chrono>
 #include <filesystem>

@@ -6,6 +6,8 @@
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <spdlog/logger.h>
+
 #include <map>
 #include <string>
 #include <utility>

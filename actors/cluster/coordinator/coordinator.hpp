@@ -10,7 +10,7 @@
 #include "actors/process/logs/log_ring.hpp"
 #include "actors/transport/sockets/connections/members.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstdint>
 #include <filesystem>

@@ -3,6 +3,8 @@
 #include "actors/transport/sessions/address.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <spdlog/logger.h>
+
 #include <utility>
 
 namespace graphmill {

@@ -1,6 +1,8 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 
+#include <spdlog/logger.h>
+
 #include <utility>
 
 // What a coordinator leaves for whoever asks over HTTP.

@@ -2,6 +2,8 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "actors/process/logs/log_lines.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <utility>
 

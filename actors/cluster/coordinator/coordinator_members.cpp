@@ -2,6 +2,8 @@
 #include "actors/cluster/audit/member_changes.hpp"
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <utility>
 

@@ -3,6 +3,8 @@
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/http/api/status_json.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>

@@ -4,6 +4,8 @@
 #include "messages/words/enumerated.hpp"
 #include "pipelines/definition/definition_file.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <utility>
 

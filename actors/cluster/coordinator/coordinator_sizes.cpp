@@ -2,6 +2,8 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <utility>
 

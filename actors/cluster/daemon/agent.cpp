@@ -8,6 +8,8 @@
 #include "actors/cluster/daemon/registration.hpp"
 #include "actors/cluster/daemon/share_host.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>

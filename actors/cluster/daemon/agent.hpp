@@ -8,7 +8,7 @@
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <chrono>
 #include <filesystem>

@@ -24,6 +24,8 @@
 #include "pipelines/model/threads.hpp"
 #include "pipelines/results/run_folder.hpp"
 
+#include <spdlog/logger.h>
+
 #include <unistd.h>
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/dist_sink.h>
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include "actors/process/logs/log_ring.hpp"
 #include "messages/base/error.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstdint>
 #include <filesystem>

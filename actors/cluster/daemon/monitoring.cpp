@@ -5,6 +5,8 @@
 #include "actors/http/server/http_gate.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <utility>
 

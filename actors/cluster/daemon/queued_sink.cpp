@@ -3,6 +3,8 @@
 #include "actors/process/logger.hpp"
 #include "messages/base/caught.hpp"
 
+#include <spdlog/logger.h>
+
 #include <poll.h>
 #include <unistd.h>
 

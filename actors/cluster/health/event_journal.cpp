@@ -6,6 +6,7 @@
 #include "partition/files/json_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

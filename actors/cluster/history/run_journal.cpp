@@ -4,6 +4,8 @@
 #include "messages/wire/wire.hpp"
 #include "partition/files/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <limits>
 #include <optional>
 #include <utility>

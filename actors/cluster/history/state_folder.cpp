@@ -3,6 +3,8 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/history/stand_ins.hpp"
 
+#include <spdlog/logger.h>
+
 #include <string>
 #include <utility>
 

@@ -4,7 +4,7 @@
 #include "actors/cluster/history/state_lock.hpp"
 #include "actors/process/signals.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstdint>
 #include <filesystem>

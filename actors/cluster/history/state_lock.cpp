@@ -4,6 +4,8 @@
 #include "messages/base/printable.hpp"
 #include "partition/files/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -16,6 +16,9 @@
 #include "pipelines/health/trace_events.hpp"
 #include "pipelines/results/checkpoint.hpp"
 
+#include <nlohmann/json.hpp>
+#include <spdlog/logger.h>
+
 #include <cstdio>
 #include <functional>
 #include <memory>

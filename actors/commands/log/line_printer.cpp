@@ -7,6 +7,8 @@
 #include "actors/process/say.hpp"
 #include "messages/base/printable.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

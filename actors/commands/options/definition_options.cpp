@@ -1,6 +1,7 @@
 #include "actors/commands/options/definition_options.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace graphmill {
 

@@ -4,7 +4,7 @@
 #include "pipelines/definition/definition_file.hpp"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <span>
 #include <string>

@@ -6,6 +6,8 @@
 #include "actors/process/say.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>

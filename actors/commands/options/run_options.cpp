@@ -12,6 +12,8 @@
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <span>

@@ -2,6 +2,7 @@
 #include "messages/base/pluralized.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace graphmill {
 

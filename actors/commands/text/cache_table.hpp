@@ -2,7 +2,7 @@
 
 #include "pipelines/planning/cache_report.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

@@ -3,6 +3,7 @@
 #include "messages/base/printable.hpp"
 
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "actors/cluster/client/chaos_plan.hpp"
 #include "messages/wire/cluster.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <vector>

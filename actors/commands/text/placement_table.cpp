@@ -3,6 +3,8 @@
 #include "actors/launch/part_list.hpp"
 #include "messages/base/printable.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <map>
 

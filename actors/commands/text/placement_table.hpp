@@ -3,7 +3,7 @@
 #include "messages/definition/definition.hpp"
 #include "messages/wire/cluster.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

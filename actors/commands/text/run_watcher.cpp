@@ -6,6 +6,8 @@
 #include "actors/process/say.hpp"
 #include "partition/files/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <limits>
 #include <optional>

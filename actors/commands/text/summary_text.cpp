@@ -7,6 +7,8 @@
 #include "messages/words/field_name.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <type_traits>
 #include <vector>
 

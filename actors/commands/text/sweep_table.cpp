@@ -5,6 +5,7 @@
 #include "pipelines/definition/yaml/problem.hpp"
 
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -8,6 +8,7 @@
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>

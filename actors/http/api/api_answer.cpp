@@ -1,5 +1,7 @@
 #include "actors/http/api/api_answer.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <utility>
 
 namespace graphmill {

@@ -2,7 +2,7 @@
 
 #include "actors/http/server/http_server.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <memory>
 #include <string>

@@ -8,6 +8,8 @@
 #include "actors/process/logs/log_levels.hpp"
 #include "messages/base/printable.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,8 @@
 
 #include "actors/process/logs/log_lines.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>

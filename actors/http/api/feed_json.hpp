@@ -5,7 +5,7 @@
 #include "actors/http/api/health_history.hpp"
 #include "messages/wire/log.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
 #include <string>

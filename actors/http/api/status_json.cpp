@@ -3,6 +3,8 @@
 #include "messages/words/field_name.hpp"
 #include "partition/files/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <optional>
 #include <type_traits>
 #include <utility>

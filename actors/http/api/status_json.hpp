@@ -3,7 +3,7 @@
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <map>
 #include <string>

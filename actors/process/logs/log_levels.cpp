@@ -3,6 +3,7 @@
 #include "actors/process/logs/log_lines.hpp"
 
 #include <fmt/ranges.h>
+#include <spdlog/logger.h>
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,10 @@
 
 #include "messages/base/printable.hpp"
 
+#include <nlohmann/json.hpp>
+#include <spdlog/formatter.h>
+#include <spdlog/logger.h>
+
 #include <chrono>
 #include <utility>
 

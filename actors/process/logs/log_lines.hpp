@@ -2,13 +2,16 @@
 
 #include "messages/wire/log.hpp"
 
-#include <nlohmann/json.hpp>
-#include <spdlog/formatter.h>
-#include <spdlog/logger.h>
+#include <nlohmann/json_fwd.hpp>
+#include <spdlog/fwd.h>
 
 #include <memory>
 #include <string>
 #include <string_view>
+
+namespace spdlog::details {
+struct log_msg;
+}
 
 namespace graphmill {
 

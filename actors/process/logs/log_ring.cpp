@@ -2,6 +2,8 @@
 
 #include "actors/process/logs/log_lines.hpp"
 
+#include <spdlog/logger.h>
+
 #include <utility>
 
 namespace graphmill {

@@ -7,6 +7,8 @@
 #include "actors/remote/calls/batch_call.hpp"
 #include "actors/remote/interfaces.hpp"
 
+#include <spdlog/logger.h>
+
 #include <utility>
 
 namespace graphmill {

@@ -6,7 +6,7 @@
 #include "messages/wire/data.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <atomic>
 #include <chrono>

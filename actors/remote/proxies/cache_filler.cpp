@@ -11,6 +11,8 @@
 #include "partition/sampling/rows/hot_nodes.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <deque>
 #include <optional>

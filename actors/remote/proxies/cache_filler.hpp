@@ -7,7 +7,7 @@
 #include "partition/sampling/rows/row_cache.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstdint>
 #include <functional>

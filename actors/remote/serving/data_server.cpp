@@ -10,6 +10,8 @@
 #include "actors/transport/sockets/complaint_log.hpp"
 #include "messages/base/caught.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <map>
 #include <new>

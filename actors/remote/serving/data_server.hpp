@@ -4,7 +4,7 @@
 #include "actors/remote/serving/reply_gauge.hpp"
 #include "messages/wire/bulk.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstdint>
 #include <memory>

@@ -4,6 +4,9 @@
 #include "actors/process/processors.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <nlohmann/json.hpp>
+#include <spdlog/logger.h>
+
 #include <utility>
 
 namespace graphmill {

@@ -3,8 +3,8 @@
 #include "actors/base/compute_thread.hpp"
 #include "pipelines/results/checkpoint.hpp"
 
-#include <nlohmann/json.hpp>
-#include <spdlog/logger.h>
+#include <nlohmann/json_fwd.hpp>
+#include <spdlog/fwd.h>
 
 #include <chrono>
 #include <condition_variable>

@@ -7,7 +7,7 @@
 #include "pipelines/health/actor_gauge.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <chrono>
 #include <functional>

@@ -12,6 +12,8 @@
 #include "messages/base/pluralized.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <bit>
 

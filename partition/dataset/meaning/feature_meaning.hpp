@@ -3,7 +3,7 @@
 #include "messages/base/error.hpp"
 #include "partition/dataset/dataset.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
 #include <map>

@@ -4,6 +4,8 @@
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,6 +4,8 @@
 #include "partition/dataset/shard.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -5,6 +5,8 @@
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <set>

@@ -11,6 +11,8 @@
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/importers/npy/npy_weights.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <set>
 #include <span>

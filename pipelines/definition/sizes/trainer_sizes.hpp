@@ -2,7 +2,7 @@
 
 #include "messages/definition/definition.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -6,6 +6,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>

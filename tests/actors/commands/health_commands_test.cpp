@@ -4,6 +4,8 @@
 #include "tests/actors/commands/user.hpp"
 #include "tests/support/catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <atomic>
 #include <mutex>
 #include <sstream>

@@ -4,6 +4,7 @@
 #include "tests/support/catch.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <map>

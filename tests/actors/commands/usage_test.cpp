@@ -2,6 +2,8 @@
 #include "tests/actors/commands/user.hpp"
 #include "tests/support/catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <future>
 #include <map>
 #include <string>

@@ -3,6 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <signal.h>
 
 #include <algorithm>

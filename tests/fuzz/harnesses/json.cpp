@@ -5,6 +5,8 @@
 #include "actors/http/api/status_json.hpp"
 #include "tests/fuzz/registry.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 

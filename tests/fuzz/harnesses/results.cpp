@@ -7,6 +7,8 @@
 #include "pipelines/results/safetensors.hpp"
 #include "tests/fuzz/registry.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <string>

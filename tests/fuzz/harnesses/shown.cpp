@@ -15,6 +15,8 @@
 #include "tests/fuzz/registry.hpp"
 #include "tests/support/sample_trace.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -11,6 +11,8 @@
 #include "tests/fuzz/harnesses/printed.hpp"
 #include "tests/fuzz/registry.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>

@@ -4,6 +4,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <fstream>
 #include <string>

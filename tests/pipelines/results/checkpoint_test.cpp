@@ -5,6 +5,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <sys/stat.h>
 
 #include <cmath>

@@ -8,6 +8,8 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <cmath>
 #include <cstdint>

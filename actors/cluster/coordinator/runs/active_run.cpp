@@ -4,6 +4,7 @@
 #include "pipelines/definition/measured_seeds.hpp"
 
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -9,6 +9,9 @@
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/results/run_lines.hpp"
 
+#include <nlohmann/json.hpp>
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <chrono>
 #include <system_error>

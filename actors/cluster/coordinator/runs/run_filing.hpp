@@ -13,7 +13,7 @@
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/run_folder.hpp"
 
-#include <spdlog/logger.h>
+#include <spdlog/fwd.h>
 
 #include <cstdint>
 #include <filesystem>

@@ -14,6 +14,8 @@
 #include "actors/stages/training/ddp_group.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <map>
 

@@ -6,6 +6,8 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>

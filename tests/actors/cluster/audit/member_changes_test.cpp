@@ -7,6 +7,8 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 #include "tests/support/result.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <string>
@@ -42,7 +43,7 @@ CATCH_TEST_CASE("an axis of a grid", "[sweep]") {
   for (const std::string wrong :
        {"", "model.hidden", "=1", "a=", "a=1,,2", "a=1,2,1"}) {
     CATCH_INFO(wrong);
-    CATCH_CHECK(parse_sweep_axis(wrong).has_error());
+    CATCH_CHECK_FALSE(parse_sweep_axis(wrong));
   }
 }
 
@@ -52,10 +53,10 @@ CATCH_TEST_CASE("every combination of a grid", "[sweep]") {
     value_of(sweep_combinations(axes, 4))
     == std::vector<texts>{
       {"a=1", "b=x"}, {"a=1", "b=y"}, {"a=2", "b=x"}, {"a=2", "b=y"}});
-  CATCH_CHECK(sweep_combinations(axes, 3).has_error());
+  CATCH_CHECK_FALSE(sweep_combinations(axes, 3));
   CATCH_CHECK(value_of(sweep_combinations({}, 1)) == std::vector<texts>{{}});
   const std::vector<sweep_axis> twice{{"a", {"1"}}, {"a", {"2"}}};
-  CATCH_CHECK(sweep_combinations(twice, 9).has_error());
+  CATCH_CHECK_FALSE(sweep_combinations(twice, 9));
 }
 
 CATCH_TEST_CASE("the table of a sweep, best first", "[sweep]") {

@@ -4,6 +4,8 @@
 #include "tests/actors/http/api/told_figures.hpp"
 #include "tests/support/catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>

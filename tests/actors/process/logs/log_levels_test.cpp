@@ -4,6 +4,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/null_sink.h>
 
 #include <memory>

@@ -3,6 +3,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <nlohmann/json.hpp>
+#include <spdlog/logger.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <sys/resource.h>
 

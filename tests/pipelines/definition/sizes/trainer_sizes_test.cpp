@@ -2,6 +2,8 @@
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 #include "tests/support/catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <utility>
 #include <vector>

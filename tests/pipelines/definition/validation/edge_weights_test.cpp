@@ -76,7 +76,7 @@ CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
   }
   // As daemons check it, who have no text.
   auto def = with_model("{kind: gat}").value;
-  CATCH_CHECK(check_against(def, info).has_error());
+  CATCH_CHECK_FALSE(check_against(def, info));
   def.model.edge_weights = edge_weight_use::ignore;
   value_of(check_against(def, info));
   def.model.kind = model_kind::mlp;
