@@ -21,6 +21,8 @@
 #include "actors/cluster/recovery/kept_offers.hpp"
 #include "actors/remote/serving/fair_queue.hpp"
 
+#include <spdlog/logger.h>
+
 #include <array>
 #include <chrono>
 #include <cstdint>
