@@ -3,6 +3,8 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <memory>
 
 namespace graphmill {

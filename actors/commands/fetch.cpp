@@ -5,6 +5,8 @@
 #include "actors/process/say.hpp"
 #include "messages/base/pluralized.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <memory>
 
 namespace graphmill {

@@ -7,6 +7,8 @@
 #include "messages/base/pluralized.hpp"
 #include "messages/wire/cluster.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <filesystem>
 #include <memory>
 #include <string>

@@ -7,6 +7,7 @@
 #include "pipelines/health/trace_events.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>

@@ -6,6 +6,8 @@
 #include "messages/base/caught.hpp"
 #include "messages/base/moments.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <utility>
 

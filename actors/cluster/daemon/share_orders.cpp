@@ -2,6 +2,8 @@
 #include "actors/cluster/daemon/share_host.hpp"
 #include "pipelines/results/run_positions.hpp"
 
+#include <spdlog/logger.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>

@@ -6,6 +6,8 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <spdlog/logger.h>
+
 #include <chrono>
 #include <string>
 #include <thread>
