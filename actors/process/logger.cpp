@@ -4,6 +4,7 @@
 #include "actors/process/logs/rotated_file.hpp"
 #include "messages/base/printable.hpp"
 
+#include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/dist_sink.h>

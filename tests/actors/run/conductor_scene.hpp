@@ -10,6 +10,7 @@
 #include "tests/support/patience.hpp"
 #include "tests/support/result.hpp"
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/null_sink.h>
 
 #include <algorithm>

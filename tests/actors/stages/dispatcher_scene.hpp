@@ -11,6 +11,7 @@
 #include "tests/support/memory_graph.hpp"
 #include "tests/support/result.hpp"
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/ostream_sink.h>
 
 #include <chrono>

@@ -14,6 +14,7 @@
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/null_sink.h>
 
 #include <atomic>
