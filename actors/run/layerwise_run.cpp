@@ -10,6 +10,7 @@
 #include "partition/dataset/verification/verification.hpp"
 #include "partition/files/memory_limit.hpp"
 #include "pipelines/definition/validation/validation.hpp"
+#include "pipelines/model/state_shapes.hpp"
 #include "pipelines/model/threads.hpp"
 
 #include <algorithm>
@@ -106,6 +107,7 @@ result<layerwise_result> run_layerwise(layerwise_config config,
   GRAPHMILL_TRYV(
     check_against(config.def, graph->info(), data_use::weights_alone));
   std::vector<std::shared_ptr<const shard>> shards;
+  GRAPHMILL_TRYV(check_no_others(config.def, graph->info(), config.weights));
   for (const auto part : share.parts) {
     GRAPHMILL_TRY(auto opened, graph->open_shard(part));
     shards.push_back(std::move(opened));

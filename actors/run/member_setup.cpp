@@ -69,8 +69,10 @@ make_replicas(const run_setup& run, const member_config& member) {
   for (std::size_t i = 0; i < count; ++i) {
     def.trainer.device = device_of(run.def.trainer.device, i, cuda_devices());
     GRAPHMILL_TRY(auto made, replica::create(def, info));
-    if (run.mode == run_mode::evaluate || run.mode == run_mode::predict)
+    if (run.mode == run_mode::evaluate || run.mode == run_mode::predict) {
+      GRAPHMILL_TRYV(check_no_others(def, info, run.weights));
       GRAPHMILL_TRYV(made->load(run.weights));
+    }
     if (!begins_with.empty())
       GRAPHMILL_TRYV(made->load(begin.tensors));
     out.push_back(std::move(made));

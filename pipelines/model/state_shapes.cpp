@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
+#include <string_view>
 
 namespace graphmill {
 
@@ -40,6 +42,22 @@ find_fitting(const std::vector<named_tensor>& tensors,
                 wanted.name, fmt::join(found->shape, ", "),
                 fmt::join(wanted.shape, ", "));
   return &*found;
+}
+
+/// The edge type that a weight is of, as names of parameters have it:
+/// "layer1.a__b__c.weight"; empty: it is of none.
+std::string_view edge_type_in(std::string_view name) {
+  const auto begin = name.find('.');
+  if (begin == name.npos || name.find("__") == name.npos)
+    return {};
+  name.remove_prefix(begin + 1);
+  for (const std::string_view end :
+       {".attention.destination", ".attention.source", ".attention.weight",
+        ".attention.prior", ".message.weight", ".pool.weight", ".pool.bias",
+        ".weight"})
+    if (name.ends_with(end))
+      return name.substr(0, name.size() - end.size());
+  return {};
 }
 
 } // namespace
@@ -95,14 +113,29 @@ result<void> check_restorable(const definition& def, const dataset_info& info,
 result<void> check_no_others(const definition& def, const dataset_info& info,
                              const std::vector<named_tensor>& weights) {
   GRAPHMILL_TRY(const auto shapes, state_shapes(def, info));
-  for (const auto& one : weights)
-    if (is_weight(one.name)
-        && std::ranges::find(shapes, one.name, &tensor_shape::name)
-             == shapes.end())
-      return fail(ec::invalid_data,
-                  "the weights hold a tensor {}, which the model has not; they "
-                  "are of another model",
-                  one.name);
+  std::vector<std::string_view> others;
+  std::set<std::string_view> edge_types;
+  for (const auto& one : weights) {
+    if (!is_weight(one.name)
+        || std::ranges::find(shapes, one.name, &tensor_shape::name)
+             != shapes.end())
+      continue;
+    others.push_back(one.name);
+    const auto type = edge_type_in(one.name);
+    if (!type.empty() && !info.find_edge_type(type))
+      edge_types.insert(type);
+  }
+  if (!edge_types.empty())
+    return fail(ec::invalid_data,
+                "the weights have learnt from edges of type {}, and dataset "
+                "\"{}\" has no such edge type: import it with that type, "
+                "without edges if there are none",
+                fmt::join(edge_types, ", "), info.name);
+  if (!others.empty())
+    return fail(ec::invalid_data,
+                "the weights hold a tensor {}, which the model has not; they "
+                "are of another model",
+                others.front());
   return ok();
 }
 

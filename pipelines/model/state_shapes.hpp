@@ -29,9 +29,10 @@ result<void> check_state(const definition& def, const dataset_info& info,
 result<void> check_restorable(const definition& def, const dataset_info& info,
                               const std::vector<named_tensor>& state);
 
-/// Fails with `invalid_data`, and names the first, if there are weights among
-/// these tensors that the model has not: whoever begins with them would leave
-/// out a part of what was learnt. Moments and best weights are passed over.
+/// Fails with `invalid_data` if there are weights among these tensors that the
+/// model has not: a part of what was learnt would be left out. Names all edge
+/// types that the dataset lacks, or else the first such weight. Moments and
+/// best weights are passed over.
 result<void> check_no_others(const definition& def, const dataset_info& info,
                              const std::vector<named_tensor>& weights);
 
