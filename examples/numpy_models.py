@@ -109,7 +109,7 @@ class Relation:
         self.target = target
         self.edges = edges
         self.by = edge_weights  # [E]; all 1 where edges have none.
-        self.beside = 1  # Relations into its target, itself included.
+        self.divisor = 1  # Of its means: [nodes of the target], or a number.
 
     def weighed(self, values, rows):
         """The sums of sources' values by the weights of edges."""
@@ -121,10 +121,7 @@ class Relation:
         totals = np.bincount(self.edges[1], self.by, rows)
         totals[totals == 0] = 1  # Without neighbours that weigh something.
         mean = self.weighed(h[self.source], rows) / totals[:, None]
-        return mean @ weights[f"{prefix}{self.name}.weight"]
-
-    def mean_share(self, h, weights, prefix):
-        return self.mean(h, weights, prefix) / self.beside
+        return (mean @ weights[f"{prefix}{self.name}.weight"]) / self.divisor
 
     def symmetric(self, h, weights, prefix):
         own = h[self.source]
@@ -255,7 +252,7 @@ KINDS = {
     "sage_max": (Relation.maximum, relu),
     "sage_pool": (Relation.pool, relu),
     "mlp": (Relation.nothing, relu),
-    "hetero_sage": (Relation.mean_share, relu),
+    "hetero_sage": (Relation.mean, relu),
     "rgat": (Relation.relational_attention, relu),
     "gatv2": (Relation.attention, elu),
     "hgt": (transformer, same),  # Of all relations at once.
@@ -266,8 +263,9 @@ class Model:
     """A model of a kind with the weights of a run, over one dataset."""
 
     def __init__(self, kind, dataset, weights, residual=False,
-                 weigh_edges=True):
+                 weigh_edges=True, relations="sum"):
         self.residual = residual
+        self.combine = relations
         self.weigh_edges = weigh_edges
         self.message, self.between = KINDS[kind]
         self.weights = {name: value.astype(np.float64)
@@ -294,9 +292,22 @@ class Model:
         out = [Relation(name, name.split("__")[0], name.split("__")[2], *of)
                for name, *of in zip(names, edges, by)]
         for relation in out:
-            relation.beside = sum(other.target == relation.target
-                                  for other in out)
+            relation.divisor = self.divisor_of(
+                [other for other in out if other.target == relation.target],
+                dataset)
         return out
+
+    def divisor_of(self, relations, dataset):
+        """By what the messages of relations into the same type are divided."""
+        if self.combine == "sum":
+            return 1
+        if self.combine == "mean_of_all":
+            return len(relations)
+        rows = next(t["count"] for t in dataset.info["node_types"]
+                    if t["name"] == relations[0].target)
+        present = sum(np.bincount(one.edges[1], one.by, rows) > 0
+                      for one in relations)
+        return np.maximum(present, 1)[:, None]
 
     def weights_of(self, dataset, edge_type, count):
         found = dataset.edge_weights(edge_type) if self.weigh_edges else None

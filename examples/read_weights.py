@@ -45,6 +45,14 @@ def field(definition, section, name, absent=None):
     return value[1] if value else absent
 
 
+def relations_of(definition):
+    """How a run has put relations together. Runs that are older than the field
+    have it not, and have divided in hetero_sage by all edge types."""
+    is_mean = field(definition, "model", "kind") == "hetero_sage"
+    return field(definition, "model", "relations",
+                 "mean_of_all" if is_mean else "sum")
+
+
 def label_set(definition):
     """The label set that a run has learnt; empty: the labels of the type."""
     found = re.search(r'^labels: "(.*)"$', definition, re.MULTILINE)
@@ -61,7 +69,8 @@ def predict(run, data):
     model = numpy_models.Model(
         field(definition, "model", "kind"), dataset, weights,
         field(definition, "model", "residual") == "true",
-        field(definition, "model", "edge_weights", "use") == "use")
+        field(definition, "model", "edge_weights", "use") == "use",
+        relations_of(definition))
     if field(definition, "fetch", "precision") == "float16":
         for name, rows in model.inputs.items():
             if f"embedding.{name}" not in weights:

@@ -189,6 +189,19 @@ struct Model {
 
   edgeWeights @14 :EdgeWeights = use
     $help("Whether layers weigh the rows of neighbours by the weights of edges, where the dataset has some. gcn, sage, sage_sum, gin, rgcn and hetero_sage can; other kinds that hear neighbours have no sum to weigh, and take such a dataset with ignore alone");
+
+  relations @15 :RelationUse = sum
+    $help("How a layer puts the messages of several edge types into one node together, of rgcn and hetero_sage: sum adds them up; mean divides the sum by the number of edge types that have an edge at the node; mean_of_all divides it by the number of all edge types into the node's type, which is what hetero_sage did before this field");
+}
+
+enum RelationUse {
+  unset @0;
+  sum @1;
+  mean @2;
+  # Over the edge types with an edge at the node, of those that were sampled.
+  meanOfAll @3;
+  # Over all edge types into the type. A run whose record of its definition has
+  # no such field has trained hetero_sage by this.
 }
 
 enum EdgeWeights {
@@ -268,6 +281,10 @@ struct Train {
 
   loss @10 :ValueLoss = mse
     $help("What is made small where labels are numbers: mse the squares of errors, mae their amounts, huber half the squares up to an error of 1, and amounts less one half beyond. The mean over the values of a seed. For labels that are classes there is nothing to choose");
+
+  patienceWindow @11 :UInt32 = 1
+    $help("Over how many validations the score that `patience` counts is averaged, so that one lucky validation does not end a run: a moving average that forgets the older ones exponentially. 1 takes each as it is. The best epoch is chosen by each validation as it is")
+    $unit("validations") $range(min = 1, max = 1000000);
 }
 
 enum ValueLoss {

@@ -85,6 +85,7 @@ struct definition {
     bool attention_residual = false;
     double message_dropout = 0; ///< Of the rows that attention sums.
     edge_weight_use edge_weights = edge_weight_use::use;
+    relation_use relations = relation_use::sum; ///< rgcn and hetero_sage only.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -102,6 +103,7 @@ struct definition {
       visit("attentionResidual", of.attention_residual);
       visit("messageDropout", of.message_dropout);
       visit("edgeWeights", of.edge_weights);
+      visit("relations", of.relations);
     }
 
     friend bool operator==(const model_section&,
@@ -181,6 +183,7 @@ struct definition {
     bool balance_classes = false;           ///< Instead of `class_weights`.
     std::vector<double> class_weights = {}; ///< Per class; empty: all the same.
     value_loss loss = value_loss::mse;      ///< Where labels are numbers.
+    std::uint32_t patience_window = 1;      ///< Validations that are averaged.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);
@@ -194,6 +197,7 @@ struct definition {
       visit("balanceClasses", of.balance_classes);
       visit("classWeights", of.class_weights);
       visit("loss", of.loss);
+      visit("patienceWindow", of.patience_window);
     }
 
     friend bool operator==(const train_section&,

@@ -63,6 +63,10 @@ static_assert(aligned<schema::NeighbourUse, neighbour_use>(
 static_assert(aligned<schema::EdgeWeights, edge_weight_use>(
   {{schema::EdgeWeights::USE, edge_weight_use::use},
    {schema::EdgeWeights::IGNORE, edge_weight_use::ignore}}));
+static_assert(aligned<schema::RelationUse, relation_use>(
+  {{schema::RelationUse::SUM, relation_use::sum},
+   {schema::RelationUse::MEAN, relation_use::mean},
+   {schema::RelationUse::MEAN_OF_ALL, relation_use::mean_of_all}}));
 static_assert(aligned<schema::Precision, feature_precision>(
   {{schema::Precision::FLOAT32, feature_precision::float32},
    {schema::Precision::FLOAT16, feature_precision::float16}}));

@@ -28,6 +28,8 @@ enum class decayed_layers : std::uint8_t { all, first };
 enum class seed_order : std::uint8_t { local, global };
 enum class neighbour_use : std::uint8_t { sampled, all };
 enum class edge_weight_use : std::uint8_t { use, ignore };
+/// How the messages of several relations into a node are put together.
+enum class relation_use : std::uint8_t { sum, mean, mean_of_all };
 enum class feature_precision : std::uint8_t { float32, float16 };
 enum class cache_order : std::uint8_t { vip, degree };
 enum class evaluation_metric : std::uint8_t {

@@ -28,8 +28,9 @@ enum ModelKind {
   # A perceptron of the nodes' own rows, which hears no neighbours: what the
   # edges are worth shows beside it. Any node types.
   heteroSage @10;
-  # GraphSAGE for every edge type, with weights of its own, and the mean of what
-  # they bring, however many there are. Any node types.
+  # GraphSAGE for every edge type, with weights of its own; `model.relations`
+  # says whether what they bring is added up, as in rgcn, or averaged. Any node
+  # types.
   rgat @11;
   # Relational graph attention: attends within every edge type, with weights of
   # its own. Any node types.

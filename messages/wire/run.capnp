@@ -173,6 +173,11 @@ struct Position {
   # What the steps of the epoch gave so far, all ranks together.
   correct @7 :Int64;
   seeds @8 :Int64;
+
+  average @9 :Float64;
+  # Of the validations before the epoch, where `train.patience_window` averages
+  # them.
+  bestAverage @10 :Float64;
 }
 
 struct TensorPiece {

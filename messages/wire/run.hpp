@@ -186,6 +186,8 @@ struct run_position {
   double loss_sum = 0;
   std::int64_t correct = 0;
   std::int64_t seeds = 0;
+  double average = 0;
+  double best_average = 0;
 
   /// Fails if a count is below 0, or more steps are done of the epoch than in
   /// all.
@@ -203,6 +205,8 @@ struct run_position {
     visit("lossSum", of.loss_sum);
     visit("correct", of.correct);
     visit("seeds", of.seeds);
+    visit("average", of.average);
+    visit("bestAverage", of.best_average);
   }
 };
 /// A tensor of a snapshot or a checkpoint, without its values.

@@ -233,6 +233,21 @@ void check_message_dropout(definition_source& source) {
                            traits_of(model.kind).name));
 }
 
+void check_relations(definition_source& source) {
+  const auto& model = source.value.model;
+  if (traits_of(model.kind).combines_relations()
+      || !source.usable("model.kind"))
+    return;
+  std::vector<std::string_view> kinds;
+  for (const auto& traits : model_kinds)
+    if (traits.combines_relations())
+      kinds.push_back(traits.name);
+  refuse_given(source,
+               {{"model.relations", model.relations != relation_use::sum}},
+               fmt::format("{}, and not for {}", fmt::join(kinds, " and "),
+                           traits_of(model.kind).name));
+}
+
 /// Rows of tables must not change their signs.
 void check_embedding_decay(definition_source& source) {
   const auto& optimizer = source.value.optimizer;
@@ -254,6 +269,12 @@ void check_patience(definition_source& source) {
     source.report(source.where("train.min_epochs"),
                   "`train.min_epochs` says when `train.patience` begins to "
                   "count, which is 0; give that, too, or leave it out");
+  if (train.patience_window != 1 && train.patience == 0
+      && source.usable("train.patience")
+      && source.usable("train.patience_window"))
+    source.report(source.where("train.patience_window"),
+                  "`train.patience_window` averages what `train.patience` "
+                  "counts, which is 0; give that, too, or leave it out");
 }
 
 void check_class_weights(definition_source& source) {
@@ -375,6 +396,7 @@ void check_definition(definition_source& source) {
   check_heads(source);
   check_attention(source);
   check_message_dropout(source);
+  check_relations(source);
   check_optimizer(source);
   check_embedding_decay(source);
   check_patience(source);

@@ -137,6 +137,22 @@ void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
   }
 }
 
+/// Has a definition that an old run has recorded mean what that run computed.
+/// A record has all fields, and one without `model.relations` is older than
+/// this field: `hetero_sage` then divided by all edge types into a type. Files
+/// that users write have no empty `model.weights`, and not all fields.
+void keep_old_meaning(definition_source& source) {
+  for (const auto* path :
+       {"model.kind", "model.hidden", "model.heads", "model.dropout",
+        "model.embedding", "model.layer_norm", "model.weights"})
+    if (!source.fields.contains(path))
+      return;
+  auto& model = source.value.model;
+  if (model.kind == model_kind::hetero_sage
+      && !source.fields.contains("model.relations"))
+    model.relations = relation_use::mean_of_all;
+}
+
 /// Keeps a dataset's path apart from its name, which is what everybody knows it
 /// by.
 void take_dataset_path(definition_source& source) {
@@ -204,6 +220,7 @@ definition_source parse_definition(std::string_view text,
   if (!decode_into(source, root.asReader()))
     return source;
   take_dataset_path(source);
+  keep_old_meaning(source);
   check_definition(source);
   return source;
 }

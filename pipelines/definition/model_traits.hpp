@@ -67,9 +67,6 @@ struct model_traits {
   message_form message = message_form::sum;
   term_normalisation normalisation =
     term_normalisation::mean; ///< Only for sums.
-  /// The messages of all relations into a node type are averaged in the place
-  /// of summed. Only for sums with `term_normalisation::mean`.
-  bool averages_relations = false;
   /// The node itself is a term of the sum and weighs 1 + epsilon, a number that
   /// each layer learns. Only for sums.
   bool learns_own_weight = false;
@@ -90,6 +87,8 @@ struct model_traits {
 
   constexpr bool hears() const { return message != message_form::none; }
   constexpr bool sums() const { return message == message_form::sum; }
+  /// `model.relations` says how the sums of several relations come together.
+  constexpr bool combines_relations() const { return sums() && typed; }
   /// Weights of edges have a meaning: they multiply what is summed.
   constexpr bool weighs_edges() const { return sums(); }
   constexpr bool attends() const {
@@ -169,8 +168,7 @@ inline constexpr std::array model_kinds{
   model_traits{.kind = model_kind::hetero_sage,
                .name = "hetero_sage",
                .typed = true,
-               .self_weight = true,
-               .averages_relations = true},
+               .self_weight = true},
   // Busbridge et al., "Relational graph attention networks", 2019, within
   // relations, and with a weight matrix for the node itself as rgcn has it.
   model_traits{.kind = model_kind::rgat,

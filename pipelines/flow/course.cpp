@@ -9,7 +9,8 @@ course course::training(const definition& def, bool has_validation,
   course out;
   out.patience_ = def.train.patience;
   out.min_epochs_ = static_cast<std::int32_t>(def.train.min_epochs);
-  out.stopping_ = early_stopping{def.train.patience};
+  out.patience_window_ = def.train.patience_window;
+  out.stopping_ = early_stopping{out.patience_, out.patience_window_};
   out.has_validation_ = has_validation;
   out.has_test_ = has_test;
   out.epochs_ = static_cast<std::int32_t>(def.train.epochs);
@@ -39,7 +40,8 @@ course course::in_pieces(phase which, std::int64_t steps,
 void course::go_to(const course_position& at) {
   if (single_)
     return;
-  stopping_ = early_stopping{patience_, at.best_validation, at.since_best};
+  stopping_ = early_stopping{patience_, patience_window_, at.best_validation,
+                             at.since_best, at.averages};
   steps_before_ = at.train_steps - at.step;
   step_.epoch = at.epoch - 1; // The last one, if there are no more.
   if (stopping_.should_stop())
@@ -54,8 +56,12 @@ bool course::out_of_steps() const {
 }
 
 void course::note_begin(std::int32_t epoch, std::int64_t done_steps) {
-  began_ = {epoch, done_steps, steps_before_ + done_steps,
-            stopping_.best_value(), stopping_.since()};
+  began_ = {epoch,
+            done_steps,
+            steps_before_ + done_steps,
+            stopping_.best_value(),
+            stopping_.since(),
+            stopping_.averages()};
 }
 
 void course::begin_epoch(std::int32_t epoch, std::int64_t done_steps) {

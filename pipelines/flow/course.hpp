@@ -39,6 +39,7 @@ struct course_position {
   std::optional<double> best_validation = {};
   /// Validations since the best one, without those before `train.min_epochs`.
   std::uint32_t since_best = 0;
+  score_averages averages = {}; ///< With `train.patience_window` above 1.
 
   friend bool operator==(const course_position&,
                          const course_position&) = default;
@@ -99,7 +100,7 @@ public:
   }
 
 private:
-  course() : stopping_(0) {}
+  course() : stopping_(0, 1) {}
   void begin_epoch(std::int32_t epoch, std::int64_t done_steps = 0);
   bool out_of_steps() const;
   void note_begin(std::int32_t epoch, std::int64_t done_steps);
@@ -110,6 +111,7 @@ private:
   course_step step_;
   course_position began_;
   std::uint32_t patience_ = 0;
+  std::uint32_t patience_window_ = 1;
   std::int32_t min_epochs_ = 0; ///< Before patience counts.
   early_stopping stopping_;
   bool single_ = false;

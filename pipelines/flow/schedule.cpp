@@ -56,12 +56,24 @@ double learning_rate_of(const definition::optimizer_section& optimizer,
 
 bool early_stopping::report(double value, bool counts) {
   const auto better = !std::isnan(value) && (!best_ || value > *best_);
-  if (!better) {
+  const auto gains =
+    window_ > 1 ? std::isfinite(value) && average_gains(value) : better;
+  if (gains)
+    since_ = 0;
+  else
     since_ += counts ? 1 : 0;
+  if (better)
+    best_ = value;
+  return better;
+}
+
+/// Takes a value into the average. @returns whether that is the best so far.
+bool early_stopping::average_gains(double value) {
+  auto& [now, best] = averages_;
+  now = best_ ? now + 2 / (double(window_) + 1) * (value - now) : value;
+  if (best_ && now <= best)
     return false;
-  }
-  best_ = value;
-  since_ = 0;
+  best = now;
   return true;
 }
 

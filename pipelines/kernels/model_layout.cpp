@@ -30,6 +30,8 @@ public:
         dropout_threshold(def_.model.attention_dropout);
     if (traits_.drops_messages())
       out_.message_threshold = dropout_threshold(def_.model.message_dropout);
+    if (traits_.combines_relations())
+      out_.combine = def_.model.relations;
     add_relations();
     add_tables();
     add_widths();
@@ -80,7 +82,7 @@ private:
       out_.relations.push_back(
         {info_.edge_type_name(static_cast<edge_type_id>(e)),
          info_.edge_types[e].source, info_.edge_types[e].destination});
-    if (!traits_.averages_relations)
+    if (out_.combine != relation_use::mean_of_all)
       return;
     std::vector<int> into(info_.node_types.size());
     for (const auto& relation : out_.relations)

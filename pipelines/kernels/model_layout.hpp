@@ -108,7 +108,7 @@ struct relation_info {
   node_type_id source = 0;
   node_type_id destination = 0;
   /// What its messages are multiplied by: one over the relations into its
-  /// destination, where these are averaged.
+  /// destination, with `relation_use::mean_of_all`.
   float share = 1;
 };
 
@@ -125,6 +125,8 @@ struct model_layout {
   std::uint32_t attention_threshold = 0; ///< `dropout::threshold` of weights.
   std::uint32_t message_threshold = 0; ///< The same of rows that are attended.
   std::vector<relation_info> relations;
+  /// How the sums of those into the same type come together.
+  relation_use combine = relation_use::sum;
   std::vector<layer_layout> layers;
   int jumping_weight = absent; ///< [hops * hidden, classes]; `jumping_head`.
   int jumping_bias = absent;   ///< [classes]

@@ -41,11 +41,8 @@ float fused_model::dropout_scale(int layer, node_type_id type) const {
 }
 
 void fused_model::make_scales() {
-  if (!layout_.traits.sums())
-    return;
-  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
-    scales_.push_back(scales_of(
-      layout_, batch_, r, output_rows(0, layout_.relations[r].destination)));
+  if (layout_.traits.sums())
+    scales_ = scales_of(layout_, batch_);
 }
 
 void fused_model::make_inputs() {

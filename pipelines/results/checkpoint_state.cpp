@@ -115,6 +115,9 @@ result<checkpoint_state> read_state(nlohmann::json state,
   at.best_validation = in.number("best_validation");
   at.since_best = static_cast<std::uint32_t>(
     in.count("since_best", 0, std::numeric_limits<std::uint32_t>::max()));
+  if (state.contains("average"))
+    at.averages = {in.number("average").value_or(0),
+                   in.number("best_average").value_or(0)};
   auto& so_far = made.state.so_far;
   so_far.loss_sum =
     in.number("loss_sum").value_or(std::numeric_limits<double>::quiet_NaN());
@@ -179,6 +182,10 @@ std::string format_checkpoint_state(const checkpoint& made,
     {"tensor_bytes", tensors.bytes},
     {"tensor_digest", tensors.digest},
   };
+  if (at.averages != score_averages{}) {
+    state["average"] = json_of_number(at.averages.now);
+    state["best_average"] = json_of_number(at.averages.best);
+  }
   if (!made.sizes.empty())
     state["sizes"] = sizes_json(made.sizes);
   if (made.learnt)

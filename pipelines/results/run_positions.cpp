@@ -10,6 +10,8 @@ run_position wire_form(const course_position& at, const batch_metrics& so_far) {
   out.validated = at.best_validation.has_value();
   out.best_validation = at.best_validation.value_or(0);
   out.since_best = at.since_best;
+  out.average = at.averages.now;
+  out.best_average = at.averages.best;
   out.loss_sum = so_far.loss_sum;
   out.correct = so_far.correct;
   out.seeds = so_far.seeds;
@@ -24,6 +26,7 @@ course_position position_in(const run_position& from) {
   if (from.validated)
     out.best_validation = from.best_validation;
   out.since_best = from.since_best;
+  out.averages = {from.average, from.best_average};
   return out;
 }
 

@@ -98,7 +98,8 @@ void leave_training_out(definition& def) {
   def.evaluate.predict = false;
   def.evaluate.only = measured_split::none;
   def.train.patience = 0;
-  def.train.min_epochs = 0; // Which is for patience.
+  def.train.min_epochs = 0; // Which is for patience, as the next one.
+  def.train.patience_window = 1;
   def.faults = {};
 }
 
@@ -296,6 +297,7 @@ constexpr decided_field decided_by_weights[] = {
   {"train.max_steps", for_training},
   {"train.min_epochs", for_training},
   {"train.patience", for_training},
+  {"train.patience_window", for_training},
   {"train.record_steps", for_training},
   {"trainer.sizes", for_training}};
 

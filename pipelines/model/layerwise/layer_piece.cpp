@@ -54,8 +54,16 @@ result<owned_matrix> layer_piece::rows(std::int64_t begin,
     GRAPHMILL_TRYV(add_across(piece, y));
     return finish(std::move(sums), piece);
   }
+  if (set_.layout->traits.sums()) {
+    GRAPHMILL_TRYV(add_sums(piece, beta, y));
+    return finish(std::move(sums), piece);
+  }
   for (const auto& from : set_.relations) {
-    GRAPHMILL_TRYV(add(from, piece, beta, y));
+    GRAPHMILL_TRY(const auto edges, edges_of(from, piece));
+    if (set_.layout->traits.attends())
+      add_attention(from, edges, piece, beta, y);
+    else
+      add_maximum(from, edges, beta, y);
     beta = 1;
   }
   if (beta == 0)
@@ -63,24 +71,49 @@ result<owned_matrix> layer_piece::rows(std::int64_t begin,
   return finish(std::move(sums), piece);
 }
 
-result<void> layer_piece::add(const relation& from, span piece, float beta,
-                              matrix y) const {
-  GRAPHMILL_TRY(const auto edges, edges_of(from, piece));
-  switch (set_.layout->traits.message) {
-  case message_form::sum:
-    add_sum(from, edges, piece, beta, y);
-    break;
-  case message_form::maximum:
-    add_maximum(from, edges, beta, y);
-    break;
-  case message_form::attention:
-    add_attention(from, edges, piece, beta, y);
-    break;
-  case message_form::transformer: // `add_across` has all relations at once.
-  case message_form::none:
-    break;
+/// y = beta y + the sums of all relations.
+result<void> layer_piece::add_sums(span piece, float beta, matrix y) const {
+  if (set_.relations.empty() && beta == 0)
+    std::fill(y.data, y.data + y.size(), 0.0f);
+  std::vector<csr> edges;
+  std::vector<relation_scales> scales;
+  for (const auto& from : set_.relations) {
+    GRAPHMILL_TRY(auto found, edges_of(from, piece));
+    scales.push_back(scales_of(from, found, piece));
+    edges.push_back(std::move(found));
   }
+  if (set_.layout->combine == relation_use::mean) {
+    std::vector<relation_scales*> all;
+    for (auto& of : scales)
+      all.push_back(&of);
+    average_present(all);
+  }
+  for (std::size_t k = 0; k < edges.size(); ++k)
+    add_sum(set_.relations[k], edges[k], scales[k], piece, k == 0 ? beta : 1,
+            y);
   return ok();
+}
+
+relation_scales layer_piece::scales_of(const relation& from, const csr& edges,
+                                       span piece) const {
+  const auto of_piece = [&piece](const auto& all) {
+    return all.span().subspan(static_cast<std::size_t>(piece.begin),
+                              static_cast<std::size_t>(piece.count()));
+  };
+  pod_vector<std::int32_t> degrees;
+  pod_vector<float> in_weights;
+  if (set_.degrees != nullptr)
+    degrees.append(of_piece(*set_.degrees));
+  if (set_.in_weights != nullptr)
+    in_weights.append(of_piece(*set_.in_weights));
+  auto scales = graphmill::scales_of(*set_.layout, from.number, edges,
+                                     piece.count(), degrees, in_weights);
+  if (shape().epsilon != absent) {
+    scales.self.resize(static_cast<std::size_t>(piece.count()));
+    std::fill(scales.self.begin(), scales.self.end(),
+              1 + *at(shape().epsilon).data);
+  }
+  return scales;
 }
 
 /// The edges of a relation into the rows of a piece, by whose sources the disk
@@ -150,26 +183,10 @@ result<void> layer_piece::add_across(span piece, matrix y) const {
 /// The scaled sum of the neighbours' rows, times the weight matrix. Where most
 /// rows have no neighbours, those that have some are put together first; this
 /// depends on the rows of the piece alone.
-void layer_piece::add_sum(const relation& from, const csr& edges, span piece,
-                          float beta, matrix y) const {
+void layer_piece::add_sum(const relation& from, const csr& edges,
+                          const relation_scales& scales, span piece, float beta,
+                          matrix y) const {
   const auto count = piece.count();
-  const auto of_piece = [&piece](const auto& all) {
-    return all.span().subspan(static_cast<std::size_t>(piece.begin),
-                              static_cast<std::size_t>(piece.count()));
-  };
-  pod_vector<std::int32_t> degrees;
-  pod_vector<float> in_weights;
-  if (set_.degrees != nullptr)
-    degrees.append(of_piece(*set_.degrees));
-  if (set_.in_weights != nullptr)
-    in_weights.append(of_piece(*set_.in_weights));
-  auto scales =
-    scales_of(*set_.layout, from.number, edges, count, degrees, in_weights);
-  if (shape().epsilon != absent) {
-    scales.self.resize(static_cast<std::size_t>(count));
-    std::fill(scales.self.begin(), scales.self.end(),
-              1 + *at(shape().epsilon).data);
-  }
   const auto with_self = !scales.self.empty();
   const auto kept = rows_with_edges(edges);
   if (!with_self && 2 * kept < count)

@@ -7,6 +7,7 @@
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/model/layerwise/original_graph.hpp"
+#include "pipelines/model/passes/relation_pass.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -71,9 +72,11 @@ private:
     return set_.parameters->at(*set_.layout, parameter);
   }
 
-  result<void> add(const relation& from, span piece, float beta,
-                   matrix y) const;
-  void add_sum(const relation& from, const csr& edges, span piece, float beta,
+  result<void> add_sums(span piece, float beta, matrix y) const;
+  relation_scales scales_of(const relation& from, const csr& edges,
+                            span piece) const;
+  void add_sum(const relation& from, const csr& edges,
+               const relation_scales& scales, span piece, float beta,
                matrix y) const;
   void add_some(const relation& from, const csr& edges,
                 const pod_vector<float>& scales, std::int64_t kept, float beta,

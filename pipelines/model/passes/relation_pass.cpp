@@ -78,18 +78,45 @@ relation_scales unit_scales(std::int64_t rows) {
   return out;
 }
 
-relation_scales scales_of(const model_layout& layout, const minibatch& batch,
-                          std::size_t relation, std::int64_t rows) {
+std::vector<relation_scales> scales_of(const model_layout& layout,
+                                       const minibatch& batch) {
   static const pod_vector<std::int32_t> no_degrees;
   static const pod_vector<float> no_weights;
-  const auto& edges = batch.relations[relation];
   const auto& data = batch.data;
   const auto by_degrees = layout.traits.needs_degrees();
-  return scales_of(layout, relation, edges.forward, rows,
-                   by_degrees ? data.degrees[edges.destination] : no_degrees,
-                   by_degrees && !data.in_weights.empty()
-                     ? data.in_weights[edges.destination]
-                     : no_weights);
+  std::vector<relation_scales> out;
+  for (std::size_t r = 0; r < layout.relations.size(); ++r) {
+    const auto type = layout.relations[r].destination;
+    out.push_back(scales_of(layout, r, batch.relations[r].forward,
+                            data.graph.nodes[type].found[layout.hops - 1],
+                            by_degrees ? data.degrees[type] : no_degrees,
+                            by_degrees && !data.in_weights.empty()
+                              ? data.in_weights[type]
+                              : no_weights));
+  }
+  if (layout.combine != relation_use::mean)
+    return out;
+  for (std::size_t type = 0; type < layout.table_of.size(); ++type) {
+    std::vector<relation_scales*> into;
+    for (std::size_t r = 0; r < out.size(); ++r)
+      if (layout.relations[r].destination == static_cast<node_type_id>(type))
+        into.push_back(&out[r]);
+    average_present(into);
+  }
+  return out;
+}
+
+void average_present(std::span<relation_scales* const> relations) {
+  if (relations.empty())
+    return;
+  std::vector<int> present(relations.front()->row.size());
+  for (const auto* of : relations)
+    for (std::size_t i = 0; i < present.size(); ++i)
+      present[i] += of->row[i] != 0 ? 1 : 0;
+  for (auto* of : relations)
+    for (std::size_t i = 0; i < present.size(); ++i)
+      if (present[i] > 1)
+        of->row[i] /= static_cast<float>(present[i]);
 }
 
 relation_scales scales_of(const model_layout& layout, std::size_t relation,
@@ -105,7 +132,7 @@ relation_scales scales_of(const model_layout& layout, std::size_t relation,
     return unit_scales(rows);
   }
   auto out = mean_scales(edges, rows);
-  if (layout.traits.averages_relations)
+  if (layout.combine == relation_use::mean_of_all)
     for (auto& scale : out.row)
       scale *= layout.relations[relation].share;
   return out;

@@ -9,6 +9,8 @@
 #include "pipelines/model/passes/message_pass.hpp"
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace graphmill {
 
@@ -45,12 +47,17 @@ relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
 /// were not sampled: a hub would then weigh as much as thousands of nodes.
 relation_scales unit_scales(std::int64_t rows);
 
-/// Those of a relation of a batch, for its first `rows` destinations, with its
-/// share in the mean over relations.
-relation_scales scales_of(const model_layout& layout, const minibatch& batch,
-                          std::size_t relation, std::int64_t rows);
+/// Those of each relation of a batch, for all destinations that have sampled
+/// edges, with the relation's share in a mean over relations.
+std::vector<relation_scales> scales_of(const model_layout& layout,
+                                       const minibatch& batch);
 
-/// The same of rows that are in no batch.
+/// Divides the scales of relations into the same rows by how many of them bring
+/// something to a row, which are those with a scale that is not 0.
+void average_present(std::span<relation_scales* const> relations);
+
+/// Those of a relation for rows that are in no batch, but for
+/// `average_present`.
 /// @param degrees In-degrees as `symmetric_scales` takes them, and so
 /// @param in_weights; else unused.
 relation_scales scales_of(const model_layout& layout, std::size_t relation,

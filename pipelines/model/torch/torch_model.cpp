@@ -87,11 +87,8 @@ struct torch_model::impl {
 };
 
 void torch_model::impl::make_scales() {
-  if (!layout.traits.sums())
-    return;
-  for (std::size_t r = 0; r < layout.relations.size(); ++r)
-    scales.push_back(
-      scales_of(layout, batch, r, rows(0, layout.relations[r].destination)));
+  if (layout.traits.sums())
+    scales = scales_of(layout, batch);
 }
 
 void torch_model::impl::make_inputs(const parameter_store& values) {

@@ -215,6 +215,7 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
   CATCH_CHECK(last(schema::SeedOrder{}) == int(seed_order::global));
   CATCH_CHECK(last(schema::NeighbourUse{}) == int(neighbour_use::all));
   CATCH_CHECK(last(schema::EdgeWeights{}) == int(edge_weight_use::ignore));
+  CATCH_CHECK(last(schema::RelationUse{}) == int(relation_use::mean_of_all));
   CATCH_CHECK(last(schema::Precision{}) == int(feature_precision::float16));
   CATCH_CHECK(last(schema::CacheOrder{}) == int(cache_order::degree));
   CATCH_CHECK(last(schema::EvaluationMetric{}) == int(evaluation_metric::mae));

@@ -94,7 +94,7 @@ optimizer:
 train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
         patience: 16, record_steps: true, min_epochs: 28,
         label_smoothing: 0.0625, balance_classes: false,
-        class_weights: [1, 0.5], loss: huber}
+        class_weights: [1, 0.5], loss: huber, patience_window: 29}
 evaluate: {neighbours: all, batch_size: 17, every: 18, metric: f1_macro,
            scores: true}
 budget: {bytes: 1.5 GiB, batches: 19}
@@ -142,7 +142,8 @@ labels: genre
                                            0.0625,
                                            false,
                                            {1, 0.5},
-                                           value_loss::huber});
+                                           value_loss::huber,
+                                           29});
   CATCH_CHECK(def.evaluate
               == definition::evaluate_section{
                 neighbour_use::all, 17, 18, evaluation_metric::f1_macro, true});
@@ -206,7 +207,7 @@ budget:
       "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
       "batch_size, epochs, max_steps, seed_order, patience, "
       "record_steps, min_epochs, label_smoothing, balance_classes, "
-      "class_weights, loss",
+      "class_weights, loss, patience_window",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });

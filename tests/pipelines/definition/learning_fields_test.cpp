@@ -147,4 +147,39 @@ CATCH_TEST_CASE("settings that exclude each other or have no effect",
                        "list of numbers, as in [1, 0.5]"});
 }
 
+CATCH_TEST_CASE("relations are put together as a definition says",
+                "[definition]") {
+  CATCH_CHECK(valid("{dataset: d, model: {kind: hetero_sage}}").model.relations
+              == relation_use::sum);
+  const auto mean = valid("{dataset: d, model: {kind: rgcn, relations: mean}}");
+  CATCH_CHECK(mean.model.relations == relation_use::mean);
+  CATCH_CHECK(valid(definition_yaml(mean)) == mean);
+  CATCH_CHECK(problems_in("{dataset: d, model: {relations: mean}}")
+              == texts{"x.yaml:1:33: `model.relations` is for rgcn and "
+                       "hetero_sage, and not for sage; leave it out"});
+}
+
+CATCH_TEST_CASE("what an old run has recorded means what it computed",
+                "[definition]") {
+  // As a run writes it: with all fields.
+  auto record =
+    definition_yaml(valid("{dataset: d, model: {kind: hetero_sage}}"));
+  const std::string field = "  relations: sum\n";
+  const auto at = record.find(field);
+  CATCH_REQUIRE(at != record.npos);
+  CATCH_CHECK(valid(record).model.relations == relation_use::sum);
+  record.erase(at, field.size());
+  CATCH_CHECK(valid(record).model.relations == relation_use::mean_of_all);
+}
+
+CATCH_TEST_CASE("a window of patience is for patience", "[definition]") {
+  CATCH_CHECK(valid("{dataset: d, train: {patience: 5, patience_window: 3}}")
+                .train.patience_window
+              == 3);
+  CATCH_CHECK(problems_in("{dataset: d, train: {patience_window: 3}}")
+              == texts{"x.yaml:1:39: `train.patience_window` averages what "
+                       "`train.patience` counts, which is 0; give that, too, "
+                       "or leave it out"});
+}
+
 } // namespace graphmill::test

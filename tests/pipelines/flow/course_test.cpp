@@ -164,6 +164,34 @@ CATCH_TEST_CASE("a course goes on in the middle of an epoch",
   CATCH_CHECK(run.epoch_begin() == course_position{2, 0, 20, .5, 1});
 }
 
+CATCH_TEST_CASE("a course goes on with the average that patience counts by",
+                "[pipelines][course]") {
+  auto def = with(50);
+  def.train.patience = 2;
+  def.train.patience_window = 3;
+  auto run = course::training(def, true, false, 10);
+  auto resumed = run;
+  int epochs = 0;
+  for (const auto quality : {.5, .9, .7, .8, .85, .6, .5, .4}) {
+    if (run.next().action == course_action::restore_best)
+      break;
+    for (auto* of : {&run, &resumed}) {
+      of->finished({});
+      of->finished(with_accuracy(quality));
+      if (of->next().action == course_action::keep_best)
+        of->finished({});
+    }
+    auto again = course::training(def, true, false, 10);
+    again.go_to(run.epoch_begin());
+    resumed = again;
+    CATCH_CHECK(resumed.next().action == run.next().action);
+    CATCH_CHECK(resumed.epoch_begin().averages == run.epoch_begin().averages);
+    ++epochs;
+  }
+  CATCH_CHECK(run.next().action == course_action::restore_best);
+  CATCH_CHECK(epochs == 7); // By the values themselves it would be 4.
+}
+
 CATCH_TEST_CASE("the best epoch is by the quality that a course is told",
                 "[pipelines][course]") {
   const auto def = with(2);

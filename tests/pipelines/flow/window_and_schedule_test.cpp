@@ -84,7 +84,7 @@ CATCH_TEST_CASE("learning rates are rounded once", "[flow][schedule]") {
 }
 
 CATCH_TEST_CASE("early stopping", "[flow][schedule]") {
-  early_stopping stop{2};
+  early_stopping stop{2, 1};
   CATCH_CHECK_FALSE(stop.best_value());
   CATCH_CHECK_FALSE(stop.report(std::numeric_limits<double>::quiet_NaN()));
   CATCH_CHECK(stop.report(0.5));
@@ -96,9 +96,41 @@ CATCH_TEST_CASE("early stopping", "[flow][schedule]") {
   CATCH_CHECK(stop.should_stop());
   CATCH_CHECK(stop.best_value() == 0.6);
 
-  early_stopping never{0};
+  CATCH_CHECK(stop.averages() == score_averages{});
+
+  early_stopping never{0, 1};
   never.report(1);
   for (int i = 0; i < 50; ++i)
     never.report(0);
   CATCH_CHECK_FALSE(never.should_stop());
+}
+
+CATCH_TEST_CASE("patience counts by the moving average of a window",
+                "[flow][schedule]") {
+  // A lucky value at first, and then a slow gain that does not reach it.
+  const auto stops = [](std::uint32_t window) {
+    early_stopping stop{3, window};
+    CATCH_CHECK(stop.report(0.25));
+    CATCH_CHECK(stop.report(0.875));
+    for (int i = 0; i < 8 && !stop.should_stop(); ++i)
+      CATCH_CHECK_FALSE(stop.report(0.5 + 0.03125 * i));
+    return stop.should_stop();
+  };
+  CATCH_CHECK(stops(1));
+  CATCH_CHECK_FALSE(stops(7));
+
+  // a = 0.5, 0.75, 0.625: the weight of a value is 2 / (3 + 1).
+  early_stopping one{1, 3};
+  CATCH_CHECK(one.report(0.5));
+  CATCH_CHECK(one.report(1));
+  CATCH_CHECK(one.averages() == score_averages{0.75, 0.75});
+  CATCH_CHECK_FALSE(one.report(0.5));
+  CATCH_CHECK(one.averages() == score_averages{0.625, 0.75});
+  CATCH_CHECK(one.should_stop());
+  CATCH_CHECK(one.best_value() == 1);
+  // What is no number counts, and leaves the average as it was.
+  early_stopping other{2, 3, one.best_value(), 0, one.averages()};
+  CATCH_CHECK_FALSE(other.report(std::numeric_limits<double>::quiet_NaN()));
+  CATCH_CHECK(other.averages() == one.averages());
+  CATCH_CHECK(other.since() == 1);
 }

@@ -222,6 +222,8 @@ definition small_definition(model_kind kind, int hops) {
                .embedding = 5,
                .layer_norm = false};
   def.trainer = {.replicas = 1, .threads = 1, .device = "cpu"};
+  if (kind == model_kind::hetero_sage) // `rgcn` adds up.
+    def.model.relations = relation_use::mean;
   def.optimizer.kind = optimizer_kind::sgd;
   return def;
 }

@@ -121,6 +121,25 @@ CATCH_TEST_CASE("gradients equal numeric derivatives of a plain model",
   check_gradients(def, graph, {2, 0, 5}, fanout, random);
 }
 
+CATCH_TEST_CASE("gradients of all ways to put relations together equal "
+                "numeric derivatives",
+                "[compute][relations]") {
+  const auto kind = GENERATE(model_kind::rgcn, model_kind::hetero_sage);
+  const auto use =
+    GENERATE(relation_use::sum, relation_use::mean, relation_use::mean_of_all);
+  const auto fanout = GENERATE(-1, 1);
+  const auto weighted = GENERATE(false, true);
+  CATCH_INFO("kind " << int(kind) << ", use " << int(use) << ", fanout "
+                     << fanout << ", weighted " << weighted << ", seed 29");
+  std::mt19937_64 random{29};
+  auto def = small_definition(kind, 2);
+  def.model.relations = use;
+  auto graph = random_graph(random, small_typed);
+  if (weighted)
+    add_weights(graph, random);
+  check_gradients(def, graph, {2, 0, 5}, fanout, random);
+}
+
 CATCH_TEST_CASE("gradients with weights of edges equal numeric derivatives",
                 "[compute][weights]") {
   const auto kind = GENERATE(from_range(weighing_kinds()));

@@ -122,6 +122,25 @@ CATCH_TEST_CASE("layer by layer gives what batches with all neighbours give",
   CATCH_CHECK(got.file_bytes == 0);
 }
 
+CATCH_TEST_CASE("layer by layer puts relations together as batches do",
+                "[compute][relations]") {
+  const auto use =
+    GENERATE(relation_use::sum, relation_use::mean, relation_use::mean_of_all);
+  CATCH_INFO("use " << int(use));
+  const auto toy = graph_for(model_kind::rgcn);
+  auto def = definition_for(model_kind::rgcn, 2, false);
+  def.model.relations = use;
+  const auto batchwise = value_of(replica::create(def, toy.info));
+  std::vector<node_id> everyone(1100);
+  std::iota(everyone.begin(), everyone.end(), node_id{0});
+  batch_output want;
+  value_of(batchwise->evaluate(make_batch(toy, def, everyone), &want));
+  const auto model = model_over(whole(stored(toy)), def, *batchwise,
+                                {.threads = 2, .memory_bytes = all_memory});
+  const auto got = value_of(model->run({}));
+  check_close(values_of(got.logits.view), want.logits);
+}
+
 CATCH_TEST_CASE("layer by layer weighs edges as batches do, in any parts",
                 "[compute][weights]") {
   const auto kind = GENERATE(from_range(weighing_kinds()));

@@ -88,6 +88,25 @@ reference_model::rows reference_model::inputs(std::size_t type) const {
   return out;
 }
 
+/// By what the messages of each relation into a node are divided.
+double reference_model::divisor(node_type_id type, std::int64_t i) const {
+  double relations = 0;
+  double present = 0;
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r) {
+    if (layout_.relations[r].destination != type)
+      continue;
+    const auto& edges = batch_.relations[r].forward;
+    double total = 0;
+    for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e)
+      total += edges.weights.empty() ? 1 : double(edges.weights[e]);
+    ++relations;
+    present += total != 0;
+  }
+  return layout_.combine == relation_use::sum    ? 1
+         : layout_.combine == relation_use::mean ? present
+                                                 : relations;
+}
+
 void reference_model::message(int l, std::size_t relation,
                               const std::vector<rows>& in, std::int64_t i,
                               row& sum) const {
@@ -126,12 +145,7 @@ void reference_model::message(int l, std::size_t relation,
     const auto unit = layout_.traits.kind == model_kind::gin
                       || layout_.traits.kind == model_kind::sage_sum;
     double scale = weight_of(e) / (unit ? 1 : total);
-    if (layout_.traits.kind == model_kind::hetero_sage)
-      scale /=
-        double(std::count_if(layout_.relations.begin(), layout_.relations.end(),
-                             [&ends](const relation_info& other) {
-                               return other.destination == ends.destination;
-                             }));
+    scale /= divisor(ends.destination, i);
     if (layout_.traits.kind == model_kind::gcn) {
       const double di = batch_.data.degrees[0][i];
       scale = weight_of(e) * di / double(end - begin)

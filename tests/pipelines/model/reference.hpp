@@ -40,6 +40,7 @@ private:
                const std::vector<double>& y, std::int64_t h,
                std::int64_t width) const;
   rows attention(int l, const rows& in, std::int64_t count) const;
+  double divisor(node_type_id type, std::int64_t i) const;
   void message(int l, std::size_t relation, const std::vector<rows>& in,
                std::int64_t i, std::vector<double>& sum) const;
   std::vector<double> relational(int l, std::size_t relation,

@@ -65,6 +65,9 @@ class Models(runs.Workplace):
     def test_typed(self):
         for kind in ("rgcn", "mlp", "hetero_sage", "rgat", "hgt"):
             self.check({"kind": kind, "layer_norm": True}, self.typed)
+        for relations in ("mean", "mean_of_all"):
+            self.check({"kind": "hetero_sage", "relations": relations},
+                       self.typed)
         self.check({"kind": "hgt", "jumping": True, "residual": True,
                     "attention_dropout": 0.25}, self.typed)
 
@@ -73,6 +76,8 @@ class Models(runs.Workplace):
             self.check({"kind": kind}, self.weighted)
         for kind in ("rgcn", "hetero_sage"):
             self.check({"kind": kind}, self.typed_weighted)
+        self.check({"kind": "rgcn", "relations": "mean"},
+                   self.typed_weighted)
         self.check({"kind": "gat", "edge_weights": "ignore"}, self.weighted)
         self.check({"kind": "gcn", "edge_weights": "ignore"}, self.weighted)
 
@@ -91,10 +96,11 @@ class Models(runs.Workplace):
                           is not None)
             plain = Model(model["kind"], dataset, self.weights(summary),
                           model.get("residual", False),
-                          model.get("edge_weights", "use") == "use")
+                          model.get("edge_weights", "use") == "use",
+                          model.get("relations", "sum"))
             last_input, logits = plain.run(LAYERS, target)
             self.compare(summary, dataset, target, last_input, logits)
-            if model == {"kind": model["kind"]}:
+            if model.keys() <= {"kind", "relations"}:
                 self.compare_loss(summary, dataset, target, logits)
 
     def compare(self, summary, dataset, target, last_input, logits):
