@@ -152,9 +152,11 @@ struct model_layout {
   /// they are: if it reads them for products with weights alone, and they are
   /// not what the last layer reads, which is given out as embeddings.
   bool multiplies_packed(node_type_id type) const {
+    const auto& first = layers.front().types[type];
+    const auto gates_rows = first.gate != absent && first.skip == absent;
     return feature_rows[type].packed() && hops > 1
-           && (traits.sums() || !traits.hears())
-           && !layers.front().types[type].residual;
+           && (traits.message != message_form::maximum || traits.pools)
+           && !first.residual && !gates_rows;
   }
   /// Whether a gradient flows into the rows of `type` that enter layer `layer`
   /// (from 0): into the output of the layer before, or into a table, but not

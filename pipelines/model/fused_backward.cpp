@@ -108,15 +108,9 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
       backward_perceptron(layer, type, out);
     if (shape.types[t].self == absent)
       continue;
-    const auto upstream = sum_gradient(layer, type);
-    const auto into = gradient_of(shape.types[t].self, out);
-    if (const auto* sparse = sparse_of(layer, type)) {
-      sparse->add_product_tn(*how_.team, upstream, into);
-      continue;
-    }
-    const auto rows = output_rows(layer, type);
-    add_product_tn(*how_.team, pass.types[t].input.slice(0, rows), upstream,
-                   into, how_.pool);
+    input_of(layer, type)
+      .add_product_tn(*how_.team, sum_gradient(layer, type),
+                      gradient_of(shape.types[t].self, out), how_.pool);
   }
   if (pass.transformer)
     backward_transformer(layer, out);

@@ -88,8 +88,9 @@ void fused_model::make_inputs() {
   }
 }
 
-const sparse_input* fused_model::sparse_of(int layer, node_type_id type) const {
-  return layer == 0 && sparse_[type] ? &*sparse_[type] : nullptr;
+layer_input fused_model::input_of(int layer, node_type_id type) const {
+  return {layers_[layer].types[type].input,
+          layer == 0 && sparse_[type] ? &*sparse_[type] : nullptr};
 }
 
 /// Rows with all their zeros, so that all that is computed of them is that of
@@ -169,8 +170,7 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
     .forward = &edges.forward,
     .transposed = back ? &edges.transposed[layer] : nullptr,
     .rows = output_rows(layer, ends.destination),
-    .input = layers_[layer].types[ends.source].input,
-    .sparse = sparse_of(layer, ends.source),
+    .input = input_of(layer, ends.source),
     .weight = parameters_.at(layout_, shape.weights[relation]),
     .team = how_.team,
     .pool = how_.pool};
@@ -208,7 +208,7 @@ fused_model::make_attention(int layer, std::size_t relation,
     const auto& ends = layout_.relations[relation];
     how.source = of(shape.source_scores[relation]);
     how.destination = of(shape.destination_scores[relation]);
-    how.own = layers_[layer].types[ends.destination].input;
+    how.own = input_of(layer, ends.destination);
   } else {
     how.source = of(shape.attention_source);
     how.destination = of(shape.attention_destination);
@@ -254,11 +254,8 @@ void fused_model::forward_rows(int layer, node_type_id type, std::int64_t begin,
     beta = 1;
   }
   if (shape.self != absent) {
-    const auto weight = parameters_.at(layout_, shape.self);
-    if (const auto* sparse = sparse_of(layer, type))
-      sparse->multiply(begin, end, weight, 0, y);
-    else
-      multiply(pass.input.slice(begin, end), weight, 0, y);
+    input_of(layer, type)
+      .multiply(begin, end, parameters_.at(layout_, shape.self), 0, y);
     beta = 1;
   }
   for (std::size_t r = 0; r < layout_.relations.size(); ++r) {

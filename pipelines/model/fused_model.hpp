@@ -86,7 +86,7 @@ private:
   void make_scales();
   void make_inputs();
   const_matrix unpack_input(node_type_id type, std::int64_t rows);
-  const sparse_input* sparse_of(int layer, node_type_id type) const;
+  layer_input input_of(int layer, node_type_id type) const;
   void begin_layer(int layer);
   std::unique_ptr<message_pass> make_pass(int layer, std::size_t relation);
   std::unique_ptr<message_pass>

@@ -39,7 +39,7 @@ std::unique_ptr<transformer_layer> fused_model::make_transformer(int layer) {
   for (std::size_t t = 0; t < shape.types.size(); ++t) {
     const auto& type = shape.types[t];
     how.types.push_back(
-      {.input = layers_[layer].types[t].input,
+      {.input = input_of(layer, static_cast<node_type_id>(t)),
        .rows = output_rows(layer, static_cast<node_type_id>(t)),
        .key = values_of(type.key),
        .value = values_of(type.value),
@@ -77,7 +77,7 @@ void fused_model::forward_gated(int layer, node_type_id type,
   multiply(pass.inner.view().slice(begin, end), values_of(shape.inner), 0,
            rows);
   gate_of(layer, type)
-    .blend(pass.input.slice(begin, end), values_of(shape.skip), rows,
+    .blend(input_of(layer, type), begin, end, values_of(shape.skip), rows,
            how_.pool);
 }
 
@@ -96,13 +96,13 @@ void fused_model::backward_gated(int layer, node_type_id type,
   add_product_tn(*how_.team, pass.inner.view(), upstream, into, how_.pool);
   auto difference = inner_product(weight, into, weight.rows);
   scale_values(gate.share(), into);
-  const auto own = pass.input.slice(0, rows);
   if (shape.skip == absent) {
-    difference -= inner_product(own, upstream, rows);
+    difference -= inner_product(pass.input, upstream, rows);
   } else {
     const auto skipping = values_of(shape.skip);
     const auto skip_into = gradient_of(shape.skip, out);
-    add_product_tn(*how_.team, own, upstream, skip_into, how_.pool);
+    input_of(layer, type)
+      .add_product_tn(*how_.team, upstream, skip_into, how_.pool);
     difference -= inner_product(skipping, skip_into, skipping.rows);
     scale_values(1 - gate.share(), skip_into);
   }

@@ -15,6 +15,7 @@
 #include "pipelines/model/passes/skip_gate.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -43,32 +44,45 @@ result<owned_matrix> layer_piece::rows(std::int64_t begin,
                                        std::int64_t end) const {
   const auto& type = shape().types[static_cast<std::size_t>(set_.type)];
   const span piece{begin, end};
+  std::optional<sparse_input> sparse;
+  layer_input own{{nullptr, piece.count(), set_.input.columns}};
+  if (set_.input.data != nullptr) {
+    own.rows = set_.input.slice(begin, end);
+  } else if (set_.input.columns != 0
+             && (type.self != absent || set_.layout->traits.attends())) {
+    GRAPHMILL_TRY(
+      sparse, set_.graph->sparse_features(set_.type, begin, end, set_.rounded));
+    own.sparse = &*sparse;
+  }
   owned_matrix sums{piece.count(), type.sum, set_.pool};
-  const auto y = sums.view();
   float beta = 0;
   if (type.self != absent) {
-    multiply(set_.input.slice(begin, end), at(type.self), 0, y);
+    own.multiply(0, piece.count(), at(type.self), 0, sums.view());
     beta = 1;
   }
-  if (set_.layout->traits.attends_across()) {
-    GRAPHMILL_TRYV(add_across(piece, y));
-    return finish(std::move(sums), piece);
-  }
-  if (set_.layout->traits.sums()) {
-    GRAPHMILL_TRYV(add_sums(piece, beta, y));
-    return finish(std::move(sums), piece);
-  }
+  GRAPHMILL_TRYV(add_messages(own, piece, beta, sums.view()));
+  return finish(std::move(sums), own);
+}
+
+/// y = beta y + the messages of all relations.
+/// @param own The rows of the piece as they enter the layer.
+result<void> layer_piece::add_messages(const layer_input& own, span piece,
+                                       float beta, matrix y) const {
+  if (set_.layout->traits.attends_across())
+    return add_across(own, piece, y);
+  if (set_.layout->traits.sums())
+    return add_sums(piece, beta, y);
   for (const auto& from : set_.relations) {
     GRAPHMILL_TRY(const auto edges, edges_of(from, piece));
     if (set_.layout->traits.attends())
-      add_attention(from, edges, piece, beta, y);
+      add_attention(from, edges, own, piece, beta, y);
     else
       add_maximum(from, edges, beta, y);
     beta = 1;
   }
   if (beta == 0)
     std::fill(y.data, y.data + y.size(), 0.0f);
-  return finish(std::move(sums), piece);
+  return ok();
 }
 
 /// y = beta y + the sums of all relations.
@@ -132,7 +146,8 @@ result<csr> layer_piece::edges_of(const relation& from, span piece) const {
 }
 
 /// Sets y to the messages of all relations, which share their attention.
-result<void> layer_piece::add_across(span piece, matrix y) const {
+result<void> layer_piece::add_across(const layer_input& own, span piece,
+                                     matrix y) const {
   const auto& layer = shape();
   const auto& type = layer.types[static_cast<std::size_t>(set_.type)];
   const auto count = piece.count();
@@ -140,8 +155,7 @@ result<void> layer_piece::add_across(span piece, matrix y) const {
   if (set_.relations.empty())
     return ok();
   owned_matrix queries{count, layer.inside, set_.pool};
-  multiply(set_.input.slice(piece.begin, piece.end), at(type.query), 0,
-           queries.view());
+  own.multiply(0, count, at(type.query), 0, queries.view());
   activate(queries.view(), at(type.query_bias).data, activation::none, {}, 0,
            count, queries.view());
   struct state {
@@ -189,7 +203,7 @@ void layer_piece::add_sum(const relation& from, const csr& edges,
   const auto count = piece.count();
   const auto with_self = !scales.self.empty();
   const auto kept = rows_with_edges(edges);
-  if (!with_self && 2 * kept < count)
+  if (!with_self && !from.transformed && 2 * kept < count)
     return add_some(from, edges, scales.row, kept, beta, y);
   owned_matrix sums{count, from.sources.columns, set_.pool};
   if (with_self)
@@ -202,7 +216,11 @@ void layer_piece::add_sum(const relation& from, const csr& edges,
                  .column_scale = from.source_scales,
                  .values = edges.weights_or_null()},
       0, count, with_self ? count : 0, sums.view());
-  multiply(sums.view(), at(shape().weights[from.number]), beta, y);
+  if (!from.transformed)
+    return multiply(sums.view(), at(shape().weights[from.number]), beta, y);
+  if (beta == 0)
+    std::fill(y.data, y.data + y.size(), 0.0f);
+  add_rows(sums.view(), y);
 }
 
 /// `add_sum` for the rows alone that have edges; these may be none.
@@ -251,12 +269,12 @@ void layer_piece::add_maximum(const relation& from, const csr& edges,
 /// The kernels number destinations as they number rows of z, so they get arrays
 /// that would begin at node 0; only rows of this piece are touched.
 void layer_piece::add_attention(const relation& from, const csr& edges,
-                                span piece, float beta, matrix y) const {
+                                const layer_input& own, span piece, float beta,
+                                matrix y) const {
   const auto& traits = set_.layout->traits;
   const auto& layer = shape();
   const auto heads = layer.heads;
   const auto count = piece.count();
-  const auto own = set_.input.slice(piece.begin, piece.end);
   owned_matrix weights{std::ssize(edges.columns.span()), heads, set_.pool};
   owned_matrix self{traits.typed ? 0 : count, heads, set_.pool};
   owned_matrix scores{count, heads, set_.pool};
@@ -273,7 +291,7 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
     task.self_weights = self.data() - piece.begin * heads;
   if (layer.attention_weight != absent) {
     owned_matrix transformed{count, from.sources.columns, set_.pool};
-    multiply(own, at(layer.attention_weight), 0, transformed.view());
+    own.multiply(0, count, at(layer.attention_weight), 0, transformed.view());
     const const_matrix all{transformed.data()
                              - piece.begin * from.sources.columns,
                            piece.end, from.sources.columns};
@@ -281,8 +299,8 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
                    piece.end, joined.view());
   } else {
     if (traits.typed)
-      multiply(own, at(layer.destination_scores[from.number]), 0,
-               scores.view());
+      own.multiply(0, count, at(layer.destination_scores[from.number]), 0,
+                   scores.view());
     else
       head_products(from.sources.slice(piece.begin, piece.end),
                     at(layer.attention_destination).data, heads, 0, count,
@@ -294,9 +312,10 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
 }
 
 /// The perceptron behind the sums, or the gate.
-owned_matrix layer_piece::behind_sums(owned_matrix sums, span piece) const {
+owned_matrix layer_piece::behind_sums(owned_matrix sums,
+                                      const layer_input& own) const {
   const auto& type = shape().types[static_cast<std::size_t>(set_.type)];
-  const auto count = piece.count();
+  const auto count = own.rows.rows;
   if (type.inner == absent)
     return sums;
   if (type.gate != absent)
@@ -308,20 +327,20 @@ owned_matrix layer_piece::behind_sums(owned_matrix sums, span piece) const {
   multiply(sums.view(), at(type.inner), 0, out.view());
   if (type.gate != absent)
     skip_gate{*at(type.gate).data}.blend(
-      set_.input.slice(piece.begin, piece.end),
-      type.skip == absent ? const_matrix{} : at(type.skip), out.view(),
-      set_.pool);
+      own, 0, count, type.skip == absent ? const_matrix{} : at(type.skip),
+      out.view(), set_.pool);
   return out;
 }
 
 /// What comes behind the sums: perceptron or gate, the node's own row, bias,
 /// norm and activation.
-owned_matrix layer_piece::finish(owned_matrix sums, span piece) const {
+owned_matrix layer_piece::finish(owned_matrix sums,
+                                 const layer_input& own) const {
   const auto& type = shape().types[static_cast<std::size_t>(set_.type)];
-  const auto count = piece.count();
-  auto out = behind_sums(std::move(sums), piece);
+  const auto count = own.rows.rows;
+  auto out = behind_sums(std::move(sums), own);
   if (type.residual)
-    add_rows(set_.input.slice(piece.begin, piece.end), out.view());
+    add_rows(own.rows, out.view());
   const auto* bias = at(type.bias).data;
   if (type.norm_gain != absent) {
     owned_matrix normed{count, type.out, set_.pool};

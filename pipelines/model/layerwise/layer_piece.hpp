@@ -7,6 +7,7 @@
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/model/layerwise/original_graph.hpp"
+#include "pipelines/model/passes/layer_input.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
 
 #include <cstddef>
@@ -33,6 +34,7 @@ public:
     const_matrix
       keys; ///< The same of `attends_across`, whose sources are values.
     bool far = false; ///< They are likely to be on disk: ask ahead for them.
+    bool transformed = false;   ///< Of sums: by the relation's weight.
     const_matrix source_scores; ///< [nodes, heads] Of `separate` attention.
     const float* source_scales = nullptr; ///< [nodes] Of symmetric sums.
   };
@@ -43,13 +45,16 @@ public:
     const original_graph* graph = nullptr;
     int layer = 0;
     node_type_id type = 0;
-    const_matrix input; ///< By node of the type; no data if it is not read.
+    /// By node of the type. No columns: it is not read. No data, but columns:
+    /// these are the packed features of the type.
+    const_matrix input;
     std::vector<relation> relations;
     /// In-degrees of the nodes of the type, of symmetric sums; else null.
     const pod_vector<std::int32_t>* degrees = nullptr;
     /// Beside them, the sums of the weights of in-edges that have some.
     const pod_vector<float>* in_weights = nullptr;
     bool weights = false; ///< Whether weights of edges are read.
+    bool rounded = false; ///< Whether features are rounded to float16.
     std::shared_ptr<buffer_pool> pool;
   };
 
@@ -83,12 +88,15 @@ private:
                 matrix y) const;
   void add_maximum(const relation& from, const csr& edges, float beta,
                    matrix y) const;
-  void add_attention(const relation& from, const csr& edges, span piece,
-                     float beta, matrix y) const;
-  result<void> add_across(span piece, matrix y) const;
+  void add_attention(const relation& from, const csr& edges,
+                     const layer_input& own, span piece, float beta,
+                     matrix y) const;
+  result<void> add_messages(const layer_input& own, span piece, float beta,
+                            matrix y) const;
+  result<void> add_across(const layer_input& own, span piece, matrix y) const;
   result<csr> edges_of(const relation& from, span piece) const;
-  owned_matrix finish(owned_matrix sums, span piece) const;
-  owned_matrix behind_sums(owned_matrix sums, span piece) const;
+  owned_matrix finish(owned_matrix sums, const layer_input& own) const;
+  owned_matrix behind_sums(owned_matrix sums, const layer_input& own) const;
 
   setting set_;
 };

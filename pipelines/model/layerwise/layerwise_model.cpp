@@ -120,6 +120,8 @@ result<layerwise_model::rows> layerwise_model::make(std::int64_t count,
 result<layerwise_model::rows> layerwise_model::input(node_type_id type) {
   const auto count = graph_.count(type);
   const auto width = layout_.layers.front().types[type].in;
+  if (layout_.multiplies_packed(type)) // Read by pieces, where it is needed.
+    return rows{{nullptr, count, width}, nullptr};
   if (const auto table = layout_.table_of[type]; table != absent)
     return rows{{parameters_.tables[table].data(), count, width}, nullptr};
   const auto* in_place = rounded_ ? nullptr : graph_.features_in_place(type);
@@ -137,20 +139,30 @@ result<layerwise_model::rows> layerwise_model::input(node_type_id type) {
   return in_place != nullptr ? rows{{in_place, count, width}, nullptr} : out;
 }
 
-/// h times a weight matrix, plus a bias if there is one, activated.
-result<layerwise_model::rows> layerwise_model::product(const_matrix h,
+/// h of a type times a weight matrix, plus a bias if there is one, activated.
+/// @param h No data: the packed features of the type.
+result<layerwise_model::rows> layerwise_model::product(node_type_id type,
+                                                       const_matrix h,
                                                        int weight, int bias,
                                                        activation then) {
   const auto by = parameters_.at(layout_, weight);
   const auto* added =
     bias == absent ? nullptr : parameters_.at(layout_, bias).data;
-  return make(h.rows, by.columns, [&](std::int64_t begin, std::int64_t end) {
-    owned_matrix z{end - begin, by.columns, pool_};
-    multiply(h.slice(begin, end), by, 0, z.view());
-    if (added != nullptr || then != activation::none)
-      activate(z.view(), added, then, {}, 0, end - begin, z.view());
-    return result<owned_matrix>{std::move(z)};
-  });
+  return make(
+    h.rows, by.columns,
+    [&](std::int64_t begin, std::int64_t end) -> result<owned_matrix> {
+      owned_matrix z{end - begin, by.columns, pool_};
+      if (h.data == nullptr) {
+        GRAPHMILL_TRY(const auto sparse,
+                      graph_.sparse_features(type, begin, end, rounded_));
+        sparse.multiply(0, end - begin, by, 0, z.view());
+      } else {
+        multiply(h.slice(begin, end), by, 0, z.view());
+      }
+      if (added != nullptr || then != activation::none)
+        activate(z.view(), added, then, {}, 0, end - begin, z.view());
+      return z;
+    });
 }
 
 result<layerwise_model::projections>
@@ -160,9 +172,10 @@ layerwise_model::project(int layer, const std::vector<rows>& in) {
     const auto& type = layout_.layers[layer].types[t];
     if (type.key == absent)
       continue;
+    const auto is = static_cast<node_type_id>(t);
     GRAPHMILL_TRY(out.keys[t],
-                  product(in[t].view, type.key, absent, activation::none));
-    GRAPHMILL_TRY(out.values[t], product(in[t].view, type.value,
+                  product(is, in[t].view, type.key, absent, activation::none));
+    GRAPHMILL_TRY(out.values[t], product(is, in[t].view, type.value,
                                          type.value_bias, activation::none));
   }
   return out;
@@ -198,11 +211,11 @@ result<void> layerwise_model::add_relation(
   const auto h = sources.view;
   if (layout_.traits.pools) {
     GRAPHMILL_TRY(sources,
-                  product(h, shape.pool_weights[number],
+                  product(ends.source, h, shape.pool_weights[number],
                           shape.pool_biases[number], activation::relu));
   } else if (layout_.traits.attends()) {
-    GRAPHMILL_TRY(sources,
-                  product(h, shape.weights[number], absent, activation::none));
+    GRAPHMILL_TRY(sources, product(ends.source, h, shape.weights[number],
+                                   absent, activation::none));
     const auto scored = layout_.traits.typed ? shape.source_scores[number]
                                              : shape.attention_source;
     const auto z = sources.view;
@@ -219,6 +232,11 @@ result<void> layerwise_model::add_relation(
       one.source_scores = scores.view;
       owners.push_back(std::move(scores));
     }
+  } else if (h.data == nullptr) {
+    // Sums are linear: rows are transformed before, and not after.
+    GRAPHMILL_TRY(sources, product(ends.source, h, shape.weights[number],
+                                   absent, activation::none));
+    one.transformed = true;
   }
   one.sources = sources.view;
   one.far = far(sources);
@@ -243,6 +261,7 @@ layerwise_model::layer_rows(int layer, node_type_id type,
                             .in_weights =
                               in_weights_.empty() ? nullptr : &in_weights_,
                             .weights = weights_,
+                            .rounded = rounded_,
                             .pool = pool_};
   std::vector<rows> owners; // Of what relations borrow.
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)

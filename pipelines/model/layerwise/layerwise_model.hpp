@@ -90,7 +90,8 @@ private:
   };
 
   result<rows> input(node_type_id type);
-  result<rows> product(const_matrix h, int weight, int bias, activation then);
+  result<rows> product(node_type_id type, const_matrix h, int weight, int bias,
+                       activation then);
   result<projections> project(int layer, const std::vector<rows>& in);
   result<std::vector<rows>> next_layer(int layer, const std::vector<rows>& in);
   result<rows> layer_rows(int layer, node_type_id type,
@@ -110,7 +111,7 @@ private:
   const options how_;
   const bool rounded_;
   const bool weights_; ///< Those of edges are read.
-  row_room room_; ///< Before all stores.
+  row_room room_;      ///< Before all stores.
   std::shared_ptr<buffer_pool> pool_;
   thread_team team_;
   pod_vector<std::int32_t> degrees_; ///< Of symmetric sums.

@@ -177,22 +177,41 @@ original_graph::in_degrees(node_type_id type) const {
   return out;
 }
 
+std::vector<original_graph::wanted_rows>
+original_graph::by_part(node_type_id type, node_id begin, node_id end) const {
+  std::vector<wanted_rows> out(shards_.size());
+  for (auto node = begin; node < end; ++node) {
+    const auto at = place_of(type, node);
+    auto& of_part = out[static_cast<std::size_t>(at.part->part())];
+    of_part.ids.push_back(at.global);
+    of_part.rows.push_back(static_cast<local_id>(node - begin));
+  }
+  return out;
+}
+
 result<void> original_graph::features(node_type_id type, node_id begin,
                                       node_id end, bool rounded,
                                       float* out) const {
-  std::vector<std::vector<node_id>> ids(shards_.size());
-  std::vector<std::vector<local_id>> rows(shards_.size());
-  for (auto node = begin; node < end; ++node) {
-    const auto at = place_of(type, node);
-    const auto part = static_cast<std::size_t>(at.part->part());
-    ids[part].push_back(at.global);
-    rows[part].push_back(static_cast<local_id>(node - begin));
-  }
+  const auto wanted = by_part(type, begin, end);
   for (std::size_t p = 0; p < shards_.size(); ++p)
-    if (!ids[p].empty())
-      GRAPHMILL_TRYV(
-        gather_features(*shards_[p], type, ids[p], rows[p], out, rounded));
+    if (!wanted[p].ids.empty())
+      GRAPHMILL_TRYV(gather_features(*shards_[p], type, wanted[p].ids,
+                                     wanted[p].rows, out, rounded));
   return ok();
+}
+
+result<sparse_input> original_graph::sparse_features(node_type_id type,
+                                                     node_id begin, node_id end,
+                                                     bool rounded) const {
+  const auto form = row_form::of(info().node_types[type]);
+  std::vector<float> packed(static_cast<std::size_t>(end - begin)
+                            * form.floats());
+  const auto wanted = by_part(type, begin, end);
+  for (std::size_t p = 0; p < shards_.size(); ++p)
+    if (!wanted[p].ids.empty())
+      GRAPHMILL_TRYV(gather_rows(*shards_[p], type, wanted[p].ids,
+                                 wanted[p].rows, packed.data(), rounded));
+  return sparse_input{packed.data(), end - begin, form, {}};
 }
 
 const float* original_graph::features_in_place(node_type_id type) const {

@@ -5,6 +5,7 @@
 #include "messages/base/ids.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/flow/batch.hpp"
+#include "pipelines/model/passes/sparse_input.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,11 @@ public:
   result<void> features(node_type_id type, node_id begin, node_id end,
                         bool rounded, float* out) const;
 
+  /// The same rows as a sparse matrix, of a type whose rows are packed
+  /// (`row_form`).
+  result<sparse_input> sparse_features(node_type_id type, node_id begin,
+                                       node_id end, bool rounded) const;
+
   /// All feature rows of a type where they lie, if they lie in one piece as
   /// float32 in the order of original ids; else null.
   const float* features_in_place(node_type_id type) const;
@@ -64,7 +70,15 @@ private:
     std::vector<local_id> to_original;
   };
 
+  /// Nodes of a part, and the rows that they are asked for as.
+  struct wanted_rows {
+    std::vector<node_id> ids;
+    std::vector<local_id> rows;
+  };
+
   result<void> number(node_type_id type);
+  std::vector<wanted_rows> by_part(node_type_id type, node_id begin,
+                                   node_id end) const;
   place place_of(node_type_id type, node_id original) const;
 
   std::shared_ptr<const partitioned_graph> graph_;

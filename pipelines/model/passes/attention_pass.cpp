@@ -39,18 +39,17 @@ transposed_positions(const csr& forward, std::int64_t rows, const csr& back,
 
 attention_pass::attention_pass(const setting& options)
   : set_(options), heads_(options.source.rows),
-    z_(options.input.rows, options.weight.columns, options.pool),
+    z_(options.input.rows.rows, options.weight.columns, options.pool),
     weights_(options.forward->indptr[options.rows], heads_, options.pool),
     self_weights_(with_self() ? options.rows : 0, heads_, options.pool) {
-  multiply(*set_.team, set_.input, set_.weight, z_.view());
+  set_.input.multiply(*set_.team, set_.weight, z_.view());
   if (set_.drop.threshold != 0) {
     dropped_weights_ = {weights_.view().rows, heads_, set_.pool};
     dropped_self_ = {with_self() ? set_.rows : 0, heads_, set_.pool};
   }
   if (joint()) {
     y_ = {set_.rows, set_.weight.columns, set_.pool};
-    multiply(*set_.team, set_.input.slice(0, set_.rows),
-             set_.destination_weight, y_.view());
+    set_.input.multiply(*set_.team, set_.destination_weight, y_.view());
   } else {
     make_scores();
   }
@@ -59,7 +58,7 @@ attention_pass::attention_pass(const setting& options)
 }
 
 void attention_pass::make_scores() {
-  source_scores_ = {set_.input.rows, heads_, set_.pool};
+  source_scores_ = {set_.input.rows.rows, heads_, set_.pool};
   destination_scores_ = {set_.rows, heads_, set_.pool};
   const auto z = z_.view();
   set_.team->for_pieces(
@@ -72,8 +71,7 @@ void attention_pass::make_scores() {
                       destination_scores_.data());
     });
   if (!with_self())
-    multiply(*set_.team, set_.own.slice(0, set_.rows), set_.destination,
-             destination_scores_.view());
+    set_.own.multiply(*set_.team, set_.destination, destination_scores_.view());
 }
 
 void attention_pass::make_messages() {
@@ -160,8 +158,8 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
     joint_backward(g, scores, into);
   else
     scores_backward(g, scores, into);
-  add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
-                 set_.pool);
+  set_.input.add_product_tn(*set_.team, upstream_.view(), into.weight,
+                            set_.pool);
 }
 
 void attention_pass::scores_backward(const_matrix gradient,
@@ -187,9 +185,8 @@ void attention_pass::scores_backward(const_matrix gradient,
     add_vector_gradient(scores.destinations, set_.rows,
                         into.attention_destination);
   else
-    add_product_tn(*set_.team, set_.own.slice(0, set_.rows),
-                   destination_gradients_.view(), into.destination_scores,
-                   set_.pool);
+    set_.own.add_product_tn(*set_.team, destination_gradients_.view(),
+                            into.destination_scores, set_.pool);
 }
 
 void attention_pass::add_destination_gradient(std::int64_t begin,
@@ -222,8 +219,8 @@ void attention_pass::joint_backward(const_matrix gradient,
       attend_jointly_sources_backward(work, back, scores, gradient, begin, end,
                                       upstream_.view());
     });
-  add_product_tn(*set_.team, set_.input.slice(0, set_.rows), y_gradient_.view(),
-                 into.attention_weight, set_.pool);
+  set_.input.add_product_tn(*set_.team, y_gradient_.view(),
+                            into.attention_weight, set_.pool);
   add_pieces_of_vector(sums, into.attention_source);
 }
 

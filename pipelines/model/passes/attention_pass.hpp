@@ -34,8 +34,8 @@ public:
     /// [heads, width of one], or as `own` says; no data: joint scores.
     const_matrix destination;
     /// h of the destination type, where it is scored by a matrix [its width,
-    /// heads], and no node is a source of itself; no data: as in GAT.
-    const_matrix own;
+    /// heads], and no node is a source of itself; no columns: as in GAT.
+    layer_input own;
     const_matrix destination_weight; ///< Of joint scores; else no data.
     dropout drop;                    ///< Of weights of edges,
     dropout drop_self;               ///< and of nodes for themselves.
@@ -55,7 +55,7 @@ public:
                                 matrix x) override;
 
 private:
-  bool with_self() const { return set_.own.data == nullptr; }
+  bool with_self() const { return set_.own.rows.columns == 0; }
   bool joint() const { return set_.destination_weight.data != nullptr; }
   attention task();
   joint_attention joint_task();

@@ -10,13 +10,13 @@ namespace graphmill {
 maximum_pass::maximum_pass(const setting& options)
   : set_(options), winners_(options.pool) {
   if (pools()) {
-    pooled_ = {set_.input.rows, set_.pool_weight.columns, set_.pool};
+    pooled_ = {set_.input.rows.rows, set_.pool_weight.columns, set_.pool};
     const auto rows = pooled_.view();
     set_.team->for_pieces(
       rows.rows, chunk_rows,
       [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        multiply(set_.input.slice(begin, end), set_.pool_weight, 0,
-                 rows.slice(begin, end));
+        set_.input.multiply(begin, end, set_.pool_weight, 0,
+                            rows.slice(begin, end));
         activate(rows, set_.pool_bias, activation::relu, {}, begin, end, rows);
       });
   }
@@ -50,7 +50,7 @@ void maximum_pass::backward(const_matrix gradient, bool input_gradient,
   multiply_nt(*set_.team, gradient, set_.weight, upstream_.view());
   if (!pools())
     return;
-  pooled_gradient_ = {set_.input.rows, sources().columns, set_.pool};
+  pooled_gradient_ = {set_.input.rows.rows, sources().columns, set_.pool};
   const auto below = pooled_gradient_.view();
   const auto task = gradient_by_source();
   set_.team->for_pieces(
@@ -59,7 +59,7 @@ void maximum_pass::backward(const_matrix gradient, bool input_gradient,
       run(task, begin, end, begin, below);
       activate_backward(pooled_.view(), activation::relu, 1, begin, end, below);
     });
-  add_product_tn(*set_.team, set_.input, below, into.pool_weight, set_.pool);
+  set_.input.add_product_tn(*set_.team, below, into.pool_weight, set_.pool);
   add_column_sums(below, 0, below.rows, into.pool_bias);
 }
 
@@ -68,7 +68,8 @@ void maximum_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
   if (!pools()) {
     // The kernel numbers rows from the first one of the layer, so it gets a
     // matrix that would begin there; only rows of this chunk are touched.
-    const matrix whole{x.data - begin * x.columns, set_.input.rows, x.columns};
+    const matrix whole{x.data - begin * x.columns, set_.input.rows.rows,
+                       x.columns};
     return run(gradient_by_source(), begin, end, filled, whole);
   }
   std::fill(x.row(std::max(begin, filled) - begin), x.data + x.size(), 0.0f);

@@ -32,7 +32,9 @@ public:
 
 private:
   bool pools() const { return set_.pool_weight.data != nullptr; }
-  const_matrix sources() const { return pools() ? pooled_.view() : set_.input; }
+  const_matrix sources() const {
+    return pools() ? pooled_.view() : set_.input.rows;
+  }
   winner_sum gradient_by_source() const;
 
   setting set_;

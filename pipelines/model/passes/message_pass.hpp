@@ -4,7 +4,7 @@
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/kernels/thread_team.hpp"
-#include "pipelines/model/passes/sparse_input.hpp"
+#include "pipelines/model/passes/layer_input.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -25,9 +25,7 @@ public:
     const csr* forward = nullptr;
     const csr* transposed = nullptr; ///< Null: there is no backward.
     std::int64_t rows = 0;           ///< Destinations of this layer.
-    const_matrix input;              ///< h of the source type.
-    /// In place of what `input` points at: of a sum alone.
-    const sparse_input* sparse = nullptr;
+    layer_input input;               ///< h of the source type.
     const_matrix weight;
     thread_team* team = nullptr;
     std::shared_ptr<buffer_pool> pool;

@@ -144,13 +144,10 @@ relation_pass::relation_pass(const setting& options) : set_(options) {
     std::fill(learnt_self_.begin(), learnt_self_.end(), 1 + *set_.epsilon);
   }
   choose();
-  const auto in = set_.input.columns;
+  const auto in = set_.input.rows.columns;
   if (way_ == way::transform_first) {
-    transformed_ = {set_.input.rows, set_.weight.columns, set_.pool};
-    if (set_.sparse != nullptr)
-      set_.sparse->multiply(*set_.team, set_.weight, transformed_.view());
-    else
-      multiply(*set_.team, set_.input, set_.weight, transformed_.view());
+    transformed_ = {set_.input.rows.rows, set_.weight.columns, set_.pool};
+    set_.input.multiply(*set_.team, set_.weight, transformed_.view());
   } else if (way_ == way::sum_all) {
     sums_ = {set_.rows, in, set_.pool};
   } else {
@@ -163,7 +160,7 @@ const pod_vector<float>& relation_pass::self_scales() const {
 }
 
 void relation_pass::choose() {
-  if (set_.sparse != nullptr) {
+  if (set_.input.sparse != nullptr) {
     way_ = way::transform_first;
     return;
   }
@@ -172,12 +169,12 @@ void relation_pass::choose() {
   for (std::int64_t i = 0; i < set_.rows; ++i)
     with_edges += indptr[i] != indptr[i + 1];
   const auto every_row = !self_scales().empty() || 2 * with_edges >= set_.rows;
-  const auto in = static_cast<double>(set_.input.columns);
+  const auto in = static_cast<double>(set_.input.rows.columns);
   const auto out = static_cast<double>(set_.weight.columns);
   const auto edges =
     static_cast<double>(set_.rows == 0 ? 0 : indptr[set_.rows]);
   const auto summed = static_cast<double>(every_row ? set_.rows : with_edges);
-  const auto sources = static_cast<double>(set_.input.rows);
+  const auto sources = static_cast<double>(set_.input.rows.rows);
   const auto sum_cost = edges * in * gather_cost + summed * in * out;
   const auto transform_cost = sources * in * out + edges * out * gather_cost;
   if (set_.transposed != nullptr && transform_cost < sum_cost)
@@ -223,7 +220,7 @@ void relation_pass::add_output(std::int64_t begin, std::int64_t end, float beta,
   if (way_ == way::sum_some)
     return scatter_rows(begin, end, beta, y);
   if (way_ == way::sum_all) {
-    sum(set_.input, begin, end, false, sums_.view());
+    sum(set_.input.rows, begin, end, false, sums_.view());
     multiply(sums_.view().slice(begin, end), set_.weight, beta, y);
     return;
   }
@@ -243,7 +240,7 @@ void relation_pass::scatter_rows(std::int64_t begin, std::int64_t end,
   const auto last = to - kept_.begin();
   if (first == last)
     return;
-  sum(set_.input, first, last, false, sums_.view());
+  sum(set_.input.rows, first, last, false, sums_.view());
   owned_matrix products{last - first, y.columns, set_.pool};
   multiply(sums_.view().slice(first, last), set_.weight, 0, products.view());
   for (auto k = first; k < last; ++k) {
@@ -281,25 +278,22 @@ void relation_pass::backward(const_matrix gradient, bool input_gradient,
   if (way_ == way::sum_all) {
     add_product_tn(*set_.team, sums_.view(), gradient, into.weight, set_.pool);
     if (input_gradient || into.epsilon != nullptr) {
-      upstream_ = {set_.rows, set_.input.columns, set_.pool};
+      upstream_ = {set_.rows, set_.input.rows.columns, set_.pool};
       multiply_nt(*set_.team, gradient, set_.weight, upstream_.view());
     }
     if (into.epsilon != nullptr)
       *into.epsilon += static_cast<float>(
-        inner_product(set_.input, upstream_.view(), set_.rows));
+        inner_product(set_.input.rows, upstream_.view(), set_.rows));
     return;
   }
-  upstream_ = {set_.input.rows, set_.weight.columns, set_.pool};
+  upstream_ = {set_.input.rows.rows, set_.weight.columns, set_.pool};
   set_.team->for_pieces(
-    set_.input.rows, chunk_rows,
+    set_.input.rows.rows, chunk_rows,
     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       transposed_sum(gradient, begin, end, 0, upstream_.view());
     });
-  if (set_.sparse != nullptr)
-    set_.sparse->add_product_tn(*set_.team, upstream_.view(), into.weight);
-  else
-    add_product_tn(*set_.team, set_.input, upstream_.view(), into.weight,
-                   set_.pool);
+  set_.input.add_product_tn(*set_.team, upstream_.view(), into.weight,
+                            set_.pool);
   if (into.epsilon != nullptr)
     *into.epsilon += static_cast<float>(
       inner_product(transformed_.view(), gradient, set_.rows));
@@ -316,7 +310,7 @@ void relation_pass::compact_backward(const_matrix gradient, bool input_gradient,
                  set_.pool);
   if (!input_gradient)
     return;
-  upstream_ = {count, set_.input.columns, set_.pool};
+  upstream_ = {count, set_.input.rows.columns, set_.pool};
   multiply_nt(*set_.team, rows.view(), set_.weight, upstream_.view());
   std::vector<local_id> position(static_cast<std::size_t>(set_.rows));
   for (std::int64_t k = 0; k < count; ++k)
@@ -328,7 +322,8 @@ void relation_pass::compact_backward(const_matrix gradient, bool input_gradient,
 
 void relation_pass::add_input_gradient(std::int64_t begin, std::int64_t end,
                                        std::int64_t filled, matrix x) {
-  const matrix whole{x.data - begin * x.columns, set_.input.rows, x.columns};
+  const matrix whole{x.data - begin * x.columns, set_.input.rows.rows,
+                     x.columns};
   if (way_ != way::transform_first)
     return transposed_sum(upstream_.view(), begin, end, filled, whole);
   zero_rows(std::max(begin, filled), end, whole);

@@ -19,12 +19,13 @@ void add_shares(float share, float other, const_matrix own, matrix x) {
 skip_gate::skip_gate(float learnt)
   : share_(static_cast<float>(1 / (1 + std::exp(-double(learnt))))) {}
 
-void skip_gate::blend(const_matrix own, const_matrix weight, matrix x,
+void skip_gate::blend(const layer_input& own, std::int64_t begin,
+                      std::int64_t end, const_matrix weight, matrix x,
                       const std::shared_ptr<buffer_pool>& pool) const {
   if (weight.data == nullptr)
-    return add_shares(share_, 1 - share_, own, x);
+    return add_shares(share_, 1 - share_, own.rows.slice(begin, end), x);
   owned_matrix product{x.rows, x.columns, pool};
-  multiply(own, weight, 0, product.view());
+  own.multiply(begin, end, weight, 0, product.view());
   add_shares(share_, 1 - share_, product.view(), x);
 }
 

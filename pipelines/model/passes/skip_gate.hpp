@@ -2,6 +2,7 @@
 
 #include "messages/base/buffer.hpp"
 #include "pipelines/kernels/matrix.hpp"
+#include "pipelines/model/passes/layer_input.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -23,8 +24,11 @@ public:
   /// The slope of the share, by the number that is learnt.
   double slope() const { return double(share_) * (1 - double(share_)); }
 
-  /// @param own h, as many rows as x. @param weight No data: widths are equal.
-  void blend(const_matrix own, const_matrix weight, matrix x,
+  /// Blends rows [begin, end).
+  /// @param own h; dense where widths are equal. @param weight No data: they
+  /// are. @param x [end - begin, any]
+  void blend(const layer_input& own, std::int64_t begin, std::int64_t end,
+             const_matrix weight, matrix x,
              const std::shared_ptr<buffer_pool>& pool) const;
 
   /// Adds what h has of the gradient of the blended rows to `into`.

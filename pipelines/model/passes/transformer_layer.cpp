@@ -33,26 +33,25 @@ transformer_layer::transformer_layer(setting options)
 
 void transformer_layer::project(const type_parts& from,
                                 type_state& into) const {
-  const auto make = [this](const_matrix h, const_matrix weight,
-                           const float* bias) {
-    owned_matrix out{h.rows, set_.width, set_.pool};
+  const auto make = [&](std::int64_t count, const_matrix weight,
+                        const float* bias) {
+    owned_matrix out{count, set_.width, set_.pool};
     const auto rows = out.view();
     set_.team->for_pieces(
       rows.rows, chunk_rows,
       [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        multiply(h.slice(begin, end), weight, 0, rows.slice(begin, end));
+        from.input.multiply(begin, end, weight, 0, rows.slice(begin, end));
         if (bias != nullptr)
           activate(rows, bias, activation::none, {}, begin, end, rows);
       });
     return out;
   };
   if (from.key.data != nullptr) {
-    into.keys = make(from.input, from.key, nullptr);
-    into.values = make(from.input, from.value, from.value_bias);
+    into.keys = make(from.input.rows.rows, from.key, nullptr);
+    into.values = make(from.input.rows.rows, from.value, from.value_bias);
   }
   if (from.query.data != nullptr)
-    into.queries =
-      make(from.input.slice(0, from.rows), from.query, from.query_bias);
+    into.queries = make(from.rows, from.query, from.query_bias);
 }
 
 void transformer_layer::begin_relation(std::size_t relation) {
@@ -110,7 +109,7 @@ void transformer_layer::backward(
     if (set_.types[t].key.data == nullptr)
       continue;
     for (auto* owner : {&types_[t].key_gradient, &types_[t].value_gradient}) {
-      *owner = {set_.types[t].input.rows, set_.width, set_.pool};
+      *owner = {set_.types[t].input.rows.rows, set_.width, set_.pool};
       set_to_zero(owner->view());
     }
   }
@@ -202,16 +201,16 @@ void transformer_layer::backward_projections(const type_parts& from,
                                              const type_state& at,
                                              const type_targets& into) const {
   if (from.key.data != nullptr) {
-    add_product_tn(*set_.team, from.input, at.key_gradient.view(), into.key,
-                   set_.pool);
-    add_product_tn(*set_.team, from.input, at.value_gradient.view(), into.value,
-                   set_.pool);
-    add_column_sums(at.value_gradient.view(), 0, from.input.rows,
+    from.input.add_product_tn(*set_.team, at.key_gradient.view(), into.key,
+                              set_.pool);
+    from.input.add_product_tn(*set_.team, at.value_gradient.view(), into.value,
+                              set_.pool);
+    add_column_sums(at.value_gradient.view(), 0, from.input.rows.rows,
                     into.value_bias);
   }
   if (from.query.data != nullptr) {
-    add_product_tn(*set_.team, from.input.slice(0, from.rows),
-                   at.query_gradient.view(), into.query, set_.pool);
+    from.input.add_product_tn(*set_.team, at.query_gradient.view(), into.query,
+                              set_.pool);
     add_column_sums(at.query_gradient.view(), 0, from.rows, into.query_bias);
   }
 }

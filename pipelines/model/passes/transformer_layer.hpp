@@ -6,6 +6,7 @@
 #include "pipelines/kernels/attention/projected_attention.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/kernels/thread_team.hpp"
+#include "pipelines/model/passes/layer_input.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +36,7 @@ public:
   /// What the layer knows of a node type. Weights without data: none of its
   /// relations asks for what they make.
   struct type_parts {
-    const_matrix input; ///< h
+    layer_input input; ///< h
     std::int64_t rows = 0;
     const_matrix key; ///< [in, width]; keys have no bias.
     const_matrix value;

@@ -142,6 +142,8 @@ class SparseFeatures(runs.Workplace):
         for change in ({},
                        {"model": {"kind": "gcn"},
                         "fetch": {"precision": "float16"}},
+                       {"model": {"kind": "gat"}},
+                       {"model": {"kind": "hgt", "heads": 2}},
                        {"trainer": {"replicas": 2, "threads": 2}},
                        {"faults": {"crash_every": 7}}):
             definition = merged(DEFINITION, PLAIN, change)
@@ -152,7 +154,7 @@ class SparseFeatures(runs.Workplace):
                 self.assertEqual(parts["digest"], whole["digest"])
 
     def test_weights_of_kinds_that_unpack(self):
-        definition = merged(DEFINITION, {"model": {"kind": "gat"}})
+        definition = merged(DEFINITION, {"model": {"kind": "sage_max"}})
         want = self.train(definition, self.dense)
         for data in (self.sparse, self.parts):
             got = self.train(definition, data)
@@ -169,10 +171,17 @@ class SparseFeatures(runs.Workplace):
         self.assertEqual(got["digest"], want["digest"])
 
     def test_predictions(self):
+        for kind in ("sage", "gcn", "gin", "sage_pool", "sage_max", "gat",
+                     "gatv2", "rgcn", "rgat", "hgt"):
+            with self.subTest(kind=kind):
+                self.check_predictions(
+                    merged(DEFINITION, {"model": {"kind": kind}}))
+
+    def check_predictions(self, definition):
         logits = {}
         for data in (self.sparse, self.parts):
-            run = self.train(DEFINITION, data)["run"]
-            out = self.top / f"{data.name}.npy"
+            run = self.train(definition, data)["run"]
+            out = pathlib.Path(run) / f"{data.name}.npy"
             self.ask("predict", run, "--data", data, "--all", "--logits",
                      "--out", out, "--quiet")
             logits[data.name] = np.load(out.with_suffix(".logits.npy"))
