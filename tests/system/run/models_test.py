@@ -10,6 +10,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
 import runs
 from edge_weights import random_weights, weighted
 from exactness_test import write_typed_set
+from imports import save
 from numpy_models import KINDS, Folder, Model, cross_entropy
 from runs import merged, model_kinds, small_rmat
 from support import imported, np, program
@@ -80,6 +81,40 @@ class Models(runs.Workplace):
                    self.typed_weighted)
         self.check({"kind": "gat", "edge_weights": "ignore"}, self.weighted)
         self.check({"kind": "gcn", "edge_weights": "ignore"}, self.weighted)
+
+    def test_self_loops(self):
+        """A self-loop of the data counts beside the one that layers add; by
+        `--self-loops drop` there is one, as PyG has it."""
+        source = self.top / "loops-source"
+        source.mkdir()
+        rng = np.random.default_rng(3)
+        edges = rng.integers(0, 40, (2, 160))
+        edges[1, :20] = edges[0, :20]
+        order = rng.permutation(40)
+        save(source, edges=edges, features=rng.normal(size=(40, 6)),
+             labels=rng.integers(0, 3, 40), train_idx=order[:20],
+             val_idx=order[20:30], test_idx=order[30:])
+        kept, dropped = self.top / "loops", self.top / "loops-dropped"
+        imported("npy", source, "--out", kept)
+        imported("npy", source, "--out", dropped, "--self-loops", "drop")
+        for kind in ("gcn", "gat", "gatv2"):
+            with self.subTest(kind=kind):
+                self.check({"kind": kind}, kept)  # One more than PyG.
+                self.check_single_loops(kind, kept, dropped)
+
+    def check_single_loops(self, kind, kept, dropped):
+        definition = merged(DEFINITION, {"model": {"kind": kind}})
+        if kind != "gcn":
+            definition["model"]["heads"] = 2
+        summary = self.train(definition, dropped)
+        dataset = Folder(kept)
+        plain = Model(kind, dataset, self.weights(summary))
+        for relation in plain.relations:
+            sources, targets = relation.edges
+            relation.edges = relation.edges[:, sources != targets]
+            relation.by = relation.by[sources != targets]
+        self.compare(summary, Folder(dropped), "node",
+                     *plain.run(LAYERS, "node"))
 
     def check(self, model, data):
         definition = merged(DEFINITION, {"model": model})
