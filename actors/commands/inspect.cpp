@@ -69,13 +69,14 @@ result<int> run_inspect(const inspect_arguments& given) {
   inspect_options options;
   if (partitioned)
     options.whole_counts = whole_counts(opened);
+  GRAPHMILL_TRY(const auto names, read_original_names(given.folder));
   auto sound = true;
   std::vector<inspected> found;
   for (auto& [data, records] : opened) {
     options.records = std::move(records);
     GRAPHMILL_TRY(auto inspection, inspect_dataset(data, options, on_progress));
     sound = sound && inspection.broken.empty();
-    found.push_back({data, std::move(inspection)});
+    found.push_back({data, std::move(inspection), names});
   }
   if (on_progress)
     on_progress({.phase = "done"});

@@ -82,6 +82,9 @@ class Writer:
                  for key, blocks in self.found.edges.items()}
         for key, (name, values) in self.found.weights.items():
             self.write_weights(key, name, values, edges[key]["num_edges"])
+        for key, original in self.found.originals.items():
+            of = self.about if key in self.about else edges
+            of[key]["original_name"] = original
         types = {typed_name(key): about for key, about in edges.items()}
         meta = ({"node_types": self.about, "edge_types": types}
                 if self.found.typed else

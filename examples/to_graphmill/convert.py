@@ -10,7 +10,7 @@ import tempfile
 
 from . import tables, tensor_graphs
 from .arrays import COPIES, Writer, unread
-from .graph import Ignored, take_weights, typed_name, with_clean_names
+from .graph import Ignored, take_weights, typed_name, with_type_names
 from .values import Refused
 
 TABLE_OPTIONS = ("nodes", "ends", "features", "id_column")
@@ -208,7 +208,7 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     renamed(found, dict(rename))
     take_weights(found, weight)
     expect_all_read(found, of_graph, by_time(import_flags))
-    found = with_clean_names(found)
+    found = with_type_names(found)
     counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,
                           num_nodes=by_type(num_nodes, found),
                           num_classes=num_classes, times=by_time(import_flags),
@@ -249,9 +249,15 @@ def write_arrays(arrays, found, chunk_bytes, **options):
 
 
 def by_type(num_nodes, found):
-    """Counts of nodes that were given, as {type: count}."""
+    """Counts of nodes that were given, as {type: count}. A type may be called
+    as the graph calls it."""
     if num_nodes is None:
         return {}
+    if isinstance(num_nodes, dict):
+        names = {original: name for name, original in found.originals.items()
+                 if name in found.nodes}
+        num_nodes = {names.get(name, name): count
+                     for name, count in num_nodes.items()}
     return tensor_graphs.by_node_type(
         found, num_nodes, "numbers of nodes (--num-nodes TYPE=N)")
 

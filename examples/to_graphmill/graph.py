@@ -1,11 +1,13 @@
 """What readers of all kinds of objects give: a graph as it was found."""
 
 import dataclasses
+import hashlib
 import re
 
 from .values import Refused
 
 LONGEST_NAME = 80
+LONGEST_STEM = 62  # Of a derived name, before "--" and 12 digits.
 # Columns that were chosen as features; no column of a table is called so.
 CHOSEN_FEATURES = "--feature"
 
@@ -28,6 +30,8 @@ class Found:
     weight_names: tuple = ("edge_weight", "weight")
     # Key of an edge type: (name, values), in the order of its edges.
     weights: dict = dataclasses.field(default_factory=dict)
+    # Node type or key of an edge type: what the graph calls it, if otherwise.
+    originals: dict = dataclasses.field(default_factory=dict)
 
 
 def add_attribute(data, name, value):
@@ -38,13 +42,27 @@ def add_attribute(data, name, value):
     data[str(name)] = value
 
 
-def clean(name, notes):
-    """A name that a type may have; says so if it is another one."""
-    text = re.sub(r"[^A-Za-z0-9_.-]", "-", str(name))
-    text = re.sub(r"__+", "_", text).strip("_").lstrip("._")
-    if not text or len(text) > LONGEST_NAME:
-        raise Refused(f"{str(name)!r} cannot name a type: 1 to {LONGEST_NAME} "
-                      "letters, digits, '-', '.' and single '_' are expected")
+def type_name(original):
+    """The name of a type for what the graph calls it, by that alone; the same
+    as that of `import csv` (partition/dataset/meaning/type_name.hpp)."""
+    valid = (re.fullmatch(r"[A-Za-z0-9-][A-Za-z0-9_.-]*", original)
+             and len(original) <= LONGEST_NAME and "__" not in original
+             and not original.endswith("_")
+             and not re.search(r"--[0-9a-f]{12}\Z", original))
+    if valid:
+        return original
+    # Byte by byte, as a character may have several of them.
+    stem = re.sub(r"[^A-Za-z0-9_.]+", "-",
+                  original.encode("utf-8", "replace").decode("latin-1"))
+    stem = re.sub(r"__+", "_", stem)[:LONGEST_STEM].strip("_.-") or "name"
+    digits = hashlib.blake2b(original.encode("utf-8", "replace"),
+                             digest_size=32).hexdigest()[:12]
+    return f"{stem}--{digits}"
+
+
+def derived(name, notes):
+    """The name of a type; says so if it is another one than in the graph."""
+    text = type_name(str(name))
     if text != name:
         note = f"the type {str(name)!r} is called {text}"
         if note not in notes:
@@ -52,13 +70,13 @@ def clean(name, notes):
     return text
 
 
-def with_clean_names(found):
+def with_type_names(found):
     """The same graph; no two types may come to have one name."""
-    names = {name: clean(name, found.notes) for name in found.nodes}
+    names = {name: derived(name, found.notes) for name in found.nodes}
     if len(set(names.values())) < len(names):
         raise Refused("two node types would have the same name: "
                       + ", ".join(map(repr, names)))
-    keys = {key: (names[key[0]], clean(key[1], found.notes), names[key[2]])
+    keys = {key: (names[key[0]], derived(key[1], found.notes), names[key[2]])
             for key in found.edges}
     if len(set(keys.values())) < len(keys):
         raise Refused("two edge types would have the same name: "
@@ -68,7 +86,11 @@ def with_clean_names(found):
         nodes={names[name]: data for name, data in found.nodes.items()},
         edges={keys[key]: edges for key, edges in found.edges.items()},
         edge_data={keys[key]: data for key, data in found.edge_data.items()},
-        weights={keys[key]: data for key, data in found.weights.items()})
+        weights={keys[key]: data for key, data in found.weights.items()},
+        originals={**{names[name]: str(name) for name in names
+                      if names[name] != str(name)},
+                   **{keys[key]: str(key[1]) for key in keys
+                      if keys[key][1] != str(key[1])}})
 
 
 def take_weights(found, chosen=None):

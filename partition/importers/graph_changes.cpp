@@ -80,6 +80,19 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
   return plan;
 }
 
+void keep_original_name(original_names& names, const dataset_info& info,
+                        const edge_plan& plan, edge_type_id type,
+                        std::string_view original) {
+  const auto keep = [&](edge_type_id id, std::string text) {
+    if (info.edge_types[static_cast<std::size_t>(id)].name != text)
+      names.emplace(info.edge_type_name(id), std::move(text));
+  };
+  keep(type, std::string{original});
+  if (const auto reverse = plan.reverse[static_cast<std::size_t>(type)];
+      reverse >= 0)
+    keep(reverse, fmt::format("rev_{}", original));
+}
+
 result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
                                        const graph_changes& changes) {
   std::vector<row_norm> norms(info.node_types.size(), all);

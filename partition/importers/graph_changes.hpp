@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/meaning/original_names.hpp"
 #include "partition/importers/node_split.hpp"
 #include "partition/importers/row_norm.hpp"
 #include "partition/writing/dataset_writer.hpp"
@@ -59,6 +60,13 @@ struct edge_plan {
 /// @param info With all types of the source.
 result<edge_plan> plan_edges(dataset_info& info, bool reverse,
                              const graph_changes& changes);
+
+/// Keeps what an edge type of the source is called there, and its reverse, if
+/// their names are others.
+/// @param info As planned.
+void keep_original_name(original_names& names, const dataset_info& info,
+                        const edge_plan& plan, edge_type_id type,
+                        std::string_view original);
 
 /// How the features of each node type are scaled. Fails if a type that
 /// `changes` names is not there or has none, and if nobody has any.

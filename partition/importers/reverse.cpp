@@ -1,14 +1,28 @@
 #include "partition/importers/reverse.hpp"
 
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/meaning/type_name.hpp"
+
 #include <cstddef>
+#include <string>
 
 namespace graphmill {
+
+namespace {
+
+/// A derived name has room for what stands before it.
+std::string reverse_name(const std::string& name) {
+  auto reverse = "rev_" + name;
+  return check_name(reverse, "") ? reverse : type_name_for(reverse);
+}
+
+} // namespace
 
 edge_type_id add_reverse_type(dataset_info& info, edge_type_id of) {
   // A copy, for the list may move to other memory when it grows.
   const auto type = info.edge_types[static_cast<std::size_t>(of)];
   info.edge_types.push_back({.source = type.destination,
-                             .name = "rev_" + type.name,
+                             .name = reverse_name(type.name),
                              .destination = type.source,
                              .weighted = type.weighted});
   return static_cast<edge_type_id>(info.edge_types.size() - 1);

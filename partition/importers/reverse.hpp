@@ -10,7 +10,8 @@
 namespace graphmill {
 
 /// Appends the reverse of a declared edge type, as below.
-/// @returns its id.
+/// @returns its id. Its name is `type_name_for` "rev_<name>", which differs
+/// from that only where it would be too long.
 edge_type_id add_reverse_type(dataset_info& info, edge_type_id of);
 
 /// Appends the reverse of each declared edge type: `rev_<name>` from its

@@ -4,6 +4,7 @@
 #include "messages/words/byte_text.hpp"
 #include "partition/dataset/digest.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
+#include "partition/dataset/meaning/original_names.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/partitioners/graph/monitor.hpp"
@@ -142,6 +143,8 @@ result<partition_report> do_partition(const dataset& data,
   GRAPHMILL_TRY(const auto features,
                 read_feature_meanings(graph.data().folder(), graph.info()));
   GRAPHMILL_TRYV(write_feature_meanings(folder, features));
+  GRAPHMILL_TRY(const auto names, read_original_names(graph.data().folder()));
+  GRAPHMILL_TRYV(write_original_names(folder, names));
   watch.tell("done", 1, 1);
   report.memory_bytes = watch.peak_memory_bytes();
   return report;

@@ -12,6 +12,8 @@ namespace graphmill {
 
 namespace {
 
+constexpr std::size_t largest_run_file = std::size_t{1} << 26;
+
 /// What is said of the labels beside their kind.
 result<void> read_classes(const nlohmann::json& about, std::string_view where,
                           label_meaning& labels) {
@@ -44,7 +46,8 @@ nlohmann::json to_json(const learnt_from& of) {
           {"target", of.labels.type},
           {"class_count", of.labels.count},
           {"class_names", of.labels.names},
-          {"features", to_json(of.features)}};
+          {"features", to_json(of.features)},
+          {"original_names", of.names}};
 }
 
 result<learnt_from> learnt_in(const nlohmann::json& about,
@@ -71,7 +74,41 @@ result<learnt_from> learnt_in(const nlohmann::json& about,
   if (about.contains("features")) {
     GRAPHMILL_TRY(out.features, feature_meanings_in(about["features"], where));
   }
+  if (about.contains("original_names")) {
+    GRAPHMILL_TRY(out.names, original_names_in(about["original_names"], where));
+  }
   return out;
+}
+
+result<std::optional<learnt_from>>
+learnt_beside(const std::filesystem::path& weights) {
+  const auto folder = weights.parent_path();
+  for (const auto& place : {folder, folder / ".." / ".."}) {
+    const auto file = place / "run.json";
+    const auto read = read_json(file, largest_run_file);
+    if (!read && read.error().code == ec::not_found)
+      continue;
+    if (!read)
+      return read.error();
+    if (!read.value().is_object())
+      return fail(ec::invalid_data, "{} is damaged", file.string());
+    GRAPHMILL_TRY(auto learnt, learnt_in(read.value(), file.string()));
+    if (!learnt.dataset_digest.empty())
+      return std::optional{std::move(learnt)};
+  }
+  return std::optional<learnt_from>{};
+}
+
+result<void> expect_same_relations(const original_names& here,
+                                   const learnt_from& from,
+                                   std::string_view told) {
+  if (const auto differs = difference_of_names(here, from.names);
+      !differs.empty())
+    return fail(ec::invalid_data,
+                "{}, and {}: weights of one would be used for the other. Name "
+                "the relations as the run's dataset does",
+                told, differs);
+  return ok();
 }
 
 } // namespace graphmill

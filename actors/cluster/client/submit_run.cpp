@@ -37,6 +37,9 @@ result<std::string> submit_run(cluster_client& client, definition def,
   if (weights.empty())
     return client.submit(def, tensorboard);
   GRAPHMILL_TRY(auto begin, beginning_with(weights, def));
+  if (!learnt) {
+    GRAPHMILL_TRY(learnt, learnt_beside(weights));
+  }
   begin.learnt = std::move(learnt);
   temporary_folder scratch;
   GRAPHMILL_TRY(const auto parent, scratch.make());

@@ -13,8 +13,10 @@ namespace graphmill {
 /// Submits a definition. Weights that the run is to begin with
 /// (`model.weights`) lie here, where no daemon can read them: they are sent
 /// before, as a checkpoint of a run that has yet to take its first step.
-/// @param learnt What these weights have learnt from, if a run is to predict
-/// with them: the cluster then sees whether they can be of use there.
+/// The cluster sees by what they have learnt from whether they can be of use
+/// there.
+/// @param learnt What that is, if it is known; else the run tells that the file
+/// of weights lies in, if any.
 /// @returns the id of the run.
 result<std::string>
 submit_run(cluster_client& client, definition def, bool tensorboard,

@@ -155,7 +155,13 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
     GRAPHMILL_TRY(learnt, from.uploaded->learnt());
   }
   run.view = learnt_view{config.graph};
-  if (learnt) {
+  GRAPHMILL_TRY(auto names, read_original_names(config.data));
+  if (learnt && !trains_nothing(run.def)) {
+    GRAPHMILL_TRYV(
+      expect_same_relations(names, *learnt,
+                            "the run's first weights have learnt from "
+                            "another dataset than this cluster serves"));
+  } else if (learnt) {
     GRAPHMILL_TRY(run.view,
                   view_by(run.def, *learnt, config.graph, config.data));
   }
@@ -174,11 +180,11 @@ result<submitted_run> coordinator::take_run(const coordinator_config& config,
                 meaning_of_labels(run.view.graph->info(), def.labels));
   GRAPHMILL_TRY(auto features,
                 read_feature_meanings(config.data, config.graph->info()));
-  GRAPHMILL_TRY(run.file,
-                run_file::create(config.runs, def,
-                                 {config.data,
-                                  {config.offer.dataset_digest,
-                                   std::move(labels), std::move(features)}}));
+  GRAPHMILL_TRY(
+    run.file, run_file::create(config.runs, def,
+                               {config.data,
+                                {config.offer.dataset_digest, std::move(labels),
+                                 std::move(features), std::move(names)}}));
   if (from.wanted.tensorboard) {
     if (auto kept = run.file->keep_events(); !kept) {
       run.file->discard();

@@ -39,6 +39,21 @@ result<void> keep_events(run_folder& folder, const std::string& where) {
   return kept;
 }
 
+/// Fails if the weights that a run begins with are of other relations that have
+/// the same names.
+result<void> check_first_weights(const definition& def,
+                                 const original_names& names) {
+  if (def.model.weights.empty())
+    return ok();
+  GRAPHMILL_TRY(const auto from, learnt_beside(def.model.weights));
+  return from ? expect_same_relations(
+           names, *from,
+           fmt::format("model.weights: {} has learnt from "
+                       "another dataset",
+                       def.model.weights))
+              : ok();
+}
+
 result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   const auto& def = source.value;
@@ -54,10 +69,12 @@ result<int> train(const train_options& options) {
     GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
   GRAPHMILL_TRY(const auto labels, meaning_of_labels(graph.info(), def.labels));
   GRAPHMILL_TRY(const auto features, read_feature_meanings(data, graph.info()));
+  GRAPHMILL_TRY(const auto names, read_original_names(data));
+  GRAPHMILL_TRYV(check_first_weights(def, names));
   GRAPHMILL_TRY(
     auto folder,
     run_folder::create(options.runs, def.name, definition_yaml(def),
-                       {data, {graph.info().digest, labels, features}}));
+                       {data, {graph.info().digest, labels, features, names}}));
   GRAPHMILL_TRYV(folder.hold());
   if (options.tensorboard)
     GRAPHMILL_TRYV(keep_events(folder, options.curves));

@@ -188,6 +188,8 @@ result<void> use_other_dataset(const finished_run_options& options,
                 "{}, and {}: import it with the same columns in the same "
                 "order, scaled in the same way",
                 told, differs);
+  GRAPHMILL_TRY(const auto names, read_original_names(out.config.data));
+  GRAPHMILL_TRYV(expect_same_relations(names, out.folder.from().learnt, told));
   say(stderr, "note: {}\n", told);
   for (const auto& [type, of] : features)
     if (of.scaled == "standardise" && known.contains(type))

@@ -129,9 +129,12 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
     print_labels(out, info.node_types[t], inspection.found.node_types[t]);
   }
   for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
-    print(out, "\n{}: {} edges\n",
-          info.edge_type_name(static_cast<edge_type_id>(t)),
-          info.edge_types[t].count);
+    const auto name = info.edge_type_name(static_cast<edge_type_id>(t));
+    const auto original = inspection.names.find(name);
+    print(out, "\n{}: {} edges{}\n", name, info.edge_types[t].count,
+          original == inspection.names.end()
+            ? ""
+            : fmt::format(", \"{}\" in the source", original->second));
     print(out, "  {:<4} {:>9} {:>8}", "", "mean", "least");
     for (auto percent : degree_summary::percents)
       print(out, " {:>8}", fmt::format("{} %", percent));
@@ -179,10 +182,14 @@ json edges_json(const inspected& inspection, bool part) {
   const auto& info = inspection.data.info();
   auto edges = json::array();
   for (std::size_t t = 0; t < info.edge_types.size(); ++t) {
+    const auto name = info.edge_type_name(static_cast<edge_type_id>(t));
     edges.push_back(
-      {{"name", info.edge_type_name(static_cast<edge_type_id>(t))},
+      {{"name", name},
        {"count", info.edge_types[t].count},
        {"in_degree", to_json(inspection.found.edge_types[t].in)}});
+    if (const auto original = inspection.names.find(name);
+        original != inspection.names.end())
+      edges.back()["original_name"] = original->second;
     const auto& found = inspection.found.edge_types[t];
     if (found.weights)
       edges.back()["weights"] = {{"min", found.weights->least},

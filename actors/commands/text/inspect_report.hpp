@@ -1,6 +1,7 @@
 #pragma once
 
 #include "partition/dataset/inspection/inspect.hpp"
+#include "partition/dataset/meaning/original_names.hpp"
 
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@ namespace graphmill {
 struct inspected {
   const dataset& data;
   inspection found;
+  original_names names = {}; ///< Of the whole dataset.
 };
 
 /// For people: tables, then what is broken, or that nothing is.

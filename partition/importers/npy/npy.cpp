@@ -4,6 +4,7 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/dataset/seed_check.hpp"
+#include "partition/importers/mutual_pairs.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/npy/npy_values.hpp"
@@ -261,6 +262,19 @@ void note_source(const npy_source& source, const note_callback& on_note) {
     tell_note(on_note, "{}: left out", file);
 }
 
+/// What the source calls the types that have other names here.
+original_names names_in(const npy_source& source, const dataset_info& info,
+                        const edge_plan& plan) {
+  original_names out;
+  for (const auto& type : source.nodes)
+    if (type.original_name != type.name)
+      out.emplace(type.name, type.original_name);
+  for (std::size_t t = 0; t < source.edges.size(); ++t)
+    keep_original_name(out, info, plan, static_cast<edge_type_id>(t),
+                       source.edges[t].original_name);
+  return out;
+}
+
 result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
                         edge_type_id reverse, dataset_writer& writer,
                         const progress_callback& on_progress) {
@@ -310,6 +324,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
                                         options.normalise, options.reverse,
                                         options.changes, on_progress));
   auto& [info, norms, edges, writer] = plan;
+  GRAPHMILL_TRYV(write_original_names(folder, names_in(source, info, edges)));
   for (std::size_t t = 0; t < source.nodes.size(); ++t) {
     if (on_progress)
       on_progress(
@@ -340,6 +355,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
     return *std::move(fault);
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);
+  GRAPHMILL_TRYV(note_mutual_pairs(folder, edges, options.on_note));
   return written;
 }
 

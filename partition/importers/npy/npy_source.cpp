@@ -1,6 +1,7 @@
 #include "partition/importers/npy/npy_source.hpp"
 
 #include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 #include "messages/words/closest.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
@@ -74,6 +75,22 @@ result<std::int64_t> one_past_largest(const npy_array& array) {
            : std::clamp<std::int64_t>(*most, -1, highest) + 1;
 }
 
+/// What meta.json says that a type is called where it comes from.
+/// @param about The type there.
+/// @param name What it is called if nothing is said.
+result<std::string> original_name_in(const json& about,
+                                     const std::string& name) {
+  if (!about.is_object() || !about.contains("original_name"))
+    return name;
+  const auto& text = about["original_name"];
+  if (!text.is_string() || printable(text.get<std::string>()) != text)
+    return fail(ec::invalid_data,
+                "meta.json: the \"original_name\" of {} should be a string "
+                "without line breaks or control characters",
+                name);
+  return text.get<std::string>();
+}
+
 /// Options that are each about what labels are.
 result<void> check_options(const npy_source_options& options) {
   if (options.regression && (options.multi_label || options.renumber))
@@ -109,10 +126,35 @@ result<void> expect_sets(const npy_source& source, std::string_view option,
   return ok();
 }
 
+/// The ids at those ends of edges that are of one node type.
+struct edge_ends {
+  std::int64_t past_largest = 0; ///< One past the largest id.
+  std::int64_t count = 0;
+};
+
+/// So many nodes cost little, whether they have edges or not.
+constexpr std::int64_t unquestioned_nodes = std::int64_t{1} << 20;
+/// How many times as many nodes as ends of edges are plausible.
+constexpr std::int64_t most_nodes_of_end = 10;
+
+/// Fails if almost all nodes that ids of edges make would have no edge: then
+/// ids are no numbers of nodes, which count from 0.
+result<void> expect_plausible(const std::string& type, const edge_ends& edges) {
+  if (edges.past_largest <= unquestioned_nodes
+      || edges.past_largest / most_nodes_of_end <= edges.count)
+    return ok();
+  return fail(ec::invalid_data,
+              "edges name nodes of type {} {} times, with ids up to {}: there "
+              "would be {} nodes, almost all without edges. Number the nodes "
+              "anew from 0, or say in meta.json how many there are "
+              "(\"num_nodes\")",
+              type, edges.count, edges.past_largest - 1, edges.past_largest);
+}
+
 /// Fills in counts that meta.json lacks.
-/// @param from_edges One past the largest id in the edges of the type.
+/// @param edges What the edges of the type say.
 result<void> derive_counts(npy_node_source& type, const json& meta,
-                           std::int64_t from_edges,
+                           const edge_ends& edges,
                            const npy_source_options& options) {
   GRAPHMILL_TRY(const auto nodes, count_in_meta(meta, "num_nodes"));
   GRAPHMILL_TRY(const auto width, count_in_meta(meta, "num_features"));
@@ -121,7 +163,9 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
                                                       : type.labels->rows())
                : type.dense  ? type.dense->rows()
                : type.indptr ? type.indptr->rows() - 1
-                             : from_edges;
+                             : edges.past_largest;
+  if (!nodes && !type.labels && !type.dense && !type.indptr)
+    GRAPHMILL_TRYV(expect_plausible(type.name, edges));
   if (type.labels) {
     GRAPHMILL_TRYV(derive_npy_labels(type, meta,
                                      {.renumber = options.renumber,
@@ -178,11 +222,13 @@ result<void> check_shapes(const npy_node_source& type) {
 
 result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
                                    bool typed, const json& meta,
-                                   std::int64_t from_edges,
+                                   const edge_ends& edges,
                                    const npy_source_options& options) {
   const auto prefix = typed ? name + "." : std::string{};
   npy_node_source type;
   type.name = name;
+  GRAPHMILL_TRY(type.original_name,
+                original_name_in(typed ? meta : json::object(), name));
   GRAPHMILL_TRY(type.labels, folder.array_if_there(prefix + "labels.npy"));
   for (auto which : all_splits) {
     const auto i = static_cast<std::size_t>(which);
@@ -199,7 +245,7 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
     GRAPHMILL_TRY(type.indices, folder.array(prefix + "features_indices.npy"));
     GRAPHMILL_TRY(type.values, folder.array(prefix + "features_values.npy"));
   }
-  GRAPHMILL_TRYV(derive_counts(type, meta, from_edges, options));
+  GRAPHMILL_TRYV(derive_counts(type, meta, edges, options));
   GRAPHMILL_TRYV(check_shapes(type));
   GRAPHMILL_TRY(type.label_sets,
                 read_npy_label_sets(folder, prefix, type, meta, options));
@@ -209,7 +255,7 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
 result<npy_edge_source> open_edges(npy_folder& folder, const std::string& file,
                                    const std::array<std::string, 3>& name,
                                    const json& meta) {
-  npy_edge_source type{name[0], name[1], name[2], {}};
+  npy_edge_source type{name[0], name[1], name[2], name[1], {}};
   GRAPHMILL_TRY(type.edges, folder.array(file));
   const auto& shape = type.edges.shape();
   const auto path = type.edges.path().string();
@@ -267,34 +313,36 @@ result<void> open_all_edges(npy_source& source, npy_folder& folder, bool typed,
                   "{}: \"{}\" is no edge type; "
                   "<source>__<name>__<destination> expected",
                   folder.path().string(), name);
-    GRAPHMILL_TRY(auto type,
-                  open_edges(folder, name + std::string{edges_suffix}, *parts,
-                             member_of_meta(meta, "edge_types", name)));
+    const auto about = member_of_meta(meta, "edge_types", name);
+    GRAPHMILL_TRY(
+      auto type,
+      open_edges(folder, name + std::string{edges_suffix}, *parts, about));
+    GRAPHMILL_TRY(type.original_name, original_name_in(about, type.name));
     source.edges.push_back(std::move(type));
   }
   return ok();
 }
 
-/// One past the largest id that edges have at an end of this type.
-result<std::int64_t> count_from_edges(const npy_source& source,
-                                      const std::string& name) {
-  std::int64_t count = 0;
+result<edge_ends> ends_in(const npy_source& source, const std::string& name) {
+  edge_ends out;
   for (const auto& type : source.edges) {
     if (type.source != name && type.destination != name)
       continue;
     GRAPHMILL_TRY(const auto ids, read_integers(type.edges));
     const auto half = ids.begin() + std::ssize(ids) / 2;
-    const auto take = [&count](auto first, auto last) {
+    const auto take = [&out](auto first, auto last) {
+      out.count += last - first;
       if (first != last)
-        count = std::max(count,
-                         std::min(*std::max_element(first, last), highest) + 1);
+        out.past_largest =
+          std::max(out.past_largest,
+                   std::min(*std::max_element(first, last), highest) + 1);
     };
     if (type.source == name)
       take(ids.begin(), half);
     if (type.destination == name)
       take(half, ids.end());
   }
-  return count;
+  return out;
 }
 
 /// Which file may be meant to be edges.npy, as the end of a sentence.
@@ -359,12 +407,12 @@ result<npy_source> open_npy_source(const fs::path& path,
                 path.string(), guess_at_edges(folder));
   for (const auto& name : names) {
     const auto about = typed ? member_of_meta(meta, "node_types", name) : meta;
-    std::int64_t from_edges = 0;
+    edge_ends edges;
     if (!about.contains("num_nodes")) {
-      GRAPHMILL_TRY(from_edges, count_from_edges(source, name));
+      GRAPHMILL_TRY(edges, ends_in(source, name));
     }
     GRAPHMILL_TRY(auto type,
-                  open_nodes(folder, name, typed, about, from_edges, options));
+                  open_nodes(folder, name, typed, about, edges, options));
     source.nodes.push_back(std::move(type));
   }
   GRAPHMILL_TRYV(folder.expect_all_taken(typed

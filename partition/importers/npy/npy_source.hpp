@@ -18,6 +18,7 @@ namespace graphmill {
 /// counts, from meta.json or else from the arrays.
 struct npy_node_source {
   std::string name;
+  std::string original_name; ///< By meta.json; else its name.
   std::int64_t count = 0;
   std::int64_t feature_width = 0;
   std::int64_t class_count = 0;
@@ -44,6 +45,7 @@ struct npy_edge_source {
   std::string source;
   std::string name;
   std::string destination;
+  std::string original_name;          ///< By meta.json; else `name`.
   npy_array edges;                    ///< [2, E]
   std::optional<npy_array> weights{}; ///< [E] or [E, 1]
 };

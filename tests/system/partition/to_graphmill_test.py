@@ -296,6 +296,7 @@ class SeveralTypes(Conversion):
              ("_author/s", "writes__it", "paper"): Store(
                  edge_index=Tensor(self.writes), time=np.zeros(70))},
             {"made": "today"})
+        names = "author-s--9c00324fb942", "writes_it--183378b23609"
         time = "_author/s__writes__it__paper.time"
         self.refused(data, f"{time} of edges", "made of the graph",
                      "paper.year of nodes")
@@ -305,21 +306,29 @@ class SeveralTypes(Conversion):
                      num_nodes=12)
         self.check_types(self.written(
             data, ignore=[time, "made", "paper.year"],
-            num_nodes={"author-s": 12}), "author-s", "writes_it")
+            num_nodes={"_author/s": 12}), *names)
         self.out = self.top / "named" / "set"
         self.results = self.out.parent
         data.parts["_author/s"]["num_nodes"] = 12
         got = self.written(data, ignore=[time, "made", "paper.year"])
-        self.check_types(got, "author-s", "writes_it")
-        self.assertIn("the type '_author/s' is called author-s",
+        self.check_types(got, *names)
+        self.assertIn(f"the type '_author/s' is called {names[0]}",
                       self.report["notes"])
+        self.assertEqual(
+            json.loads((self.out / "original_names.json").read_text()),
+            {names[0]: "_author/s",
+             f"{names[0]}__{names[1]}__paper": "writes__it"})
         self.assertEqual(self.report["ignored"], ["paper.year", time, "made"])
 
-    def test_names_that_become_one(self):
+    def test_names_that_are_alike(self):
+        """Each type has a name by its own text alone."""
         data = HeteroData({"a": Store(num_nodes=2), "a_": Store(num_nodes=2)},
                           {("a", "to", "a_"): Store(
                               edge_index=np.zeros((2, 1), np.int64))})
-        self.refused(data, "same name")
+        got = self.written(data)
+        first, second = [t["name"] for t in got.info["node_types"]]
+        self.assertEqual(first, "a")
+        self.assertRegex(second, r"\Aa--[0-9a-f]{12}\Z")
 
     def test_dgl(self):
         graph = DglGraph(

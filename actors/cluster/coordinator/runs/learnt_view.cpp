@@ -34,7 +34,11 @@ result<void> check_other(const learnt_from& from, const dataset_info& info,
                 "{}{}: import it with the same columns in the same order, "
                 "scaled in the same way",
                 told, differs);
-  return ok();
+  GRAPHMILL_TRY(const auto names, read_original_names(data));
+  return expect_same_relations(
+    names, from,
+    "this cluster serves another dataset than the one that "
+    "the run was trained on");
 }
 
 /// Whether labels here are those by which a run can be measured.

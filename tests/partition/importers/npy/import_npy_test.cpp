@@ -1,9 +1,13 @@
 #include "partition/dataset/inspection/inspect.hpp"
+#include "partition/dataset/meaning/original_names.hpp"
+#include "partition/dataset/meaning/type_name.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
+
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstdint>
@@ -165,6 +169,75 @@ CATCH_TEST_CASE("typed folders and reverse edges", "[partition][import][npy]") {
   CATCH_CHECK(list<std::int64_t>(data.edges(1).indptr)
               == std::vector<std::int64_t>{0, 1, 1, 1, 1, 2});
   CATCH_CHECK(value_of(inspect_dataset(data)).broken.empty());
+}
+
+CATCH_TEST_CASE("names that sources have of types are kept",
+                "[partition][import][npy]") {
+  temp_folder source;
+  temp_folder out;
+  put_array<std::int64_t>(source / "a--0123456789ab__x__b.edges.npy", {0, 0},
+                          {2, 1});
+  put_text(source / "meta.json",
+           R"({"node_types": {"a--0123456789ab": {"num_nodes": 1,
+                                                  "original_name": "_a"},
+                              "b": {"num_nodes": 1}},
+               "edge_types": {"a--0123456789ab__x__b":
+                              {"original_name": "/x"}}})");
+  value_of(import_npy({.source = source.path(), .reverse = true}, out.path()));
+  CATCH_CHECK(value_of(read_original_names(out.path()))
+              == original_names{{"a--0123456789ab", "_a"},
+                                {"a--0123456789ab__x__b", "/x"},
+                                {"b__rev_x__a--0123456789ab", "rev_/x"}});
+  for (const auto* wrong : {"1", R"("a\nb")"}) {
+    CATCH_INFO(wrong);
+    put_text(source / "meta.json", fmt::format(R"({{"node_types": {{
+      "b": {{"original_name": {}}}}}}})",
+                                               wrong));
+    temp_folder again;
+    CATCH_CHECK(
+      has(error_of(import_npy({.source = source.path()}, again.path())).message,
+          "meta.json: the \"original_name\" of b should be a string"));
+  }
+}
+
+CATCH_TEST_CASE("a name has room for what a reverse edge type is called",
+                "[partition][import][npy]") {
+  temp_folder source;
+  temp_folder out;
+  const std::string name(80, 'x');
+  put_array<std::int64_t>(source / ("a__" + name + "__a.edges.npy"), {0, 0},
+                          {2, 1});
+  const auto info = value_of(
+    import_npy({.source = source.path(), .reverse = true}, out.path()));
+  CATCH_CHECK(info.edge_types[1].name == type_name_for("rev_" + name));
+  CATCH_CHECK(
+    value_of(read_original_names(out.path())).at(info.edge_type_name(1))
+    == "rev_" + name);
+}
+
+CATCH_TEST_CASE("ids that are no numbers of nodes need a word",
+                "[partition][import][npy]") {
+  temp_folder source;
+  const auto import_to = [&source](const temp_folder& out) {
+    return import_npy({.source = source.path()}, out.path());
+  };
+  put_array<std::int64_t>(source / "edges.npy", {0, 1'000'000'000, 1, 2},
+                          {2, 2});
+  temp_folder refused;
+  CATCH_CHECK(error_of(import_to(refused)).message
+              == "edges name nodes of type node 4 times, with ids up to "
+                 "1000000000: there would be 1000000001 nodes, almost all "
+                 "without edges. Number the nodes anew from 0, or say in "
+                 "meta.json how many there are (\"num_nodes\")");
+  put_array<std::int64_t>(source / "edges.npy", {0, 1'048'575, 1, 2}, {2, 2});
+  temp_folder small;
+  CATCH_CHECK(value_of(import_to(small)).node_types[0].count == 1'048'576);
+  put_array<std::int64_t>(source / "edges.npy", {0, 1'048'576, 1, 2}, {2, 2});
+  temp_folder again;
+  CATCH_CHECK_FALSE(import_to(again).has_value());
+  put_text(source / "meta.json", R"({"num_nodes": 1048577})");
+  temp_folder said;
+  CATCH_CHECK(value_of(import_to(said)).node_types[0].count == 1'048'577);
 }
 
 CATCH_TEST_CASE("wrong sources are named", "[partition][import][npy]") {
