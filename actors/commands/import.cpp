@@ -242,15 +242,16 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              csv_role::feature, options);
   app
     .add_option("--ignore", options.ignore,
-                "A column to leave out; in edge lists, nothing is left out "
-                "otherwise")
+                "A column to leave out, or '*' for all that no other option "
+                "names and no usual name tells; in edge lists, nothing is left "
+                "out otherwise")
     ->type_name("[TABLE=]COLUMN");
 }
 
 void add_headers(CLI::App& app, csv_flags& flags) {
   app.add_flag("--header", flags.header,
                "--header[=TABLE]: edge lists, or one table, have a header; "
-               "default: seen from their first two rows");
+               "default: seen from their first rows, where these tell");
   app.add_flag("--no-header", flags.no_header,
                "--no-header[=TABLE]: edge lists, or one table, have none");
 }
@@ -284,6 +285,14 @@ char separator_of(const std::string& text) {
                                ? "; write the table anew with one, if it has "
                                  "more of them in a place"
                                : ""));
+  return text.front();
+}
+
+char comment_mark_of(const std::string& text) {
+  if (text.size() != 1 || text.find_first_of(" \t\r\n\"") != text.npos)
+    refuse_words(fmt::format("--comments {}: one character expected, that "
+                             "lines which are comments begin with",
+                             in_quotes(text)));
   return text.front();
 }
 
@@ -331,7 +340,16 @@ void add_csv(command_line& cli, CLI::App& parent) {
         options->separator = separator_of(text);
       },
       "Between columns: a character, or tab; default: comma, tab, ';' or "
-      "space, as seen")
+      "space, whichever all first rows have alike")
+    ->type_name("CHAR");
+  app
+    ->add_option_function<std::string>(
+      "--comments",
+      [options](const std::string& text) {
+        options->comments = comment_mark_of(text);
+      },
+      "Lines that begin with it are comments; default: '#' in lists of SNAP, "
+      "'%' in those of KONECT, else none are")
     ->type_name("CHAR");
   add_change_flags(*app, flags->changes);
   app->footer("COLUMN is a name in the header or a number from 1. TABLE is a "

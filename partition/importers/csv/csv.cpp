@@ -8,6 +8,7 @@
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
+#include "partition/importers/mutual_pairs.hpp"
 #include "partition/importers/reverse.hpp"
 
 #include <fcntl.h>
@@ -169,7 +170,8 @@ result<std::optional<float>> weight_in(const csv_edge_file& file,
 
 /// @param out Of each edge type of the file.
 result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
-                        char separator, std::vector<edge_blocks> out) {
+                        char separator, const note_callback& on_note,
+                        std::vector<edge_blocks> out) {
   const auto& path = file.table.file;
   const auto number = [&](std::int64_t line, const csv_node_type& nodes,
                           const char* end,
@@ -196,7 +198,8 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
     return out[static_cast<std::size_t>(*relation)].add(source, destination,
                                                         weight);
   };
-  GRAPHMILL_TRYV(for_each_csv_edge(file.table, file.layout, separator, visit));
+  GRAPHMILL_TRYV(
+    for_each_csv_edge(file.table, file.layout, separator, visit, on_note));
   for (auto& blocks : out) {
     GRAPHMILL_TRYV(blocks.flush());
   }
@@ -205,7 +208,8 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
 
 /// Copies all edge lists, whose edge types stand one file after the other.
 result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
-                            char separator, dataset_writer& writer,
+                            const csv_import_options& options,
+                            dataset_writer& writer,
                             const progress_callback& on_progress) {
   edge_type_id type = 0;
   for (std::size_t f = 0; f < graph.edges.size(); ++f) {
@@ -219,7 +223,8 @@ result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
       out.emplace_back(writer, type,
                        plan.reverse[static_cast<std::size_t>(type)],
                        std::max(least_block_edges, csv_block_edges / types));
-    GRAPHMILL_TRYV(copy_edges(graph, file, separator, std::move(out)));
+    GRAPHMILL_TRYV(copy_edges(graph, file, options.separator, options.on_note,
+                              std::move(out)));
   }
   return ok();
 }
@@ -262,6 +267,20 @@ result<void> write_meaning(const csv_node_type& type, row_norm norm,
   return write_feature_meaning(folder, of);
 }
 
+/// What the tables call the relations whose edge types have other names.
+original_names relations_in(const csv_graph& graph, const dataset_info& info,
+                            const edge_plan& plan) {
+  original_names out;
+  edge_type_id type = 0;
+  for (const auto& file : graph.edges)
+    for (std::size_t i = 0; i < file.names.size(); ++i, ++type)
+      keep_original_name(out, info, plan, type,
+                         file.layout.relation
+                           ? file.relations.name(static_cast<node_id>(i))
+                           : std::string_view{file.names[i]});
+  return out;
+}
+
 result<void> write_ids(const csv_node_type& type,
                        const std::filesystem::path& path) {
   GRAPHMILL_TRY(auto file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
@@ -302,6 +321,8 @@ result<dataset_info> import_csv(const csv_import_options& options,
                                return fmt::format("\"{}\"", of.ids.name(node));
                              }));
   auto& [info, norms, edges, writer] = plan;
+  GRAPHMILL_TRYV(
+    write_original_names(folder, relations_in(graph, info, edges)));
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     const auto id = static_cast<node_type_id>(t);
     tell("read nodes", t, graph.nodes.size());
@@ -322,10 +343,10 @@ result<dataset_info> import_csv(const csv_import_options& options,
       info.node_types[t], id, type.splits, type.times, writer,
       options.on_note));
   }
-  GRAPHMILL_TRYV(
-    copy_all_edges(graph, edges, options.separator, writer, on_progress));
+  GRAPHMILL_TRYV(copy_all_edges(graph, edges, options, writer, on_progress));
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);
+  GRAPHMILL_TRYV(note_mutual_pairs(folder, edges, options.on_note));
   return written;
 }
 

@@ -19,6 +19,9 @@ namespace graphmill {
 struct csv_table {
   std::string type; ///< A node type, or "source__name__destination".
   std::filesystem::path file;
+  /// What lines begin with that are comments; '\0': those of a list in a format
+  /// that has comments (SNAP, KONECT), else none.
+  char comments = '\0';
 };
 
 /// What a column is: in edge lists source, destination, relation and weight, in
@@ -67,11 +70,14 @@ struct csv_import_options {
     ignore; ///< Columns to leave out, as in `csv_choice`.
   /// The node type whose labels are learnt; if empty, the first with labels.
   std::string target;
-  /// Whether edge files have a header; if not set, their first two rows tell.
+  /// Whether edge files have a header; if not set, their first rows tell, or
+  /// the import fails.
   std::optional<bool> edge_header;
   /// What separates fields; '\0' stands for whichever of tab, comma, ';' and
   /// space is found.
   char separator = '\0';
+  /// What lines that are comments begin with in all tables, as in `csv_table`.
+  char comments = '\0';
   bool reverse = false; ///< Also add the reverse of each edge type.
   row_norm normalise = row_norm::none;
   std::vector<csv_choice> choices{};
@@ -93,8 +99,8 @@ struct csv_import_options {
   std::filesystem::path classes_of{};
 };
 
-/// Imports text tables (RFC 4180: quotes, and line breaks within them; lines
-/// before the first row that begin with '#' or '%' are comments). Ids are any
+/// Imports text tables (RFC 4180: quotes, and line breaks within them). Ids are
+/// any
 /// text on one line; a node's number is its position in its table, and
 /// nodes/<type>/ids.txt keeps the ids in that order. Labels may be any text,
 /// too: classes are the distinct ones in order, by number if all are integers,

@@ -3,6 +3,7 @@
 #include "messages/base/printable.hpp"
 #include "messages/words/closest.hpp"
 #include "messages/words/number_text.hpp"
+#include "partition/importers/csv/csv_ends.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_roles.hpp"
 
@@ -18,13 +19,10 @@ namespace {
 constexpr std::size_t most_bytes_shown = 60;
 /// Of columns, where one was named that there is not.
 constexpr std::size_t most_names_told = 12;
-
-std::vector<std::size_t> all_columns(const csv_layout& layout) {
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < layout.count(); ++i)
-    columns.push_back(i);
-  return columns;
-}
+/// By which it is seen whether the first one is a header.
+constexpr std::size_t most_rows_sampled = 1000;
+/// In the place of the name of a column: all that have no role.
+constexpr std::string_view all_others = "*";
 
 /// The column of this name, or else number.
 std::optional<std::size_t> find_column(const csv_layout& layout,
@@ -38,23 +36,9 @@ std::optional<std::size_t> find_column(const csv_layout& layout,
   return std::nullopt;
 }
 
-/// Whether edges of a list begin and end at nodes of one type:
-/// "source__name__destination".
-bool joins_one_type(const csv_table& table) {
-  const auto first = table.type.find("__");
-  const auto last = table.type.rfind("__");
-  return first != std::string::npos && first < last
-         && table.type.substr(0, first) == table.type.substr(last + 2);
-}
-
 bool is_a_number(const std::string& text) {
   return !text.empty()
          && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-/// Whether a role has been given already.
-bool has(const column_roles& roles, csv_role role) {
-  return std::ranges::find(roles, std::optional{role}) != roles.end();
 }
 
 /// Gives the columns that usual names tell the roles that are still free.
@@ -64,56 +48,45 @@ void add_by_name(column_roles& roles, const csv_layout& layout,
   const auto chosen = roles;
   for (std::size_t i = 0; layout.header && i < roles.size(); ++i)
     if (const auto role = role_of(layout.names[i]);
-        !roles[i] && role && (may_repeat(*role) || !has(chosen, *role)))
+        !roles[i] && role && (may_repeat(*role) || !has_role(chosen, *role)))
       roles[i] = role;
 }
 
-std::vector<std::size_t> columns_without_role(const column_roles& roles) {
-  std::vector<std::size_t> left;
-  for (std::size_t i = 0; i < roles.size(); ++i)
-    if (!roles[i])
-      left.push_back(i);
-  return left;
+/// What is wrong with a choice for a table of the other kind.
+/// @param what The table, and that it is an edge list, or else a node table.
+std::string not_for(csv_role role, bool edges, std::string_view what) {
+  if (edges && role == csv_role::feature)
+    return fmt::format("{}, and edges have no features yet: leave the column "
+                       "out with --ignore, or take it as weights with --weight",
+                       what);
+  return fmt::format("{}, and {} is for {}: leave the option out", what,
+                     flag_of(role), edges ? "node tables" : "edge lists");
 }
 
-/// What is left over becomes the ends that are missing, if it must be those.
-result<void> add_ends(column_roles& roles, const csv_table& table,
-                      const csv_layout& layout, const csv_reader& rows) {
-  auto left = columns_without_role(roles);
-  std::vector<csv_role> missing;
-  for (auto end : {csv_role::source, csv_role::destination})
-    if (!has(roles, end))
-      missing.push_back(end);
-  if (left.size() == missing.size()) {
-    for (std::size_t i = 0; i < left.size(); ++i)
-      roles[left[i]] = missing[i];
-    return ok();
+/// A row that begins like a comment may be one.
+std::string comment_hint(const std::vector<std::string>& row) {
+  const auto begin = row.front().empty() ? '\0' : row.front().front();
+  if (begin != '#' && begin != '%')
+    return {};
+  return fmt::format("; if lines that begin with {0} are comments, say "
+                     "--comments '{0}'",
+                     begin);
+}
+
+/// The first rows of a table, as far as they can be read.
+result<std::vector<std::vector<std::string>>> first_rows(const csv_table& table,
+                                                         char separator) {
+  GRAPHMILL_TRY(auto rows,
+                csv_reader::open(table.file, separator, table.comments));
+  std::vector<std::vector<std::string>> out;
+  while (out.size() < most_rows_sampled) {
+    const auto there = rows.next();
+    // What is wrong with a row is told when the table is read.
+    if (!there || !there.value())
+      break;
+    out.push_back(trimmed_fields(rows));
   }
-  if (left.size() < missing.size())
-    return rows.wrong(fmt::format(
-      "the columns are {}; a source and a destination expected (--source, "
-      "--destination)",
-      columns_text(layout, all_columns(layout))));
-  const auto text = columns_text(layout, left);
-  const auto unnamed =
-    std::ranges::find_if(left, [&layout](std::size_t column) {
-      return layout.header && layout.names[column].empty();
-    });
-  if (missing.empty())
-    return rows.wrong(fmt::format(
-      "nothing is known of {}: say which one has the weights of edges with "
-      "--weight, make one edge type of each value of one with --relation, or "
-      "leave columns out with --ignore{}; edges have no times or features yet",
-      text,
-      unnamed == left.end()
-        ? ""
-        : fmt::format(" (--ignore {}={} for the one without a name)",
-                      table.file.filename().string(), *unnamed + 1)));
-  return rows.wrong(fmt::format(
-    "which of the columns {} are source and destination? Say so by {} "
-    "(--source, --destination, --relation, --weight), and leave out the others "
-    "with --ignore",
-    text, layout.header ? "name" : "number"));
+  return out;
 }
 
 /// Fails if the name of a column is not of one line.
@@ -156,6 +129,11 @@ csv_chooser::csv_chooser(const csv_import_options& options)
   used_.resize(choices_.size());
 }
 
+void csv_chooser::remember(const csv_layout& layout, bool edges) {
+  for (std::size_t i = 0; layout.header && i < layout.count(); ++i)
+    seen_.push_back({layout.names[i], edges});
+}
+
 std::optional<bool> csv_chooser::said_header(const csv_table& table) const {
   const auto named = [&table](const std::vector<std::string>& names) {
     return std::ranges::any_of(names, [&table](const std::string& name) {
@@ -171,23 +149,48 @@ std::optional<bool> csv_chooser::said_header(const csv_table& table) const {
 
 result<bool>
 csv_chooser::edge_header(const csv_table& table, const csv_reader& rows,
-                         const std::vector<std::string>& first,
-                         const std::vector<std::string>& second) const {
+                         const std::vector<std::vector<std::string>>& first,
+                         const node_test& is_node) const {
   if (const auto said = said_header(table))
     return *said;
-  if (!options_.edge_header)
-    return looks_like_header(first, second);
-  if (*options_.edge_header && looks_like_edge(first))
-    return rows.wrong(fmt::format(
-      "--header says that the first row is a header, and it looks like an edge "
-      "({}, {}); name the tables that have one (--header=NAME)",
-      first[0], first[1]));
-  return *options_.edge_header;
+  const auto& row = first.front();
+  if (options_.edge_header) {
+    if (*options_.edge_header && looks_like_edge(row))
+      return rows.wrong(fmt::format(
+        "--header says that the first row is a header, and it looks like an "
+        "edge ({}, {}); name the tables that have one (--header=NAME)",
+        row[0], row[1]));
+    return *options_.edge_header;
+  }
+  const auto types = two_end_types(table);
+  const auto guessed = guess_first_row(
+    first, {names_chosen_for(table), types[0], types[1], is_node});
+  if (guessed != first_row::unclear)
+    return guessed == first_row::header;
+  return rows.wrong(fmt::format(
+    "is this first row a header or an edge ({}, {})? Say --header or "
+    "--no-header, of this table alone --header={} or --no-header={}{}",
+    shortened(row[0], most_bytes_shown), shortened(row[1], most_bytes_shown),
+    table.file.filename().string(), table.file.filename().string(),
+    comment_hint(row)));
 }
 
-result<std::vector<std::optional<csv_role>>>
-csv_chooser::apply(const csv_table& table, const csv_reader& rows,
-                   const csv_layout& layout, bool edges) {
+std::vector<std::string>
+csv_chooser::names_chosen_for(const csv_table& table) const {
+  std::vector<std::string> names;
+  for (const auto& choice : choices_)
+    // What is left out everywhere may be a column of node tables alone.
+    if ((choice.table.empty()
+           ? is_for(choice.role, true) && choice.role != csv_role::ignore
+           : names_table(choice.table, table))
+        && choice.column != all_others && !is_a_number(choice.column))
+      names.push_back(choice.column);
+  return names;
+}
+
+result<column_roles> csv_chooser::apply(const csv_table& table,
+                                        const csv_reader& rows,
+                                        const csv_layout& layout, bool edges) {
   column_roles roles(layout.count());
   for (std::size_t c = 0; c < choices_.size(); ++c) {
     const auto& choice = choices_[c];
@@ -196,8 +199,13 @@ csv_chooser::apply(const csv_table& table, const csv_reader& rows,
       continue;
     if (!is_for(choice.role, edges))
       return rows.wrong(fmt::format(
-        "{} {}={}: {} has no such column", flag_of(choice.role), choice.table,
-        choice.column, edges ? "an edge list" : "a node table"));
+        "{} {}={}: {}", flag_of(choice.role), choice.table, choice.column,
+        not_for(choice.role, edges,
+                edges ? "this is an edge list" : "this is a node table")));
+    if (ignores_others(choice)) {
+      used_[c] = true;
+      continue;
+    }
     // A bare number of a column to be left out would hit all tables.
     if (!named && choice.role == csv_role::ignore && layout.header
         && is_a_number(choice.column)
@@ -234,36 +242,49 @@ std::string csv_chooser::choices_missed(const csv_layout& layout,
   return out;
 }
 
-result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
-  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator));
+bool csv_chooser::ignores_others(const choice& choice) {
+  return choice.role == csv_role::ignore && choice.column == all_others;
+}
+
+void csv_chooser::ignore_others(column_roles& roles,
+                                const csv_table& table) const {
+  if (std::ranges::none_of(choices_, [&table](const choice& choice) {
+        return ignores_others(choice)
+               && (choice.table.empty() || names_table(choice.table, table));
+      }))
+    return;
+  for (const auto column : columns_without_role(roles))
+    roles[column] = csv_role::ignore;
+}
+
+result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
+                                             const node_test& is_node) {
+  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator,
+                                            table.comments));
   GRAPHMILL_TRY(const auto there, rows.next());
   if (!there) {
     tell_note(options_.on_note, "{}: is empty", table.file.filename().string());
     return csv_layout{};
   }
   const auto first = trimmed_fields(rows);
-  GRAPHMILL_TRY(auto peek, csv_reader::open(table.file, options_.separator));
-  std::vector<std::string> second;
-  GRAPHMILL_TRYV(peek.next());
-  GRAPHMILL_TRY(const auto more, peek.next());
-  if (more)
-    second = trimmed_fields(peek);
   if (first.size() < 2)
     return rows.wrong(one_csv_field);
-  GRAPHMILL_TRY(const auto header, edge_header(table, rows, first, second));
+  GRAPHMILL_TRY(const auto sample, first_rows(table, options_.separator));
+  GRAPHMILL_TRY(const auto header, edge_header(table, rows, sample, is_node));
   GRAPHMILL_TRY(auto layout, layout_of_row(first, header, rows));
-  if (layout.header)
-    seen_.insert(seen_.end(), layout.names.begin(), layout.names.end());
+  remember(layout, true);
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, true));
   add_by_name(roles, layout, edge_role_of);
+  add_ends_by_type(roles, table, layout);
+  ignore_others(roles, table);
   if (auto added = add_ends(roles, table, layout, rows); !added) {
     auto failure = std::move(added).error();
-    failure.message += choices_missed(layout, true);
+    failure.message += choices_missed(layout, true) + comment_hint(first);
     return failure;
   }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));
   tell_note(options_.on_note, "{}", layout_text(table, layout));
-  if (header && joins_one_type(table)
+  if (header && two_end_types(table)[0].empty()
       && !edge_role_of(layout.names[*layout.source])
       && !edge_role_of(layout.names[*layout.destination]))
     tell_note(options_.on_note,
@@ -273,19 +294,12 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table) {
               table.file.filename().string(), layout.names[*layout.source],
               layout.names[*layout.destination],
               table.type.substr(0, table.type.find("__")));
-  if (!header && !options_.edge_header && !said_header(table)
-      && !looks_like_edge(first))
-    tell_note(options_.on_note,
-              "{}: its first row is taken for an edge ({}, {}); if it is a "
-              "header, say --header",
-              table.file.filename().string(),
-              shortened(first[*layout.source], most_bytes_shown),
-              shortened(first[*layout.destination], most_bytes_shown));
   return layout;
 }
 
 result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
-  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator));
+  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator,
+                                            table.comments));
   GRAPHMILL_TRY(const auto there, rows.next());
   if (!there)
     return rows.wrong("the table is empty; a header with a column \"id\" "
@@ -293,11 +307,11 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
   GRAPHMILL_TRY(auto layout,
                 layout_of_row(trimmed_fields(rows),
                               said_header(table).value_or(true), rows));
-  if (layout.header)
-    seen_.insert(seen_.end(), layout.names.begin(), layout.names.end());
+  remember(layout, false);
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, false));
   add_by_name(roles, layout, node_role_of);
-  if (!has(roles, csv_role::id))
+  ignore_others(roles, table);
+  if (!has_role(roles, csv_role::id))
     return rows.wrong(fmt::format(
       "no column \"id\" in the header of a node table; say which it is with "
       "--id: {}",
@@ -310,8 +324,8 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
         "--feature {1}={0}",
         column + 1, table.file.filename().string()));
     // Beside labels of the usual name, "y" is a coordinate.
-    const auto is_coordinate =
-      lower_name(layout.names[column]) == "y" && has(roles, csv_role::label);
+    const auto is_coordinate = lower_name(layout.names[column]) == "y"
+                               && has_role(roles, csv_role::label);
     const auto role = suspected_role_of(layout.names[column]);
     if (role && !is_coordinate)
       return rows.wrong(fmt::format(
@@ -330,25 +344,43 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
   return layout;
 }
 
+bool csv_chooser::has_seen(const std::string& column, bool edges) const {
+  return std::ranges::any_of(seen_, [&](const seen_column& seen) {
+    return seen.edges == edges && lower_name(seen.name) == lower_name(column);
+  });
+}
+
 std::string csv_chooser::columns_meant(const std::string& column) const {
-  if (const auto near = closest(column, seen_); !near.empty())
+  std::vector<std::string> names;
+  for (const auto& seen : seen_)
+    names.push_back(seen.name);
+  if (const auto near = closest(column, names); !near.empty())
     return fmt::format("; did you mean \"{}\"?", near);
   std::string listed;
-  for (std::size_t i = 0; i < seen_.size() && i < most_names_told; ++i)
-    listed += fmt::format("{}\"{}\"", i == 0 ? "; there are " : ", ", seen_[i]);
+  for (std::size_t i = 0; i < names.size() && i < most_names_told; ++i)
+    listed += fmt::format("{}\"{}\"", i == 0 ? "; there are " : ", ", names[i]);
   return seen_.size() > most_names_told ? fmt::format(
            "{} and {} more", listed, seen_.size() - most_names_told)
                                         : listed;
 }
 
 result<void> csv_chooser::expect_all_used() const {
-  for (std::size_t c = 0; c < choices_.size(); ++c)
-    if (!used_[c])
-      return fail(ec::invalid_argument,
-                  "{} {}{}{}: no table has such a column{}",
-                  flag_of(choices_[c].role), choices_[c].table,
-                  choices_[c].table.empty() ? "" : "=", choices_[c].column,
-                  columns_meant(choices_[c].column));
+  for (std::size_t c = 0; c < choices_.size(); ++c) {
+    const auto& [role, table, column] = choices_[c];
+    if (used_[c])
+      continue;
+    const auto flag = fmt::format("{} {}{}{}", flag_of(role), table,
+                                  table.empty() ? "" : "=", column);
+    for (const auto edges : {true, false})
+      if (!is_for(role, edges) && has_seen(column, edges))
+        return fail(
+          ec::invalid_argument, "{}: {}", flag,
+          not_for(role, edges,
+                  fmt::format("only {} has such a column",
+                              edges ? "an edge list" : "a node table")));
+    return fail(ec::invalid_argument, "{}: no table has such a column{}", flag,
+                columns_meant(column));
+  }
   return ok();
 }
 

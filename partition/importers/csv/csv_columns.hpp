@@ -2,8 +2,10 @@
 
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_header.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/csv_roles.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 
 #include <optional>
 #include <string>
@@ -19,9 +21,12 @@ class csv_chooser {
 public:
   explicit csv_chooser(const csv_import_options& options);
 
-  /// Of an edge list, with a header if its first two rows look like that or the
-  /// options say so; no columns if the file is empty.
-  result<csv_layout> edge_columns(const csv_table& table);
+  /// Of an edge list; no columns if the file is empty. Fails if neither the
+  /// options say nor its first rows tell whether it has a header.
+  /// @param is_node Whether an id is in the node tables of its ends; empty:
+  /// they have none.
+  result<csv_layout> edge_columns(const csv_table& table,
+                                  const node_test& is_node = {});
 
   /// Of a node table, which has a header unless the options name it as one that
   /// has none.
@@ -36,14 +41,24 @@ private:
     std::string table; ///< Empty: of every table that may have such a column.
     std::string column;
   };
+  struct seen_column {
+    std::string name;
+    bool edges; ///< Of an edge list, not of a node table.
+  };
 
-  result<std::vector<std::optional<csv_role>>> apply(const csv_table& table,
-                                                     const csv_reader& rows,
-                                                     const csv_layout& layout,
-                                                     bool edges);
+  result<column_roles> apply(const csv_table& table, const csv_reader& rows,
+                             const csv_layout& layout, bool edges);
   result<bool> edge_header(const csv_table& table, const csv_reader& rows,
-                           const std::vector<std::string>& first,
-                           const std::vector<std::string>& second) const;
+                           const std::vector<std::vector<std::string>>& first,
+                           const node_test& is_node) const;
+  /// Names, not numbers, that choices give to columns of an edge list.
+  std::vector<std::string> names_chosen_for(const csv_table& table) const;
+  static bool ignores_others(const choice& choice);
+  /// Leaves out columns without a role, if the user says so.
+  void ignore_others(column_roles& roles, const csv_table& table) const;
+  void remember(const csv_layout& layout, bool edges);
+  /// Whether an edge list, or else a node table, has such a column.
+  bool has_seen(const std::string& column, bool edges) const;
   /// "; --ignore X names none of its columns" of each choice that no table has
   /// had a column for, this one neither; empty if there is none.
   std::string choices_missed(const csv_layout& layout, bool edges) const;
@@ -55,7 +70,7 @@ private:
   const csv_import_options& options_;
   std::vector<choice> choices_;
   std::vector<bool> used_;          ///< [choices]
-  std::vector<std::string> seen_{}; ///< Names of columns of all tables so far.
+  std::vector<seen_column> seen_{}; ///< Of all tables so far.
 };
 
 } // namespace graphmill

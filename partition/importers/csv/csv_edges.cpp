@@ -1,18 +1,19 @@
 #include "partition/importers/csv/csv_edges.hpp"
 
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 
 namespace graphmill {
 
 result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
-                               char separator, const edge_visitor& visit) {
+                               char separator, const edge_visitor& visit,
+                               const note_callback& on_note) {
   if (layout.count() == 0)
     return ok(); // An empty file.
   GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, separator));
   for (;;) {
     GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
     if (!there)
-      return ok();
+      break;
     const auto& fields = rows.fields();
     csv_edge edge{.line = rows.line(),
                   .source = trim_blanks(fields[*layout.source]),
@@ -25,6 +26,8 @@ result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
       edge.weight = trim_blanks(fields[*layout.weight]);
     GRAPHMILL_TRYV(visit(edge));
   }
+  tell_comments(table, rows, on_note);
+  return ok();
 }
 
 } // namespace graphmill

@@ -23,7 +23,9 @@ using edge_visitor = std::function<result<void>(const csv_edge&)>;
 
 /// Reads the edges of a file in order, without its header if it has one. Stops
 /// at the first error of `visit`.
+/// @param on_note Is told how many lines were comments.
 result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
-                               char separator, const edge_visitor& visit);
+                               char separator, const edge_visitor& visit,
+                               const note_callback& on_note = {});
 
 } // namespace graphmill

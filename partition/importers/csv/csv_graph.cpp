@@ -4,6 +4,7 @@
 #include "messages/base/printable.hpp"
 #include "messages/words/closest.hpp"
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/meaning/type_name.hpp"
 #include "partition/importers/csv/csv_columns.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_names.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -96,6 +99,22 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
   return ok();
 }
 
+/// Whether an id is in the table of one of these types; empty if they have no
+/// table.
+node_test nodes_of_tables(const csv_graph& graph,
+                          std::initializer_list<std::string_view> types) {
+  std::vector<const id_map*> tables;
+  for (const auto& type : graph.nodes)
+    if (type.table && std::ranges::find(types, type.name) != types.end())
+      tables.push_back(&type.ids);
+  if (tables.empty())
+    return {};
+  return [tables = std::move(tables)](std::string_view id) {
+    return std::ranges::any_of(
+      tables, [id](const id_map* ids) { return ids->find(id).has_value(); });
+  };
+}
+
 result<void> add_edges(csv_graph& graph, const csv_import_options& options,
                        csv_chooser& chooser) {
   for (const auto& table : options.edges) {
@@ -118,7 +137,9 @@ result<void> add_edges(csv_graph& graph, const csv_import_options& options,
                   table.type, table.file.string());
     csv_edge_file file;
     file.table = table;
-    GRAPHMILL_TRY(file.layout, chooser.edge_columns(table));
+    GRAPHMILL_TRY(file.layout,
+                  chooser.edge_columns(
+                    table, nodes_of_tables(graph, {(*parts)[0], (*parts)[2]})));
     if (!file.layout.relation)
       file.names.push_back((*parts)[1]);
     file.source = find_or_add(graph, (*parts)[0]);
@@ -222,29 +243,47 @@ result<void> read_ids(csv_graph& graph, csv_edge_file& file, char separator) {
   return for_each_csv_edge(file.table, file.layout, separator, visit);
 }
 
+/// Fails if two relations get the same name, which takes two hashes that begin
+/// alike.
+result<void> expect_distinct_names(const csv_edge_file& file) {
+  std::map<std::string_view, node_id> first;
+  for (node_id i = 0; i < file.relations.size(); ++i) {
+    const auto [at, fresh] =
+      first.emplace(file.names[static_cast<std::size_t>(i)], i);
+    if (!fresh)
+      return fail(ec::invalid_data,
+                  "{}: the relations \"{}\" and \"{}\" both get the name {}: "
+                  "rename one of them",
+                  file.table.file.string(), file.relations.name(at->second),
+                  file.relations.name(i), at->first);
+  }
+  return ok();
+}
+
 /// Names an edge type after each value of a relation.
-void name_relations(csv_edge_file& file, const note_callback& on_note) {
+result<void> name_relations(csv_edge_file& file, const note_callback& on_note) {
   std::string renamed;
   std::size_t count = 0;
   for (node_id i = 0; i < file.relations.size(); ++i) {
     const auto value = file.relations.name(i);
-    auto name = relation_name(value);
-    if (name.empty() || std::ranges::find(file.names, name) != file.names.end())
-      name = fmt::format("relation-{}", i + 1);
+    const auto& name = file.names.emplace_back(type_name_for(value));
     if (name != value && ++count <= most_renamed_told)
       renamed += fmt::format("{}{} for \"{}\"", renamed.empty() ? "" : ", ",
                              name, value);
-    file.names.push_back(std::move(name));
   }
+  GRAPHMILL_TRYV(expect_distinct_names(file));
   const auto place = file.table.file.filename().string();
   tell_note(on_note, "{}: {} edge types, one for each relation", place,
             file.names.size());
   if (count > 0)
-    tell_note(on_note, "{}: edge types have names of their own: {}{}", place,
-              renamed,
+    tell_note(on_note,
+              "{}: edge types have names of their own: {}{}; "
+              "original_names.json keeps what they stand for",
+              place, renamed,
               count > most_renamed_told
                 ? fmt::format(" and {} more", count - most_renamed_told)
                 : "");
+  return ok();
 }
 
 } // namespace
@@ -285,6 +324,9 @@ result<csv_graph> read_csv_graph(const csv_import_options& given) {
   for (auto& table : options.edges)
     if (table.type.empty())
       table.type = "node__to__node";
+  for (auto* tables : {&options.nodes, &options.edges})
+    for (auto& table : *tables)
+      table.comments = options.comments;
   GRAPHMILL_TRYV(expect_tables(options));
   csv_graph graph;
   csv_chooser chooser{options};
@@ -295,7 +337,7 @@ result<csv_graph> read_csv_graph(const csv_import_options& given) {
   for (auto& file : graph.edges) {
     GRAPHMILL_TRYV(read_ids(graph, file, options.separator));
     if (file.layout.relation)
-      name_relations(file, options.on_note);
+      GRAPHMILL_TRYV(name_relations(file, options.on_note));
   }
   GRAPHMILL_TRYV(expect_nodes(graph));
   return graph;

@@ -4,7 +4,7 @@
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
-#include "partition/importers/csv/id_map.hpp"
+#include "partition/importers/csv/text/id_map.hpp"
 
 #include <cstddef>
 #include <string>
@@ -17,7 +17,8 @@ namespace graphmill {
 struct csv_edge_file {
   csv_table table;
   csv_layout layout;
-  std::vector<std::string> names; ///< The middle names of its edge types.
+  /// The middle names of its edge types: `type_name_for` each relation.
+  std::vector<std::string> names;
   id_map relations; ///< The values of the relation column, in the same order.
   std::size_t source = 0; ///< In the list of node types.
   std::size_t destination = 0;

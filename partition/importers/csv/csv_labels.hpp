@@ -3,8 +3,8 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
-#include "partition/importers/csv/csv_reader.hpp"
-#include "partition/importers/csv/id_map.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
+#include "partition/importers/csv/text/id_map.hpp"
 #include "partition/importers/incoming_labels.hpp"
 
 #include <cstdint>

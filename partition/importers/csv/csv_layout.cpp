@@ -1,6 +1,9 @@
 #include "partition/importers/csv/csv_layout.hpp"
 
+#include "messages/base/pluralized.hpp"
 #include "partition/importers/npy/npy_source.hpp"
+
+#include <numeric>
 
 namespace graphmill {
 
@@ -15,6 +18,12 @@ std::vector<std::string> trimmed_fields(const csv_reader& rows) {
   for (auto field : rows.fields())
     out.emplace_back(trim_blanks(field));
   return out;
+}
+
+std::vector<std::size_t> all_columns(const csv_layout& layout) {
+  std::vector<std::size_t> columns(layout.count());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  return columns;
 }
 
 std::string columns_text(const csv_layout& layout,
@@ -60,6 +69,13 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   return out;
 }
 
+void tell_comments(const csv_table& table, const csv_reader& rows,
+                   const note_callback& on_note) {
+  if (rows.comments() > 0)
+    tell_note(on_note, "{}: {} skipped ({})", table.file.filename().string(),
+              pluralized(rows.comments(), "comment line"), rows.comment_mark());
+}
+
 bool names_table(const std::string& name, const csv_table& table) {
   if (name == table.type || name == table.file.filename().string())
     return true;
@@ -88,7 +104,8 @@ result<bool> next_csv_row(csv_reader& rows, const csv_layout& layout) {
 
 result<csv_reader> open_csv_table(const csv_table& table,
                                   const csv_layout& layout, char separator) {
-  GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, separator));
+  GRAPHMILL_TRY(auto rows,
+                csv_reader::open(table.file, separator, table.comments));
   if (!layout.header)
     return rows;
   GRAPHMILL_TRY(const auto there, rows.next());

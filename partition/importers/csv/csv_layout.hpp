@@ -2,7 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -45,12 +45,19 @@ struct csv_layout {
 /// A column for people: its name in quotes, or its number from 1.
 std::string column_text(const csv_layout& layout, std::size_t column);
 
+/// [columns] The numbers of all columns.
+std::vector<std::size_t> all_columns(const csv_layout& layout);
+
 /// Several columns for people: all of them, or the first.
 std::string columns_text(const csv_layout& layout,
                          const std::vector<std::size_t>& columns);
 
 /// One sentence: what of a table was taken for what.
 std::string layout_text(const csv_table& table, const csv_layout& layout);
+
+/// Says how many lines of a table were comments, if any, at its end.
+void tell_comments(const csv_table& table, const csv_reader& rows,
+                   const note_callback& on_note);
 
 /// Whether a user means this table: by its type, the middle name of that, or
 /// the name of its file.

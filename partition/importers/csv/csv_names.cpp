@@ -2,7 +2,7 @@
 
 #include "messages/words/number_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,18 +65,61 @@ std::string bare_name(std::string_view text) {
   return name;
 }
 
-bool has_digit(std::string_view text) {
-  return std::ranges::any_of(text, [](char c) { return c >= '0' && c <= '9'; });
+/// The words of a name, in lower case: "From_userID" is from, user, id.
+std::vector<std::string> words_in(std::string_view name) {
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  std::vector<std::string> words;
+  auto before = ' ';
+  for (const auto c : trim_blanks(name)) {
+    const auto within = is_lower(c) || is_upper(c) || (c >= '0' && c <= '9')
+                        || static_cast<unsigned char>(c) >= 0x80;
+    const auto begins = before == ' ' || (is_upper(c) && is_lower(before));
+    before = within ? c : ' ';
+    if (!within)
+      continue;
+    if (begins)
+      words.emplace_back();
+    words.back() += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return words;
 }
 
-/// A role by name among all fields of a row.
-bool has_role(const std::vector<std::string>& row, csv_role role) {
-  return std::ranges::any_of(row, [role](const std::string& name) {
-    return edge_role_of(name) == role;
-  });
+/// What the name of a column says beside the type of its ids.
+constexpr auto words_beside_type = std::to_array<std::string_view>(
+  {"id", "ids", "no", "nr", "number", "key", "code", "source", "src", "from",
+   "head", "start", "target", "destination", "dst", "dest", "to", "tail",
+   "end"});
+
+/// A name for comparing it with another one.
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const auto& word : words)
+    out += word;
+  return out;
 }
 
 } // namespace
+
+bool is_name_of_ids(std::string_view name) {
+  const auto words = words_in(name);
+  return words.size() > 1 && (words.back() == "id" || words.back() == "ids");
+}
+
+bool names_type(std::string_view column, std::string_view type) {
+  const auto wanted = joined(words_in(type));
+  auto words = words_in(column);
+  const auto same = [&wanted](const std::string& text) {
+    return text == wanted || text + 's' == wanted || text == wanted + 's'
+           || text == wanted + "id";
+  };
+  if (wanted.empty() || same(joined(words)))
+    return !wanted.empty();
+  std::erase_if(words, [](const std::string& word) {
+    return is_one_of(word, words_beside_type);
+  });
+  return same(joined(words));
+}
 
 std::string lower_name(std::string_view text) {
   std::string out{trim_blanks(text)};
@@ -133,58 +176,9 @@ std::optional<csv_role> suspected_role_of(std::string_view name) {
   return std::nullopt;
 }
 
-bool looks_like_header(const std::vector<std::string>& first,
-                       const std::vector<std::string>& second) {
-  if (has_role(first, csv_role::source)
-      && has_role(first, csv_role::destination))
-    return true;
-  if (first.size() < 2)
-    return false;
-  const auto both = [](const std::vector<std::string>& row, auto is_so) {
-    return is_so(row[0]) && is_so(row[1]);
-  };
-  const auto numeric = [](const std::string& text) {
-    return number_from<std::int64_t>(text).has_value();
-  };
-  if (numeric(first[0]) || numeric(first[1]))
-    return false;
-  if (both(first, [](const std::string& text) {
-        return bare_name(text).ends_with("id");
-      }))
-    return true;
-  if (second.size() != first.size())
-    return false;
-  if (both(second, numeric))
-    return true;
-  if (!has_digit(first[0]) && !has_digit(first[1]) && both(second, has_digit))
-    return true;
-  for (std::size_t i = 2; i < first.size(); ++i)
-    if (!number_from<double>(first[i]) && number_from<double>(second[i]))
-      return true;
-  return false;
-}
-
 bool looks_like_edge(const std::vector<std::string>& row) {
   return row.size() >= 2 && number_from<std::int64_t>(row[0])
          && number_from<std::int64_t>(row[1]);
-}
-
-std::string relation_name(std::string_view value) {
-  std::string name;
-  for (const char c : trim_blanks(value)) {
-    const auto good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-                      || (c >= '0' && c <= '9') || c == '_' || c == '.';
-    const auto next = good ? c : '-';
-    // Two of them separate the parts of an edge type's name.
-    if (next == '_' && name.ends_with('_'))
-      continue;
-    name += next;
-  }
-  const auto begin = name.find_first_not_of("_.-");
-  if (begin == name.npos)
-    return {};
-  name = name.substr(begin, name.find_last_not_of("_-") - begin + 1);
-  return check_name(name, "") ? name : std::string{};
 }
 
 } // namespace graphmill

@@ -28,19 +28,16 @@ std::string label_set_name(std::string_view column);
 /// that it had better not become a feature in silence: label or split.
 std::optional<csv_role> suspected_role_of(std::string_view name);
 
-/// Whether the first row of an edge list is a header, going by it and the row
-/// behind it: it is one if it has usual names for both ends; if the first two
-/// fields are no numbers, or have no digits, and both below them are or have;
-/// if both end with "id"; or if behind them a text stands above a number.
-bool looks_like_header(const std::vector<std::string>& first,
-                       const std::vector<std::string>& second);
+/// Whether a name ends with the word "id": "user_id" and "userId" do, "madrid"
+/// does not.
+bool is_name_of_ids(std::string_view name);
+
+/// Whether a column is called like a node type, whose ids it has then: "user",
+/// "user_id", "userId", "userid" and "from_user" are called like "user" or
+/// "users".
+bool names_type(std::string_view column, std::string_view type);
 
 /// Whether both ends of a row could be nothing but ids.
 bool looks_like_edge(const std::vector<std::string>& row);
-
-/// The name of an edge type for a value of a relation column: characters that
-/// such a name cannot have are replaced. Empty if nothing is left of it, or it
-/// is too long.
-std::string relation_name(std::string_view value);
 
 } // namespace graphmill

@@ -2,7 +2,7 @@
 
 #include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 #include "partition/writing/memory_needs.hpp"
 
 #include <algorithm>
@@ -128,6 +128,7 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     if (which)
       type.splits[static_cast<std::size_t>(*which)].push_back(node);
   }
+  tell_comments(table, rows, options.on_note);
   csv_labels own;
   if (options.regression) {
     own = numbers.finish();

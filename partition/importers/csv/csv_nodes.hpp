@@ -4,7 +4,7 @@
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/csv_labels.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
-#include "partition/importers/csv/id_map.hpp"
+#include "partition/importers/csv/text/id_map.hpp"
 #include "partition/writing/dataset_writer.hpp"
 
 #include <array>

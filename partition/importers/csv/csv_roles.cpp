@@ -50,6 +50,18 @@ bool may_repeat(csv_role role) {
          || role == csv_role::feature || role == csv_role::ignore;
 }
 
+bool has_role(const column_roles& roles, csv_role role) {
+  return std::ranges::find(roles, std::optional{role}) != roles.end();
+}
+
+std::vector<std::size_t> columns_without_role(const column_roles& roles) {
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    if (!roles[i])
+      left.push_back(i);
+  return left;
+}
+
 namespace {
 
 /// Puts a column into the label set that it belongs to.

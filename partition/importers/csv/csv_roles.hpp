@@ -3,7 +3,7 @@
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 
 #include <optional>
 #include <string_view>
@@ -22,6 +22,12 @@ bool is_for(csv_role role, bool edges);
 
 /// Whether a table may have several columns of a role.
 bool may_repeat(csv_role role);
+
+/// Whether a column has a role.
+bool has_role(const column_roles& roles, csv_role role);
+
+/// The columns that have none, in their order.
+std::vector<std::size_t> columns_without_role(const column_roles& roles);
 
 /// Puts the column of each role where the layout keeps it. Fails if two columns
 /// are the same, and if a label set has no name that it can have.

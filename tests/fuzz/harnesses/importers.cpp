@@ -1,5 +1,5 @@
 #include "partition/importers/csv/csv.hpp"
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "partition/importers/wordnet/wordnet.hpp"
 #include "tests/fuzz/registry.hpp"
@@ -59,7 +59,7 @@ void read_rows(std::string_view input) {
   const auto separator = separator_of(from.take<std::uint8_t>());
   const auto path = scratch() / "table.csv";
   put_file(path, from.rest());
-  auto reader = csv_reader::open(path, separator);
+  auto reader = csv_reader::open(path, separator, '#');
   if (!reader)
     return;
   std::int64_t line = 0;
@@ -101,6 +101,7 @@ void import_tables(std::string_view input) {
   const auto files = files_in(from.rest(), 3);
   csv_import_options options;
   options.separator = separator_of(bits % 5);
+  options.comments = bits & 8 ? '#' : '\0';
   options.reverse = bits & 16;
   options.normalise = bits & 32 ? row_norm::l1 : row_norm::none;
   if (bits & 64)

@@ -1,5 +1,5 @@
 #include "messages/base/random.hpp"
-#include "partition/importers/csv/id_map.hpp"
+#include "partition/importers/csv/text/id_map.hpp"
 #include "partition/writing/memory_needs.hpp"
 #include "tests/support/catch.hpp"
 

@@ -44,7 +44,8 @@ MAKERS = {
         "Latin-1": table("a,b\n", NODES.replace("a,x", "Z\xfcrich,x").encode(
             "latin-1")),
         "a NUL character": table(b"a,b\nb\0,c\n"),
-        "a line break in a quoted id": table('"a\nz",b\n', None),
+        "a line break in a quoted id": table('"a\nz",b\nb,c\n',
+                                              None),
         "a gzip file, also of several members": table(
             gzip.compress(b"a,b\n") + gzip.compress(b"b,c\n")),
         "a gzip file that is cut": table(gzip.compress(b"a,b\n" * 99)[:-12]),
@@ -90,12 +91,32 @@ MAKERS = {
                                              "e.csv"),
         "two node tables of one type": table("a,b\n", NODES, "--nodes",
                                              "n.csv"),
-        "a type called `..`": table("a,b\n", None, "--edges",
+        "a type called `..`": table("1,2\n", None, "--edges",
                                     "..__to__b=e.csv"),
-        "a type with a space": table("a,b\n", None, "--edges",
+        "a type with a space": table("1,2\n", None, "--edges",
                                      "x y__to__b=e.csv"),
-        "a type with a slash": table("a,b\n", None, "--edges",
+        "a type with a slash": table("1,2\n", None, "--edges",
                                      "a/x__to__b=e.csv"),
+        "a first row that may be a header": table(
+            "Madrid,Valladolid\nkim,lee\n", None),
+        "the numbers that pandas gives to columns": table(
+            "0,1\nkim,lee\n", None),
+        "a first row that may be a comment": table(
+            "# from, to\nkim,lee\n", None),
+        "commas and semicolons": table("1;2;0,5\n2;3;1,5\n", None),
+        "ids that begin with `#`": table(
+            "#red,u1\n#blue,u2\ngreen,u1\n", None),
+        "columns that are called like neither type": table(
+            "thing_id,buyer_id\na,b\n", None, "--edges",
+            "user__buys__item=e.csv"),
+        "columns of types in the other order": table(
+            "item_id,user_id\na,b\n", None, "--edges",
+            "user__buys__item=e.csv"),
+        "a feature of an edge list": table(
+            "source,target,sum\na,b,1\n", NODES, "--ignore", "e.csv=*",
+            "--feature", "sum"),
+        "more than one character before comments": table(
+            "1,2\n", None, "--comments", "//"),
         "shares that are no numbers": table("a,b\n", NODES, "--split",
                                             "nan,0.1,0.1"),
     },
@@ -121,6 +142,9 @@ MAKERS = {
         "`inf` in features": arrays(features=np.full((40, 5), np.inf)),
         "features of no node": arrays(features=np.zeros((0, 5), np.float32)),
         "features of a node too many": arrays(features=np.zeros((41, 5))),
+        "ids of edges that are no numbers of nodes": arrays(
+            edges=np.array([[0, 10**9], [1, 2]]), labels=None, features=None,
+            meta="{}"),
         "no edges at all": arrays(edges=np.zeros((2, 0), int)),
         "a source below 0": arrays(edges=np.array([[0, 1, -1], [1, 2, 3]])),
         "a destination that is no node": arrays(

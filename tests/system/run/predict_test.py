@@ -246,6 +246,52 @@ class Predict(runs.Workplace):
                 run, "--data", wide, "--out", self.top / "never.npy", *more,
                 code="invalid_data"))
 
+    def signed(self, name, rows):
+        """A graph of 20 nodes, with a sign in each row of its edges."""
+        source = self.top / f"{name}-source"
+        source.mkdir()
+        nodes = ["id,label,split,f,g"]
+        for i in range(20):
+            split = ("train", "train", "val", "test")[i % 4]
+            nodes.append(f"n{i},{'ab'[i % 3 % 2]},{split},{i % 3 % 2},{i / 7}")
+        (source / "n.csv").write_text("\n".join(nodes) + "\n")
+        (source / "e.csv").write_text(
+            "head,sign,tail\n" + "".join(f"{row}\n" for row in rows))
+        imported("csv", "--edges", source / "e.csv", "--nodes",
+                 source / "n.csv", "--out", self.top / name)
+        return self.top / name
+
+    def test_relations_of_other_data(self):
+        """Weights belong to relations, whatever comes first in a table."""
+        rows = [f"n{(7 * i + k) % 20},{sign},n{i}" for i in range(20)
+                for k, sign in enumerate(["+1", "-1", "~1"])]
+        data = self.signed("signed", rows)
+        run = self.train(merged(DEFINITION, {
+            "model": {"kind": "rgcn"}, "train": {"epochs": 3}}), data)["run"]
+        other = self.signed("signed-otherwise", rows[::-1])
+        known, _ = self.predict(run, "signed.npy", "--all", "--logits",
+                                data=data)
+        again, told = self.predict(run, "again.npy", "--all", "--logits",
+                                   data=other)
+        self.assertTrue(told["other_dataset"])
+        np.testing.assert_allclose(np.load(again), np.load(known), atol=1e-5)
+        names = other / "original_names.json"
+        names.write_text(names.read_text().replace('"+1"', '"plus"'))
+        for words in (["predict", run, "--out", self.top / "never.npy"],
+                      ["evaluate", run]):
+            done = graphmill(*words, "--data", other, "--quiet")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn('stands for "plus" here and "+1" there', done.stderr)
+        path = self.top / "begin.yaml"
+        path.write_text(json.dumps(merged(DEFINITION, {
+            "dataset": other.name, "model": {
+                "kind": "rgcn",
+                "weights": str(pathlib.Path(run) / "weights.safetensors")}})))
+        done = graphmill("train", path, "--data", other, "--runs",
+                         self.top / "runs-never", "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('stands for "plus" here and "+1" there', done.stderr)
+
     def test_other_data_without_validation(self):
         run = self.train(merged(DEFINITION, {
             "train": {"patience": 3}, "evaluate": {"metric": "roc_auc"}}),

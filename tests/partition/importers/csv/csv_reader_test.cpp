@@ -1,4 +1,6 @@
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
+
+#include "partition/importers/csv/text/csv_separator.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
@@ -58,7 +60,6 @@ CATCH_TEST_CASE("tables of any separator are read",
   for (const auto& text : std::vector<std::string>{
          "a,b b,c\n1,,3\n", "a,b b,c\r\n1,,3\r\n", "a\tb b\tc\n1\t\t3",
          "a;b b;c\n1;;3\n", mark + "a,b b,c\n\n\n1,,3\n\n",
-         "# one, two\n% three\na,b b,c\n1,,3\n",
          "\"a\",\"b b\",c\n1,\"\",3\n"}) {
     CATCH_INFO(text);
     CATCH_CHECK(value_of(read(folder, text)) == expected);
@@ -76,9 +77,73 @@ CATCH_TEST_CASE("tables of any separator are read",
   CATCH_CHECK(value_of(read(folder, "alone\n")) == table{{"alone"}});
   CATCH_CHECK(value_of(read(folder, "a,\n")) == table{{"a", ""}});
   CATCH_CHECK(value_of(read(folder, "")).empty());
-  CATCH_CHECK(value_of(read(folder, "# no more\n")).empty());
-  CATCH_CHECK(value_of(read(folder, "a,b\n#c,d\n"))
-              == table{{"a", "b"}, {"#c", "d"}});
+}
+
+CATCH_TEST_CASE("comments are those of a format, or those that are asked for",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  const auto read_with = [&folder](const std::string& text, char comments) {
+    std::ofstream{folder / "t", std::ios::binary} << text;
+    auto reader = value_of(csv_reader::open(folder / "t", '\0', comments));
+    table rows;
+    while (value_of(reader.next()))
+      rows.emplace_back(reader.fields().begin(), reader.fields().end());
+    return std::pair{rows, reader.comments()};
+  };
+  using expected = std::pair<table, std::int64_t>;
+  const std::string ids = "#red,u1\n#blue,u2\ngreen,u1\n";
+  CATCH_CHECK(
+    read_with(ids, '\0')
+    == expected{{{"#red", "u1"}, {"#blue", "u2"}, {"green", "u1"}}, 0});
+  CATCH_CHECK(read_with(ids, '#') == expected{{{"green", "u1"}}, 2});
+  CATCH_CHECK(read_with("\"#red\",u1\n# a \"b\n%c,d\n#", '#')
+              == expected{{{"#red", "u1"}, {"%c", "d"}}, 2});
+  CATCH_CHECK(read_with("\xef\xbb\xbf#\n\n#\r\na,b\n", '#')
+              == expected{{{"a", "b"}}, 2});
+  CATCH_CHECK(read_with("# Directed graph: a.txt\n# Nodes: 2 Edges: 1\n"
+                        "# FromNodeId\tToNodeId\n1\t2\n",
+                        '\0')
+              == expected{{{"1", "2"}}, 3});
+  CATCH_CHECK(read_with("% asym positive\n1 2 5\n", '\0')
+              == expected{{{"1", "2", "5"}}, 1});
+  CATCH_CHECK(read_with("#", '#') == expected{{}, 1});
+}
+
+CATCH_TEST_CASE("a separator is found only where one alone can be meant",
+                "[partition][import][csv]") {
+  const auto found = [](const std::string& text) -> std::string {
+    const auto separator = find_separator(text, true, '#', "e.csv");
+    return separator ? std::string{separator.value()}
+                     : separator.error().message;
+  };
+  for (const auto& [text, separator] :
+       std::vector<std::pair<std::string, std::string>>{
+         {"a,b\nc,d\n", ","},
+         {"a;b\nc;d\n", ";"},
+         {"a b\nc  d \n", " "},
+         {"a\tb\nc\td\n", "\t"},
+         {"Lee, Kim\tb\nPoe, Ann\td\n", "\t"},
+         {"id,full name\n1,Kim Lee\n2,Ann Poe\n", ","},
+         {"source;target;weight\n1;2;0,5\n", ";"},
+         {"1;2;0,5\n3;4;1\n", ";"},
+         {"# a;b\n1,2\n3,4\n", ","},
+         {"\"a;b\",\"c;d\"\n\"e\",f\n", ","},
+         {"\"a\"\"; b\",c\nd,e\n", ","},
+         {"\"a\nb\";c\nd;e\n", ";"},
+         {"1,2,2020-01-01 10:00\n3,4,2020-01-02 11:00\n", ","},
+         {"2020-01-01 10:00,5\n2020-01-02 11:00,6\n", ","},
+         {"id\nNew York\n", ","},
+         {"", ","},
+         {"alone", ","}}) {
+    CATCH_INFO(text);
+    CATCH_CHECK(found(text) == separator);
+  }
+  CATCH_CHECK(found("1;2;0,5\n2;3;1,5\n")
+              == "e.csv: its columns may be separated by commas or by "
+                 "semicolons (--separator ';') (1;2;0,5): say which, with "
+                 "--separator");
+  CATCH_CHECK(found("1;2;0,5\n").starts_with("e.csv: its columns may be"));
+  CATCH_CHECK(found("1 2 0,5\n2 3 1,5\n").starts_with("e.csv: its columns"));
 }
 
 CATCH_TEST_CASE("quotes follow RFC 4180", "[partition][import][csv]") {

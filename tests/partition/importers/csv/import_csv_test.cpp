@@ -1,6 +1,6 @@
 #include "partition/dataset/inspection/inspect.hpp"
+#include "partition/dataset/meaning/original_names.hpp"
 #include "partition/importers/csv/csv.hpp"
-#include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
 #include "tests/partition/importers/npy/array_list.hpp"
 #include "tests/support/result.hpp"
@@ -90,7 +90,8 @@ CATCH_TEST_CASE("an edge list alone", "[partition][import][csv]") {
     temp_folder source;
     temp_folder out;
     const auto info = value_of(import_csv(
-      {.name = "g", .edges = {{"", put(source / "e", text)}}}, out.path()));
+      {.name = "g", .edges = {{"", put(source / "e", text)}}, .comments = '#'},
+      out.path()));
     CATCH_CHECK(info.node_types[0].count == 3);
     CATCH_CHECK(info.edge_types[0].count == 3);
     const auto data = value_of(dataset::open(out.path()));
@@ -112,7 +113,8 @@ CATCH_TEST_CASE("several types, one without a table",
      .edges = {{"user__likes__film",
                 put(source / "likes.csv", "ann;1\nbob;2\nann;2\n")},
                {"user__knows__user", put(source / "knows.csv", "bob;eve\n")}},
-     .ignore = {"Title", "year"}},
+     .ignore = {"Title", "year"},
+     .without_header = {"knows"}},
     out.path()));
   CATCH_REQUIRE(info.node_types.size() == 2);
   CATCH_CHECK(info.node_types[1].name == "user");
@@ -125,17 +127,21 @@ CATCH_TEST_CASE("several types, one without a table",
 
 CATCH_TEST_CASE("a header is believed when it is said to be one",
                 "[partition][import][csv]") {
-  const auto count_with = [](std::optional<bool> header) {
+  const auto import_with = [](std::optional<bool> header) {
     temp_folder source;
     temp_folder out;
     csv_import_options options;
     options.edges = {{"", put(source / "e", "alpha,beta\nx,y\n")}};
     options.edge_header = header;
-    return value_of(import_csv(options, out.path())).edge_types[0].count;
+    return import_csv(options, out.path());
   };
-  CATCH_CHECK(count_with(std::nullopt) == 2);
-  CATCH_CHECK(count_with(true) == 1);
-  CATCH_CHECK(count_with(false) == 2);
+  CATCH_CHECK(error_of(import_with(std::nullopt))
+                .message.ends_with(
+                  "e:1: is this first row a header or an edge (alpha, beta)? "
+                  "Say --header or --no-header, of this table alone --header=e "
+                  "or --no-header=e"));
+  CATCH_CHECK(value_of(import_with(true)).edge_types[0].count == 1);
+  CATCH_CHECK(value_of(import_with(false)).edge_types[0].count == 2);
 }
 
 CATCH_TEST_CASE("classes are numbered in order", "[partition][import][csv]") {
@@ -225,33 +231,6 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
   CATCH_CHECK_FALSE(import_csv(unnamed, out.path()).has_value());
 }
 
-CATCH_TEST_CASE("headers are told from edges", "[partition][import][csv]") {
-  using texts = std::vector<std::string>;
-  struct row {
-    texts first;
-    texts second;
-    bool header;
-  };
-  const std::vector<row> table{
-    {{"source", "target"}, {"a", "b"}, true},
-    {{"head", "relation", "tail"}, {"a", "r", "b"}, true},
-    {{"user_id", "item_id"}, {"u", "i"}, true},
-    {{"FromNodeId", "ToNodeId"}, {"1", "2"}, true},
-    {{"follower", "followed"}, {"1", "2"}, true},
-    {{"user", "item"}, {"u1", "i7"}, true},
-    {{"a", "b", "weight"}, {"c", "d", "0.5"}, true},
-    {{"ann", "bob"}, {"bob", "eve"}, false},
-    {{"n3", "n5"}, {"n7", "n2"}, false},
-    {{"1", "2"}, {"3", "4"}, false},
-    {{"user_id", "7"}, {"8", "9"}, false},
-    {{"alpha", "beta"}, {}, false},
-  };
-  for (const auto& [first, second, header] : table) {
-    CATCH_INFO(first[0] << " " << first[1]);
-    CATCH_CHECK(looks_like_header(first, second) == header);
-  }
-}
-
 CATCH_TEST_CASE("each value of a relation column is an edge type",
                 "[partition][import][csv]") {
   temp_folder source;
@@ -271,11 +250,15 @@ CATCH_TEST_CASE("each value of a relation column is an edge type",
   const auto info = value_of(import_csv(options, out.path()));
   CATCH_REQUIRE(info.edge_types.size() == 2);
   CATCH_CHECK(info.node_types[0].count == 3);
-  CATCH_CHECK(info.edge_type_name(0) == "node__hypernym__node");
+  CATCH_CHECK(info.edge_type_name(0) == "node__hypernym--18a81d1af771__node");
   CATCH_CHECK(info.edge_types[0].count == 2);
-  CATCH_CHECK(info.edge_type_name(1) == "node__is-a__node");
+  CATCH_CHECK(info.edge_type_name(1) == "node__is-a--806b802607d5__node");
   CATCH_CHECK(notes[0]
               == "wn.txt: no header, source 1, destination 3, relation 2");
+  CATCH_CHECK(
+    value_of(read_original_names(out.path()))
+    == original_names{{"node__hypernym--18a81d1af771__node", "_hypernym"},
+                      {"node__is-a--806b802607d5__node", "/is/a"}});
 }
 
 CATCH_TEST_CASE(
@@ -371,4 +354,114 @@ CATCH_TEST_CASE("undirected edges are there once each way",
   CATCH_CHECK(edges_with(false, true) == expected{{1, 0, 2}, 0, 0});
   CATCH_CHECK(edges_with(true, false) == expected{{1, 0, 2, 2, 1}, 1, 0});
   CATCH_CHECK(edges_with(true, true) == expected{{1, 0, 2, 1}, 0, 0});
+}
+
+CATCH_TEST_CASE("columns that are called like types are their ids",
+                "[partition][import][csv]") {
+  const auto ids_of = [](const std::string& text, const std::string& type,
+                         std::vector<csv_choice> choices = {}) {
+    temp_folder source;
+    temp_folder out;
+    csv_import_options options;
+    options.edges = {{"user__buys__item", put(source / "e.csv", text)}};
+    options.choices = std::move(choices);
+    const auto done = import_csv(options, out.path());
+    return done ? content_of(out / "nodes" / type / "ids.txt")
+                : done.error().message;
+  };
+  for (const auto* text :
+       {"item_id,user_id\ni1,u1\n", "user,item\nu1,i1\n",
+        "item,user,weight\ni1,u1,2\n", "item_id,source\ni1,u1\n"}) {
+    CATCH_INFO(text);
+    CATCH_CHECK(ids_of(text, "user") == "u1\n");
+    CATCH_CHECK(ids_of(text, "item") == "i1\n");
+  }
+  CATCH_CHECK(
+    ids_of("item_id,user_id\ni1,u1\n", "user",
+           {{csv_role::source, "item_id"}, {csv_role::destination, "user_id"}})
+    == "i1\n");
+  CATCH_CHECK(ids_of("item_id,buyer_id\ni1,u1\n", "user") == "u1\n");
+  CATCH_CHECK(
+    has(ids_of("thing_id,buyer_id\ni1,u1\n", "user"),
+        "e.csv:1: which of the columns \"thing_id\", \"buyer_id\" has ids of "
+        "user, and which ids of item? Say so with --source and --destination"));
+  CATCH_CHECK(has(ids_of("user_id,item_id,user\nu1,i1,u2\n", "user"),
+                  "\"user_id\", \"user\""));
+}
+
+CATCH_TEST_CASE("all columns that nobody knows are left out at once",
+                "[partition][import][csv]") {
+  temp_folder source;
+  temp_folder out;
+  csv_import_options options;
+  options.nodes = {{"", put(source / "n.csv", "id,label,split,f,g\n"
+                                              "a,x,train,1,t\n"
+                                              "b,y,val,2,u\n")}};
+  options.edges = {{"", put(source / "e.csv", "time,payer,sum,payee,weight\n"
+                                              "1,a,x,b,5\n")}};
+  options.choices = {{csv_role::source, "payer"},
+                     {csv_role::destination, "payee"},
+                     {csv_role::feature, "f"}};
+  options.ignore = {"*"};
+  const auto info = value_of(import_csv(options, out.path()));
+  CATCH_CHECK(info.node_types[0].feature_width == 1);
+  CATCH_CHECK(info.edge_types[0].weighted);
+  options.ignore = {"e.csv=*"};
+  temp_folder again;
+  CATCH_CHECK(has(error_of(import_csv(options, again.path())).message,
+                  "n.csv:2: \"t\" in column 5 is no finite number"));
+}
+
+CATCH_TEST_CASE("a column of another kind of table is told to be one",
+                "[partition][import][csv]") {
+  const std::string nodes = "id,label,split,f\na,x,train,1\nb,y,val,2\n";
+  const std::string edges = "source,target,sum\na,b,1\n";
+  const auto said = [&](csv_role role, const std::string& column) {
+    csv_import_options options;
+    options.choices = {{role, column}};
+    options.ignore = {"edges.csv=*"};
+    return message_of(nodes, edges, options);
+  };
+  CATCH_CHECK(said(csv_role::feature, "edges.csv=sum")
+              == "edges.csv:1: --feature edges.csv=sum: this is an edge list, "
+                 "and edges have no features yet: leave the column out with "
+                 "--ignore, or take it as weights with --weight");
+  CATCH_CHECK(said(csv_role::feature, "sum")
+              == "--feature sum: only an edge list has such a column, and "
+                 "edges have no features yet: leave the column out with "
+                 "--ignore, or take it as weights with --weight");
+  CATCH_CHECK(said(csv_role::label, "edges.csv=sum")
+              == "edges.csv:1: --label edges.csv=sum: this is an edge list, "
+                 "and --label is for node tables: leave the option out");
+  CATCH_CHECK(said(csv_role::weight, "nodes.csv=f")
+              == "nodes.csv:1: --weight nodes.csv=f: this is a node table, and "
+                 "--weight is for edge lists: leave the option out");
+  CATCH_CHECK(said(csv_role::weight, "f")
+              == "--weight f: only a node table has such a column, and "
+                 "--weight is for edge lists: leave the option out");
+}
+
+CATCH_TEST_CASE("how many pairs have edges both ways is told",
+                "[partition][import][csv]") {
+  const auto told = [](const std::string& text, bool undirected) {
+    temp_folder source;
+    temp_folder out;
+    csv_import_options options;
+    options.edges = {{"", put(source / "e", text)}};
+    options.changes.all_undirected = undirected;
+    std::string found;
+    options.on_note = [&found](const std::string& note) {
+      if (note.starts_with("pairs of nodes"))
+        found = note;
+    };
+    value_of(import_csv(options, out.path()));
+    return found;
+  };
+  const std::string text = "0,1\n1,0\n0,1\n2,2\n2,1\n3,1\n";
+  CATCH_CHECK(told(text, false)
+              == "pairs of nodes with edges both ways: 33.3 % of "
+                 "node__to__node; edges are directed as they are listed, and "
+                 "--undirected makes them go both ways");
+  CATCH_CHECK(told(text, true).empty());
+  CATCH_CHECK(told("0,1\n1,0\n", false).empty());
 }

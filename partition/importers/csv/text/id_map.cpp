@@ -1,4 +1,4 @@
-#include "partition/importers/csv/id_map.hpp"
+#include "partition/importers/csv/text/id_map.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,8 @@
-#include "partition/importers/csv/csv_reader.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 
 #include "messages/base/printable.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/importers/csv/text/csv_separator.hpp"
 
 #include <boost/iostreams/device/file_descriptor.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
@@ -36,20 +37,21 @@ constexpr auto packed_begins =
                                    "7zXZ",
                                    "\x28\xb5\x2f\xfd", "BZh91AY&SY"});
 
-/// The separator of the first row in the first block of a file.
-char detect_separator(std::string_view text) {
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    const auto blank = line.find_first_not_of("\r") == line.npos;
-    if (!blank && line.front() != '#' && line.front() != '%') {
-      for (auto candidate : {'\t', ',', ';', ' '})
-        if (line.find(candidate) != line.npos)
-          return candidate;
-      return ',';
-    }
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
+/// What comments begin with in a format of edge lists that has them; '\0': it
+/// is none of those.
+char comments_of_format(std::string_view block) {
+  // KONECT: what kind of graph, and what weights.
+  for (const auto begin : {"% sym ", "% asym ", "% bip "})
+    if (block.starts_with(begin))
+      return '%';
+  // SNAP: among the first lines, how many nodes and edges.
+  while (block.starts_with('#')) {
+    const auto line = block.substr(0, block.find('\n'));
+    if (line.starts_with("# Nodes: ") && line.find("Edges: ") != line.npos)
+      return '#';
+    block.remove_prefix(std::min(block.size(), line.size() + 1));
   }
-  return ',';
+  return '\0';
 }
 
 /// What formats of graphs that are text begin with, after blanks. A table could
@@ -131,19 +133,20 @@ struct csv_reader::impl {
   unique_fd file;
   io::filtering_streambuf<io::input> stream;
   char separator = ',';
+  char comment = '\0';
+  std::int64_t comments = 0; ///< Skipped so far.
 
   std::string block; ///< Read, and up to `at` used.
   std::size_t at = 0;
   std::optional<error> failure;
   std::int64_t next_line = 1;
-  bool began = false; ///< A row has been read.
 
   std::string text;              ///< Of all fields, unquoted.
   std::vector<std::size_t> ends; ///< Of each field in it.
   std::vector<std::string_view> fields;
   std::int64_t line = 1;
 
-  result<void> start(char wanted_separator);
+  result<void> start(char wanted_separator, char wanted_comment);
   bool refill();
   int peek();
   int get();
@@ -152,12 +155,14 @@ struct csv_reader::impl {
   bool end_field(int c);
   result<bool> quoted_field();
   bool plain_field();
+  void skip_comments();
   result<bool> read_row();
   result<void> check_text() const;
 };
 
 /// Finds out about gzip, a byte order mark and the separator.
-result<void> csv_reader::impl::start(char wanted_separator) {
+result<void> csv_reader::impl::start(char wanted_separator,
+                                     char wanted_comment) {
   unsigned char magic[2] = {0, 0};
   GRAPHMILL_TRY(
     const auto got,
@@ -180,9 +185,14 @@ result<void> csv_reader::impl::start(char wanted_separator) {
                 path.string(), format);
   if (block.starts_with("\xef\xbb\xbf"))
     at = 3;
-  separator = wanted_separator != '\0'
-                ? wanted_separator
-                : detect_separator(std::string_view{block}.substr(at));
+  const auto begin = std::string_view{block}.substr(at);
+  comment = wanted_comment != '\0' ? wanted_comment : comments_of_format(begin);
+  separator = wanted_separator;
+  if (separator == '\0') {
+    GRAPHMILL_TRY(separator,
+                  find_separator(begin, block.size() < csv_block_bytes, comment,
+                                 path.string()));
+  }
   return ok();
 }
 
@@ -290,10 +300,20 @@ bool csv_reader::impl::plain_field() {
   }
 }
 
+/// Goes past lines that are comments.
+void csv_reader::impl::skip_comments() {
+  while (comment != '\0' && peek() == static_cast<unsigned char>(comment)) {
+    ++comments;
+    for (auto c = get(); c != '\n' && c != end_of_file;)
+      c = get();
+  }
+}
+
 /// @returns false at the end of the file.
 result<bool> csv_reader::impl::read_row() {
   text.clear();
   ends.clear();
+  skip_comments();
   line = next_line;
   skip_blanks();
   if (peek() == end_of_file)
@@ -342,11 +362,11 @@ csv_reader& csv_reader::operator=(csv_reader&&) noexcept = default;
 csv_reader::~csv_reader() = default;
 
 result<csv_reader> csv_reader::open(const std::filesystem::path& path,
-                                    char separator) {
+                                    char separator, char comments) {
   csv_reader reader;
   reader.impl_->path = path;
   GRAPHMILL_TRY(reader.impl_->file, open_file(path, O_RDONLY));
-  GRAPHMILL_TRYV(reader.impl_->start(separator));
+  GRAPHMILL_TRYV(reader.impl_->start(separator, comments));
   return reader;
 }
 
@@ -358,14 +378,10 @@ result<bool> csv_reader::next() {
       return *self.failure;
     if (!there)
       return false;
-    const auto empty = self.ends.size() == 1 && self.text.empty();
-    const auto comment =
-      !self.began && (self.text.starts_with('#') || self.text.starts_with('%'));
-    if (!empty && !comment)
+    if (self.ends.size() > 1 || !self.text.empty())
       break;
   }
   GRAPHMILL_TRYV(self.check_text());
-  self.began = true;
   self.fields.clear();
   std::size_t begin = 0;
   for (auto end : self.ends) {
@@ -378,6 +394,14 @@ result<bool> csv_reader::next() {
 
 const std::vector<std::string_view>& csv_reader::fields() const {
   return impl_->fields;
+}
+
+std::int64_t csv_reader::comments() const {
+  return impl_->comments;
+}
+
+char csv_reader::comment_mark() const {
+  return impl_->comment;
 }
 
 std::int64_t csv_reader::line() const {

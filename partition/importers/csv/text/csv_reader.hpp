@@ -15,17 +15,19 @@ namespace graphmill {
 std::string_view trim_blanks(std::string_view text);
 
 /// Reads the rows of a text table one by one, in bounded memory: RFC 4180 with
-/// any separator, gzip unpacked on the way. Empty lines are skipped; so are
-/// lines before the first row that begin with '#' or '%'. A space as separator
-/// stands for any run of spaces and tabs. Owns the file. Not thread-safe.
+/// any separator, gzip unpacked on the way. Empty lines are skipped, and so are
+/// comments: lines that begin with a character, not quoted. A space as
+/// separator stands for any run of spaces and tabs. Owns the file. Not
+/// thread-safe.
 class csv_reader {
 public:
-  /// @param separator What separates fields; '\0' stands for the first of tab,
-  /// comma, ';' and space that the first row has.
+  /// @param separator What separates fields; '\0': `find_separator`.
+  /// @param comments What comments begin with; '\0': '#' in a list of SNAP, '%'
+  /// in one of KONECT, else there are none.
   /// Fails on what begins like another kind of file: Parquet, Matrix Market,
   /// UTF-16 or UTF-32, or bytes that are no text.
   static result<csv_reader> open(const std::filesystem::path& path,
-                                 char separator);
+                                 char separator, char comments = '\0');
   csv_reader(csv_reader&&) noexcept;
   csv_reader& operator=(csv_reader&&) noexcept;
   ~csv_reader();
@@ -39,6 +41,10 @@ public:
 
   /// The fields of the row, at least one. Valid until `next`.
   const std::vector<std::string_view>& fields() const;
+
+  /// How many comments have been skipped, and what they begin with.
+  std::int64_t comments() const;
+  char comment_mark() const;
 
   /// Where the row begins, from 1.
   std::int64_t line() const;
