@@ -1,8 +1,11 @@
 #include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/columns_file.hpp"
 #include "actors/commands/options/import_flags.hpp"
 #include "actors/commands/options/import_target.hpp"
+#include "actors/process/say.hpp"
 
 #include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/draft/csv_draft.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "partition/importers/rmat/rmat.hpp"
 #include "partition/importers/wordnet/wordnet.hpp"
@@ -26,6 +29,9 @@ namespace {
 template <class Options>
 using preparation = std::function<result<void>(Options&, const note_callback&)>;
 
+/// Does something else where flags ask for it, and says whether they did.
+using instead_of_import = std::function<result<bool>()>;
+
 /// Adds a kind of import with the flags that all kinds have. `options` live as
 /// long as the callback; `import` makes a dataset of them in a folder.
 template <class Options>
@@ -34,14 +40,15 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
                    result<dataset_info> (*import)(const Options&,
                                                   const std::filesystem::path&,
                                                   const progress_callback&),
-                   preparation<Options> prepare = {}) {
+                   preparation<Options> prepare = {},
+                   instead_of_import instead = {}) {
   auto* app = parent.add_subcommand(name, description);
   auto target = std::make_shared<import_target>();
   app
     ->add_option("--out", target->folder,
                  "Folder of the new dataset; kept as it is if it holds one "
                  "already that was made with the same options")
-    ->required();
+    ->required(!instead);
   app->add_option("--name", target->name,
                   "Name of the dataset; default: that of the folder");
   app->add_flag("--reverse", options->reverse,
@@ -49,9 +56,16 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
   app->add_flag("--json", target->json,
                 "Print the summary as one line of JSON");
   app->add_flag("-q,--quiet", target->quiet, "Show no progress");
-  app->callback([&cli, app, target, options, import, prepare] {
+  app->callback([&cli, app, target, options, import, prepare, instead] {
     target->options = options_text(*app);
-    cli.run = [target, options, import, prepare]() -> result<int> {
+    cli.run = [target, options, import, prepare, instead]() -> result<int> {
+      if (instead) {
+        GRAPHMILL_TRY(const auto done, instead());
+        if (done)
+          return 0;
+      }
+      if (target->folder.empty())
+        refuse_words("--out is required");
       return run_import(
         *target,
         [target, options, import,
@@ -196,6 +210,12 @@ struct csv_flags {
   change_flags changes;
   std::vector<std::string> header; ///< "true" where no name was given.
   std::vector<std::string> no_header;
+  std::filesystem::path columns; ///< Empty: there is no columns file.
+  bool suggest = false;
+  std::string fill;
+  std::string decimal;
+  bool indicate_missing = false;
+  std::string fit = "all";
 };
 
 /// An option that may come several times, each time one column.
@@ -256,6 +276,50 @@ void add_headers(CLI::App& app, csv_flags& flags) {
                "--no-header[=TABLE]: edge lists, or one table, have none");
 }
 
+void add_features(CLI::App& app, csv_import_options& options,
+                  csv_flags& flags) {
+  app
+    .add_option("--columns", flags.columns,
+                "A YAML file that says what each column is and how it becomes "
+                "features: numbers, categories, dates, texts")
+    ->type_name("FILE");
+  app.add_flag("--suggest", flags.suggest,
+               "Print a first draft of a columns file, and import nothing");
+  app
+    .add_option("--like", options.like,
+                "Import as that dataset was imported, with its columns, "
+                "categories, means and classes, so that its runs can be used")
+    ->type_name("FOLDER");
+  app
+    .add_option("--fill", flags.fill,
+                "What missing numbers become: mean, median, most_frequent, "
+                "zero or a number; default: they are an error")
+    ->type_name("WHAT");
+  app.add_flag("--indicate-missing", flags.indicate_missing,
+               "Add a feature for each number that says where it was missing");
+  app
+    .add_option("--decimal", flags.decimal,
+                "What stands before the fraction of numbers: point or comma")
+    ->check(CLI::IsMember({"point", "comma"}));
+  app
+    .add_option("--fit", flags.fit,
+                "Nodes that means, categories and scales go by: all, or train, "
+                "the training nodes alone; default: all")
+    ->check(CLI::IsMember({"all", "train"}));
+}
+
+/// Makes of the flags what the import takes.
+result<void> apply_features(const csv_flags& flags, csv_import_options& to) {
+  if (!flags.fill.empty())
+    to.number_options["fill"] = {flags.fill};
+  if (!flags.decimal.empty())
+    to.number_options["decimal"] = {flags.decimal};
+  if (flags.indicate_missing)
+    to.number_options["missing"] = {"true"};
+  to.fit_on_training = flags.fit == "train";
+  return flags.columns.empty() ? ok() : read_columns_file(flags.columns, to);
+}
+
 /// Sorts what stood alone from names of tables.
 void apply_headers(const csv_flags& flags, csv_import_options& to) {
   const auto alone = [](const std::vector<std::string>& names) {
@@ -303,6 +367,7 @@ void add_csv(command_line& cli, CLI::App& parent) {
                                const note_callback& on_note) -> result<void> {
     to.on_note = on_note;
     apply_headers(*flags, to);
+    GRAPHMILL_TRYV(apply_features(*flags, to));
     GRAPHMILL_TRY(to.changes, changes_of(flags->changes, to.normalise));
     return ok();
   };
@@ -310,7 +375,13 @@ void add_csv(command_line& cli, CLI::App& parent) {
     cli, parent, "csv",
     "Text tables: edge lists, and node tables with ids, labels, splits and "
     "features; gzip is unpacked",
-    options, import_csv, prepare);
+    options, import_csv, prepare, [flags, options]() -> result<bool> {
+      if (!flags->suggest)
+        return false;
+      GRAPHMILL_TRY(const auto draft, draft_columns_file(*options));
+      say_lines(draft);
+      return true;
+    });
   add_tables(*app, "--edges",
              "Edge list; TYPE is <source>__<name>__<destination>; once per "
              "file",
@@ -330,6 +401,7 @@ void add_csv(command_line& cli, CLI::App& parent) {
                  "A dataset whose classes those of the same node type are: "
                  "labels have its numbers, and others are an error")
     ->type_name("FOLDER");
+  add_features(*app, *options, *flags);
   add_headers(*app, *flags);
   app->add_option("--target", options->target,
                   "Node type to learn on; default: the first with labels");

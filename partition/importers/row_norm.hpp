@@ -28,11 +28,17 @@ constexpr std::string_view to_string(row_norm norm) {
   return "none";
 }
 
-/// Scales rows in place. The sum of a row is made in double precision and in
-/// the order of its columns.
+/// Scales rows in place, in double precision. The sum of a row is made in the
+/// order of its columns.
 /// @param values [any rows, width], row after row.
 /// @param norm Not `standardise`, which no row can tell alone.
-void normalise_rows(std::span<float> values, std::int64_t width, row_norm norm);
+void normalise_rows(std::span<double> values, std::int64_t width,
+                    row_norm norm);
+
+/// Rounds rows to float32, once, after all scaling.
+/// @param out Gets as many values; its memory is reused.
+std::span<const float> rounded(std::span<const double> values,
+                               std::vector<float>& out);
 
 /// What `standardise` takes: means and variances of columns, in double
 /// precision and in the order of rows. First all rows are given to `learn`,
@@ -44,10 +50,18 @@ public:
       squares_(static_cast<std::size_t>(width)) {}
 
   /// @param rows [any rows, width], row after row.
-  void learn(std::span<const float> rows);
+  void learn(std::span<const double> rows);
 
   /// Scales rows in place.
-  void apply(std::span<float> rows) const;
+  void apply(std::span<double> rows) const;
+
+  /// [width] What `restore` takes.
+  const std::vector<double>& means() const { return mean_; }
+  std::vector<double> deviations() const;
+
+  /// What was learnt elsewhere.
+  static column_scale restore(std::vector<double> means,
+                              std::vector<double> deviations);
 
 private:
   double rows_ = 0;

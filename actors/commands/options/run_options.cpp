@@ -192,7 +192,9 @@ result<void> use_other_dataset(const finished_run_options& options,
   GRAPHMILL_TRYV(expect_same_relations(names, out.folder.from().learnt, told));
   say(stderr, "note: {}\n", told);
   for (const auto& [type, of] : features)
-    if (of.scaled == "standardise" && known.contains(type))
+    if (const auto at = known.find(type);
+        of.scaled == "standardise" && at != known.end()
+        && (of.scale.empty() || of.scale != at->second.scale))
       say(stderr,
           "note: features of {} are standardised by the nodes of each dataset "
           "for itself\n",

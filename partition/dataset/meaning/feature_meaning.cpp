@@ -22,7 +22,12 @@ constexpr auto meaning_file = "features.json";
 constexpr std::size_t largest_meaning = std::size_t{1} << 26;
 
 nlohmann::json meaning_json(const feature_meaning& of) {
-  return {{"columns", of.columns}, {"scaled", of.scaled}};
+  nlohmann::json out{{"columns", of.columns}, {"scaled", of.scaled}};
+  if (!of.fitted.empty())
+    out["fitted"] = of.fitted;
+  if (!of.scale.empty())
+    out["scale"] = of.scale;
+  return out;
 }
 
 result<feature_meaning> meaning_in(const nlohmann::json& value,
@@ -40,8 +45,13 @@ result<feature_meaning> meaning_in(const nlohmann::json& value,
                 "{} does not say what features are: \"columns\" should be a "
                 "list of names, and \"scaled\" a word",
                 where);
+  const auto text_of = [&value, &is_text](const char* key) {
+    const auto text = value.value(key, nlohmann::json{});
+    return is_text(text) ? text.get<std::string>() : std::string{};
+  };
   return feature_meaning{columns.get<std::vector<std::string>>(),
-                         value["scaled"].get<std::string>()};
+                         text_of("scaled"), text_of("fitted"),
+                         text_of("scale")};
 }
 
 /// Where features of one type differ.
@@ -50,6 +60,11 @@ std::string difference_of(const feature_meaning& here,
   if (here.scaled != there.scaled)
     return fmt::format("are scaled by `--normalise {}` here and `{}` there",
                        printable(here.scaled), printable(there.scaled));
+  if (here.fitted != there.fitted && !here.fitted.empty()
+      && !there.fitted.empty())
+    return "were fitted to other numbers and categories here than there, so "
+           "that the same value means something else; import csv --like "
+           "DATASET takes those of another dataset";
   if (here.columns.empty() || there.columns.empty())
     return {};
   if (here.columns.size() != there.columns.size())

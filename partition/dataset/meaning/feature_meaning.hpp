@@ -22,6 +22,11 @@ namespace graphmill {
 struct feature_meaning {
   std::vector<std::string> columns; ///< Names, in order; empty: they have none.
   std::string scaled = "none";      ///< As `import --normalise` calls it.
+  /// A digest of what the features were fitted to, such as means and
+  /// categories; empty: nothing, or it is not known.
+  std::string fitted{};
+  /// The same of the scale of `standardise`.
+  std::string scale{};
 
   friend bool operator==(const feature_meaning&,
                          const feature_meaning&) = default;

@@ -3,11 +3,13 @@
 #include "messages/base/error.hpp"
 #include "messages/base/progress.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/importers/columns/fields/column_options.hpp"
 #include "partition/importers/graph_changes.hpp"
 #include "partition/importers/row_norm.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +51,13 @@ struct csv_choice {
   /// such a column. With "<table>=" before it, of the tables of that node type,
   /// edge type (or its middle name) or file name alone.
   std::string column;
+  bool if_there = false; ///< A table may lack the column.
+};
+
+/// What a columns file says about the features of a node table.
+struct csv_feature_choice {
+  std::string table; ///< A node type or a file name.
+  std::vector<column_request> requests;
 };
 
 /// What to import, and how.
@@ -93,6 +102,22 @@ struct csv_import_options {
   /// Label sets of which the same is so, by name: the one above is of the
   /// types' own labels. Each must be there, with a column of labels.
   std::vector<std::string> regression_sets{};
+  /// Of node tables that a columns file names. All columns of others that are
+  /// nothing else become features, each as a number.
+  std::vector<csv_feature_choice> features{};
+  /// Options of these numbers, such as `fill`.
+  std::map<std::string, std::vector<std::string>> number_options{};
+  /// Fit features, and standardise, by training nodes alone, where a type has
+  /// some.
+  bool fit_on_training = false;
+  /// A dataset that the new one is to be like, so that runs on that one can be
+  /// used on this: see `adopt_csv_record`. Empty: none.
+  std::filesystem::path like{};
+  /// How features of node types were made there, and what they were fitted to,
+  /// as JSON.
+  std::map<std::string, std::string> fitted{};
+  /// The values of relation columns there, by edge type, in their order.
+  std::map<std::string, std::vector<std::string>> relations{};
   /// A dataset, whole or in parts, whose classes those of the same node type
   /// and label set are: they have its numbers, and no other label is taken.
   /// Empty: classes are those that are found.

@@ -114,18 +114,18 @@ csv_chooser::csv_chooser(const csv_import_options& options)
     return std::ranges::any_of(options.edges, named)
            || std::ranges::any_of(options.nodes, named);
   };
-  const auto add = [&](csv_role role, const std::string& text) {
+  const auto add = [&](csv_role role, const std::string& text, bool if_there) {
     const auto equals = text.find('=');
     const auto table = text.substr(0, equals);
     if (equals != std::string::npos && is_table(table))
-      choices_.push_back({role, table, text.substr(equals + 1)});
+      choices_.push_back({role, table, text.substr(equals + 1), if_there});
     else
-      choices_.push_back({role, {}, text});
+      choices_.push_back({role, {}, text, if_there});
   };
   for (const auto& choice : options.choices)
-    add(choice.role, choice.column);
+    add(choice.role, choice.column, choice.if_there);
   for (const auto& text : options.ignore)
-    add(csv_role::ignore, text);
+    add(csv_role::ignore, text, false);
   used_.resize(choices_.size());
 }
 
@@ -212,7 +212,7 @@ result<column_roles> csv_chooser::apply(const csv_table& table,
         && std::ranges::find(layout.names, choice.column) == layout.names.end())
       continue;
     const auto column = find_column(layout, choice.column);
-    if (!column && !named)
+    if (!column && (!named || choice.if_there))
       continue;
     if (!column)
       return rows.wrong(
@@ -366,8 +366,8 @@ std::string csv_chooser::columns_meant(const std::string& column) const {
 
 result<void> csv_chooser::expect_all_used() const {
   for (std::size_t c = 0; c < choices_.size(); ++c) {
-    const auto& [role, table, column] = choices_[c];
-    if (used_[c])
+    const auto& [role, table, column, if_there] = choices_[c];
+    if (used_[c] || if_there)
       continue;
     const auto flag = fmt::format("{} {}{}{}", flag_of(role), table,
                                   table.empty() ? "" : "=", column);

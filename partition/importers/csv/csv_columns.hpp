@@ -40,6 +40,7 @@ private:
     csv_role role;
     std::string table; ///< Empty: of every table that may have such a column.
     std::string column;
+    bool if_there = false;
   };
   struct seen_column {
     std::string name;

@@ -84,13 +84,15 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
     GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
     GRAPHMILL_TRY(auto type,
                   read_node_table(table, std::move(layout), known, options));
+    GRAPHMILL_TRY(type.features,
+                  choose_csv_features(table, type.layout, options));
     tell_classes_for_none(type, options.on_note);
     graph.nodes.push_back(std::move(type));
   }
   const auto uses_known = [&known](const csv_node_type& type) {
     return has_known_classes(type, known);
   };
-  if (!options.classes_of.empty()
+  if (!options.classes_of.empty() && options.like.empty()
       && std::ranges::none_of(graph.nodes, uses_known))
     return fail(ec::invalid_argument,
                 "--classes-of {}: no node table has labels of a node type and "
@@ -335,6 +337,10 @@ result<csv_graph> read_csv_graph(const csv_import_options& given) {
   GRAPHMILL_TRYV(chooser.expect_all_used());
   GRAPHMILL_TRYV(check_types_without_table(graph, options.on_note));
   for (auto& file : graph.edges) {
+    if (const auto known = options.relations.find(file.table.type);
+        known != options.relations.end() && file.layout.relation)
+      for (const auto& value : known->second)
+        file.relations.insert(value);
     GRAPHMILL_TRYV(read_ids(graph, file, options.separator));
     if (file.layout.relation)
       GRAPHMILL_TRYV(name_relations(file, options.on_note));

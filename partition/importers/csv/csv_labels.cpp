@@ -3,6 +3,7 @@
 #include "messages/words/number_text.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/importers/csv/csv_names.hpp"
+#include "partition/importers/exact_number.hpp"
 
 #include <fmt/format.h>
 
@@ -148,13 +149,6 @@ result<csv_labels> label_texts::finish(const std::vector<std::string>* known,
   return out;
 }
 
-std::optional<float> float_in(std::string_view text) {
-  if (const auto value = number_from<float>(text))
-    return value;
-  const auto wide = number_from<double>(text);
-  return wide ? std::optional{static_cast<float>(*wide)} : std::nullopt;
-}
-
 result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
   const auto field = trim_blanks(text);
   auto value = std::numeric_limits<float>::quiet_NaN();
@@ -166,6 +160,11 @@ result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
                     "labels are numbers to be learnt; leave it empty where "
                     "none is known",
                     text, option_));
+    if (is_rounded_integer(field))
+      return rows.wrong(
+        fmt::format("the label is {}; write it with a point if it may be "
+                    "rounded, or make it smaller",
+                    rounded_integer_text(field)));
     if (!std::isnan(*parsed)) // Of which there are many kinds.
       value = *parsed;
   }

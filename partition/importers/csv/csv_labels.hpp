@@ -55,10 +55,6 @@ private:
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> all_;
 };
 
-/// The number in a field, rounded to float32: what is too small for it is 0,
-/// and what is too large is infinite. Nothing if it is no number.
-std::optional<float> float_in(std::string_view text);
-
 /// Labels of a table's nodes: none at all without a column. Value type.
 struct csv_labels {
   /// [nodes] Classes; of numbers, 0 where one is known, else -1.

@@ -12,8 +12,6 @@ namespace graphmill {
 
 namespace {
 
-constexpr std::size_t block_values = std::size_t{1} << 18;
-
 /// Ids that take less than this are not worth a look at the memory.
 constexpr std::uint64_t least_checked = std::uint64_t{16} << 20;
 
@@ -24,35 +22,6 @@ result<double> parse_time(const csv_reader& rows, std::string_view text) {
                                   "dates numbers, such as seconds",
                                   text));
   return *time;
-}
-
-/// Reads the features of a table and gives them to `visit`, a block of rows at
-/// a time.
-template <class Visit>
-result<void> for_each_feature_rows(const csv_node_type& type, char separator,
-                                   Visit visit) {
-  GRAPHMILL_TRY(auto rows, open_csv_table(*type.table, type.layout, separator));
-  std::vector<float> values;
-  for (;;) {
-    GRAPHMILL_TRY(const auto there, next_csv_row(rows, type.layout));
-    if (!there || values.size() >= block_values) {
-      GRAPHMILL_TRYV(visit(std::span{values}));
-      values.clear();
-    }
-    if (!there)
-      return ok();
-    for (auto column : type.layout.features) {
-      const auto value = float_in(trim_blanks(rows.fields()[column]));
-      if (!value || !std::isfinite(*value))
-        return rows.wrong(fmt::format(
-          "\"{}\" in column {} is no finite number; leave the column out, or "
-          "make it numbers (--ignore {} leaves it out)",
-          rows.fields()[column], column + 1,
-          type.layout.header ? type.layout.names[column]
-                             : std::to_string(column + 1)));
-      values.push_back(*value);
-    }
-  }
 }
 
 result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
@@ -145,28 +114,6 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
   type.minus_ones = own.minus_ones;
   type.layout = std::move(layout);
   return type;
-}
-
-result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
-                               char separator, row_norm norm,
-                               dataset_writer& writer) {
-  if (type.layout.features.empty())
-    return ok();
-  const auto width = static_cast<std::int64_t>(type.layout.features.size());
-  column_scale scale{norm == row_norm::standardise ? width : 0};
-  if (norm == row_norm::standardise) {
-    GRAPHMILL_TRYV(for_each_feature_rows(
-      type, separator, [&](std::span<float> values) -> result<void> {
-        scale.learn(values);
-        return ok();
-      }));
-  }
-  return for_each_feature_rows(type, separator, [&](std::span<float> values) {
-    if (norm == row_norm::standardise)
-      scale.apply(values);
-    normalise_rows(values, width, norm);
-    return writer.append_features(id, values);
-  });
 }
 
 } // namespace graphmill

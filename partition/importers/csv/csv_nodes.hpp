@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_features.hpp"
 #include "partition/importers/csv/csv_labels.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/text/id_map.hpp"
@@ -38,6 +39,7 @@ struct csv_node_type {
   std::vector<incoming_labels> label_sets;
   std::vector<double> times; ///< [nodes]; empty without such a column.
   csv_layout layout;         ///< Of the table.
+  csv_features features;
 };
 
 /// Reads a table's ids, labels, splits, label sets and times.
@@ -46,13 +48,6 @@ struct csv_node_type {
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
                                       const known_classes& known,
                                       const csv_import_options& options);
-
-/// Reads the table again (to standardise, twice) and gives its features to a
-/// writer, a block of rows at a time. Fails if the table's columns have changed
-/// meanwhile.
-result<void> copy_csv_features(const csv_node_type& type, node_type_id id,
-                               char separator, row_norm norm,
-                               dataset_writer& writer);
 
 /// Numbers an id of a type. Fails when the ids have grown until the memory that
 /// is left could not hold as much again, and names the place in the table.

@@ -50,9 +50,20 @@ dataset_info declare(const npy_source& source,
   return info;
 }
 
+result<void> copy_values(const npy_array& array, std::int64_t begin,
+                         std::span<float> out) {
+  return copy_floats(array, begin, out);
+}
+
+result<void> copy_values(const npy_array& array, std::int64_t begin,
+                         std::span<double> out) {
+  return copy_doubles(array, begin, out);
+}
+
 /// Writes rows [first, first + n) of CSR features into `rows`, dense.
+template <class Value>
 result<void> expand_rows(const npy_node_source& type, std::int64_t first,
-                         std::span<float> rows) {
+                         std::span<Value> rows) {
   const auto width = type.feature_width;
   const auto n = std::ssize(rows) / width;
   std::vector<std::int64_t> begin(static_cast<std::size_t>(n) + 1);
@@ -74,10 +85,10 @@ result<void> expand_rows(const npy_node_source& type, std::int64_t first,
                 begin.back());
   std::vector<std::int64_t> columns(
     static_cast<std::size_t>(begin.back() - begin.front()));
-  std::vector<float> values(columns.size());
+  std::vector<Value> values(columns.size());
   GRAPHMILL_TRYV(copy_integers(*type.indices, begin.front(), columns));
-  GRAPHMILL_TRYV(copy_floats(*type.values, begin.front(), values));
-  std::ranges::fill(rows, 0.0f);
+  GRAPHMILL_TRYV(copy_values(*type.values, begin.front(), std::span{values}));
+  std::ranges::fill(rows, Value{0});
   for (std::int64_t row = 0; row < n; ++row)
     for (auto i = begin[row] - begin[0]; i < begin[row + 1] - begin[0]; ++i) {
       if (columns[i] < 0 || columns[i] >= width)
@@ -91,19 +102,20 @@ result<void> expand_rows(const npy_node_source& type, std::int64_t first,
 }
 
 /// Gives the features to `visit`, a block of rows at a time.
-template <class Visit>
+/// @param Value float of what is stored as it is, double of what is scaled.
+template <class Value, class Visit>
 result<void> for_each_rows(const npy_node_source& type, Visit visit) {
   const auto step =
     std::max<std::int64_t>(1, values_at_once / type.feature_width);
-  std::vector<float> rows;
+  std::vector<Value> rows;
   for (std::int64_t first = 0; first < type.count; first += step) {
     const auto n = std::min(step, type.count - first);
     rows.resize(static_cast<std::size_t>(n * type.feature_width));
     if (type.dense) {
       GRAPHMILL_TRYV(
-        copy_floats(*type.dense, first * type.feature_width, rows));
+        copy_values(*type.dense, first * type.feature_width, std::span{rows}));
     } else {
-      GRAPHMILL_TRYV(expand_rows(type, first, rows));
+      GRAPHMILL_TRYV(expand_rows(type, first, std::span{rows}));
     }
     GRAPHMILL_TRYV(visit(std::span{rows}));
   }
@@ -114,19 +126,24 @@ result<void> copy_features(const npy_node_source& type, node_type_id id,
                            row_norm norm, dataset_writer& writer) {
   if (type.feature_width == 0)
     return ok();
+  if (norm == row_norm::none)
+    return for_each_rows<float>(type, [&](std::span<float> rows) {
+      return writer.append_features(id, rows);
+    });
   column_scale scale{norm == row_norm::standardise ? type.feature_width : 0};
   if (norm == row_norm::standardise) {
     GRAPHMILL_TRYV(
-      for_each_rows(type, [&](std::span<float> rows) -> result<void> {
+      for_each_rows<double>(type, [&](std::span<double> rows) -> result<void> {
         scale.learn(rows);
         return ok();
       }));
   }
-  return for_each_rows(type, [&](std::span<float> rows) {
+  std::vector<float> narrow;
+  return for_each_rows<double>(type, [&](std::span<double> rows) {
     if (norm == row_norm::standardise)
       scale.apply(rows);
     normalise_rows(rows, type.feature_width, norm);
-    return writer.append_features(id, rows);
+    return writer.append_features(id, rounded(rows, narrow));
   });
 }
 

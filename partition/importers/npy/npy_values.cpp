@@ -1,9 +1,11 @@
 #include "partition/importers/npy/npy_values.hpp"
 
 #include "partition/files/half.hpp"
+#include "partition/importers/exact_number.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
 namespace graphmill {
 
@@ -95,16 +97,16 @@ namespace {
 /// Integers as floats, if all of them are the same as floats.
 result<void> exact_floats(const npy_array& array, std::int64_t begin,
                           std::span<float> out) {
-  constexpr auto most = std::int64_t{1} << 24;
   std::vector<std::int64_t> integers(out.size());
   GRAPHMILL_TRYV(copy_integers(array, begin, integers));
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (integers[i] < -most || integers[i] > most)
+    if (is_rounded_integer(integers[i]))
       return fail(ec::invalid_data,
-                  "{}: element {} is {}, and float32 holds integers up to 2^24 "
-                  "exactly; scale them, or save them as float32",
+                  "{}: element {} is {}; scale features with --normalise "
+                  "standardise, or save the array as float32 if it may be "
+                  "rounded",
                   array.path().string(), begin + static_cast<std::int64_t>(i),
-                  integers[i]);
+                  rounded_integer_text(std::to_string(integers[i])));
     out[i] = static_cast<float>(integers[i]);
   }
   return ok();
@@ -126,23 +128,27 @@ result<void> copy_floats(const npy_array& array, std::int64_t begin,
   }
 }
 
-result<std::vector<double>> read_doubles(const npy_array& array) {
-  std::vector<double> out(static_cast<std::size_t>(array.size()));
-  if (array.type() == dtype::float64) {
-    GRAPHMILL_TRYV(copy<double>(array, 0, std::span{out},
-                                [](double value) { return value; }));
-    return out;
-  }
+result<void> copy_doubles(const npy_array& array, std::int64_t begin,
+                          std::span<double> out) {
+  if (array.type() == dtype::float64)
+    return copy<double>(array, begin, out, [](double value) { return value; });
   if (array.type() == dtype::float32 || array.type() == dtype::float16) {
     std::vector<float> narrow(out.size());
-    GRAPHMILL_TRYV(copy_floats(array, 0, narrow));
-    out.assign(narrow.begin(), narrow.end());
-    return out;
+    GRAPHMILL_TRYV(copy_floats(array, begin, narrow));
+    std::ranges::copy(narrow, out.begin());
+    return ok();
   }
-  GRAPHMILL_TRY(const auto integers, read_integers(array));
+  std::vector<std::int64_t> integers(out.size());
+  GRAPHMILL_TRYV(copy_integers(array, begin, integers));
   std::ranges::transform(integers, out.begin(), [](std::int64_t value) {
     return static_cast<double>(value);
   });
+  return ok();
+}
+
+result<std::vector<double>> read_doubles(const npy_array& array) {
+  std::vector<double> out(static_cast<std::size_t>(array.size()));
+  GRAPHMILL_TRYV(copy_doubles(array, 0, out));
   return out;
 }
 

@@ -23,6 +23,11 @@ result<std::vector<std::int64_t>> read_integers(const npy_array& array);
 result<void> copy_floats(const npy_array& array, std::int64_t begin,
                          std::span<float> out);
 
+/// The same to float64, for what is scaled and rounded afterwards: integers
+/// beyond 2^53 are rounded.
+result<void> copy_doubles(const npy_array& array, std::int64_t begin,
+                          std::span<double> out);
+
 /// Converts all elements to float64; large integers are rounded.
 result<std::vector<double>> read_doubles(const npy_array& array);
 

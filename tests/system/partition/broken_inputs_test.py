@@ -20,7 +20,7 @@ import odd_arrays_test
 import odd_tables_test
 import support
 from broken_inputs import (
-    DEFINITION, NODES, arrays, cut, dataset, definition, element, emptied,
+    DEFINITION, NODES, arrays, columns, cut, dataset, definition, element, emptied,
     field, header, labels, longer, meta, parts, pickled, predicted, renamed,
     run, sparse, table, to_folder, to_loop, to_pipe, told, type_told, weights,
     with_not_a_number, within)
@@ -78,6 +78,28 @@ MAKERS = {
                                                NODES.replace("a,x", "a,")),
         "ids that are negative, or beyond 2^63": table(
             "-1,2\n2,99999999999999999999999\n", None),
+        "an integer that float32 would round": table(
+            "a,b\n", NODES.replace(",1", ",16777217")),
+        "such an integer, standardised": table(
+            "a,b\n", NODES.replace(",1", ",16777217"), "--normalise",
+            "standardise"),
+        "such an integer as a weight": table(
+            "source,target,weight\na,b,16777217\n"),
+        "a decimal comma": table("a,b\n", NODES.replace(",1", ',"1,5"')),
+        "a date that could be two": columns(
+            "node: {features: {f: date}}",
+            NODES.replace(",1", ",01/02/2024")),
+        "a misspelt option of a column": columns(
+            "node:\n  features:\n    f: {as: number, fil: mean}\n"),
+        "a misspelt table in a columns file": columns("nod: {id: id}"),
+        "a columns file that leaves a column out": columns(
+            "node: {features: {}}"),
+        "a column twice in a columns file": columns(
+            "node:\n  features:\n    f: number\n    f: hash\n"),
+        "labels as a feature": columns(
+            "node: {label: label, features: {label: hash, f: number}}"),
+        "like a dataset that is not of tables": table(
+            "a,b\n", NODES, "--like", "nowhere"),
         "JSON": table('{"edges": [[1, 2]]}\n', None),
         "GraphML": table('<?xml version="1.0"?>\n<graphml>\n', None),
         "GML": table("graph [\n  edge [ source 1 target 2 ]\n]\n", None),

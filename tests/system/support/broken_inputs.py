@@ -35,6 +35,16 @@ def table(edges=b"a,b\nb,c\n", nodes=NODES, *flags):
     return make
 
 
+def columns(text, nodes=NODES):
+    """A columns file of `import csv`, beside good tables."""
+    make_tables = table("a,b\nb,c\n", nodes, "--columns", "c.yaml")
+
+    def make(place, good):
+        (place / "c.yaml").write_text(text)
+        return make_tables(place, good)
+    return make
+
+
 def arrays(*flags, meta=None, **changes):
     """A good folder of `import npy`, with these arrays; a function gets the
     path that it is to spoil, None takes the file away."""

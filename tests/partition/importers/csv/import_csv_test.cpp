@@ -188,11 +188,13 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {"id,label,split\na,x,training\n", "a,b\n",
      "nodes.csv:2: split \"training\"; train, val, test or nothing expected"},
     {"id,label,split,f\na,x,train,one\n", "a,a\n",
-     "nodes.csv:2: \"one\" in column 4 is no finite number; leave the column "
-     "out, or make it numbers (--ignore f leaves it out)"},
+     "nodes.csv:2: column \"f\": \"one\" is no finite number; a columns file "
+     "makes features of categories, dates and texts (--suggest drafts one), "
+     "and --ignore leaves the column out"},
     {"id,label,split,f\na,x,train,nan\n", "a,a\n",
-     "nodes.csv:2: \"nan\" in column 4 is no finite number; leave the column "
-     "out, or make it numbers (--ignore f leaves it out)"},
+     "nodes.csv:2: column \"f\": a number is missing; say what it becomes "
+     "(--fill mean, or `fill: mean` in a columns file), or leave the column "
+     "out with --ignore"},
     {"id,label\na,x\n", "a,a\n",
      "no split of node has a node; there would be nothing to train on: say "
      "shares such as --split 0.8,0.1,0.1, or give the training nodes"},
@@ -409,7 +411,7 @@ CATCH_TEST_CASE("all columns that nobody knows are left out at once",
   options.ignore = {"e.csv=*"};
   temp_folder again;
   CATCH_CHECK(has(error_of(import_csv(options, again.path())).message,
-                  "n.csv:2: \"t\" in column 5 is no finite number"));
+                  "n.csv:2: column \"g\": \"t\" is no finite number"));
 }
 
 CATCH_TEST_CASE("a column of another kind of table is told to be one",

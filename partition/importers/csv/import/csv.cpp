@@ -4,12 +4,17 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/edge_weights.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
+#include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
+#include "partition/importers/csv/import/csv_record.hpp"
+#include "partition/importers/exact_number.hpp"
 #include "partition/importers/mutual_pairs.hpp"
 #include "partition/importers/reverse.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <fcntl.h>
 
@@ -22,6 +27,8 @@ namespace {
 /// Edges that wait to be given to the writer, of all types of a file.
 constexpr std::size_t csv_block_edges = std::size_t{1} << 16;
 constexpr std::size_t least_block_edges = 256;
+/// With more features, dense rows are mostly zeros of categories and words.
+constexpr std::int64_t most_dense_features = 8192;
 
 result<dataset_info> declare(const csv_graph& graph,
                              const csv_import_options& options) {
@@ -43,12 +50,10 @@ result<dataset_info> declare(const csv_graph& graph,
                            || !type.label_sets.empty();
     if (learnable && !std::exchange(labelled, true))
       info.target = static_cast<node_type_id>(info.node_types.size());
-    info.node_types.push_back(
-      {.name = type.name,
-       .count = type.ids.size(),
-       .feature_width = std::ssize(type.layout.features),
-       .class_count = std::ssize(type.class_names),
-       .class_names = type.class_names});
+    info.node_types.push_back({.name = type.name,
+                               .count = type.ids.size(),
+                               .class_count = std::ssize(type.class_names),
+                               .class_names = type.class_names});
     if (!type.values.empty()) {
       info.node_types.back().class_count = 1;
       info.node_types.back().labels = label_kind::regression;
@@ -90,6 +95,8 @@ result<void> expect_times_used(const csv_import_options& options) {
 /// Fails if labels are said to be numbers and there are none.
 result<void> expect_values(const csv_graph& graph,
                            const csv_import_options& options) {
+  if (!options.like.empty())
+    return ok(); // The graph of tomorrow may have no labels.
   for (const auto& name : options.regression_sets) {
     const auto named = [&name](const csv_set_columns& set) {
       return set.name == name && set.label.has_value();
@@ -162,6 +169,11 @@ result<std::optional<float>> weight_in(const csv_edge_file& file,
   if (!value)
     return fail(ec::invalid_data, "{}: the weight \"{}\" is no number", where(),
                 edge.weight);
+  if (is_rounded_integer(edge.weight))
+    return fail(ec::invalid_data,
+                "{}: the weight is {}; write it with a point if it may be "
+                "rounded, or make it smaller",
+                where(), rounded_integer_text(edge.weight));
   const auto weight = edge_weight_from(*value);
   if (!weight)
     return no_edge_weight(*value, where());
@@ -239,9 +251,65 @@ result<void> split_target(const csv_graph& graph, const dataset_info& info,
                      writer);
 }
 
-result<void> copy_nodes(const csv_node_type& type, node_type_id id,
-                        char separator, row_norm norm, dataset_writer& writer) {
-  GRAPHMILL_TRYV(copy_csv_features(type, id, separator, norm, writer));
+/// Which nodes of a type features are fitted on; empty: all.
+result<std::vector<bool>> rows_to_fit(const csv_node_type& type,
+                                      const node_type_info& info,
+                                      bool is_target,
+                                      const csv_import_options& options) {
+  std::vector<bool> rows;
+  if (!options.fit_on_training)
+    return rows;
+  auto training = type.splits[static_cast<std::size_t>(split::train)];
+  const auto& wanted = options.changes.split;
+  if (training.empty() && is_target && wanted) {
+    GRAPHMILL_TRYV(check_split(*wanted, info, type.labels, type.times));
+    training = split_nodes(*wanted, type.labels,
+                           type.times)[static_cast<std::size_t>(split::train)];
+  }
+  if (training.empty())
+    tell_note(options.on_note,
+              "{}: features are fitted on all nodes, for there are no training "
+              "nodes",
+              type.name);
+  if (!training.empty())
+    rows.resize(static_cast<std::size_t>(type.ids.size()));
+  for (const auto node : training)
+    rows[static_cast<std::size_t>(node)] = true;
+  return rows;
+}
+
+/// Fits the features of all types, and declares how many there are.
+result<void> fit_all(csv_graph& graph, dataset_info& info,
+                     const csv_import_options& options) {
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+    auto& type = graph.nodes[t];
+    if (type.table && type.features.needs_fit()) {
+      const auto is_target = static_cast<node_type_id>(t) == info.target;
+      GRAPHMILL_TRY(const auto rows,
+                    rows_to_fit(type, info.node_types[t], is_target, options));
+      GRAPHMILL_TRYV(fit_csv_features(*type.table, type.layout,
+                                      options.separator, rows, type.features));
+    }
+    const auto width = type.features.columns.width();
+    const auto columns = std::ssize(type.features.columns.requests());
+    if (width > std::max<std::int64_t>(columns, most_dense_features)
+        && !options.changes.sparse)
+      return fail(ec::invalid_argument,
+                  "{} would have {} features; say --sparse, which stores them "
+                  "without their zeros, or take fewer categories (`most`) or "
+                  "buckets",
+                  type.name, width);
+    info.node_types[t].feature_width = width;
+  }
+  return ok();
+}
+
+result<void> copy_nodes(csv_node_type& type, node_type_id id, char separator,
+                        dataset_writer& writer) {
+  if (type.table) {
+    GRAPHMILL_TRYV(copy_csv_features(*type.table, type.layout, separator,
+                                     type.features, id, writer));
+  }
   if (!type.values.empty()) {
     GRAPHMILL_TRYV(writer.set_label_rows(id, type.values));
   } else if (!type.class_names.empty()) {
@@ -255,15 +323,24 @@ result<void> copy_nodes(const csv_node_type& type, node_type_id id,
 }
 
 /// @param folder Of the node type.
-result<void> write_meaning(const csv_node_type& type, row_norm norm,
+result<void> write_meaning(const csv_node_type& type,
                            const std::filesystem::path& folder) {
-  const auto& layout = type.layout;
-  if (layout.features.empty())
+  if (type.features.columns.width() == 0)
     return ok();
-  feature_meaning of{.columns = {}, .scaled = std::string{to_string(norm)}};
-  for (const auto column : layout.features)
-    if (layout.header)
-      of.columns.push_back(layout.names[column]);
+  feature_meaning of{.columns = {},
+                     .scaled = std::string{to_string(type.features.norm)}};
+  if (type.layout.header)
+    of.columns = type.features.columns.names();
+  const auto digest_of = [](const nlohmann::json& state) {
+    content_hash hash;
+    hash.update(state.dump());
+    return hash.digest();
+  };
+  if (type.features.columns.needs_fit())
+    of.fitted = digest_of(type.features.columns.state());
+  if (type.features.scale)
+    of.scale = digest_of(
+      {type.features.scale->means(), type.features.scale->deviations()});
   return write_feature_meaning(folder, of);
 }
 
@@ -299,7 +376,7 @@ result<void> write_ids(const csv_node_type& type,
 
 } // namespace
 
-result<dataset_info> import_csv(const csv_import_options& options,
+result<dataset_info> import_csv(const csv_import_options& given,
                                 const std::filesystem::path& folder,
                                 const progress_callback& on_progress) {
   const auto tell = [&](std::string_view phase, std::size_t done,
@@ -307,11 +384,16 @@ result<dataset_info> import_csv(const csv_import_options& options,
     if (on_progress)
       on_progress({.phase = phase, .done = done, .total = total});
   };
+  auto options = given;
+  if (!options.like.empty()) {
+    GRAPHMILL_TRYV(adopt_csv_record(options));
+  }
   GRAPHMILL_TRYV(expect_times_used(options));
   tell("read tables", 0, 0);
-  GRAPHMILL_TRY(const auto graph, read_csv_graph(options));
+  GRAPHMILL_TRY(auto graph, read_csv_graph(options));
   GRAPHMILL_TRYV(expect_values(graph, options));
   GRAPHMILL_TRY(auto declared, declare(graph, options));
+  GRAPHMILL_TRYV(fit_all(graph, declared, options));
   GRAPHMILL_TRY(auto plan,
                 begin_import(folder, std::move(declared), options.normalise,
                              options.reverse, options.changes, on_progress,
@@ -323,14 +405,19 @@ result<dataset_info> import_csv(const csv_import_options& options,
   auto& [info, norms, edges, writer] = plan;
   GRAPHMILL_TRYV(
     write_original_names(folder, relations_in(graph, info, edges)));
+  if (!options.like.empty()) {
+    GRAPHMILL_TRYV(expect_same_types(info, options));
+  }
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     const auto id = static_cast<node_type_id>(t);
     tell("read nodes", t, graph.nodes.size());
-    GRAPHMILL_TRYV(
-      copy_nodes(graph.nodes[t], id, options.separator, norms[t], writer));
+    GRAPHMILL_TRYV(copy_nodes(graph.nodes[t], id, options.separator, writer));
+    for (const auto& note : graph.nodes[t].features.columns.notes())
+      tell_note(options.on_note, "{}: {}",
+                graph.nodes[t].table->file.filename().string(), note);
     const auto place = node_folder(folder, info, id);
     GRAPHMILL_TRYV(write_ids(graph.nodes[t], place / "ids.txt"));
-    GRAPHMILL_TRYV(write_meaning(graph.nodes[t], norms[t], place));
+    GRAPHMILL_TRYV(write_meaning(graph.nodes[t], place));
   }
   if (const auto& wanted = options.changes.split) {
     GRAPHMILL_TRYV(split_target(graph, info, *wanted, writer));
@@ -344,6 +431,7 @@ result<dataset_info> import_csv(const csv_import_options& options,
       options.on_note));
   }
   GRAPHMILL_TRYV(copy_all_edges(graph, edges, options, writer, on_progress));
+  GRAPHMILL_TRYV(write_csv_record(graph, options, folder));
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);
   GRAPHMILL_TRYV(note_mutual_pairs(folder, edges, options.on_note));

@@ -1,0 +1,55 @@
+#include "partition/importers/columns/column_kinds.hpp"
+
+#include "partition/importers/columns/boolean_column.hpp"
+#include "partition/importers/columns/bucket_column.hpp"
+#include "partition/importers/columns/category_column.hpp"
+#include "partition/importers/columns/date_column.hpp"
+#include "partition/importers/columns/hash_column.hpp"
+#include "partition/importers/columns/number_column.hpp"
+#include "partition/importers/columns/text_column.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace graphmill {
+
+namespace {
+
+constexpr auto all_column_kinds = std::to_array<column_kind>({
+  {"number", &number_column::make},
+  {"buckets", &bucket_column::make},
+  {"boolean", &boolean_column::make},
+  {"category", &category_column::make},
+  {"hash", &hash_column::make},
+  {"date", &date_column::make},
+  {"text", &text_column::make},
+});
+
+} // namespace
+
+std::span<const column_kind> column_kinds() {
+  return all_column_kinds;
+}
+
+result<std::unique_ptr<column_transform>>
+make_column_transform(const column_request& request, bool scaled_later) {
+  const auto* kind =
+    std::ranges::find(all_column_kinds, request.kind, &column_kind::name);
+  if (kind == all_column_kinds.end()) {
+    std::vector<std::string> names;
+    for (const auto& each : all_column_kinds)
+      names.emplace_back(each.name);
+    return fail(ec::invalid_argument,
+                "{}{}column \"{}\" is \"{}\"; one of {} expected",
+                request.where, request.where.empty() ? "" : ": ",
+                request.column, request.kind, fmt::join(names, ", "));
+  }
+  column_options options{request};
+  auto made = kind->make(options, scaled_later);
+  GRAPHMILL_TRYV(options.finish());
+  return made;
+}
+
+} // namespace graphmill

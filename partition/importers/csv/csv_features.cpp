@@ -1,0 +1,285 @@
+#include "partition/importers/csv/csv_features.hpp"
+
+#include "messages/words/closest.hpp"
+#include "messages/words/number_text.hpp"
+#include "partition/files/json_text.hpp"
+#include "partition/importers/columns/fields/column_state.hpp"
+#include "partition/importers/csv/csv_names.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t feature_block_values = std::size_t{1} << 18;
+
+/// The column of this name, or else number.
+std::optional<std::size_t> column_named(const csv_layout& layout,
+                                        const std::string& name) {
+  for (std::size_t i = 0; layout.header && i < layout.count(); ++i)
+    if (lower_name(layout.names[i]) == lower_name(name))
+      return i;
+  const auto number = number_from<std::size_t>(name);
+  if (number && *number >= 1 && *number <= layout.count())
+    return *number - 1;
+  return std::nullopt;
+}
+
+/// What a columns file says about a table; nothing if it does not name it.
+const csv_feature_choice* choice_for(const csv_table& table,
+                                     const csv_import_options& options) {
+  const auto at = std::ranges::find_if(
+    options.features, [&table](const csv_feature_choice& choice) {
+      return names_table(choice.table, table);
+    });
+  return at == options.features.end() ? nullptr : &*at;
+}
+
+/// The scale of `standardise` in a record.
+result<column_scale> scale_in(const nlohmann::json& state) {
+  GRAPHMILL_TRY(auto means, state_numbers(state, "means"));
+  GRAPHMILL_TRY(auto deviations, state_numbers(state, "deviations"));
+  if (means.size() != deviations.size())
+    return fail(ec::invalid_data, "{} means and {} deviations", means.size(),
+                deviations.size());
+  return column_scale::restore(std::move(means), std::move(deviations));
+}
+
+/// Features as they were made elsewhere.
+result<csv_features> features_like(const nlohmann::json& fitted) {
+  constexpr auto norms = std::to_array(
+    {row_norm::none, row_norm::l1, row_norm::l2, row_norm::standardise});
+  csv_features out;
+  out.fitted = true;
+  const auto part = [&fitted](const char* key) {
+    return fitted.is_object() ? fitted.value(key, nlohmann::json{})
+                              : nlohmann::json{};
+  };
+  const auto scaled = part("scaled");
+  const auto norm = std::ranges::find_if(norms, [&scaled](row_norm each) {
+    return scaled.is_string() && scaled.get<std::string>() == to_string(each);
+  });
+  if (norm == norms.end())
+    return fail(ec::invalid_data, "it does not say how features are scaled");
+  out.norm = *norm;
+  GRAPHMILL_TRY(out.columns, feature_columns::restore(
+                               part("columns"), out.norm != row_norm::none));
+  if (out.norm != row_norm::standardise)
+    return out;
+  GRAPHMILL_TRY(out.scale, scale_in(part("scale")));
+  if (std::ssize(out.scale->means()) != out.columns.width())
+    return fail(ec::invalid_data, "the scale is of another number of features");
+  return out;
+}
+
+/// Finds the columns that features were made of elsewhere.
+result<void> find_fields_like(const csv_table& table, const csv_layout& layout,
+                              const csv_import_options& options,
+                              csv_features& features) {
+  for (const auto& request : features.columns.requests()) {
+    const auto column = column_named(layout, request.column);
+    if (!column)
+      return fail(ec::invalid_argument,
+                  "{} has no column \"{}\", of which {} has features",
+                  table.file.string(), request.column, options.like.string());
+    features.fields.push_back(*column);
+  }
+  std::vector<std::size_t> left;
+  for (const auto column : layout.features)
+    if (std::ranges::find(features.fields, column) == features.fields.end())
+      left.push_back(column);
+  if (left.empty())
+    return ok();
+  return fail(ec::invalid_argument,
+              "{}: {} has no features of {}; leave them out with --ignore",
+              table.file.string(), options.like.string(),
+              columns_text(layout, left));
+}
+
+/// Fails if a request is of a column that tells the answer.
+result<void> expect_no_answer(const csv_layout& layout, std::size_t column,
+                              const column_request& request) {
+  const auto is_of_set = [column](const csv_set_columns& set) {
+    return set.label == column || set.split == column;
+  };
+  if (layout.label != column && layout.split != column
+      && std::ranges::none_of(layout.label_sets, is_of_set))
+    return ok();
+  return fail(ec::invalid_argument,
+              "{}: column \"{}\" has labels or splits; as a feature it would "
+              "tell the answer",
+              request.where, request.column);
+}
+
+/// Each column by itself, as a number.
+std::vector<column_request> plain_requests(const csv_layout& layout,
+                                           const csv_import_options& options) {
+  std::vector<column_request> out;
+  for (const auto column : layout.features)
+    out.push_back({.where = {},
+                   .column = layout.header && !layout.names[column].empty()
+                               ? layout.names[column]
+                               : std::to_string(column + 1),
+                   .kind = "number",
+                   .options = options.number_options});
+  return out;
+}
+
+/// Fails if a columns file leaves a column out without a word.
+result<void> expect_all_named(const csv_table& table, const csv_layout& layout,
+                              const std::vector<std::size_t>& named) {
+  std::vector<std::size_t> left;
+  for (const auto column : layout.features)
+    if (std::ranges::find(named, column) == named.end())
+      left.push_back(column);
+  if (left.empty())
+    return ok();
+  return fail(ec::invalid_argument,
+              "{}: the columns file does not say what becomes of {}; name "
+              "them under `features` or `ignore`",
+              table.file.string(), columns_text(layout, left));
+}
+
+/// Gives the rows of a table to `visit`: the fields that features are made of.
+template <class Visit>
+result<void> for_each_feature_fields(const csv_table& table,
+                                     const csv_layout& layout, char separator,
+                                     const csv_features& features,
+                                     Visit visit) {
+  GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, separator));
+  std::vector<std::string_view> fields(features.fields.size());
+  for (std::size_t row = 0;; ++row) {
+    GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
+    if (!there)
+      return ok();
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      fields[i] = trim_blanks(rows.fields()[features.fields[i]]);
+    if (auto done = visit(row, std::span<const std::string_view>{fields});
+        !done)
+      return rows.wrong(done.error().message);
+  }
+}
+
+} // namespace
+
+row_norm csv_norm_of(const std::string& type,
+                     const csv_import_options& options) {
+  for (const auto& [name, norm] : options.changes.normalise)
+    if (name == type)
+      return norm;
+  return options.normalise;
+}
+
+result<csv_features> choose_csv_features(const csv_table& table,
+                                         const csv_layout& layout,
+                                         const csv_import_options& options) {
+  if (const auto at = options.fitted.find(table.type);
+      at != options.fitted.end()) {
+    GRAPHMILL_TRY(const auto state, parse_json(at->second, "columns.json"));
+    auto like = features_like(state);
+    if (!like)
+      return fail(ec::invalid_data, "{}: columns.json of {}: {}",
+                  options.like.string(), table.type, like.error().message);
+    GRAPHMILL_TRYV(find_fields_like(table, layout, options, like.value()));
+    return like;
+  }
+  csv_features out;
+  out.norm = csv_norm_of(table.type, options);
+  const auto scaled_later = out.norm != row_norm::none;
+  const auto* chosen = choice_for(table, options);
+  if (chosen == nullptr) {
+    out.fields = layout.features;
+    GRAPHMILL_TRY(
+      out.columns,
+      feature_columns::make(plain_requests(layout, options), scaled_later));
+    return out;
+  }
+  for (const auto& request : chosen->requests) {
+    const auto column = column_named(layout, request.column);
+    if (!column) {
+      const auto near = closest(request.column, layout.names);
+      return fail(ec::invalid_argument, "{}: {} has no column \"{}\"{}",
+                  request.where, table.file.string(), request.column,
+                  near.empty() ? ""
+                               : fmt::format("; did you mean \"{}\"?", near));
+    }
+    GRAPHMILL_TRYV(expect_no_answer(layout, *column, request));
+    out.fields.push_back(*column);
+  }
+  GRAPHMILL_TRYV(expect_all_named(table, layout, out.fields));
+  GRAPHMILL_TRY(out.columns,
+                feature_columns::make(chosen->requests, scaled_later));
+  return out;
+}
+
+result<void> fit_csv_features(const csv_table& table, const csv_layout& layout,
+                              char separator, const std::vector<bool>& rows,
+                              csv_features& features) {
+  const auto fits = [&rows](std::size_t row) {
+    return rows.empty() || (row < rows.size() && rows[row]);
+  };
+  auto& columns = features.columns;
+  if (columns.needs_fit()) {
+    GRAPHMILL_TRYV(for_each_feature_fields(
+      table, layout, separator, features,
+      [&](std::size_t row, std::span<const std::string_view> fields) {
+        return fits(row) ? columns.learn(fields) : result<void>{ok()};
+      }));
+    if (auto done = columns.finish(); !done)
+      return fail(done.error().code, "{}: {}", table.file.string(),
+                  done.error().message);
+  }
+  if (features.norm != row_norm::standardise)
+    return ok();
+  features.scale.emplace(columns.width());
+  std::vector<double> values(static_cast<std::size_t>(columns.width()));
+  return for_each_feature_fields(
+    table, layout, separator, features,
+    [&](std::size_t row,
+        std::span<const std::string_view> fields) -> result<void> {
+      if (!fits(row))
+        return ok();
+      std::ranges::fill(values, 0.0);
+      GRAPHMILL_TRYV(columns.write(fields, values));
+      features.scale->learn(values);
+      return ok();
+    });
+}
+
+result<void> copy_csv_features(const csv_table& table, const csv_layout& layout,
+                               char separator, csv_features& features,
+                               node_type_id id, dataset_writer& writer) {
+  const auto width = static_cast<std::size_t>(features.columns.width());
+  if (width == 0)
+    return ok();
+  std::vector<double> values;
+  std::vector<float> narrow;
+  const auto flush = [&]() -> result<void> {
+    if (features.scale)
+      features.scale->apply(values);
+    normalise_rows(values, features.columns.width(), features.norm);
+    GRAPHMILL_TRYV(writer.append_features(id, rounded(values, narrow)));
+    values.clear();
+    return ok();
+  };
+  GRAPHMILL_TRYV(for_each_feature_fields(
+    table, layout, separator, features,
+    [&](std::size_t, std::span<const std::string_view> fields) -> result<void> {
+      if (values.size() >= feature_block_values) {
+        GRAPHMILL_TRYV(flush());
+      }
+      values.resize(values.size() + width);
+      return features.columns.write(fields, std::span{values}.last(width));
+    }));
+  return flush();
+}
+
+} // namespace graphmill

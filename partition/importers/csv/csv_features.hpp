@@ -1,0 +1,56 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/importers/columns/feature_columns.hpp"
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_layout.hpp"
+#include "partition/importers/row_norm.hpp"
+#include "partition/writing/dataset_writer.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// How the features of a node table are made. Move-only.
+struct csv_features {
+  feature_columns columns;
+  std::vector<std::size_t> fields; ///< [requests] Columns of the table.
+  row_norm norm = row_norm::none;
+  /// Of `standardise`, once it is fitted.
+  std::optional<column_scale> scale;
+  bool fitted = false; ///< Elsewhere, and kept as it is.
+
+  bool needs_fit() const {
+    return !fitted && (columns.needs_fit() || norm == row_norm::standardise);
+  }
+};
+
+/// How the options scale features of a node type.
+row_norm csv_norm_of(const std::string& type,
+                     const csv_import_options& options);
+
+/// Finds out how the columns of a node table become features: as those of the
+/// dataset that it is to be like, as a columns file says, or else each by
+/// itself as a number. Fails if a columns file names a column that the table
+/// lacks, or leaves one out that it has.
+result<csv_features> choose_csv_features(const csv_table& table,
+                                         const csv_layout& layout,
+                                         const csv_import_options& options);
+
+/// Reads a table to fit its features, if they need that, and drops what they
+/// were fitted to before.
+/// @param rows Which nodes to fit on; empty: all.
+result<void> fit_csv_features(const csv_table& table, const csv_layout& layout,
+                              char separator, const std::vector<bool>& rows,
+                              csv_features& features);
+
+/// Reads a table and gives its features to a writer, a block of rows at a time.
+/// Fails if the table's columns have changed meanwhile.
+result<void> copy_csv_features(const csv_table& table, const csv_layout& layout,
+                               char separator, csv_features& features,
+                               node_type_id id, dataset_writer& writer);
+
+} // namespace graphmill

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace graphmill {
+
+/// Looks at the fields of one column and guesses what becomes of it, for a
+/// draft. Memory is bounded. Value type.
+class column_guess {
+public:
+  /// @param field Without the blanks around it.
+  void add(std::string_view field);
+
+  /// Whether each row had a value of its own.
+  bool is_unique() const;
+  std::int64_t rows() const { return rows_; }
+
+  /// What `features` says of it in YAML, such as "{as: number, fill: median}";
+  /// empty: nothing becomes of it.
+  std::string feature() const;
+
+  /// Why, for a comment of one line.
+  std::string reason() const;
+
+private:
+  bool all(std::int64_t count) const;
+  std::string numbers(const char* decimal) const;
+
+  std::int64_t rows_ = 0;
+  std::int64_t missing_ = 0;
+  std::int64_t numbers_ = 0;
+  std::int64_t comma_numbers_ = 0;
+  std::int64_t booleans_ = 0;
+  std::int64_t dates_ = 0;
+  std::int64_t timed_ = 0; ///< Dates with a time.
+  std::int64_t lists_ = 0; ///< Fields with '|' or ';'.
+  std::int64_t bars_ = 0;  ///< Fields with '|'.
+  std::int64_t words_ = 0; ///< In all fields.
+  double least_ = 0;
+  double greatest_ = 0;
+  std::string example_;
+  std::unordered_set<std::string> values_; ///< Up to a limit.
+  std::unordered_set<std::string> items_;  ///< Of lists, up to a limit.
+};
+
+} // namespace graphmill

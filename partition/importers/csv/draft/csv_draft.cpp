@@ -1,0 +1,156 @@
+#include "partition/importers/csv/draft/csv_draft.hpp"
+
+#include "partition/importers/csv/csv_layout.hpp"
+#include "partition/importers/csv/csv_names.hpp"
+#include "partition/importers/csv/draft/column_guess.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+/// Rows of an edge list that are looked at: only its columns' names matter.
+constexpr std::int64_t most_edges_read = 1000;
+
+/// A text in YAML, whatever is in it.
+std::string yaml_text(const std::string& text) {
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return nlohmann::json(text).dump(-1, ' ', false, replace);
+}
+
+/// A table's columns and what was seen in them.
+struct seen_table {
+  std::vector<std::string> names;
+  std::vector<column_guess> guesses;
+};
+
+result<seen_table> look_at(const csv_table& table, char separator,
+                           std::int64_t most_rows) {
+  GRAPHMILL_TRY(auto rows,
+                csv_reader::open(table.file, separator, table.comments));
+  GRAPHMILL_TRY(const auto there, rows.next());
+  if (!there)
+    return rows.wrong("the table is empty");
+  seen_table out;
+  out.names = trimmed_fields(rows);
+  out.guesses.resize(out.names.size());
+  for (std::int64_t row = 0; row < most_rows; ++row) {
+    GRAPHMILL_TRY(const auto more, rows.next());
+    if (!more)
+      break;
+    const auto& fields = rows.fields();
+    // Rows of another length are for the import to complain about.
+    if (fields.size() == out.names.size())
+      for (std::size_t i = 0; i < fields.size(); ++i)
+        out.guesses[i].add(trim_blanks(fields[i]));
+  }
+  return out;
+}
+
+/// The column that is most likely an id: of that name, or the first without
+/// repetitions whose name ends in "id", or else the first without repetitions.
+std::optional<std::size_t> id_column(const seen_table& table) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < table.names.size(); ++i) {
+    const auto lower = lower_name(table.names[i]);
+    if (lower == "id")
+      return i;
+    if (!table.guesses[i].is_unique())
+      continue;
+    if (!found
+        || (lower.ends_with("id")
+            && !lower_name(table.names[*found]).ends_with("id")))
+      found = i;
+  }
+  return found;
+}
+
+std::string draft_nodes(const csv_table& table, const seen_table& seen) {
+  std::string roles;
+  std::string features;
+  std::string ignored;
+  const auto id = id_column(seen);
+  if (!id)
+    roles += "  # id: ...  # no column has another value in each row\n";
+  for (std::size_t i = 0; i < seen.names.size(); ++i) {
+    const auto name = yaml_text(seen.names[i]);
+    const auto reason = seen.guesses[i].reason();
+    auto role = node_role_of(seen.names[i]);
+    if (!role)
+      role = suspected_role_of(seen.names[i]);
+    if (id == i)
+      roles += fmt::format("  id: {}  # {}\n", name, reason);
+    else if (role == csv_role::label || role == csv_role::split)
+      roles +=
+        fmt::format("  {}: {}  # {}\n",
+                    role == csv_role::label ? "label" : "split", name, reason);
+    else if (const auto feature = seen.guesses[i].feature(); !feature.empty())
+      features += fmt::format("    {}: {}  # {}\n", name, feature, reason);
+    else
+      ignored += fmt::format("    - {}  # {}\n", name, reason);
+  }
+  auto out = fmt::format(
+    "{}:\n{}", yaml_text(table.type.empty() ? "node" : table.type), roles);
+  if (!ignored.empty())
+    out += "  ignore:\n" + ignored;
+  return out
+         + (features.empty() ? "  features: {}\n" : "  features:\n" + features);
+}
+
+std::string draft_edges(const csv_table& table, const seen_table& seen) {
+  std::string roles;
+  std::string left;
+  for (std::size_t i = 0; i < seen.names.size(); ++i) {
+    const auto name = yaml_text(seen.names[i]);
+    const auto role = edge_role_of(seen.names[i]);
+    const auto* word = role == csv_role::source        ? "source"
+                       : role == csv_role::destination ? "destination"
+                       : role == csv_role::relation    ? "relation"
+                       : role == csv_role::weight      ? "weight"
+                                                       : "";
+    if (role)
+      roles += fmt::format("  {}: {}\n", word, name);
+    else
+      left += fmt::format("  #   - {}  # {}\n", name, seen.guesses[i].reason());
+  }
+  auto out = fmt::format(
+    "{}:\n{}",
+    yaml_text(table.type.empty() ? table.file.filename().string() : table.type),
+    roles);
+  if (!left.empty())
+    out += "  # Say which of these are source, destination, relation or "
+           "weight, and ignore the others:\n  # ignore:\n"
+           + left;
+  return out;
+}
+
+} // namespace
+
+result<std::string> draft_columns_file(const csv_import_options& options) {
+  std::string out =
+    "# A draft: read it, and change what is wrong. partition/columns.md tells\n"
+    "# what can stand here.\nfit: all  # or train: fit on training nodes "
+    "alone\n";
+  for (const auto& table : options.nodes) {
+    GRAPHMILL_TRY(const auto seen,
+                  look_at(table, options.separator,
+                          std::numeric_limits<std::int64_t>::max()));
+    out += "\n" + draft_nodes(table, seen);
+  }
+  for (const auto& table : options.edges) {
+    GRAPHMILL_TRY(const auto seen,
+                  look_at(table, options.separator, most_edges_read));
+    if (seen.names.size() > 2)
+      out += "\n" + draft_edges(table, seen);
+  }
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,356 @@
+#include "partition/importers/csv/import/csv_record.hpp"
+
+#include "messages/base/printable.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
+#include "partition/importers/csv/csv_roles.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+constexpr auto record_file = "columns.json";
+constexpr std::size_t largest_csv_record = std::size_t{1} << 28;
+constexpr int record_version = 1;
+
+/// The roles of columns that a table has one of at most, by their words in the
+/// record.
+struct single_role {
+  const char* word;
+  csv_role role;
+  std::optional<std::size_t> csv_layout::*column;
+};
+constexpr auto single_roles = std::to_array<single_role>({
+  {"source", csv_role::source, &csv_layout::source},
+  {"destination", csv_role::destination, &csv_layout::destination},
+  {"relation", csv_role::relation, &csv_layout::relation},
+  {"weight", csv_role::weight, &csv_layout::weight},
+  {"id", csv_role::id, &csv_layout::id},
+  {"label", csv_role::label, &csv_layout::label},
+  {"split", csv_role::split, &csv_layout::split},
+  {"time", csv_role::time, &csv_layout::time},
+});
+
+/// The name of a column, or its number from 1 where there is no header.
+std::string record_name(const csv_layout& layout, std::size_t column) {
+  return layout.header && !layout.names[column].empty()
+           ? layout.names[column]
+           : std::to_string(column + 1);
+}
+
+nlohmann::json layout_json(const csv_table& table, const csv_layout& layout) {
+  auto roles = nlohmann::json::object();
+  for (const auto& [word, role, column] : single_roles)
+    if (layout.*column)
+      roles[word] = record_name(layout, *(layout.*column));
+  const auto names = [&layout](const std::vector<std::size_t>& columns) {
+    std::vector<std::string> out;
+    for (const auto column : columns)
+      out.push_back(record_name(layout, column));
+    return out;
+  };
+  auto label_sets = nlohmann::json::array();
+  auto split_sets = nlohmann::json::array();
+  for (const auto& set : layout.label_sets) {
+    if (set.label)
+      label_sets.push_back(record_name(layout, *set.label));
+    if (set.split)
+      split_sets.push_back(record_name(layout, *set.split));
+  }
+  return {{"type", table.type},
+          {"header", layout.header},
+          {"roles", std::move(roles)},
+          {"label_sets", std::move(label_sets)},
+          {"split_sets", std::move(split_sets)},
+          {"features", names(layout.features)},
+          {"ignore", names(layout.ignored)}};
+}
+
+nlohmann::json features_json(const csv_features& from) {
+  nlohmann::json out{{"columns", from.columns.state()},
+                     {"scaled", std::string{to_string(from.norm)}}};
+  if (from.scale)
+    out["scale"] = {{"means", from.scale->means()},
+                    {"deviations", from.scale->deviations()}};
+  return out;
+}
+
+nlohmann::json changes_json(const csv_import_options& options) {
+  const auto& changes = options.changes;
+  return {{"reverse", options.reverse},
+          {"undirected", changes.undirected},
+          {"all_undirected", changes.all_undirected},
+          {"drop_self_loops", changes.drop_self_loops},
+          {"duplicates", static_cast<int>(changes.duplicates)},
+          {"sparse", changes.sparse},
+          {"regression", options.regression},
+          {"regression_sets", options.regression_sets}};
+}
+
+error no_csv_record(const csv_import_options& options, std::string_view why) {
+  return fail(ec::invalid_argument,
+              "--like {}: {}; import that dataset again with import csv, whole "
+              "and not in parts",
+              options.like.string(), why);
+}
+
+std::vector<std::string> record_texts(const nlohmann::json& in,
+                                      const char* key) {
+  std::vector<std::string> out;
+  if (in.is_object() && in.contains(key) && in[key].is_array())
+    for (const auto& item : in[key])
+      if (item.is_string())
+        out.push_back(item.get<std::string>());
+  return out;
+}
+
+/// Adds a choice unless the user has made one of this role, or of this column,
+/// for the table.
+void add_choice(csv_import_options& options, const std::string& table,
+                csv_role role, const std::string& column, bool if_there) {
+  const auto is_chosen = [&](const csv_choice& other) {
+    const auto bare = other.column.starts_with(table + "=")
+                        ? other.column.substr(table.size() + 1)
+                        : other.column;
+    return (other.role == role && !may_repeat(role)) || bare == column;
+  };
+  if (std::ranges::any_of(options.choices, is_chosen))
+    return;
+  options.choices.push_back({role, table + "=" + column, if_there});
+}
+
+void adopt_roles(const nlohmann::json& table, csv_import_options& options) {
+  const auto type = table.value("type", std::string{});
+  const auto& split = options.changes.split;
+  const auto uses_time = split && split->order == split_order::time;
+  const auto& roles = table["roles"];
+  for (const auto& [word, role, column] : single_roles)
+    if (roles.is_object() && roles.contains(word) && roles[word].is_string())
+      add_choice(options, type,
+                 role == csv_role::time && !uses_time ? csv_role::ignore : role,
+                 roles[word].get<std::string>(),
+                 role == csv_role::label || role == csv_role::split
+                   || role == csv_role::time);
+  for (const auto& name : record_texts(table, "label_sets"))
+    add_choice(options, type, csv_role::label_set, name, true);
+  for (const auto& name : record_texts(table, "split_sets"))
+    add_choice(options, type, csv_role::split_set, name, true);
+  for (const auto& name : record_texts(table, "ignore"))
+    add_choice(options, type, csv_role::ignore, name, true);
+  for (const auto& name : record_texts(table, "features"))
+    add_choice(options, type, csv_role::feature, name, false);
+  if (table.value("header", true))
+    options.with_header.push_back(type);
+  else
+    options.without_header.push_back(type);
+}
+
+/// Puts tables into the order of the record. Fails if there are others.
+result<void> order_tables(const nlohmann::json& recorded, const char* option,
+                          const char* usual_type,
+                          const csv_import_options& options,
+                          std::vector<csv_table>& tables) {
+  std::vector<csv_table> ordered;
+  for (const auto& table : recorded) {
+    const auto type = table.value("type", std::string{});
+    const auto at = std::ranges::find_if(tables, [&](const csv_table& each) {
+      return each.type == type || (each.type.empty() && type == usual_type);
+    });
+    if (at == tables.end())
+      return fail(ec::invalid_argument,
+                  "--like {}: it was made of a table {} {}=..., which is not "
+                  "given",
+                  options.like.string(), option, type);
+    ordered.push_back(*at);
+    ordered.back().type = type;
+    tables.erase(at);
+  }
+  if (!tables.empty())
+    return fail(ec::invalid_argument,
+                "--like {}: it has no table of the type of {}; leave that out",
+                options.like.string(), tables.front().file.string());
+  tables = std::move(ordered);
+  return ok();
+}
+
+/// Takes a change over. Fails if another one is asked for.
+template <class Value>
+result<void> adopt_change(const csv_import_options& options, const char* name,
+                          const Value& usual, const Value& recorded,
+                          Value& change) {
+  if (change != usual && change != recorded)
+    return fail(ec::invalid_argument,
+                "--like {}: {} is another than that dataset was imported with; "
+                "leave it out",
+                options.like.string(), name);
+  change = recorded;
+  return ok();
+}
+
+result<void> adopt_changes(const nlohmann::json& recorded,
+                           csv_import_options& options) {
+  const auto is_set = [&recorded](const char* key) {
+    return recorded.is_object() && recorded.contains(key)
+           && recorded[key].is_boolean() && recorded[key].get<bool>();
+  };
+  auto& changes = options.changes;
+  const auto duplicates =
+    recorded.is_object()
+      ? integer_of(recorded.value("duplicates", nlohmann::json{}))
+      : std::nullopt;
+  constexpr auto usual = duplicate_edges::keep;
+  GRAPHMILL_TRYV(adopt_change(options, "--reverse", false, is_set("reverse"),
+                              options.reverse));
+  GRAPHMILL_TRYV(adopt_change(options, "--undirected", false,
+                              is_set("all_undirected"),
+                              changes.all_undirected));
+  GRAPHMILL_TRYV(adopt_change(options, "--undirected", {},
+                              record_texts(recorded, "undirected"),
+                              changes.undirected));
+  GRAPHMILL_TRYV(adopt_change(options, "--self-loops", false,
+                              is_set("drop_self_loops"),
+                              changes.drop_self_loops));
+  GRAPHMILL_TRYV(
+    adopt_change(options, "--duplicates", usual,
+                 duplicates ? static_cast<duplicate_edges>(*duplicates) : usual,
+                 changes.duplicates));
+  GRAPHMILL_TRYV(
+    adopt_change(options, "--sparse", false, is_set("sparse"), changes.sparse));
+  GRAPHMILL_TRYV(adopt_change(options, "--regression", false,
+                              is_set("regression"), options.regression));
+  return adopt_change(options, "--regression-set", {},
+                      record_texts(recorded, "regression_sets"),
+                      options.regression_sets);
+}
+
+bool is_table_list(const nlohmann::json& value) {
+  return value.is_array()
+         && std::all_of(value.begin(), value.end(), [](const auto& table) {
+              return table.is_object() && table.contains("roles")
+                     && table.contains("type") && table["type"].is_string();
+            });
+}
+
+} // namespace
+
+result<void> write_csv_record(const csv_graph& graph,
+                              const csv_import_options& options,
+                              const std::filesystem::path& folder) {
+  auto nodes = nlohmann::json::array();
+  for (const auto& type : graph.nodes) {
+    if (!type.table)
+      continue;
+    nodes.push_back(layout_json(*type.table, type.layout));
+    nodes.back()["fitted"] = features_json(type.features);
+  }
+  auto edges = nlohmann::json::array();
+  for (const auto& file : graph.edges) {
+    edges.push_back(layout_json(file.table, file.layout));
+    std::vector<std::string> relations;
+    for (node_id i = 0; i < file.relations.size(); ++i)
+      relations.emplace_back(file.relations.name(i));
+    edges.back()["relations"] = std::move(relations);
+  }
+  const nlohmann::json record{{"format_version", record_version},
+                              {"nodes", std::move(nodes)},
+                              {"edges", std::move(edges)},
+                              {"changes", changes_json(options)}};
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return write_text(folder / record_file,
+                    record.dump(-1, ' ', false, replace) + '\n');
+}
+
+result<void> adopt_csv_record(csv_import_options& options) {
+  const auto path = options.like / record_file;
+  auto read = read_json(path, largest_csv_record);
+  if (!read && read.error().code == ec::not_found)
+    return no_csv_record(options, "it has no columns.json");
+  if (!read)
+    return std::move(read).error();
+  const auto& record = read.value();
+  const auto version =
+    record.is_object()
+      ? integer_of(record.value("format_version", nlohmann::json{}))
+      : std::nullopt;
+  if (version && *version > record_version)
+    return fail(ec::version_mismatch,
+                "{} was written by a newer Graphmill (version {} of its "
+                "format)",
+                path.string(), *version);
+  if (!version || !is_table_list(record.value("nodes", nlohmann::json{}))
+      || !is_table_list(record.value("edges", nlohmann::json{})))
+    return no_csv_record(options, "its columns.json is damaged");
+  if (!options.features.empty() || !options.number_options.empty()
+      || options.normalise != row_norm::none
+      || !options.changes.normalise.empty())
+    return fail(ec::invalid_argument,
+                "--like {}: features are made as those of that dataset; leave "
+                "--columns, --fill, --indicate-missing, --decimal and "
+                "--normalise out",
+                options.like.string());
+  GRAPHMILL_TRYV(
+    order_tables(record["nodes"], "--nodes", "node", options, options.nodes));
+  GRAPHMILL_TRYV(order_tables(record["edges"], "--edges", "node__to__node",
+                              options, options.edges));
+  for (const auto& table : record["nodes"]) {
+    adopt_roles(table, options);
+    options.fitted[table["type"].get<std::string>()] =
+      table.value("fitted", nlohmann::json{}).dump();
+  }
+  for (const auto& table : record["edges"]) {
+    adopt_roles(table, options);
+    options.relations[table["type"].get<std::string>()] =
+      record_texts(table, "relations");
+  }
+  GRAPHMILL_TRYV(
+    adopt_changes(record.value("changes", nlohmann::json{}), options));
+  GRAPHMILL_TRY(const auto info, read_dataset_info(options.like));
+  const auto has_classes = [](const node_type_info& type) {
+    return type.labels == label_kind::classes && type.class_count > 0;
+  };
+  if (options.classes_of.empty()
+      && std::ranges::any_of(info.node_types, has_classes))
+    options.classes_of = options.like;
+  return ok();
+}
+
+result<void> expect_same_types(const dataset_info& info,
+                               const csv_import_options& options) {
+  GRAPHMILL_TRY(const auto like, read_dataset_info(options.like));
+  const auto differ = [&options](const std::string& what) {
+    return fail(ec::invalid_data,
+                "--like {}: {}; runs on that dataset could not be used here",
+                options.like.string(), what);
+  };
+  for (const auto& type : info.node_types) {
+    const auto there = like.find_node_type(type.name);
+    if (!there)
+      return differ(fmt::format("it has no node type {}", type.name));
+    const auto width =
+      like.node_types[static_cast<std::size_t>(*there)].feature_width;
+    if (width != type.feature_width)
+      return differ(fmt::format("nodes of type {} have {} features there and "
+                                "{} here",
+                                type.name, width, type.feature_width));
+  }
+  for (std::size_t i = 0; i < info.edge_types.size(); ++i) {
+    const auto name = info.edge_type_name(static_cast<edge_type_id>(i));
+    if (!like.find_edge_type(name))
+      return differ(fmt::format("it has no edge type {}, which comes of a "
+                                "relation that it has no edge of; leave these "
+                                "rows out",
+                                printable(name)));
+  }
+  if (info.node_types.size() != like.node_types.size()
+      || info.edge_types.size() != like.edge_types.size())
+    return differ("it has node types or edge types that are not here");
+  return ok();
+}
+
+} // namespace graphmill

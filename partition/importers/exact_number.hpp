@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace graphmill {
+
+/// The number in a field, rounded to float32: what is too small for it is 0,
+/// and what is too large is infinite. Nothing if it is no number.
+std::optional<float> float_in(std::string_view text);
+
+/// Whether float32 would make another number of an integer. Importers refuse
+/// such integers where they are to be stored as they are: a number that was
+/// written in full is not changed in silence.
+bool is_rounded_integer(std::int64_t integer);
+
+/// The same of a text: digits, with or without a minus sign before them.
+/// Numbers with a point or an exponent are none.
+bool is_rounded_integer(std::string_view text);
+
+/// What float32 would make of such an integer, for an error.
+std::string rounded_integer_text(std::string_view integer);
+
+} // namespace graphmill

@@ -1,0 +1,268 @@
+#include "partition/dataset/dataset.hpp"
+#include "partition/dataset/meaning/feature_meaning.hpp"
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/draft/csv_draft.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path table_at(const fs::path& path, const std::string& text) {
+  std::ofstream{path, std::ios::binary} << text;
+  return path;
+}
+
+constexpr const char* accounts = "id,label,split,age,town,tip\n"
+                                 "a,ok,train,10,Rom,1\n"
+                                 "b,fraud,train,30,Ulm,2\n"
+                                 "c,ok,test,,Rom,3\n"
+                                 "d,ok,,500,Bonn,4\n";
+constexpr const char* payments = "source,target\na,b\nc,d\n";
+
+/// A folder with two tables, and options that import them.
+struct export_folder {
+  export_folder(const char* nodes = accounts, const char* edges = payments) {
+    options.nodes = {{"account", table_at(folder / "accounts.csv", nodes)}};
+    options.edges = {
+      {"account__pays__account", table_at(folder / "payments.csv", edges)}};
+  }
+
+  void choose(std::vector<column_request> requests,
+              std::vector<std::string> ignored = {}) {
+    options.features = {{"account", std::move(requests)}};
+    for (const auto& column : ignored)
+      options.choices.push_back({csv_role::ignore, "account=" + column});
+  }
+
+  temp_folder folder;
+  csv_import_options options;
+};
+
+column_request request(std::string column, std::string kind,
+                       decltype(column_request::options) options = {}) {
+  return {"c.yaml:1:1", std::move(column), std::move(kind), std::move(options)};
+}
+
+/// All features of the first node type.
+std::vector<float> features_in(const fs::path& folder) {
+  const auto graph = value_of(dataset::open(folder));
+  const auto view = value_of(graph.nodes(0).features->as<float>());
+  return {view.begin(), view.end()};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("large numbers are standardised in double",
+                "[partition][import][csv]") {
+  export_folder in{"id,t\na,1700000000\nb,1700000010\nc,1700000020\nd,"
+                   "1700000030\n"};
+  in.options.normalise = row_norm::standardise;
+  temp_folder out;
+  value_of(import_csv(in.options, out.path()));
+  const auto got = features_in(out.path());
+  const auto step = 10 / std::sqrt(125.0);
+  for (std::size_t i = 0; i < 4; ++i)
+    CATCH_CHECK(std::abs(got[i] - (static_cast<double>(i) - 1.5) * step)
+                < 1e-6);
+}
+
+CATCH_TEST_CASE("an integer that float32 would round is refused",
+                "[partition][import][csv]") {
+  export_folder in{"id,t\na,16777217\nb,1\nc,2\nd,3\n"};
+  temp_folder out;
+  const auto message = error_of(import_csv(in.options, out.path())).message;
+  CATCH_CHECK(has(message, "accounts.csv:2"));
+  CATCH_CHECK(has(message, "16777217, which float32 would round to 16777216"));
+}
+
+CATCH_TEST_CASE("columns become features as they are asked for",
+                "[partition][import][csv]") {
+  export_folder in;
+  in.choose(
+    {request("age", "number", {{"fill", {"mean"}}, {"missing", {"true"}}}),
+     request("town", "category", {{"most", {"2"}}}),
+     request("age", "number", {{"fill", {"zero"}}})},
+    {"tip"});
+  in.options.fit_on_training = true;
+  temp_folder out;
+  const auto info = value_of(import_csv(in.options, out.path()));
+  CATCH_REQUIRE(info.node_types.front().feature_width == 6);
+  // The mean of a and b alone; Bonn is no town of a training node.
+  CATCH_CHECK(features_in(out.path())
+              == std::vector<float>{10, 0, 1, 0, 0, 10, 30,  0, 0, 1, 0, 30,
+                                    20, 1, 1, 0, 0, 0,  500, 0, 0, 0, 1, 500});
+  const auto meanings = value_of(read_feature_meanings(out.path(), info));
+  CATCH_CHECK(meanings.at("account").columns
+              == std::vector<std::string>{"age", "age(missing)", "town=Rom",
+                                          "town=Ulm", "town=(other)", "age"});
+  CATCH_CHECK(!meanings.at("account").fitted.empty());
+}
+
+CATCH_TEST_CASE("a columns file says what becomes of all columns",
+                "[partition][import][csv]") {
+  const auto message_of = [](std::vector<column_request> requests,
+                             std::vector<std::string> ignored) {
+    export_folder in;
+    in.choose(std::move(requests), std::move(ignored));
+    temp_folder out;
+    return error_of(import_csv(in.options, out.path())).message;
+  };
+  CATCH_CHECK(
+    has(message_of({request("age", "number", {{"fill", {"zero"}}})}, {"tip"}),
+        "what becomes of \"town\""));
+  CATCH_CHECK(has(message_of({request("twon", "hash")}, {"tip"}),
+                  "did you mean \"town\"?"));
+  CATCH_CHECK(has(message_of({request("label", "hash")}, {}),
+                  "as a feature it would tell the answer"));
+  CATCH_CHECK(has(
+    message_of({request("age", "number"), request("tip", "date")}, {"town"}),
+    "\"1\" is no date"));
+  CATCH_CHECK(has(
+    message_of({request("age", "number"), request("tip", "number")}, {"town"}),
+    "accounts.csv:4: column \"age\": a number is missing"));
+  CATCH_CHECK(has(message_of({request("town", "hash", {{"buckets", {"9000"}}})},
+                             {"age", "tip"}),
+                  "say --sparse"));
+}
+
+CATCH_TEST_CASE("tomorrow's graph has the state of today's",
+                "[partition][import][csv]") {
+  export_folder in;
+  in.choose(
+    {request("age", "number", {{"fill", {"mean"}}, {"scale", {"min-max"}}}),
+     request("town", "category")},
+    {"tip"});
+  temp_folder today;
+  const auto before = value_of(import_csv(in.options, today.path()));
+
+  // No labels, other columns in another order, a town that is new, a gap.
+  export_folder later{"town,age,id\nKiel,255,x\nRom,,y\nUlm,10,z\n",
+                      "source,target\nx,y\n"};
+  later.options.like = today.path();
+  temp_folder tomorrow;
+  const auto after = value_of(import_csv(later.options, tomorrow.path()));
+  CATCH_REQUIRE(after.node_types.front().feature_width == 5);
+  // Columns: age; Bonn, Rom, Ulm, others. The mean of ages is 180.
+  const auto got = features_in(tomorrow.path());
+  CATCH_CHECK(got[0] == 0.5f);
+  CATCH_CHECK(got[4] == 1);
+  CATCH_CHECK(std::abs(got[5] - 170.0 / 490) < 1e-6);
+  CATCH_CHECK(got[7] == 1);
+  CATCH_CHECK(got[10] == 0);
+  const auto here = value_of(read_feature_meanings(tomorrow.path(), after));
+  const auto there = value_of(read_feature_meanings(today.path(), before));
+  CATCH_CHECK(here == there);
+
+  // And so has the graph of the day after, made like tomorrow's.
+  export_folder last{"town,age,id\nRom,,y\n", "source,target\ny,y\n"};
+  last.options.like = tomorrow.path();
+  temp_folder third;
+  value_of(import_csv(last.options, third.path()));
+  CATCH_CHECK(features_in(third.path())
+              == std::vector<float>(got.begin() + 5, got.begin() + 10));
+
+  // Without --like the same values would mean something else.
+  export_folder other{accounts};
+  other.choose(
+    {request("age", "number", {{"fill", {"zero"}}, {"scale", {"standard"}}}),
+     request("town", "category")},
+    {"tip"});
+  temp_folder unlike;
+  const auto info = value_of(import_csv(other.options, unlike.path()));
+  CATCH_CHECK(
+    has(difference(value_of(read_feature_meanings(unlike.path(), info)), there),
+        "--like"));
+}
+
+CATCH_TEST_CASE("what is not like the other dataset is refused",
+                "[partition][import][csv]") {
+  export_folder in;
+  in.choose({request("age", "number", {{"fill", {"mean"}}})}, {"tip", "town"});
+  temp_folder today;
+  value_of(import_csv(in.options, today.path()));
+  const auto message_of = [&today](const char* nodes, auto change) {
+    export_folder later{nodes};
+    later.options.like = today.path();
+    change(later.options);
+    temp_folder out;
+    return error_of(import_csv(later.options, out.path())).message;
+  };
+  const auto nothing = [](csv_import_options&) {};
+  constexpr const char* small = "id,age\na,1\nb,2\nc,3\nd,4\n";
+  CATCH_CHECK(has(message_of("id\na\nb\nc\nd\n", nothing), "age"));
+  CATCH_CHECK(
+    has(message_of("id,age,more\na,1,1\nb,2,1\nc,3,1\nd,1,1\n", nothing),
+        "has no features of \"more\""));
+  CATCH_CHECK(
+    has(message_of(small,
+                   [](csv_import_options& options) { options.nodes.clear(); }),
+        "was made of a table --nodes account"));
+  CATCH_CHECK(
+    has(message_of(small,
+                   [](csv_import_options& options) { options.reverse = true; }),
+        "--reverse is another"));
+  CATCH_CHECK(has(message_of(small,
+                             [](csv_import_options& options) {
+                               options.number_options["fill"] = {"zero"};
+                             }),
+                  "leave --columns"));
+  CATCH_CHECK(has(message_of(small,
+                             [](csv_import_options& options) {
+                               options.like = options.like / "nodes";
+                             }),
+                  "it has no columns.json"));
+  CATCH_CHECK(
+    has(message_of("id,age,label\na,1,ok\nb,2,theft\nc,3,\nd,4,\n", nothing),
+        "the label \"theft\" is none of the classes"));
+}
+
+CATCH_TEST_CASE("relations of tomorrow are those of today",
+                "[partition][import][csv]") {
+  constexpr const char* nodes = "id,f\na,1\nb,2\n";
+  export_folder in{nodes, "source,target,relation\na,b,buys\nb,a,sells\n"};
+  temp_folder today;
+  const auto before = value_of(import_csv(in.options, today.path()));
+  export_folder later{nodes, "source,target,relation\na,b,sells\n"};
+  later.options.like = today.path();
+  temp_folder tomorrow;
+  const auto after = value_of(import_csv(later.options, tomorrow.path()));
+  CATCH_REQUIRE(after.edge_types.size() == 2);
+  CATCH_CHECK(after.edge_types[0].name == before.edge_types[0].name);
+  CATCH_CHECK(after.edge_types[0].count == 0);
+  CATCH_CHECK(after.edge_types[1].count == 1);
+
+  export_folder more{nodes, "source,target,relation\na,b,lends\n"};
+  more.options.like = today.path();
+  temp_folder out;
+  CATCH_CHECK(has(error_of(import_csv(more.options, out.path())).message,
+                  "it has no edge type account__lends__account"));
+}
+
+CATCH_TEST_CASE("a draft of a columns file", "[partition][import][csv]") {
+  export_folder in{"id,class,age,since,town,sum,ok\n"
+                   "a,x,,2024-01-01,Rom,\"1,5\",yes\n"
+                   "b,y,2,2024-01-02,Ulm,\"2,5\",no\n"
+                   "c,y,3,,Ulm,3,yes\n"};
+  const auto draft = value_of(draft_columns_file(in.options));
+  for (const auto* part :
+       {"\"account\":\n", "  id: \"id\"", "  label: \"class\"",
+        "\"age\": {as: number, fill: median, missing: true, scale: standard}",
+        "\"since\": {as: date, parts: [days, month, weekday], missing: true}",
+        "\"town\": {as: category}", "\"sum\": {as: number, decimal: comma",
+        "\"ok\": {as: boolean}"}) {
+    CATCH_INFO(draft);
+    CATCH_CHECK(has(draft, part));
+  }
+}
