@@ -159,16 +159,50 @@ result<void> remove_leftovers(const places& at) {
 
 } // namespace
 
+namespace {
+
+/// Gives two folders each other's names at once.
+result<void> swap_folders(const fs::path& one, const fs::path& other) {
+  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(),
+                  RENAME_EXCHANGE)
+      == 0)
+    return ok();
+  if (errno == EINVAL || errno == ENOSYS)
+    return fail(ec::io,
+                "the file system of {} cannot swap two folders at once: choose "
+                "another folder, and rename it",
+                other.string());
+  return fail_errno(errno, "cannot put {} in the place of {}", one.string(),
+                    other.string());
+}
+
+/// The folder that a link leads to.
+result<fs::path> behind_link(const fs::path& target) {
+  std::error_code failed;
+  if (!fs::is_symlink(fs::symlink_status(target, failed)))
+    return target;
+  auto real = fs::canonical(target, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot look at {}", target.string());
+  return real;
+}
+
+} // namespace
+
 /// What the thread that builds and the one that abandons share. All that
 /// touches the lock and the folder's name is done under the mutex; only `build`
 /// is not.
 class folder_preparation::work {
 public:
-  explicit work(fs::path target) : target_(std::move(target)) {}
+  work(fs::path target, present_folder present)
+    : target_(std::move(target)),
+      replaces_(present == present_folder::replace) {}
 
   result<bool> run(const folder_builder& build, const progress_callback& tell,
                    const std::atomic<bool>* stop) {
-    GRAPHMILL_TRY(const auto at, places_of(target_));
+    GRAPHMILL_TRY(const auto target,
+                  replaces_ ? behind_link(target_) : result<fs::path>{target_});
+    GRAPHMILL_TRY(const auto at, places_of(target));
     GRAPHMILL_TRYV(look_for(at.target));
     if (complete_)
       return false;
@@ -203,7 +237,8 @@ private:
 
   result<void> look_for(const fs::path& target) {
     const std::lock_guard guard{mutex_};
-    GRAPHMILL_TRY(complete_, is_there(target));
+    GRAPHMILL_TRY(const auto there, is_there(target));
+    complete_ = there && !replaces_;
     return ok();
   }
 
@@ -233,7 +268,8 @@ private:
     const std::lock_guard guard{mutex_};
     GRAPHMILL_TRYV(check_wanted());
     GRAPHMILL_TRY(auto lock, try_lock(at.lock));
-    GRAPHMILL_TRY(complete_, is_there(at.target));
+    GRAPHMILL_TRY(const auto there, is_there(at.target));
+    complete_ = there && !replaces_;
     if (!lock || complete_)
       return false;
     begun_.emplace(begun{at, std::move(*lock)});
@@ -248,9 +284,14 @@ private:
   result<void> put_in_place(const places& at) {
     const std::lock_guard guard{mutex_};
     GRAPHMILL_TRYV(check_wanted());
-    if (::rename(at.partial.c_str(), at.target.c_str()) != 0)
+    GRAPHMILL_TRY(const auto there, is_there(at.target));
+    if (there && replaces_) {
+      // What `clean` removes is the old folder from here on.
+      GRAPHMILL_TRYV(swap_folders(at.partial, at.target));
+    } else if (::rename(at.partial.c_str(), at.target.c_str()) != 0) {
       return fail_errno(errno, "cannot rename {} to {}", at.partial.string(),
                         at.target.string());
+    }
     complete_ = true;
     return ok();
   }
@@ -282,14 +323,16 @@ private:
   };
 
   const fs::path target_;
+  const bool replaces_;
   std::mutex mutex_;
   std::optional<begun> begun_; ///< While the lock is held.
   std::atomic<bool> abandoned_{false};
-  bool complete_ = false; ///< The target is there; written by `run` alone.
+  /// The target is there, and to stay; written by `run` alone.
+  bool complete_ = false;
 };
 
-folder_preparation::folder_preparation(fs::path target)
-  : work_(std::make_unique<work>(std::move(target))) {}
+folder_preparation::folder_preparation(fs::path target, present_folder present)
+  : work_(std::make_unique<work>(std::move(target), present)) {}
 
 folder_preparation::~folder_preparation() = default;
 

@@ -4,6 +4,7 @@
 #include "messages/base/progress.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -33,20 +34,30 @@ result<bool> prepare_folder(const std::filesystem::path& target,
                             const progress_callback& on_progress = {},
                             const std::atomic<bool>* stop = nullptr);
 
-/// A `prepare_folder` that another thread can end. One thread calls `run`,
-/// once; any other may call `abandon` meanwhile, before or after. Both must
-/// have returned before it is destroyed. Owns the lock and the temporary folder
-/// from the moment when `run` has got the lock until `run` returns or it is
-/// abandoned.
+/// What becomes of a folder that is there already.
+enum class present_folder : std::uint8_t {
+  keep,    ///< It stays, and nothing is built.
+  replace, ///< The new one takes its place at once when it is whole.
+};
+
+/// A `prepare_folder` that another thread can end, and that can replace a
+/// folder: whenever its process is killed, the old folder is there as it was,
+/// or the new one is, whole. What a link leads to is replaced, and not the
+/// link. One thread calls `run`, once; any other may call `abandon` meanwhile,
+/// before or after. Both must have returned before it is destroyed. Owns the
+/// lock and the temporary folder from the moment when `run` has got the lock
+/// until `run` returns or it is abandoned.
 class folder_preparation {
 public:
-  explicit folder_preparation(std::filesystem::path target);
+  explicit folder_preparation(std::filesystem::path target,
+                              present_folder present = present_folder::keep);
   ~folder_preparation();
   folder_preparation(const folder_preparation&) = delete;
   folder_preparation& operator=(const folder_preparation&) = delete;
 
   /// As `prepare_folder`; to be called once. After `abandon` it fails with
-  /// `ec::cancelled`, or with what `build` makes of its folder being gone.
+  /// `ec::cancelled`, or with what `build` makes of its folder being gone. To
+  /// replace fails where the file system cannot swap two folders.
   result<bool> run(const folder_builder& build,
                    const progress_callback& on_progress = {},
                    const std::atomic<bool>* stop = nullptr);

@@ -4,6 +4,7 @@
 #include "tests/support/temp_folder.hpp"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -295,4 +296,100 @@ CATCH_TEST_CASE("a folder without permission is an error",
   });
   CATCH_CHECK(code == static_cast<int>(ec::permission));
   CATCH_CHECK(names_in(folder.path()).empty());
+}
+
+namespace {
+
+/// An old folder, and a build of the one that is to take its place.
+void put_old(const fs::path& target) {
+  fs::create_directories(target / "inner");
+  std::ofstream{target / "inner" / "a"} << "old";
+  std::ofstream{target / "b"} << "old";
+}
+
+folder_preparation replacing(const fs::path& target) {
+  return folder_preparation{target, present_folder::replace};
+}
+
+} // namespace
+
+CATCH_TEST_CASE("a folder is replaced when the new one is whole",
+                "[partition][prepare][replace]") {
+  temp_folder folder;
+  const auto target = folder / "data";
+  CATCH_SECTION("one that is there") {
+    put_old(target);
+    CATCH_CHECK(value_of(replacing(target).run([&](const fs::path& at) {
+      CATCH_CHECK(content(target) == "old");
+      return build_slowly(at);
+    })));
+  }
+  CATCH_SECTION("none") {
+    CATCH_CHECK(value_of(replacing(target).run(build_slowly)));
+  }
+  CATCH_CHECK(content(target) == "whole");
+  CATCH_CHECK(names_in(target) == std::vector<std::string>{"inner"});
+  CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
+}
+
+CATCH_TEST_CASE("a folder that is not replaced stays",
+                "[partition][prepare][replace]") {
+  temp_folder folder;
+  const auto target = folder / "data";
+  put_old(target);
+  CATCH_SECTION("the new one fails") {
+    const auto failed =
+      error_of(replacing(target).run([](const fs::path& at) -> result<void> {
+        GRAPHMILL_TRYV(build_slowly(at));
+        return fail(ec::io, "no luck");
+      }));
+    CATCH_CHECK(failed.message == "no luck");
+  }
+  CATCH_SECTION("the new one is abandoned") {
+    auto preparation = replacing(target);
+    (void)error_of(preparation.run([&](const fs::path& at) {
+      auto begun = build_slowly(at);
+      CATCH_CHECK(value_of(preparation.abandon()));
+      return begun;
+    }));
+  }
+  CATCH_CHECK(content(target) == "old");
+  CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
+}
+
+CATCH_TEST_CASE("the folder behind a link is replaced",
+                "[partition][prepare][replace]") {
+  temp_folder folder;
+  put_old(folder / "far" / "data");
+  fs::create_symlink("far/data", folder / "link");
+  CATCH_CHECK(value_of(replacing(folder / "link").run(build_slowly)));
+  CATCH_CHECK(fs::is_symlink(folder / "link"));
+  CATCH_CHECK(content(folder / "far" / "data") == "whole");
+  CATCH_CHECK(names_in(folder / "far") == std::vector<std::string>{"data"});
+}
+
+CATCH_TEST_CASE("a killed replacement leaves the old folder or the new one",
+                "[partition][prepare][replace]") {
+  temp_folder folder;
+  const auto target = folder / "data";
+  auto kept = 0;
+  auto replaced = 0;
+  for (auto wait = 0us; wait < 40ms || kept == 0 || replaced == 0;
+       wait += 1ms) {
+    fs::remove_all(target);
+    put_old(target);
+    const auto child = ::fork();
+    if (child == 0) {
+      (void)replacing(target).run(build_slowly);
+      ::_exit(0);
+    }
+    std::this_thread::sleep_for(wait);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const auto is_old = fs::exists(target / "b");
+    CATCH_REQUIRE(content(target) == (is_old ? "old" : "whole"));
+    ++(is_old ? kept : replaced);
+  }
+  CATCH_CHECK(value_of(replacing(target).run(build_slowly)));
+  CATCH_CHECK(names_in(folder.path()) == std::vector<std::string>{"data"});
 }
