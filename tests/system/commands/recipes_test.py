@@ -12,6 +12,7 @@ import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import exports
 import runs
 from clusters import free_port
 from imports import save
@@ -165,6 +166,7 @@ class Recipes(runs.Workplace):
         steps = {
             "My CSV files": self.my_csv_files,
             "Tomorrow's graph": self.tomorrow,
+            "An export with gaps, categories and dates": self.an_export,
             "My PyG object": self.trains_something,
             "Nodes with several labels": self.several_labels,
             "Numbers as labels": self.numbers,
@@ -205,6 +207,19 @@ class Recipes(runs.Workplace):
                          [f"q{i}" for i in range(50)])
         self.assertLessEqual({row["class_name"] for row in rows},
                              {"job0", "job1", "job2"})
+
+    def an_export(self, title):
+        exports.write(self.top, accounts=30_000, payments=150_000)
+        printed = self.follow(title)
+        self.assertIn("weights digest", printed)
+        shares = np.array(re.findall(
+            r"average precision.*? (0\.\d+)", printed), float)
+        self.assertGreater(shares.max(), 0.5, printed)
+        with (self.top / "scores.csv").open() as table:
+            rows = list(csv.DictReader(table))
+        self.assertEqual([row["name"] for row in rows],
+                         exports.ids(self.top / "accounts-tomorrow.csv"))
+        self.assertEqual({row["class_name"] for row in rows}, {"fraud", "ok"})
 
     def several_labels(self, title):
         printed = self.follow(title)
