@@ -124,7 +124,7 @@ MAKERS = {
         "the numbers that pandas gives to columns": table(
             "0,1\nkim,lee\n", None),
         "a first row that may be a comment": table(
-            "# from, to\nkim,lee\n", None),
+            "# made, today\nkim,lee\n", None),
         "commas and semicolons": table("1;2;0,5\n2;3;1,5\n", None),
         "ids that begin with `#`": table(
             "#red,u1\n#blue,u2\ngreen,u1\n", None),

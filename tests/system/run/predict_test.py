@@ -274,7 +274,8 @@ class Predict(runs.Workplace):
         again, told = self.predict(run, "again.npy", "--all", "--logits",
                                    data=other)
         self.assertTrue(told["other_dataset"])
-        np.testing.assert_allclose(np.load(again), np.load(known), atol=1e-5)
+        np.testing.assert_allclose(np.load(beside(again, "logits")),
+                                   np.load(beside(known, "logits")), atol=1e-5)
         names = other / "original_names.json"
         names.write_text(names.read_text().replace('"+1"', '"plus"'))
         for words in (["predict", run, "--out", self.top / "never.npy"],
