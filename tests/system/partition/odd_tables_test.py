@@ -83,7 +83,7 @@ REFUSED = [
     ("an unknown split", "a,b\n", NODES.replace("train", "learn"), [],
      ["n.csv:2", '"learn"']),
     ("text as a feature", "a,b\n", NODES.replace(",1", ",red"), [],
-     ["n.csv:2", '"red"', "--ignore f"]),
+     ["n.csv:2", 'column "f"', '"red"', "--ignore"]),
     ("an id twice", "a,b\n", NODES.replace("b,y", "a,y"), [],
      ["n.csv:3", "there already"]),
     ("a split that is there", "a,b\n", NODES, ["--split", "0.5,0.25,0.25"],
