@@ -43,10 +43,16 @@ public:
     const auto now = std::chrono::steady_clock::now();
     const auto fresh = phase != phase_;
     const auto last = total != 0 && done >= total;
-    if (fresh || last || now - told_ >= std::chrono::milliseconds{200}) {
+    const auto due =
+      fresh || last || now - told_ >= std::chrono::milliseconds{200};
+    // What phases allocate for a moment is looked for more often than told.
+    if (due || now - looked_ >= std::chrono::milliseconds{10}) {
+      looked_ = now;
+      note_memory(memory_in_use());
+    }
+    if (due) {
       phase_ = phase;
       told_ = now;
-      note_memory(memory_in_use());
       if (on_progress_)
         on_progress_({phase, done, total, estimate_seconds_});
     }
@@ -58,9 +64,11 @@ public:
     peak_memory_ = std::max(peak_memory_, bytes);
   }
 
-  /// The most bytes that were in use at any of the moments when progress was
-  /// passed on or `note_memory` was called, mapped files apart. What came and
-  /// went between them is not seen.
+  /// The most bytes that were in use at any of the moments when `tell` looked,
+  /// every 10 ms if it is called as often, or `note_memory` was called, mapped
+  /// files apart. What came and went between them is not seen. Pages that a
+  /// child process shares with this one count once: what the system says of the
+  /// child has all that it inherited in it.
   std::uint64_t peak_memory_bytes() const { return peak_memory_; }
 
   bool wants_stop() const {
@@ -81,6 +89,7 @@ private:
   std::string phase_;
   std::uint64_t peak_memory_ = 0;
   std::chrono::steady_clock::time_point told_{};
+  std::chrono::steady_clock::time_point looked_{};
 };
 
 } // namespace graphmill

@@ -1,4 +1,5 @@
 #include "partition/dataset/shard.hpp"
+#include "partition/partitioners/graph/monitor.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
 #include "tests/partition/partitioners/check_partitions.hpp"
 #include "tests/partition/partitioners/graphs.hpp"
@@ -12,9 +13,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -67,6 +70,24 @@ void check_repeatable(const dataset& data, const partition_options& options) {
 }
 
 } // namespace
+
+CATCH_TEST_CASE("memory that was in use for a moment is seen",
+                "[partition][partitioners]") {
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  monitor watch{{}, nullptr, 0};
+  watch.tell("work", 0);
+  const auto before = watch.peak_memory_bytes();
+  CATCH_REQUIRE(before > 0);
+  {
+    const std::vector<char> held(bytes, 'x');
+    std::this_thread::sleep_for(std::chrono::milliseconds{15});
+    watch.tell("work", 1);
+    CATCH_CHECK(held.back() == 'x');
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds{15});
+  watch.tell("work", 2);
+  CATCH_CHECK(watch.peak_memory_bytes() >= before + bytes / 10 * 9);
+}
 
 CATCH_TEST_CASE("partitioning keeps everything", "[partition][parts]") {
   for (std::uint64_t seed : {1, 2}) {
