@@ -159,6 +159,8 @@ result<void> run_reporter::on_phase(const phase_result& done) {
   last_[which] = done.metrics;
   told_[which] = evaluation_json(done);
   auto line = metrics_json(done);
+  if (done.phase == phase::test && best_epoch_)
+    line["epoch"] = *best_epoch_; // Whose weights are tested.
   if (done.phase == phase::train)
     epochs_ = done.epoch + 1;
   if (done.phase == phase::validation)
@@ -168,7 +170,7 @@ result<void> run_reporter::on_phase(const phase_result& done) {
     print_row(done);
   if (log_)
     log_->info("{} epoch {}: loss {:.4f}{}, {} in {:.2f} s",
-               to_string(done.phase), done.epoch + 1,
+               to_string(done.phase), epoch_of(line),
                without_sign_if_nan(done.metrics.loss()), measure_text(done),
                pluralized(done.steps, "step"), done.seconds);
   if (folder_ != nullptr) {

@@ -4,8 +4,11 @@
 #include "messages/base/printable.hpp"
 #include "messages/words/field_name.hpp"
 #include "partition/files/json_text.hpp"
+#include "pipelines/definition/definition_file.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/health/verdict.hpp"
+#include "pipelines/results/kept_checkpoints.hpp"
+#include "pipelines/results/run_listing.hpp"
 #include "pipelines/results/safetensors.hpp"
 
 #include <fmt/format.h>
@@ -89,6 +92,34 @@ nlohmann::json disk_of(const work_report& work) {
           {"reads_per_second", rate(disk.reads.items)}};
 }
 
+/// A shorter run tells nothing of what limits a longer one: it has hardly begun
+/// when it ends.
+constexpr double shortest_judged_seconds = 2;
+
+/// What limited a run; without a limit, if it was too short to tell.
+verdict verdict_on(const run_result& run) {
+  if (run.seconds >= shortest_judged_seconds || run.outcome.train_steps == 0)
+    return verdict_of(run.health);
+  verdict out;
+  out.sentence =
+    fmt::format("too little data: the run took {:.1f} s, and what limits a run "
+                "shows after {:.0f} s at the earliest",
+                run.seconds, shortest_judged_seconds);
+  return out;
+}
+
+/// The stage that limited a run, or what did so by the verdict; empty if it was
+/// too short to tell.
+std::string bottleneck_in(const run_result& run,
+                          const std::vector<stage_report>& rows,
+                          const verdict& said) {
+  if (!said.limit.empty())
+    return said.limit;
+  return run.seconds >= shortest_judged_seconds
+           ? bottleneck_of(rows, run.seconds)
+           : std::string{};
+}
+
 /// A row of what has no workers.
 stage_report count_row(const char* name, const item_count& count) {
   stage_report out;
@@ -107,6 +138,16 @@ result<void> write_weights(const run_outcome& outcome,
   return write_safetensors(
     folder.weights(), {*outcome.parameters,
                        {{"format", "graphmill"}, {"digest", outcome.digest}}});
+}
+
+/// Removes the checkpoints that a run which has come to its end does not need
+/// any more. Those that stay too long take room, and nothing else.
+void drop_spare_checkpoints(const run_folder& folder) {
+  const auto source = load_definition(folder.definition());
+  if (!source)
+    return;
+  if (const auto kept = kept_at_end(source.value().value.checkpoint.keep))
+    (void)keep_newest(folder.checkpoints(), kept);
 }
 
 /// A run that its user has stopped has not failed; one that is not saved has.
@@ -199,7 +240,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
   const auto& outcome = run.outcome;
   const auto& work = run.work;
   const auto rows = table_of(work);
-  const auto said = verdict_of(run.health);
+  const auto said = verdict_on(run);
   // Of steps that nobody has told the health of, there is nothing to judge.
   const auto judged = outcome.train_steps == 0 || tells_of_training(run.health);
   return {
@@ -218,8 +259,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"peak_credit_bytes", work.peak_credit_bytes},
     {"oversize_batches", work.oversize_batches},
     {"retried_batches", work.retried_batches},
-    {"bottleneck",
-     said.limit.empty() ? bottleneck_of(rows, run.seconds) : said.limit},
+    {"bottleneck", bottleneck_in(run, rows, said)},
     {"verdict", run.health.daemons.empty() || !judged
                   ? nlohmann::json()
                   : nlohmann::json(said.sentence)},
@@ -244,6 +284,11 @@ saved_run save_run(const run_outcome& outcome, nlohmann::json& summary,
     add_failure(out.failure, weights.error());
   if (out.failure)
     summary["error"] = out.failure->message;
+  else if (out.has_weights)
+    drop_spare_checkpoints(folder);
+  const auto size = size_of_run(folder.path());
+  summary["bytes"] = size.all;
+  summary["checkpoint_bytes"] = size.checkpoints;
   const auto written = folder.write_summary(summary);
   if (weights && !written) // Else it has been said.
     add_failure(out.failure, written.error());

@@ -4,6 +4,7 @@
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/results/checkpoint_state.hpp"
+#include "pipelines/results/kept_checkpoints.hpp"
 #include "pipelines/results/safetensors.hpp"
 
 #include <fcntl.h>
@@ -176,10 +177,15 @@ result<fs::path> write_checkpoint(const fs::path& folder,
     fs::remove_all(scratch, ignored); // Its room may be what others lack.
     return written.error();
   }
+  GRAPHMILL_TRYV(keep_newest(folder, keep));
+  return folder / name;
+}
+
+result<void> keep_newest(const fs::path& folder, std::uint32_t keep) {
   const auto names = checkpoints_in(folder);
   for (std::size_t n = keep; n < names.size(); ++n)
     GRAPHMILL_TRYV(remove_checkpoint(folder, names[n]));
-  return folder / name;
+  return ok();
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "actors/run/run_summary.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "messages/words/byte_text.hpp"
 #include "messages/words/field_name.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
@@ -117,6 +118,19 @@ std::string evaluation_lines(const json& summary) {
   return out;
 }
 
+/// What the run takes on disk.
+std::string size_line(const json& summary) {
+  if (find(summary, "bytes") == nullptr)
+    return "";
+  const auto checkpoints = count(summary, "checkpoint_bytes");
+  return fmt::format(
+    "disk             {}{}\n", byte_text(count(summary, "bytes")),
+    checkpoints == 0 ? ""
+                     : fmt::format(", {} of it to train for longer "
+                                   "(checkpoints)",
+                                   byte_text(checkpoints)));
+}
+
 } // namespace
 
 std::string summary_text(const json& summary) {
@@ -147,11 +161,11 @@ std::string summary_text(const json& summary) {
       count(*disk, "rows_read"), count(*disk, "rows_wanted"),
       100 * number(*disk, "hit_rate"), number(*disk, "rows_read_per_second"),
       number(*disk, "reads_per_second"), number(*disk, "bytes_read") * 1e-6);
-  out +=
-    fmt::format("\npeak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
-                "most\n",
-                number(summary, "peak_memory_bytes") * 1e-6,
-                number(summary, "peak_credit_bytes") * 1e-6);
+  out += fmt::format(
+    "\npeak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
+    "most\n",
+    number(summary, "peak_memory_bytes") * 1e-6,
+    number(summary, "peak_credit_bytes") * 1e-6);
   if (const auto batches = count(summary, "oversize_batches"); batches != 0)
     out += fmt::format("oversize         {} could have exceeded "
                        "budget.bytes and ran alone\n",
@@ -188,6 +202,7 @@ std::string result_text(const json& summary) {
                      pluralized(count(summary, "epochs"), "epoch"),
                      pluralized(count(summary, "steps"), "step"));
   out += format_printable("weights digest   {}\n", text(summary, "digest"));
+  out += size_line(summary);
   out += format_printable("run              {}\n", text(summary, "run"));
   return out;
 }

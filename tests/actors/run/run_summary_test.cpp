@@ -2,6 +2,8 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/support/text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -182,6 +184,45 @@ CATCH_TEST_CASE("the best epoch is the best by the metric of the run",
     if (metric == evaluation_metric::accuracy)
       CATCH_CHECK_FALSE(lines[0].contains("metric"));
   }
+}
+
+CATCH_TEST_CASE("a test is told as of the epoch whose weights are tested",
+                "[actors][summary]") {
+  const test::temp_folder runs;
+  for (const auto has_best : {true, false}) {
+    auto folder = test::value_of(run_folder::create(
+      runs.path(), "r", "dataset: d\n", {"/d", {"abc", {}, {}}}));
+    run_reporter reporter{nullptr, {}, &folder};
+    const auto told = reporter.observer();
+    if (has_best) {
+      for (const auto epoch : {0, 1})
+        test::value_of(told.on_phase(
+          evaluation(phase::validation, epoch, {3, epoch, epoch, 1}, 0.5)));
+    }
+    test::value_of(told.on_phase(evaluation(phase::test, 2, {1, 0, 0, 1}, 1)));
+    const auto text = test::content_of(folder.metrics_file());
+    const auto last = text.substr(text.rfind('\n', text.size() - 2) + 1);
+    CATCH_CHECK(nlohmann::json::parse(last)["epoch"] == (has_best ? 1 : 3));
+  }
+}
+
+CATCH_TEST_CASE("nothing is said of what limits a run of a second",
+                "[actors][summary]") {
+  auto run = full_run();
+  run.outcome.train_steps = 5;
+  auto& health = run.health.daemons.emplace_back();
+  auto& trainer = health.actors.emplace_back();
+  trainer.kind = actor_kind::trainer;
+  trainer.items = 5;
+  trainer.busy = 1;
+  health.cores = 1;
+  CATCH_CHECK(summary_of(run)["bottleneck"] == "trainer");
+  run.seconds = 1;
+  const auto summary = summary_of(run);
+  CATCH_CHECK(summary["bottleneck"] == "");
+  CATCH_CHECK(summary["verdict"]
+              == "too little data: the run took 1.0 s, and what limits a run "
+                 "shows after 2 s at the earliest");
 }
 
 CATCH_TEST_CASE("a summary has what the test says of each class",

@@ -73,6 +73,8 @@ class FinishedRun(runs.Workplace):
                               if line["phase"] == "validation"
                               and line["accuracy"] == best))
         self.assertEqual(self.summary["test_accuracy"], lines[-1]["accuracy"])
+        # Of these weights, and not of the last ones.
+        self.assertEqual(lines[-1]["epoch"], self.summary["best_epoch"])
         losses = [line["loss"] for line in lines if line["phase"] == "train"]
         self.assertLess(losses[-1], losses[0])
 
@@ -116,7 +118,10 @@ class FinishedRun(runs.Workplace):
         for name in services:
             said[name] += (f"the {name} answers late, ",)
         limit, verdict = summary["bottleneck"], summary["verdict"]
-        if verdict.startswith(("trainers starve, but no stage is full",
+        if summary["seconds"] < 2:
+            self.assertEqual(limit, "")
+            self.assertTrue(verdict.startswith("too little data: "), verdict)
+        elif verdict.startswith(("trainers starve, but no stage is full",
                                "trainers starve only while there are no ")):
             # Then it is the busiest one. The second is said of so short a run
             # where its begin takes long.

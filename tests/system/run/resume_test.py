@@ -73,10 +73,11 @@ class Resumed(runs.Workplace):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         return done.stderr
 
-    def undisturbed(self, name):
+    def undisturbed(self, name, *changes):
         keep, self.runs = self.runs, self.top / "undisturbed"
         summary = self.train(merged(DEFINITION, CASES[name],
-                                    {"faults": {"trainer_delay_ms": 0}}),
+                                    {"faults": {"trainer_delay_ms": 0}},
+                                    *changes),
                              self.data_of(name))
         self.runs = keep
         return summary
@@ -134,9 +135,13 @@ class Resumed(runs.Workplace):
     def test_checkpoints_are_for_numpy(self):
         summary = self.undisturbed("sage")
         folder = pathlib.Path(summary["run"]) / "checkpoints"
-        names = sorted(one.name for one in folder.iterdir())
-        self.assertLessEqual(len(names), 2)
-        last = folder / names[-1]
+        # The one before it is of no use any more.
+        last, = folder.iterdir()
+        self.assertEqual(summary["checkpoint_bytes"], sum(
+            path.stat().st_size for path in last.iterdir()))
+        self.assertEqual(summary["bytes"], sum(
+            path.stat().st_size for path in folder.parent.rglob("*")
+            if path.is_file() and path.name != "summary.json"))
         state = json.loads((last / "state.json").read_text())["state"]
         self.assertEqual(state["epoch"], 6)
         self.assertEqual(state["step"], 0)
@@ -173,10 +178,12 @@ class Resumed(runs.Workplace):
         self.assertEqual(self.resume(folder)["digest"], expected["digest"])
 
     def test_damaged_and_copied(self):
-        expected = self.undisturbed("sage")
+        # Who wants more than two checkpoints keeps them.
+        expected = self.undisturbed("sage", {"checkpoint": {
+            "every_steps": 3, "keep": 3}})
         folder = self.top / "copy-of-a-run"
         shutil.copytree(expected["run"], folder)
-        older, newer = sorted((folder / "checkpoints").iterdir())
+        _, older, newer = sorted((folder / "checkpoints").iterdir())
         copied = self.top / "elsewhere" / older.name
         shutil.copytree(older, copied)
         tensors = newer / "tensors.safetensors"
