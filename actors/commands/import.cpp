@@ -112,6 +112,17 @@ void add_sets(CLI::App& app, const char* flag, const char* help,
     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void add_no_label(CLI::App& app, std::vector<std::string>& values) {
+  app
+    .add_option("--no-label", values,
+                "A label that says that none is known, in all labels and label "
+                "sets; may come several times")
+    ->type_name("VALUE")
+    ->expected(1) // Not the folder behind it.
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_npy(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<npy_import_options>();
   auto flags = std::make_shared<change_flags>();
@@ -151,6 +162,7 @@ void add_npy(command_line& cli, CLI::App& parent) {
   add_sets(*app, "--regression-set",
            "As --regression, of the label set labels.SET.npy",
            options->regression_sets);
+  add_no_label(*app, options->no_label);
   add_change_flags(*app, *flags);
   app->footer(
     "The arrays of a graph of one node type:\n"
@@ -396,6 +408,7 @@ void add_csv(command_line& cli, CLI::App& parent) {
                 "known");
   add_sets(*app, "--regression-set", "As --regression, of the label set SET",
            options->regression_sets);
+  add_no_label(*app, options->no_label);
   app
     ->add_option("--classes-of", options->classes_of,
                  "A dataset whose classes those of the same node type are: "

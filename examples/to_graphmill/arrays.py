@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from .graph import CHOSEN_FEATURES, typed_name
-from .label_values import rows_of_labels, whole_labels
+from .label_values import NoLabels, rows_of_labels, whole_labels
 from .values import (Refused, Rows, is_array, is_missing, shape_of,
                      sparse_rows, to_numpy)
 
@@ -61,10 +61,12 @@ class Writer:
     conversions may take beside the graph itself."""
 
     def __init__(self, folder, found, budget, *, split_index=None,
-                 num_nodes=None, num_classes=None, times=False, kind=""):
+                 num_nodes=None, num_classes=None, times=False, kind="",
+                 no_label=()):
         self.folder, self.found, self.budget = folder, found, budget
         self.split_index, self.times, self.kind = split_index, times, kind
         self.num_nodes, self.num_classes = num_nodes or {}, num_classes
+        self.none = NoLabels(no_label)
         self.step = max(1, budget // (8 * COPIES))
         self.notes = found.notes
         self.about = {}
@@ -78,6 +80,8 @@ class Writer:
     def write(self):
         for name, data in self.found.nodes.items():
             self.about[name] = self.write_nodes(name, data)
+        for text in sorted(self.none.unused):
+            self.note(f"--no-label {text}: no label is written so")
         edges = {key: {"num_edges": self.write_edges(key, blocks)}
                  for key, blocks in self.found.edges.items()}
         for key, (name, values) in self.found.weights.items():
@@ -210,14 +214,15 @@ class Writer:
         texts = set()
         for _, block in Rows(value).blocks(self.step):
             if block.dtype.kind in "OU":
-                texts.update(item for item in block.flat
+                texts.update(item for item in self.none.without(block).flat
                              if isinstance(item, str))
         place = {text: at for at, text in enumerate(sorted(texts))}
         missing = 0
         with NpyFile(self.path(owner, "labels.npy"), np.int64,
                      (count,)) as file:
             for first, block in Rows(value).blocks(self.step):
-                labels = whole_labels(block.reshape(-1), place, where)
+                labels = whole_labels(self.none.without(block.reshape(-1)),
+                                      place, where)
                 missing += int((labels < 0).sum())
                 file.write(first, labels)
         if missing:
@@ -237,7 +242,7 @@ class Writer:
         step = max(1, self.step // max(1, shape[1]))
         with NpyFile(self.path(owner, "labels.npy"), np.int8, shape) as file:
             for first, block in rows.blocks(step):
-                labels = rows_of_labels(block, where)
+                labels = rows_of_labels(self.none.without(block), where)
                 several |= bool(((labels[:, 0] >= 0)
                                  & ((labels == 1).sum(axis=1) != 1)).any())
                 file.write(first * shape[1], labels)
@@ -252,7 +257,13 @@ class Writer:
         """Numbers to be learnt, NaN where none is known."""
         if rows.dtype.kind not in "iuf":
             raise Refused(f"{where} holds {rows.dtype}, and not numbers")
-        self.write_blocks(self.path(owner, "labels.npy"), rows, rows.dtype)
+        width = int(np.prod(rows.shape[1:], dtype=np.int64))
+        dtype = np.float64 if self.none.numbers else rows.dtype
+        with NpyFile(self.path(owner, "labels.npy"), dtype,
+                     rows.shape) as file:
+            for first, block in rows.blocks(max(1, self.step
+                                                // max(1, width))):
+                file.write(first * width, self.none.without(block))
         return {}
 
     def write_splits(self, owner, data, count):

@@ -17,7 +17,7 @@ from .values import Refused
 # a few bytes of zeros would be all memory.
 MOST_UNPACKED_RATIO, MOST_UNPACKED_BYTES = 100, 1 << 30
 
-KINDS = ".pt, .pth (torch), .parquet, .npz (a matrix of SciPy, or arrays), .csv"
+KINDS = ".pt, .pth (torch), .parquet, .npz (matrices of SciPy, or arrays), .csv"
 
 
 class SavedMatrix:
@@ -54,15 +54,63 @@ def expect_fair_size(path):
                       f"{unpacked}; save it without compression if that is so")
 
 
-def load_npz(path):
+def pickled_in(file):
+    """The arrays of an .npz that hold pickled objects: their headers say so."""
+    found = []
+    for name in file.files:
+        with file.zip.open(name + ".npy" if name + ".npy"
+                           in file.zip.namelist() else name) as part:
+            version = np.lib.format.read_magic(part)
+            header = (np.lib.format.read_array_header_1_0 if version == (1, 0)
+                      else np.lib.format.read_array_header_2_0)(part)
+            if header[2].hasobject:
+                found.append(name)
+    return found
+
+
+def load_npz(path, unpickle=False):
     """A matrix of SciPy, which has a format; or else what numpy.savez has saved:
-    a graph's arrays, by the names that PyG's attributes have."""
+    a graph's arrays, by the names that PyG's attributes have. Pickled objects
+    are programs, and read if `unpickle` says so."""
     expect_fair_size(path)
-    with np.load(path) as file:
-        there = {name: file[name] for name in file.files}
+    with np.load(path, allow_pickle=unpickle) as file:
+        pickled = pickled_in(file)
+        if pickled and not unpickle:
+            raise Refused(f"{path} holds pickled objects ({', '.join(pickled)}"
+                          f"; beside them: "
+                          f"{', '.join(sorted({*file.files} - {*pickled})) or 'nothing'}"
+                          "), and reading them would run what is in them: say "
+                          "--unpickle if you trust whoever has made it")
+        there = {name: unwrapped(file[name]) for name in file.files}
+    there = with_edges(path, there)
     if "format" in there or "edge_index" not in there:
         return SavedMatrix(path, there)
     return there
+
+
+def unwrapped(array):
+    """The object that numpy.savez has wrapped in an array without extents."""
+    return array.item() if array.dtype == object and not array.shape else array
+
+
+def with_edges(path, there):
+    """Arrays of a graph, with `edge_index` in the place of the sparse matrix of
+    as many rows as columns, if there is one such."""
+    square = [name for name, value in there.items()
+              if hasattr(value, "nnz") and value.shape[0] == value.shape[1]]
+    if "edge_index" in there or not square:
+        return there
+    if len(square) > 1:
+        raise Refused(f"{path}: {' and '.join(square)} may all have the edges; "
+                      "save the one that does, alone, by scipy.sparse.save_npz")
+    out = {name: value.tocsr() if hasattr(value, "nnz") else value
+           for name, value in there.items() if name != square[0]}
+    edges = there[square[0]].tocoo()
+    out["edge_index"] = np.stack([edges.row, edges.col])
+    out["num_nodes"] = int(edges.shape[0])
+    if not (edges.data == 1).all():
+        out["edge_weight"] = edges.data
+    return out
 
 
 def imported(name, path):
@@ -78,6 +126,9 @@ def load(path, unpickle=False):
     """The object that a file holds. One that is more than tensors is read if
     `unpickle` says so, and runs what it says."""
     path = pathlib.Path(path)
+    if path.is_dir():
+        raise Refused(f"{path} is a folder, and a file is expected: {KINDS}. "
+                      f"It holds {content_of(path)}")
     if not path.is_file():
         raise Refused(f"{path} is no file")
     try:
@@ -86,12 +137,26 @@ def load(path, unpickle=False):
         if path.suffix == ".parquet":
             return imported("pyarrow.parquet", path).ParquetFile(path)
         if path.suffix == ".npz":
-            return load_npz(path)
+            return load_npz(path, unpickle)
     except Refused:
         raise
     except Exception as error:  # Whatever readers make of a damaged file.
         raise Refused(f"cannot read {path}: {error}") from error
     raise Refused(f"{path}: files of these kinds are read: {KINDS}")
+
+
+def content_of(folder):
+    """What is in a folder, for people; and what reads it, if that is known."""
+    names = sorted(one.name for one in folder.iterdir())
+    shown = ", ".join(names[:10]) or "nothing"
+    if len(names) > 10:
+        shown += f" and {len(names) - 10} more"
+    if any(name.endswith(".npy") for name in names):
+        shown += (f". A folder of .npy arrays is for `graphmill import npy "
+                  f"{folder}`")
+    elif "dataset.json" in names:
+        shown += ". It is a dataset already"
+    return shown
 
 
 def load_torch(torch, path, unpickle):
@@ -133,6 +198,8 @@ def import_csv(options, flags):
                *(["--weight", options.weight] if options.weight else []),
                *(["--undirected"] if options.undirected else []),
                *(["--name", options.name] if options.name else [])]
+    for value in options.no_label:
+        command += ["--no-label", value]
     for name in options.ignore:
         command += ["--ignore", name]
     for name in options.feature:
@@ -150,8 +217,8 @@ def parser():
     made = argparse.ArgumentParser(
         prog="to_graphmill.py", description=f"""Writes a graph as a dataset of
         Graphmill. The file may be {KINDS}. A file of torch with more than
-        tensors, as an object of PyG, is a program: it is read with --unpickle
-        alone. Where the program graphmill is found
+        tensors, as an object of PyG, is a program, and so are pickled objects
+        in an .npz: they are read with --unpickle alone. Where the program graphmill is found
         (--graphmill, $GRAPHMILL, the PATH, or build/ here), it imports the
         arrays; else they stay in OUT.arrays, and the command is printed.""",
         epilog="""What follows -- goes to `graphmill import npy`, such as
@@ -182,6 +249,8 @@ def parser():
     add("--id", metavar="COLUMN", help="of nodes: their ids")
     add("--feature", metavar="COLUMN", action="append", default=[],
         help="of nodes: a feature; may come several times")
+    add("--no-label", metavar="VALUE", action="append", default=[],
+        help="a label that says that none is known; may come several times")
     add("--graphmill", metavar="PROGRAM", help="the program")
     add("--no-import", action="store_true", help="write the arrays alone")
     add("--keep-arrays", action="store_true",
@@ -189,8 +258,8 @@ def parser():
     add("--chunk-mib", type=int, default=64, metavar="MIB",
         help="memory for conversions (default: %(default)s)")
     add("--unpickle", action="store_true",
-        help="read a file of torch whatever is in it, and run that: only for "
-        "files that you trust")
+        help="read a file of torch, or pickled objects in an .npz, and run "
+        "what is in it: only for files that you trust")
     add("--json", action="store_true", help="end with one line of JSON")
     return made
 
@@ -236,7 +305,7 @@ def run(options, flags):
                  undirected=options.undirected, name=options.name,
                  import_flags=flags, program=options.graphmill,
                  run_import=not options.no_import,
-                 keep_arrays=options.keep_arrays,
+                 keep_arrays=options.keep_arrays, no_label=options.no_label,
                  chunk_bytes=options.chunk_mib << 20, **tables)
 
 

@@ -170,10 +170,19 @@ def labels_by(flags):
                  if one in map(str, flags)), "")
 
 
+def flags_for_none(no_label, flags):
+    """Has the import leave nodes without a label out of splits, as it does when
+    it is told of labels for none: here they are -1 by now, or NaN."""
+    if not no_label:
+        return []
+    return ["--no-label", "nan" if labels_by(flags) == "--regression" else "-1"]
+
+
 def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
           split_index=None, num_nodes=None, num_classes=None, weight=None,
           undirected=False, name=None, import_flags=(), program=None, run_import=True,
-          keep_arrays=False, chunk_bytes=64 << 20, **table_options):
+          keep_arrays=False, chunk_bytes=64 << 20, no_label=(),
+          **table_options):
     """Writes a graph as the dataset `folder`, and returns what was done.
 
     The arrays lie in `folder` + ".arrays" until they are imported; where there
@@ -190,6 +199,7 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     num_nodes: {type: count}, or one count, where the graph does not say.
     weight: the attribute of edges that has their weights; if there is none, that
     is edge_weight or weight, and of a matrix its values unless each is 1.
+    no_label: labels that say that none is known, as texts or numbers.
     import_flags: for `graphmill import npy`. Of tables: nodes, ends, features,
     id_column."""
     folder = pathlib.Path(folder)
@@ -212,9 +222,11 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,
                           num_nodes=by_type(num_nodes, found),
                           num_classes=num_classes, times=by_time(import_flags),
-                          kind=labels_by(import_flags))
+                          kind=labels_by(import_flags), no_label=no_label)
     command = import_command(program or "graphmill", arrays, folder, name,
-                             import_flags, undirected or found.undirected)
+                             [*import_flags,
+                              *flags_for_none(no_label, import_flags)],
+                             undirected or found.undirected)
     report = {"kind": found.kind, "folder": str(folder), **counts,
               "ignored": ignored.dropped, "notes": found.notes,
               "command": shlex.join(command), "imported": False}
@@ -223,7 +235,9 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
             report["dataset"] = import_arrays(command, arrays, folder,
                                               found.typed)
             report["imported"] = True
-            found.notes += report["dataset"].get("notes", [])
+            # Which labels said none has been told by their own names.
+            found.notes += [note for note in report["dataset"].get("notes", [])
+                            if not note.startswith("--no-label ")]
     finally:
         if program and not keep_arrays:
             shutil.rmtree(arrays)

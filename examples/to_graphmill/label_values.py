@@ -5,6 +5,54 @@ import numpy as np
 from .values import Refused, is_missing
 
 
+class NoLabels:
+    """Labels that say that none is known (--no-label): texts, and the numbers
+    that some of them are. `unused` are those that no label has been so far."""
+
+    def __init__(self, values):
+        self.texts = list(map(str, values))
+        self.unused = set(self.texts)
+        self.numbers = {}
+        for text in self.texts:
+            try:
+                self.numbers[float(text)] = text
+            except ValueError:
+                pass
+
+    def has(self, label):
+        """Whether a label is one of them: as a text, or as a number."""
+        if isinstance(label, str):
+            said = label if label in self.texts else None
+        else:
+            said = self.numbers.get(label)
+        self.unused.discard(said)
+        return said is not None
+
+    def without(self, block):
+        """A block of labels, with missing ones for those that say none. Numbers
+        become floats if there are any such."""
+        if block.dtype.kind in "OU":
+            return np.array([None if self.has(item) else item
+                             for item in block.flat], object).reshape(
+                                 block.shape)
+        if block.dtype.kind not in "biuf":
+            return block
+        for number in self.numbers:
+            same = block == number
+            if same.any():
+                self.unused.discard(self.numbers[number])
+                expect_exact(block)
+                block = np.where(same, np.nan, block)
+        return block
+
+
+def expect_exact(block):
+    """Integers that become floats must stay what they are."""
+    if block.dtype.kind in "iu" and (
+            int(block.max()) >= 1 << 53 or int(block.min()) <= -(1 << 53)):
+        raise Refused("labels of 2^53 or more cannot stand beside --no-label")
+
+
 def rows_of_labels(block, where):
     """Rows of 0 and 1 as int8, those of NaN, -1 or 255 as -1."""
     if block.dtype.kind not in "biuf":
@@ -47,5 +95,5 @@ def whole_labels(block, place, where):
     if len(block) and (block.min() < -1 or block.max() >= 2.0**53):
         bad = block.min() if block.min() < -1 else block.max()
         raise Refused(f"{where}: {bad} is no label; -1 means that there is "
-                      "none")
+                      f"none, and so does {bad} with --no-label {bad}")
     return block.astype(np.int64)

@@ -3,6 +3,7 @@
 #include "messages/base/pluralized.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/seed_check.hpp"
+#include "partition/importers/no_label_values.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -69,6 +70,10 @@ result<void> write_label_sets(std::span<const incoming_labels> sets,
     const auto labelled =
       shown.has_label_rows() ? labelled_nodes(shown, set.rows) : set.labels;
     auto splits = set.splits.value_or(split_ids{});
+    const auto place = fmt::format("label set {} of {}", set.name, type.name);
+    note_unlabelled(set.unlabelled, place, on_note);
+    if (set.drops_unlabelled)
+      note_dropped_seeds(drop_unlabelled(splits, labelled), place, on_note);
     if (set.splits) {
       tell_note(on_note, "label set {} of {}: {}, with its own split", set.name,
                 type.name, labels_text(set));

@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +19,9 @@ namespace graphmill {
 
 /// Seeds of training, validation and test.
 using split_ids = std::array<std::vector<node_id>, 3>;
+
+/// How many nodes have each label that stands for none.
+using unlabelled_nodes = std::map<std::string, std::int64_t, std::less<>>;
 
 /// A label set on its way from a source to a writer. Value type.
 struct incoming_labels {
@@ -28,6 +33,9 @@ struct incoming_labels {
   label_kind kind = label_kind::classes;
   /// [nodes, bytes of a row] Instead of `labels`, of the other kinds.
   std::vector<std::uint8_t> rows{};
+  unlabelled_nodes unlabelled{}; ///< By labels that are not empty.
+  /// Whether nodes of `splits` without a label are left out, and no error.
+  bool drops_unlabelled = false;
 };
 
 /// Declares label sets of a type before a writer is made.

@@ -3,6 +3,7 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
+#include "partition/dataset/inspection/class_census.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/dataset_search.hpp"
@@ -39,6 +40,24 @@ result<void> keep_events(run_folder& folder, const std::string& where) {
   return kept;
 }
 
+/// Says what may go wrong without a word. What keeps the labels from being
+/// counted ends the run with a sentence of its own.
+void warn(const definition& def, const partitioned_graph& graph) {
+  const auto warn_of = [](const std::string& note) {
+    say(stderr, "warning: {}\n", note);
+  };
+  for (const auto& note :
+       {note_on_graph(def, graph.info()), note_on_metric(def, graph.info())})
+    if (note)
+      warn_of(*note);
+  const auto shown = graph.with_labels(def.labels);
+  if (!shown)
+    return;
+  if (const auto census = count_classes_of_seeds(shown.value()))
+    for (const auto& note : notes_on_training(census.value()))
+      warn_of(note);
+}
+
 /// Fails if the weights that a run begins with are of other relations that have
 /// the same names.
 result<void> check_first_weights(const definition& def,
@@ -61,10 +80,8 @@ result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(data));
   take_name_at_path(source, options.data, graph.info());
   GRAPHMILL_TRYV(check_definition_against(source, data));
-  for (const auto& note :
-       {note_on_graph(def, graph.info()), note_on_metric(def, graph.info())})
-    if (note && !options.how.quiet)
-      say(stderr, "warning: {}\n", *note);
+  if (!options.how.quiet)
+    warn(def, graph);
   if (!options.how.trace.empty()) // Better known now than after the run.
     GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
   GRAPHMILL_TRY(const auto labels, meaning_of_labels(graph.info(), def.labels));

@@ -1,8 +1,10 @@
 #include "actors/commands/options/import_target.hpp"
 
+#include "actors/commands/options/class_table.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
+#include "partition/dataset/inspection/class_census.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/writing/prepare.hpp"
@@ -37,23 +39,37 @@ void tell_kind(nlohmann::json& labels, label_kind kind) {
     labels[std::string{to_string(kind)}] = true;
 }
 
-nlohmann::json to_json(const dataset_info& info) {
+/// The classes of a node type, or of one of its label sets; null if labels are
+/// numbers.
+nlohmann::json classes_of(const std::vector<class_census>& found,
+                          const std::string& type, const std::string& set) {
+  const auto at = std::ranges::find_if(found, [&](const class_census& one) {
+    return one.type == type && one.set == set && !one.classes.empty();
+  });
+  return at == found.end() ? nlohmann::json() : classes_json(*at);
+}
+
+nlohmann::json to_json(const dataset_info& info,
+                       const std::vector<class_census>& found) {
   auto nodes = nlohmann::json::array();
   for (const auto& type : info.node_types) {
     nodes.push_back({{"name", type.name},
                      {"count", type.count},
                      {"feature_width", type.feature_width},
                      {"class_count", type.class_count},
+                     {"classes", classes_of(found, type.name, "")},
                      {"train", type.split_counts[0]},
                      {"val", type.split_counts[1]},
                      {"test", type.split_counts[2]}});
     tell_kind(nodes.back(), type.labels);
     for (const auto& set : type.label_sets) {
-      nodes.back()["label_sets"].push_back({{"name", set.name},
-                                            {"class_count", set.class_count},
-                                            {"train", set.split_counts[0]},
-                                            {"val", set.split_counts[1]},
-                                            {"test", set.split_counts[2]}});
+      nodes.back()["label_sets"].push_back(
+        {{"name", set.name},
+         {"class_count", set.class_count},
+         {"classes", classes_of(found, type.name, set.name)},
+         {"train", set.split_counts[0]},
+         {"val", set.split_counts[1]},
+         {"test", set.split_counts[2]}});
       tell_kind(nodes.back()["label_sets"].back(), set.labels);
     }
   }
@@ -69,7 +85,8 @@ nlohmann::json to_json(const dataset_info& info) {
           {"edge_types", std::move(edges)}};
 }
 
-void print_text(const dataset_info& info) {
+void print_text(const dataset_info& info,
+                const std::vector<class_census>& found) {
   say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", "node type", "nodes",
       "features", "classes", "train", "val", "test");
   for (const auto& type : info.node_types) {
@@ -86,13 +103,31 @@ void print_text(const dataset_info& info) {
     say("{:<40} {:>12} {:>8}\n",
         info.edge_type_name(static_cast<edge_type_id>(i)),
         info.edge_types[i].count, info.edge_types[i].max_in_degree);
+  for (const auto& one : found)
+    say_lines(class_table(one));
   say("digest {}\n", info.digest);
 }
 
-void report(const import_target& target, const dataset_info& info, bool built,
-            double seconds, const std::vector<std::string>& notes) {
+/// What may go wrong with the dataset without a word, a sentence each.
+std::vector<std::string> warnings_on(const dataset_info& info,
+                                     const std::vector<class_census>& found) {
+  auto out = notes_on_target(info);
+  for (const auto& one : found) {
+    std::ranges::move(notes_on_names(one), std::back_inserter(out));
+    std::ranges::move(notes_on_training(one), std::back_inserter(out));
+  }
+  return out;
+}
+
+/// @param notes What the import took for what.
+void report(const import_target& target, const dataset& data, bool built,
+            double seconds, std::vector<std::string> notes,
+            const std::vector<class_census>& found) {
+  const auto& info = data.info();
+  auto warnings = warnings_on(info, found);
   if (target.json) {
-    auto line = to_json(info);
+    auto line = to_json(info, found);
+    std::ranges::move(warnings, std::back_inserter(notes));
     line["notes"] = notes;
     line["dataset"] = target.folder.string();
     line["built"] = built;
@@ -110,7 +145,9 @@ void report(const import_target& target, const dataset_info& info, bool built,
     say("{}: {} is there already ({}); nothing done. Remove the folder "
         "to import again.\n",
         target.folder.string(), info.name, info.provenance);
-  print_text(info);
+  print_text(info, found);
+  for (const auto& sentence : warnings)
+    say("warning: {}\n", sentence);
 }
 
 /// Nothing there yet, or an empty folder.
@@ -239,8 +276,9 @@ result<int> run_import(const import_target& target, const importer& import) {
     GRAPHMILL_TRYV(check_same_options(target));
   }
   const std::chrono::duration<double> elapsed = clock::now() - start;
-  std::ranges::move(notes_on_target(info), std::back_inserter(notes));
-  report(target, info, built, elapsed.count(), notes);
+  GRAPHMILL_TRY(const auto data, dataset::open(target.folder, info));
+  GRAPHMILL_TRY(const auto found, count_classes_of(data));
+  report(target, data, built, elapsed.count(), std::move(notes), found);
   return 0;
 }
 

@@ -118,6 +118,9 @@ struct csv_import_options {
   std::map<std::string, std::string> fitted{};
   /// The values of relation columns there, by edge type, in their order.
   std::map<std::string, std::vector<std::string>> relations{};
+  /// Labels that say that none is known, besides an empty one: of all tables
+  /// and label sets.
+  std::vector<std::string> no_label{};
   /// A dataset, whole or in parts, whose classes those of the same node type
   /// and label set are: they have its numbers, and no other label is taken.
   /// Empty: classes are those that are found.

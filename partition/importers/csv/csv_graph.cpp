@@ -1,6 +1,5 @@
 #include "partition/importers/csv/csv_graph.hpp"
 
-#include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
 #include "messages/words/closest.hpp"
 #include "partition/dataset/dataset_names.hpp"
@@ -33,25 +32,18 @@ std::size_t find_or_add(csv_graph& graph, const std::string& name) {
   return graph.nodes.size() - 1;
 }
 
-/// How tables of elsewhere write that nothing is known.
-constexpr auto words_for_none = std::to_array<std::string_view>(
-  {"nan", "none", "null", "na", "n/a", "?", "-1", "-100"});
-
-/// Says how many nodes -1 leaves without a label, and which classes are called
-/// as if no label were known: here they are classes like others.
-void tell_classes_for_none(const csv_node_type& type,
-                           const note_callback& on_note) {
-  if (type.minus_ones > 0)
-    tell_note(on_note, "{}: label -1 of {} says that no label is known",
-              type.table->file.filename().string(),
-              pluralized(type.minus_ones, "node"));
-  for (const auto& name : type.class_names)
-    if (std::ranges::find(words_for_none, lower_name(name))
-        != words_for_none.end())
-      tell_note(on_note,
-                "{}: label \"{}\" is a class like any other; where no label "
-                "is known, leave the field empty",
-                type.table->file.filename().string(), name);
+/// Notes which labels the user has named in vain.
+result<void> note_unused_labels(const csv_graph& graph,
+                                const csv_import_options& options) {
+  GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
+  unlabelled_nodes found;
+  for (const auto& type : graph.nodes) {
+    found.insert(type.unlabelled.begin(), type.unlabelled.end());
+    for (const auto& set : type.label_sets)
+      found.insert(set.unlabelled.begin(), set.unlabelled.end());
+  }
+  none.note_unused(found, options.on_note);
+  return ok();
 }
 
 /// Whether a type has labels whose classes were known.
@@ -86,9 +78,9 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
                   read_node_table(table, std::move(layout), known, options));
     GRAPHMILL_TRY(type.features,
                   choose_csv_features(table, type.layout, options));
-    tell_classes_for_none(type, options.on_note);
     graph.nodes.push_back(std::move(type));
   }
+  GRAPHMILL_TRYV(note_unused_labels(graph, options));
   const auto uses_known = [&known](const csv_node_type& type) {
     return has_known_classes(type, known);
   };

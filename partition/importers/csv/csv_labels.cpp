@@ -75,14 +75,14 @@ number_known_classes(std::span<const std::string> texts,
       return fail(
         ec::invalid_data,
         "the label \"{}\" is none of the classes of {}: {}{}; weights "
-        "that were learnt from it know no other. Leave it empty where "
-        "no label is known",
+        "that were learnt from it know no other. Where it says that no "
+        "label is known, leave it empty, or import with --no-label '{}'",
         text, of,
         fmt::join(classes.begin(),
                   classes.begin()
                     + std::min<std::ptrdiff_t>(std::ssize(classes), most_named),
                   ", "),
-        std::ssize(classes) > most_named ? ", ..." : "");
+        std::ssize(classes) > most_named ? ", ..." : "", text);
     out.push_back(found == numbers.end() ? -1 : found->second);
   }
   return out;
@@ -130,9 +130,9 @@ known_classes::find(const std::string& type, const std::string& set) const {
 
 result<csv_labels> label_texts::finish(const std::vector<std::string>* known,
                                        std::string_view of) {
-  std::vector<std::string> texts;
+  std::vector<std::string> texts; // Empty where they stand for none.
   for (node_id i = 0; i < texts_.size(); ++i)
-    texts.emplace_back(texts_.name(i));
+    texts.emplace_back(none_.find(texts_.name(i)) ? "" : texts_.name(i));
   std::vector<std::int64_t> numbers;
   csv_labels out;
   if (known != nullptr && !text_of_.empty()) {
@@ -141,25 +141,38 @@ result<csv_labels> label_texts::finish(const std::vector<std::string>* known,
   } else {
     out.names = number_classes(texts, numbers);
   }
+  std::vector<std::int64_t> nodes(texts.size());
   for (auto text : text_of_) {
     const auto at = static_cast<std::size_t>(text);
     out.labels.push_back(numbers[at]);
-    out.minus_ones += numbers[at] < 0 && !texts[at].empty() ? 1 : 0;
+    ++nodes[at];
   }
+  for (node_id i = 0; i < texts_.size(); ++i)
+    if (const auto at = static_cast<std::size_t>(i);
+        numbers[at] < 0 && !texts_.name(i).empty())
+      out.unlabelled.emplace(texts_.name(i), nodes[at]);
   return out;
+}
+
+const std::string* label_numbers::none_in(std::string_view field,
+                                          std::optional<float> value) const {
+  const auto* same = none_.find(field);
+  return same == nullptr && value ? none_.find_number(*value) : same;
 }
 
 result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
   const auto field = trim_blanks(text);
   auto value = std::numeric_limits<float>::quiet_NaN();
-  if (!field.empty()) {
-    const auto parsed = float_in(field);
+  const auto parsed = float_in(field);
+  if (const auto* none = none_in(field, parsed)) {
+    ++read_.unlabelled[*none];
+  } else if (!field.empty()) {
     if (!parsed || std::isinf(*parsed))
       return rows.wrong(
-        fmt::format("the label \"{}\" is no finite number, and {} says that "
-                    "labels are numbers to be learnt; leave it empty where "
-                    "none is known",
-                    text, option_));
+        fmt::format("the label \"{0}\" is no finite number, and {1} says that "
+                    "labels are numbers to be learnt; where none is known, "
+                    "leave it empty, or import with --no-label '{0}'",
+                    field, option_));
     if (is_rounded_integer(field))
       return rows.wrong(
         fmt::format("the label is {}; write it with a point if it may be "
@@ -225,6 +238,9 @@ result<incoming_labels> csv_set_reader::finish(const csv_labels& own,
   }
   if (columns_.split)
     out.splits = std::move(splits_);
+  if (columns_.label)
+    out.unlabelled = std::move(read.unlabelled);
+  out.drops_unlabelled = !none_.empty();
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "partition/importers/csv/text/csv_reader.hpp"
 #include "partition/importers/csv/text/id_map.hpp"
 #include "partition/importers/incoming_labels.hpp"
+#include "partition/importers/no_label_values.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -62,13 +63,15 @@ struct csv_labels {
   std::vector<std::string> names; ///< Of classes.
   /// [nodes] Bytes of float32, if labels are numbers to be learnt; else empty.
   std::vector<std::uint8_t> values;
-  std::int64_t minus_ones =
-    0; ///< Nodes whose label -1 says that none is known.
+  unlabelled_nodes unlabelled; ///< By labels that are not empty.
 };
 
 /// Collects the labels in a column, row by row.
 class label_texts {
 public:
+  /// @param none Labels that stand for none.
+  explicit label_texts(no_label_values none) : none_(std::move(none)) {}
+
   void add(std::string_view field) {
     text_of_.push_back(texts_.insert(trim_blanks(field)).first);
   }
@@ -79,6 +82,7 @@ public:
                             std::string_view of);
 
 private:
+  no_label_values none_;
   id_map texts_;
   std::vector<node_id> text_of_; ///< [nodes] In `texts_`.
 };
@@ -87,15 +91,24 @@ private:
 class label_numbers {
 public:
   /// @param option Which says that they are numbers, for errors.
-  explicit label_numbers(std::string option) : option_(std::move(option)) {}
+  /// @param none Labels that stand for none.
+  label_numbers(std::string option, no_label_values none)
+    : option_(std::move(option)), none_(std::move(none)) {}
 
-  /// Fails on what is neither a finite number nor nothing nor "nan".
+  /// Fails on what is neither a finite number nor stands for none: nothing,
+  /// "nan", and what the user says.
   result<void> add(const csv_reader& rows, std::string_view field);
 
   csv_labels finish() { return std::move(read_); }
 
 private:
+  /// The label for none that a field is; null: it is none of them.
+  /// @param field Without blanks around it. @param value The number in it.
+  const std::string* none_in(std::string_view field,
+                             std::optional<float> value) const;
+
   std::string option_;
+  no_label_values none_;
   csv_labels read_;
 };
 
@@ -103,10 +116,11 @@ private:
 class csv_set_reader {
 public:
   /// @param regression Whether its labels are numbers to be learnt.
-  csv_set_reader(csv_set_columns columns, bool regression)
-    : columns_(std::move(columns)) {
+  /// @param none Labels that stand for none.
+  csv_set_reader(csv_set_columns columns, bool regression, no_label_values none)
+    : columns_(std::move(columns)), none_(std::move(none)), labels_(none_) {
     if (regression)
-      numbers_.emplace("--regression-set " + columns_.name);
+      numbers_.emplace("--regression-set " + columns_.name, none_);
   }
 
   /// @param node The number of the row's node.
@@ -119,6 +133,7 @@ public:
 
 private:
   csv_set_columns columns_;
+  no_label_values none_;
   label_texts labels_;
   std::optional<label_numbers> numbers_; ///< In the place of `labels_`.
   split_ids splits_;

@@ -66,12 +66,14 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
                                       const csv_import_options& options) {
   GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, options.separator));
   csv_node_type type{.name = table.type, .table = table};
-  label_texts texts;
-  label_numbers numbers{"--regression"};
+  GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
+  label_texts texts{none};
+  label_numbers numbers{"--regression", none};
   std::vector<csv_set_reader> sets;
   for (const auto& columns : layout.label_sets)
     sets.emplace_back(
-      columns, std::ranges::count(options.regression_sets, columns.name) != 0);
+      columns, std::ranges::count(options.regression_sets, columns.name) != 0,
+      none);
   for (;;) {
     GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
     if (!there)
@@ -104,6 +106,12 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
   } else {
     GRAPHMILL_TRY(own, texts.finish(known.find(type.name, {}), type.name));
   }
+  const auto place = table.file.filename().string();
+  note_unlabelled(own.unlabelled, place, options.on_note);
+  type.unlabelled = own.unlabelled;
+  if (!none.empty() && layout.label)
+    note_dropped_seeds(drop_unlabelled(type.splits, own.labels), place,
+                       options.on_note);
   for (auto& set : sets) {
     GRAPHMILL_TRY(auto read, set.finish(own, rows, known, type.name));
     type.label_sets.push_back(std::move(read));
@@ -111,7 +119,6 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
   type.labels = std::move(own.labels);
   type.values = std::move(own.values);
   type.class_names = std::move(own.names);
-  type.minus_ones = own.minus_ones;
   type.layout = std::move(layout);
   return type;
 }

@@ -33,8 +33,7 @@ struct csv_node_type {
   /// of which nodes one is known then: 0, else -1.
   std::vector<std::uint8_t> values;
   std::vector<std::string> class_names;
-  std::int64_t minus_ones =
-    0; ///< Nodes whose label -1 says that none is known.
+  unlabelled_nodes unlabelled; ///< By labels that are not empty.
   std::array<std::vector<node_id>, 3> splits;
   std::vector<incoming_labels> label_sets;
   std::vector<double> times; ///< [nodes]; empty without such a column.

@@ -5,6 +5,7 @@
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/dataset/seed_check.hpp"
 #include "partition/importers/mutual_pairs.hpp"
+#include "partition/importers/npy/npy_label_sets.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 #include "partition/importers/npy/npy_values.hpp"
@@ -147,38 +148,51 @@ result<void> copy_features(const npy_node_source& type, node_type_id id,
   });
 }
 
-/// The seeds of a split of the source.
-result<std::vector<node_id>> seeds_of(const npy_node_source& type,
-                                      std::size_t which) {
-  const auto& array = *type.splits[which];
-  if (type.masks[which])
-    return marked_nodes(array, type.count);
-  return read_integers(array);
+/// [nodes] Below 0 where no label is known; empty if the type has none.
+/// @param about The type as it was declared.
+result<std::vector<std::int64_t>> labels_of(const npy_node_source& type,
+                                            const node_type_info& about) {
+  if (type.kind != label_kind::classes)
+    return labelled_nodes(about, type.label_rows);
+  if (!type.labels)
+    return std::vector<std::int64_t>{};
+  return classes_of(type);
 }
 
-result<void> copy_nodes(const npy_node_source& type, node_type_id id,
-                        row_norm norm, dataset_writer& writer,
-                        const note_callback& on_note) {
-  GRAPHMILL_TRYV(copy_features(type, id, norm, writer));
+/// The seeds of the source.
+result<split_ids> seeds_of(const npy_node_source& type) {
+  split_ids out;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!type.splits[i])
+      continue;
+    GRAPHMILL_TRY(out[i], type.masks[i]
+                            ? marked_nodes(*type.splits[i], type.count)
+                            : read_integers(*type.splits[i]));
+  }
+  return out;
+}
+
+result<void> copy_labels(const npy_node_source& type,
+                         const node_type_info& about, node_type_id id,
+                         const npy_import_options& options,
+                         dataset_writer& writer) {
+  GRAPHMILL_TRY(const auto labels, labels_of(type, about));
   if (type.kind != label_kind::classes) {
     GRAPHMILL_TRYV(writer.set_label_rows(id, type.label_rows));
   } else if (type.class_count > 0) {
-    GRAPHMILL_TRY(auto labels, read_integers(*type.labels));
-    if (!type.label_of_class.empty())
-      renumber_labels(type.label_of_class, labels);
-    if (const auto none = std::ranges::count(labels, -1); none > 0)
-      tell_note(on_note, "{}: label -1 of {} says that no label is known",
-                type.labels->path().filename().string(),
-                pluralized(none, "node"));
     GRAPHMILL_TRYV(writer.set_labels(id, labels));
   }
-  for (auto which : all_splits) {
-    const auto i = static_cast<std::size_t>(which);
-    if (!type.splits[i])
-      continue;
-    GRAPHMILL_TRY(const auto seeds, seeds_of(type, i));
-    GRAPHMILL_TRYV(writer.set_split(id, which, seeds));
+  GRAPHMILL_TRY(auto seeds, seeds_of(type));
+  if (type.labels) {
+    const auto place = type.labels->path().filename().string();
+    note_unlabelled(type.unlabelled, place, options.on_note);
+    if (!options.no_label.empty())
+      note_dropped_seeds(drop_unlabelled(seeds, labels), place,
+                         options.on_note);
   }
+  for (auto which : all_splits)
+    if (const auto i = static_cast<std::size_t>(which); type.splits[i])
+      GRAPHMILL_TRYV(writer.set_split(id, which, seeds[i]));
   return ok();
 }
 
@@ -191,11 +205,7 @@ result<void> copy_label_sets(const npy_node_source& type,
                              const note_callback& on_note) {
   if (type.label_sets.empty())
     return ok();
-  split_ids own;
-  for (std::size_t i = 0; i < own.size(); ++i)
-    if (type.splits[i]) {
-      GRAPHMILL_TRY(own[i], seeds_of(type, i));
-    }
+  GRAPHMILL_TRY(const auto own, seeds_of(type));
   std::vector<double> times;
   if (type.times) {
     GRAPHMILL_TRY(times, read_doubles(*type.times));
@@ -211,12 +221,8 @@ result<void> split_target(const npy_source& source, const dataset_info& info,
   const auto& type = source.nodes[static_cast<std::size_t>(info.target)];
   const auto present = std::ranges::any_of(
     type.splits, [](const auto& array) { return array.has_value(); });
-  std::vector<std::int64_t> labels;
-  if (type.kind != label_kind::classes) {
-    labels = labelled_nodes(info.node_types[info.target], type.label_rows);
-  } else if (type.labels) {
-    GRAPHMILL_TRY(labels, read_integers(*type.labels));
-  }
+  GRAPHMILL_TRY(const auto labels,
+                labels_of(type, info.node_types[info.target]));
   std::vector<double> times;
   if (type.times) {
     GRAPHMILL_TRY(times, read_doubles(*type.times));
@@ -292,6 +298,17 @@ original_names names_in(const npy_source& source, const dataset_info& info,
   return out;
 }
 
+/// All labels of the source that stand for none.
+unlabelled_nodes labels_for_none(const npy_source& source) {
+  unlabelled_nodes out;
+  for (const auto& type : source.nodes) {
+    out.insert(type.unlabelled.begin(), type.unlabelled.end());
+    for (const auto& set : type.label_sets)
+      out.insert(set.unlabelled.begin(), set.unlabelled.end());
+  }
+  return out;
+}
+
 result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
                         edge_type_id reverse, dataset_writer& writer,
                         const progress_callback& on_progress) {
@@ -326,6 +343,7 @@ result<dataset_info> import_npy(const npy_import_options& options,
                                 const std::filesystem::path& folder,
                                 const progress_callback& on_progress) {
   const auto& wanted = options.changes.split;
+  GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
   GRAPHMILL_TRY(
     const auto source,
     open_npy_source(options.source,
@@ -335,8 +353,10 @@ result<dataset_info> import_npy(const npy_import_options& options,
                      .regression = options.regression,
                      .multi_label_sets = options.multi_label_sets,
                      .regression_sets = options.regression_sets,
-                     .ignore = options.ignore}));
+                     .ignore = options.ignore,
+                     .no_label = none}));
   note_source(source, options.on_note);
+  none.note_unused(labels_for_none(source), options.on_note);
   GRAPHMILL_TRY(auto plan, begin_import(folder, declare(source, options),
                                         options.normalise, options.reverse,
                                         options.changes, on_progress));
@@ -347,8 +367,9 @@ result<dataset_info> import_npy(const npy_import_options& options,
       on_progress(
         {.phase = "read nodes", .done = t, .total = source.nodes.size()});
     const auto id = static_cast<node_type_id>(t);
+    GRAPHMILL_TRYV(copy_features(source.nodes[t], id, norms[t], writer));
     GRAPHMILL_TRYV(
-      copy_nodes(source.nodes[t], id, norms[t], writer, options.on_note));
+      copy_labels(source.nodes[t], info.node_types[t], id, options, writer));
     if (source.nodes[t].feature_width > 0)
       GRAPHMILL_TRYV(write_feature_meaning(
         node_folder(folder, info, id),

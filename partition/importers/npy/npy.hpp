@@ -33,6 +33,9 @@ struct npy_import_options {
   std::vector<std::string> multi_label_sets{};
   std::vector<std::string> regression_sets{};
   std::vector<std::string> ignore{}; ///< Files of the folder to leave out.
+  /// Labels that stand for none, besides -1: integers, or names of classes that
+  /// meta.json has; of several labels and of regression any number.
+  std::vector<std::string> no_label{};
   graph_changes changes{};
   note_callback on_note{};
 };

@@ -169,6 +169,25 @@ npy_folder::array_if_there(const std::string& name) {
   return std::optional<npy_array>{std::move(opened)};
 }
 
+std::string npy_folder::content() const {
+  if (names_.empty())
+    return "it holds no file";
+  std::string listed;
+  std::size_t count = 0;
+  for (const auto& name : names_)
+    if (++count <= most_strays_named) {
+      listed += fmt::format("{}{}", listed.empty() ? "" : ", ", name);
+      // What else is said of a name is said of one that nothing reads.
+      if (const auto meaning = meaning_of_stray(name); meaning.ends_with('?'))
+        listed += fmt::format(" ({})", meaning);
+    }
+  if (count > most_strays_named)
+    listed += fmt::format(" and {} more", count - most_strays_named);
+  return fmt::format(
+    "it holds {}{}", listed,
+    names_.contains("dataset.json") ? "; it is a dataset already" : "");
+}
+
 result<void>
 npy_folder::expect_all_taken(std::span<const std::string> types) const {
   std::string listed;

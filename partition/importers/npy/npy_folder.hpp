@@ -28,6 +28,8 @@ public:
   bool has(const std::string& name) const { return names_.contains(name); }
   /// All files, in the order of their names.
   const std::set<std::string>& names() const { return names_; }
+  /// What is in it, as the end of a sentence: the first names.
+  std::string content() const;
   const std::vector<std::string>& ignored() const { return ignored_; }
 
   /// The place of a file that is read.

@@ -19,6 +19,21 @@ namespace {
 
 constexpr std::int64_t labels_at_once = std::int64_t{1} << 20;
 
+/// Makes no numbers of those that stand for no label.
+/// @param first The place of the first one. @param width Of a row.
+/// @param found Gets them: those of the first column, one for each node.
+void take_out(std::span<float> values, std::int64_t first, std::int64_t width,
+              const no_label_values& none, unlabelled_nodes& found) {
+  if (none.empty())
+    return;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const auto* said = none.find_number(values[i])) {
+      values[i] = std::numeric_limits<float>::quiet_NaN();
+      if ((first + static_cast<std::int64_t>(i)) % width == 0)
+        ++found[*said];
+    }
+}
+
 /// @returns 2 for what is no label.
 std::uint8_t label_of(float value) {
   if (value == 0 || value == 1)
@@ -96,7 +111,7 @@ result<void> derive_npy_labels(npy_node_source& type, const npy_meta& meta,
                                const npy_label_choice& how) {
   const auto& labels = *type.labels;
   if (how.regression)
-    return derive_npy_values(type, meta);
+    return derive_npy_values(type, meta, how);
   if (labels.shape().size() == 2 && (how.multi_label || !is_list(labels))) {
     // Of label sets, those that are classes alone are numbered anew.
     if (how.renumber && how.set.empty())
@@ -113,11 +128,12 @@ result<void> derive_npy_labels(npy_node_source& type, const npy_meta& meta,
                 how.option("--multi-label"), labels.path().string());
   GRAPHMILL_TRYV(expect_one_label_each(labels, type.count));
   GRAPHMILL_TRYV(expect_classes(labels, how));
-  return derive_npy_classes(type, meta, how.renumber);
+  return derive_npy_classes(type, meta, how.renumber, how.none);
 }
 
 result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels,
-                                                  const npy_label_choice& how) {
+                                                  const npy_label_choice& how,
+                                                  unlabelled_nodes& found) {
   const auto width = labels.shape()[1];
   GRAPHMILL_TRYV(expect_room_for_rows(labels, sizeof(std::uint8_t)));
   std::vector<std::uint8_t> rows(static_cast<std::size_t>(labels.size()));
@@ -126,6 +142,7 @@ result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels,
     values.resize(static_cast<std::size_t>(
       std::min(labels_at_once, labels.size() - first)));
     GRAPHMILL_TRYV(copy_floats(labels, first, values));
+    take_out(values, first, width, how.none, found);
     for (std::int64_t i = first; i < first + std::ssize(values); ++i) {
       const auto value = values[static_cast<std::size_t>(i - first)];
       const auto at = static_cast<std::size_t>(i);
@@ -145,7 +162,8 @@ result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels,
   return rows;
 }
 
-result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta) {
+result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta,
+                               const npy_label_choice& how) {
   const auto& labels = *type.labels;
   std::int64_t width = 1;
   if (!is_list(labels) || labels.size() != type.count) {
@@ -162,6 +180,7 @@ result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta) {
     values.resize(static_cast<std::size_t>(
       std::min(labels_at_once, labels.size() - first)));
     GRAPHMILL_TRYV(copy_floats(labels, first, values));
+    take_out(values, first, width, how.none, type.unlabelled);
     for (auto& value : values)
       if (std::isnan(value)) // Of which there are many kinds.
         value = std::numeric_limits<float>::quiet_NaN();
@@ -187,7 +206,7 @@ result<void> derive_npy_label_rows(npy_node_source& type, const npy_meta& meta,
   GRAPHMILL_TRYV(labels.expect_shape({type.count, -1}));
   const auto width = labels.shape()[1];
   GRAPHMILL_TRYV(take_row_width(type, meta, width, most_labels, "labels"));
-  GRAPHMILL_TRY(type.label_rows, read_label_rows(labels, how));
+  GRAPHMILL_TRY(type.label_rows, read_label_rows(labels, how, type.unlabelled));
   if (!how.multi_label
       && marks_one_each(type.label_rows, static_cast<std::size_t>(width)))
     return fail(ec::invalid_data,

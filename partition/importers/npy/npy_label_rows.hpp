@@ -19,6 +19,7 @@ struct npy_label_choice {
   bool multi_label = false; ///< Rows of labels, though each marks one.
   bool regression = false;  ///< Numbers to be learnt.
   std::string_view set{};   ///< The label set; empty: the type's own labels.
+  no_label_values none{};   ///< Labels that stand for none.
 
   /// An option for import, as it is called for these labels: "--regression",
   /// or "--regression-set <set>".
@@ -32,16 +33,20 @@ result<void> derive_npy_labels(npy_node_source& type, const npy_meta& meta,
                                const npy_label_choice& how);
 
 /// Reads rows of labels: 0 and 1 in numbers of any kind, or in all columns of a
-/// node without labels -1, 255 or what is no number. An error names the first
-/// value that is none of these. @returns [nodes, labels], as `label_kind` says.
+/// node without labels -1, 255, what is no number, and what the user says. An
+/// error names the first value that is none of these.
+/// @param found Gets the labels that the user says stand for none.
+/// @returns [nodes, labels], as `label_kind` says.
 result<std::vector<std::uint8_t>> read_label_rows(const npy_array& labels,
-                                                  const npy_label_choice& how);
+                                                  const npy_label_choice& how,
+                                                  unlabelled_nodes& found);
 
 /// Makes nodes of a type have values, which its `labels` are: [count] or
 /// [count, values], rounded to float32. A row is no number throughout where
 /// nothing is known of a node. Fails if a number is not finite, or meta.json
 /// speaks of another number of values.
-result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta);
+result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta,
+                               const npy_label_choice& how);
 
 /// Makes nodes of a type have several labels, which its `labels` are rows of.
 /// Rows that mark one class each may be either, so that they must be asked for.

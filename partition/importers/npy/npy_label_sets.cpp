@@ -60,7 +60,8 @@ read_labels(npy_folder& folder, const std::string& prefix,
                         {.renumber = options.renumber,
                          .multi_label = named(options.multi_label_sets),
                          .regression = named(options.regression_sets),
-                         .set = set}));
+                         .set = set,
+                         .none = options.no_label}));
   }
   const auto& from = shown.labels ? shown : type;
   incoming_labels out{.name = set,
@@ -68,12 +69,12 @@ read_labels(npy_folder& folder, const std::string& prefix,
                       .class_count = from.class_count,
                       .class_names = from.class_names,
                       .kind = from.kind,
-                      .rows = from.label_rows};
-  if (from.kind != label_kind::classes)
-    return out;
-  GRAPHMILL_TRY(out.labels, read_integers(*from.labels));
-  if (!from.label_of_class.empty())
-    renumber_labels(from.label_of_class, out.labels);
+                      .rows = from.label_rows,
+                      .unlabelled = shown.unlabelled,
+                      .drops_unlabelled = !options.no_label.empty()};
+  if (from.kind == label_kind::classes) {
+    GRAPHMILL_TRY(out.labels, classes_of(from));
+  }
   return out;
 }
 
@@ -116,8 +117,17 @@ npy_meta member_of_meta(const npy_meta& meta, const char* outer,
   return at == group->end() || !at->is_object() ? npy_meta::object() : *at;
 }
 
+result<std::vector<std::int64_t>> classes_of(const npy_node_source& type) {
+  unlabelled_nodes told_already;
+  GRAPHMILL_TRY(auto labels,
+                read_class_labels(*type.labels, type.none, told_already));
+  if (!type.label_of_class.empty())
+    renumber_labels(type.label_of_class, labels);
+  return labels;
+}
+
 result<void> derive_npy_classes(npy_node_source& type, const npy_meta& meta,
-                                bool renumber) {
+                                bool renumber, const no_label_values& none) {
   GRAPHMILL_TRY(const auto classes, count_in_meta(meta, "num_classes"));
   GRAPHMILL_TRY(type.class_names, class_names_in(meta));
   const auto named = std::ssize(type.class_names);
@@ -126,18 +136,25 @@ result<void> derive_npy_classes(npy_node_source& type, const npy_meta& meta,
                 "meta.json: \"num_classes\" is {}, and there are {} "
                 "\"class_names\"",
                 *classes, named);
-  GRAPHMILL_TRYV(expect_labels(
-    *type.labels, renumber    ? std::nullopt
-                  : named > 0 ? std::optional{named}
-                              : classes));
+  const auto& path = type.labels->path();
+  type.none = numbers_for_none(none, type.class_names);
+  GRAPHMILL_TRY(const auto labels,
+                read_class_labels(*type.labels, type.none, type.unlabelled));
+  const auto told = named > 0 ? std::optional{named} : classes;
+  // A class that stands for no label is none.
+  renumber =
+    renumber || std::ranges::any_of(type.none, [&told](const auto& one) {
+      return one.first >= 0 && told && one.first < *told;
+    });
+  GRAPHMILL_TRYV(expect_labels(path, labels, renumber ? std::nullopt : told));
   if (!renumber && (classes || named > 0)) {
     type.class_count = classes.value_or(named);
     return ok();
   }
   if (!renumber) {
-    GRAPHMILL_TRY(type.class_count, count_classes(*type.labels));
+    GRAPHMILL_TRY(type.class_count, count_classes(path, labels));
   }
-  GRAPHMILL_TRY(type.label_of_class, label_values(*type.labels));
+  type.label_of_class = label_values(labels);
   if (!renumber && std::ssize(type.label_of_class) == type.class_count) {
     type.label_of_class.clear();
     return ok();

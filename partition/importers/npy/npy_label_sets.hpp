@@ -34,8 +34,12 @@ npy_meta member_of_meta(const npy_meta& meta, const char* outer,
 /// node has, so they are numbered anew, unless meta.json says that it is meant.
 /// @param type Its labels are opened.
 /// @param meta What is said of the labels.
+/// So they are if a class stands for no label, for it is none then.
 result<void> derive_npy_classes(npy_node_source& type, const npy_meta& meta,
-                                bool renumber);
+                                bool renumber, const no_label_values& none);
+
+/// The classes of a type's nodes, by their numbers in the dataset; -1: none.
+result<std::vector<std::int64_t>> classes_of(const npy_node_source& type);
 
 /// Seeds as a folder has them.
 struct npy_split {

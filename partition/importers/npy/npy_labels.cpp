@@ -1,9 +1,11 @@
 #include "partition/importers/npy/npy_labels.hpp"
 
+#include "messages/words/number_text.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace graphmill {
@@ -67,50 +69,82 @@ result<std::vector<node_id>> marked_nodes(const npy_array& mask,
   return marked;
 }
 
-result<void> expect_labels(const npy_array& labels,
+std::map<std::int64_t, std::string>
+numbers_for_none(const no_label_values& none,
+                 std::span<const std::string> names) {
+  std::map<std::int64_t, std::string> out;
+  for (const auto& text : none.values()) {
+    const auto named = std::ranges::find(names, text);
+    const auto number = named == names.end()
+                          ? number_from<std::int64_t>(text)
+                          : std::optional{named - names.begin()};
+    if (number)
+      out.emplace(*number, text);
+  }
+  return out;
+}
+
+result<std::vector<std::int64_t>>
+read_class_labels(const npy_array& labels,
+                  const std::map<std::int64_t, std::string>& none,
+                  unlabelled_nodes& found) {
+  GRAPHMILL_TRY(auto values, read_integers(labels));
+  std::map<std::int64_t, std::int64_t> nodes;
+  for (auto& label : values)
+    if (label == -1 || none.contains(label)) {
+      ++nodes[label];
+      label = -1;
+    }
+  for (const auto& [label, count] : nodes) {
+    const auto said = none.find(label);
+    found.emplace(said == none.end() ? "-1" : said->second, count);
+  }
+  return values;
+}
+
+result<void> expect_labels(const std::filesystem::path& path,
+                           std::span<const std::int64_t> labels,
                            std::optional<std::int64_t> classes) {
-  GRAPHMILL_TRY(const auto values, read_integers(labels));
-  const auto bad =
-    std::ranges::find_if(values, [&classes](std::int64_t label) {
-      return label < -1 || (classes && label >= *classes);
-    });
-  if (bad == values.end())
+  const auto bad = std::ranges::find_if(labels, [&classes](std::int64_t label) {
+    return label < -1 || (classes && label >= *classes);
+  });
+  if (bad == labels.end())
     return ok();
-  const auto node = bad - values.begin();
+  const auto node = bad - labels.begin();
   if (*bad < -1)
     return fail(ec::invalid_data,
                 "{}: the label of node {} is {}; classes count from 0, and -1 "
-                "is for nodes without a label",
-                labels.path().string(), node, *bad);
+                "is for nodes without a label. If {} is, too, import with "
+                "--no-label {}",
+                path.string(), node, *bad, *bad, *bad);
   return fail(ec::invalid_data,
               "{}: the label of node {} is {}, and meta.json tells of {} "
               "classes, 0 to {}: correct its \"num_classes\" or "
-              "\"class_names\", or the label",
-              labels.path().string(), node, *bad, *classes, *classes - 1);
+              "\"class_names\", or the label; if it stands for no label, "
+              "import with --no-label {}",
+              path.string(), node, *bad, *classes, *classes - 1, *bad);
 }
 
-result<std::int64_t> count_classes(const npy_array& labels) {
-  GRAPHMILL_TRY(const auto values, read_integers(labels));
-  const auto most = std::ranges::max_element(values);
+result<std::int64_t> count_classes(const std::filesystem::path& path,
+                                   std::span<const std::int64_t> labels) {
+  const auto most = std::ranges::max_element(labels);
   const auto largest =
-    most == values.end() ? -1 : std::max<std::int64_t>(*most, -1);
+    most == labels.end() ? -1 : std::max<std::int64_t>(*most, -1);
   if (largest >= most_classes)
     return fail(ec::invalid_data,
                 "{}: its labels go up to {}, and there can be {} classes: {}",
-                labels.path().string(), largest, most_classes,
-                renumbering_advice);
-  if (largest >= unquestioned_classes && mostly_holes(values, largest))
+                path.string(), largest, most_classes, renumbering_advice);
+  if (largest >= unquestioned_classes && mostly_holes(labels, largest))
     return fail(ec::invalid_data,
                 "{}: its labels go up to {}, which would make {} classes, most "
                 "of them without a node: {}, or say num_classes in meta.json "
                 "if there are that many",
-                labels.path().string(), largest, largest + 1,
-                renumbering_advice);
+                path.string(), largest, largest + 1, renumbering_advice);
   return largest + 1;
 }
 
-result<std::vector<std::int64_t>> label_values(const npy_array& labels) {
-  GRAPHMILL_TRY(auto values, read_integers(labels));
+std::vector<std::int64_t> label_values(std::span<const std::int64_t> labels) {
+  std::vector<std::int64_t> values{labels.begin(), labels.end()};
   std::erase_if(values, [](std::int64_t label) { return label < 0; });
   std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());

@@ -170,7 +170,8 @@ result<void> derive_counts(npy_node_source& type, const json& meta,
     GRAPHMILL_TRYV(derive_npy_labels(type, meta,
                                      {.renumber = options.renumber,
                                       .multi_label = options.multi_label,
-                                      .regression = options.regression}));
+                                      .regression = options.regression,
+                                      .none = options.no_label}));
   }
   if (type.dense) {
     const auto& shape = type.dense->shape();
@@ -220,6 +221,28 @@ result<void> check_shapes(const npy_node_source& type) {
   return ok();
 }
 
+/// Fails if one of the arrays is missing that sparse features are.
+result<void> expect_sparse_files(const npy_folder& folder,
+                                 const std::string& prefix) {
+  for (const auto* file : {"features_indices.npy", "features_values.npy"}) {
+    if (folder.has(prefix + file))
+      continue;
+    const auto by_scipy = prefix + "features_data.npy";
+    return fail(ec::not_found,
+                "{}: {}features_indptr.npy is there without {}{}; sparse "
+                "features are features_indptr.npy, features_indices.npy and "
+                "features_values.npy{}",
+                folder.path().string(), prefix, prefix, file,
+                folder.has(by_scipy)
+                    && std::string_view{file}.ends_with("values.npy")
+                  ? fmt::format(": rename {}, for what SciPy calls data are "
+                                "values here",
+                                by_scipy)
+                  : "");
+  }
+  return ok();
+}
+
 result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
                                    bool typed, const json& meta,
                                    const edge_ends& edges,
@@ -241,6 +264,7 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
   }
   GRAPHMILL_TRY(type.dense, folder.array_if_there(prefix + "features.npy"));
   if (!type.dense && folder.has(prefix + "features_indptr.npy")) {
+    GRAPHMILL_TRYV(expect_sparse_files(folder, prefix));
     GRAPHMILL_TRY(type.indptr, folder.array(prefix + "features_indptr.npy"));
     GRAPHMILL_TRY(type.indices, folder.array(prefix + "features_indices.npy"));
     GRAPHMILL_TRY(type.values, folder.array(prefix + "features_values.npy"));
@@ -345,14 +369,6 @@ result<edge_ends> ends_in(const npy_source& source, const std::string& name) {
   return out;
 }
 
-/// Which file may be meant to be edges.npy, as the end of a sentence.
-std::string guess_at_edges(const npy_folder& folder) {
-  for (const auto& name : folder.names())
-    if (meaning_of_stray(name) == "edges.npy?")
-      return fmt::format("; is {} meant to be edges.npy?", name);
-  return "";
-}
-
 std::vector<std::string> node_type_names(const npy_source& source, bool typed,
                                          const json& meta) {
   if (!typed)
@@ -403,8 +419,8 @@ result<npy_source> open_npy_source(const fs::path& path,
   if (names.empty())
     return fail(ec::not_found,
                 "{} holds neither edges.npy nor files named "
-                "<source>__<name>__<destination>.edges.npy{}",
-                path.string(), guess_at_edges(folder));
+                "<source>__<name>__<destination>.edges.npy; {}",
+                path.string(), folder.content());
   for (const auto& name : names) {
     const auto about = typed ? member_of_meta(meta, "node_types", name) : meta;
     edge_ends edges;

@@ -4,10 +4,12 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "partition/importers/incoming_labels.hpp"
+#include "partition/importers/no_label_values.hpp"
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,9 @@ struct npy_node_source {
   /// [count, bytes of a row] Of nodes that have rows of labels, read: see
   /// `label_kind`. Else empty.
   std::vector<std::uint8_t> label_rows;
+  /// The numbers that stand for no label, with the texts that say so.
+  std::map<std::int64_t, std::string> none{};
+  unlabelled_nodes unlabelled{}; ///< By labels that stand for none.
   /// The label that each class was; empty: labels are numbers of classes.
   std::vector<std::int64_t> label_of_class;
   std::vector<std::string> class_names; ///< Empty, or one per class.
@@ -70,6 +75,7 @@ struct npy_source_options {
   std::vector<std::string> multi_label_sets{};
   std::vector<std::string> regression_sets{};
   std::vector<std::string> ignore{}; ///< Files to leave out.
+  no_label_values no_label{};        ///< Labels that stand for none.
 };
 
 /// Opens the arrays of a folder and finds out its types and counts. Fails with

@@ -68,6 +68,14 @@ MAKERS = {
                                              NODES.replace("b,y", "b,-1")),
         "`-1` as a label among numbers": table("a,b\n", NODES.replace(
             "a,x", "a,7").replace("b,y,val", "b,-1,").replace("c,x", "c,8")),
+        "`unknown` as a label, with `--no-label unknown`": table(
+            "a,b\n", NODES.replace("b,y", "b,unknown"), "--no-label",
+            "unknown"),
+        "`--no-label` with a label that is not there": table(
+            "a,b\n", NODES, "--no-label", "unknwon"),
+        "`--no-label` twice with the same label": table(
+            "a,b\n", NODES, "--no-label", "unknown", "--no-label", "unknown"),
+        "a class without a training node": table("a,b\n", NODES),
         "a line break in a label": table("a,b\n",
                                          NODES.replace("a,x", 'a,"x\nz"')),
         "a line break in the name of a column": table(
@@ -173,6 +181,15 @@ MAKERS = {
             edges=np.array([[0, 1, 2], [1, 2, 40]])),
         "labels of a node too many": arrays(labels=np.zeros(41, int)),
         "a label of -100": arrays(labels=labels(n30=-100)),
+        "a label of -100, with `--no-label -100`": arrays(
+            "--no-label", "-100", labels=labels(n30=-100)),
+        "`--no-label` with a text, of integers": arrays(
+            "--no-label", "unknown"),
+        "a folder without edges": arrays(edges=None),
+        "`features_data.npy`, as SciPy calls it": arrays(
+            features=None, features_indptr=np.arange(41),
+            features_indices=np.zeros(40, np.int64),
+            features_data=np.ones(40, np.float32)),
         "a label that is no class": arrays(labels=labels(n30=3)),
         "a training node without a label": arrays(labels=labels(n7=-1)),
         "classes as floats that are whole": arrays(

@@ -157,6 +157,40 @@ class CsvImport(Workplace):
         self.check_edges(got, "pet__rev_owns__person", owns_edges[::-1],
                          (2, 5))
 
+    def test_classes_are_told_with_their_seeds(self):
+        edges = self.write("e.csv", "a,b\nb,c\n")
+        nodes = self.write("n.csv", "id,label,split,label.risk\n"
+                           "a,good,train,low\nb,fraud,val,high\n"
+                           "c,unknown,train,\n")
+        arguments = ["csv", "--edges", edges, "--no-header", "--nodes", nodes]
+        done = graphmill("import", *arguments, "--out", self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = [line.split() for line in done.stdout.splitlines()]
+        self.assertIn(["0", "fraud", "1", "0", "1", "0"], told)
+        self.assertIn(["1", "good", "1", "1", "0", "0"], told)
+        self.assertIn(["2", "unknown", "1", "1", "0", "0"], told)
+        self.assertIn(["1", "low", "1", "1", "0", "0"], told)
+        for warning in (
+                'labels of node: "unknown" is class 2 and has 1 of 3 labelled '
+                "nodes. If it says that no label is known, import with "
+                "--no-label 'unknown'",
+                "labels of node: 1 of 3 classes have no node in the train "
+                'split, so that no model can learn them: "fraud" (1 node)',
+                "label set risk of node: 1 of 2 classes have no node in the "
+                'train split, so that no model can learn them: "high" (1 '
+                "node)"):
+            self.assertIn(f"warning: {warning}\n", done.stdout)
+        told = self.taken([*arguments, "--no-label", "unknown"])
+        node = told["node_types"][0]
+        self.assertEqual(node["classes"], [
+            {"index": 0, "name": "fraud", "nodes": 1, "train": 0, "val": 1,
+             "test": 0},
+            {"index": 1, "name": "good", "nodes": 1, "train": 1, "val": 0,
+             "test": 0}])
+        self.assertEqual(node["label_sets"][0]["classes"][0]["name"], "high")
+        self.assertIn("n.csv: label unknown of 1 node says that no label is "
+                      "known", told["notes"])
+
     def check_bad(self, people, edges, *fragments):
         self.check_fails(
             ["csv", "--nodes", f"person={self.write('people.csv', people)}",

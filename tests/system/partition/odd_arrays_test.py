@@ -45,7 +45,7 @@ REFUSED = [
      ["a__b__c.edges.npy"]),
     ("times unasked", {"time": np.arange(40)}, [], ["time.npy", "--by time"]),
     ("edges of another name", {"edges": None, "edge_index": np.ones((2, 3))},
-     [], ["edge_index.npy meant to be edges.npy"]),
+     [], ["edge_index.npy (edges.npy?)"]),
     ("nothing to ignore", {}, ["--ignore", "weights.npy"],
      ["--ignore weights.npy", "no such file"]),
     ("a row for each edge", {"edges": np.ones((300, 2), int)}, [],

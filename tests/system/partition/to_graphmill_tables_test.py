@@ -13,10 +13,11 @@ import zipfile
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
-from conversions import Conversion, write
+from conversions import Conversion, Refused, write
 from graph_objects import (ArrowTable, Categories, Matrix, ParquetFile,
                            Store)
 from support import Dataset, np
+from to_graphmill.command import load
 
 COMMAND = support.ROOT / "examples" / "to_graphmill.py"
 
@@ -121,6 +122,33 @@ class MatricesAndTables(Conversion):
         self.assertEqual(done.returncode, 1)
         self.assertIn("no edge_index, which arrays of a graph have: features",
                       done.stderr)
+
+    def test_pickled_matrices(self):
+        """As many old archives have them: only for whoever trusts them."""
+        edges, matrix = self.matrix(1.0)
+        x = np.arange(80, dtype=np.float32).reshape(40, 2)
+        path = self.top / "old.npz"
+        np.savez(path, adj=np.array(matrix, object), x=x)
+        done = self.command(path, self.out)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("holds pickled objects (adj; beside them: x), and "
+                      "reading them would run what is in them: say --unpickle",
+                      done.stderr)
+        got = self.written(load(path, unpickle=True))
+        self.check_edges(got, "node__to__node", edges, (40, 40))
+        np.testing.assert_array_equal(got.node_array("node", "features"), x)
+        np.savez(path, a=np.array(matrix, object), b=np.array(matrix, object))
+        with self.assertRaisesRegex(Refused, "a and b may all have the edges"):
+            load(path, unpickle=True)
+
+    def test_folders(self):
+        (self.source / "edges.npy").touch()
+        (self.source / "y.npy").touch()
+        done = self.command(self.source, self.out)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is a folder, and a file is expected", done.stderr)
+        self.assertIn("It holds edges.npy, y.npy. A folder of .npy arrays is "
+                      f"for `graphmill import npy {self.source}`", done.stderr)
 
     def test_command_with_bad_files(self):
         path = self.top / "adj.npz"

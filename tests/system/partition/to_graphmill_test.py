@@ -4,6 +4,7 @@ libraries."""
 
 import json
 import pathlib
+import shutil
 import sys
 import tracemalloc
 import unittest
@@ -107,6 +108,31 @@ class OneType(Conversion):
                          ["air", "land", "sea"])
         self.check_nodes(got, "node", labels=np.array([2, 0, 1])[
             self.good["y"]])
+
+    def test_labels_that_say_none(self):
+        """They leave the splits, too."""
+        texts = np.array(["sea", "unknown", "land"])[self.good["y"]]
+        known = self.good["y"] != 1
+        train = np.flatnonzero(self.good["train_mask"] & known)
+        got = self.written(Store(self.good, y=list(texts)),
+                           no_label=["unknown", "tbd"])
+        self.assertEqual(got.node_type("node")["class_names"], ["land", "sea"])
+        self.check_nodes(got, "node", train=train, labels=np.array(
+            [1, -1, 0])[self.good["y"]])
+        self.assertIn("--no-label tbd: no label is written so",
+                      self.report["notes"])
+        shutil.rmtree(self.out)
+        numbers = np.where(known, self.good["y"] // 2, -9999)
+        self.refused(Store(self.good, y=numbers), "with --no-label -9999")
+        got = self.written(Store(self.good, y=Tensor(numbers)),
+                           no_label=[-9999])
+        self.check_nodes(got, "node", train=train, labels=np.where(
+            known, self.good["y"] // 2, -1))
+        shutil.rmtree(self.out)
+        got = self.written(Store(self.good, y=Tensor(numbers * 1.0)),
+                           no_label=["-9999"], import_flags=["--regression"])
+        self.check_nodes(got, "node", train=train, labels=np.where(
+            known, self.good["y"] // 2, np.nan).astype(np.float32)[:, None])
 
     def test_edges_both_ways_and_nodes_without_any(self):
         half = self.good["x"][:, 0].astype(np.float16)

@@ -75,6 +75,17 @@ class Matrix:
         self.__dict__.update(arrays)
         self.nnz = len(self.data)
 
+    def tocoo(self):
+        if self.format == "coo":
+            return self
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        return Matrix("coo", self.shape, row=rows, col=self.indices,
+                      data=self.data)
+
+    def tocsr(self):
+        assert self.format == "csr"
+        return self
+
 
 class View:
     """DGL's views of nodes and edges."""

@@ -18,6 +18,7 @@ struct label_import {
   bool regression = false;
   bool renumber = false;
   bool multi_label = false;
+  std::vector<std::string> no_label;
   std::optional<split_request> split;
   std::string meta = "{}";
 
@@ -34,7 +35,8 @@ struct label_import {
     npy_import_options options{.source = source.path(),
                                .renumber_labels = renumber,
                                .multi_label = multi_label,
-                               .regression = regression};
+                               .regression = regression,
+                               .no_label = no_label};
     options.changes.split = split;
     GRAPHMILL_TRYV(import_npy(options, out.path()));
     return dataset::open(out.path());
