@@ -2,15 +2,22 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/time_text.hpp"
+#include "actors/commands/text/local_runs.hpp"
 #include "actors/http/api/status_json.hpp"
 #include "actors/process/say.hpp"
+#include "messages/base/pluralized.hpp"
+#include "messages/words/byte_text.hpp"
+#include "pipelines/results/run_listing.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
 
@@ -21,6 +28,10 @@ struct runs_options {
   std::string run;
   std::uint32_t limit = 20;
   std::string before;
+  bool local = false; ///< The runs in a folder of this machine.
+  std::filesystem::path folder = "runs";
+  std::vector<std::string> remove; ///< Names of runs, and ages.
+  bool dry_run = false;            ///< Say what would be removed.
 };
 
 std::string accuracy_text(const run_record& run) {
@@ -73,7 +84,80 @@ result<runs_reply> list(cluster_client& client, const runs_options& options) {
   return out;
 }
 
+/// The runs that a name or an age stands for.
+result<std::vector<listed_run>> removable(const std::vector<listed_run>& all,
+                                          const std::string& wanted) {
+  std::vector<listed_run> out;
+  const auto named = std::ranges::find(all, wanted, &listed_run::name);
+  if (named != all.end())
+    return std::vector{*named};
+  const auto age = age_of(wanted);
+  if (!age)
+    return fail(ec::invalid_argument,
+                "--remove {}: neither a run in the folder, which `graphmill "
+                "runs --local` lists, nor an age such as 12h, 30d or 8w",
+                wanted);
+  for (const auto& run : all)
+    if (run.has_ended() && run.changed < now_unix() - *age)
+      out.push_back(run);
+  return out;
+}
+
+/// Removes what is to go. A run that cannot be removed does not keep the
+/// others, and is told at the end.
+result<int> remove_local(const runs_options& options) {
+  GRAPHMILL_TRY(const auto all, list_runs(options.folder));
+  std::vector<listed_run> chosen;
+  for (const auto& wanted : options.remove) {
+    GRAPHMILL_TRY(const auto some, removable(all, wanted));
+    for (const auto& run : some)
+      if (std::ranges::find(chosen, run.name, &listed_run::name)
+          == chosen.end())
+        chosen.push_back(run);
+  }
+  auto removed = nlohmann::json::array();
+  std::uint64_t bytes = 0;
+  std::string failed;
+  for (const auto& run : chosen) {
+    const auto gone = options.dry_run ? result<run_size>{run.size}
+                                      : remove_run(options.folder, run.name);
+    if (!gone) {
+      failed += (failed.empty() ? "" : "; ") + gone.error().message;
+      continue;
+    }
+    bytes += gone.value().all;
+    removed.push_back(run.name);
+    if (!options.cluster.json)
+      say("{} {}, {} ({})\n", options.dry_run ? "would remove" : "removed",
+          (options.folder / run.name).string(), to_string(run.state),
+          byte_text(gone.value().all));
+  }
+  if (options.cluster.json)
+    say("{}\n", one_line({{"removed", removed},
+                          {"bytes", bytes},
+                          {"dry_run", options.dry_run}}));
+  else
+    say("{}{}: {}\n", options.dry_run ? "nothing is removed: " : "",
+        pluralized(removed.size(), "run"), byte_text(bytes));
+  if (!failed.empty())
+    return fail(ec::unavailable, "{}", failed);
+  return 0;
+}
+
+result<int> list_local(const runs_options& options) {
+  GRAPHMILL_TRY(const auto all, list_runs(options.folder));
+  if (options.cluster.json)
+    say("{}\n", one_line({{"runs", local_runs_json(all, options.limit)}}));
+  else
+    say_lines(local_runs_text(all, options.limit));
+  return 0;
+}
+
 result<int> runs(const runs_options& options) {
+  if (!options.remove.empty())
+    return remove_local(options);
+  if (options.local)
+    return list_local(options);
   GRAPHMILL_TRY(auto client, connect(options.cluster, "runs"));
   runs_reply found;
   if (options.run.empty()) {
@@ -100,7 +184,9 @@ result<int> runs(const runs_options& options) {
 void add_runs_command(command_line& cli) {
   auto options = std::make_shared<runs_options>();
   auto* command =
-    cli.app.add_subcommand("runs", "List the runs of a cluster, latest first");
+    cli.app.add_subcommand("runs", "List the runs of a cluster, latest first, "
+                                   "or those in a folder, and remove them "
+                                   "there");
   command->add_option("run", options->run, "Id of one run (default: all)");
   command->add_option("-n,--limit", options->limit, "At most so many runs")
     ->check(CLI::Range(1u, 1'000'000u))
@@ -110,8 +196,38 @@ void add_runs_command(command_line& cli) {
                  "Begin with those older than this run: the next page")
     ->excludes("run");
   add_cluster_options(*command, options->cluster);
-  command->callback(
-    [&cli, options] { cli.run = [options] { return runs(*options); }; });
+  auto* local =
+    command
+      ->add_option("--local", options->folder,
+                   "The runs in a folder of this machine, instead: what has "
+                   "become of each, and what it takes (default: ./runs)")
+      ->expected(0, 1)
+      ->type_name("[DIR]")
+      ->excludes("run", "--before");
+  auto* remove =
+    command
+      ->add_option("--remove", options->remove,
+                   "Remove runs from that folder: one by its name, or, by an "
+                   "age such as 12h, 30d or 8w, all that have ended and were "
+                   "last written to before; may come several times")
+      ->type_name("RUN|AGE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->excludes("run", "--before");
+  command
+    ->add_flag("--dry-run", options->dry_run,
+               "Say what --remove would remove, and remove nothing")
+    ->needs(remove);
+  command->footer("A run that is on is never removed, and by its age none that "
+                  "has not ended: `graphmill\nresume` may go on with it. What "
+                  "lies outside its folder stays.");
+  command->callback([&cli, options, local] {
+    options->local = local->count() > 0;
+    if (options->folder.empty()) // --local alone.
+      options->folder = "runs";
+    cli.run = [options] { return runs(*options); };
+  });
 }
 
 } // namespace graphmill

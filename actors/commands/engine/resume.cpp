@@ -1,4 +1,5 @@
 #include "actors/cluster/client/upload_files.hpp"
+#include "actors/commands/engine/new_run.hpp"
 #include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
@@ -176,7 +177,7 @@ result<void> make_folder(resumption& found, const resume_options& options,
   GRAPHMILL_TRY(found.folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
                                    {found.data, {info.digest, labels}}));
-  return found.folder->hold();
+  return ok();
 }
 
 /// That of its run.json, which stays. A checkpoint may be of another run.
@@ -318,8 +319,12 @@ result<int> resume(const resume_options& options) {
       return tell_finished(summary, options);
   if (before != nullptr)
     GRAPHMILL_TRYV(check_restorable(def, graph.info(), *before->state.tensors));
-  if (!found.folder)
+  std::optional<new_run> fresh;
+  if (!found.folder) {
     GRAPHMILL_TRYV(make_folder(found, options, def, graph.info()));
+    fresh.emplace(*found.folder);
+    GRAPHMILL_TRYV(found.folder->hold());
+  }
   auto& folder = *found.folder;
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout, "{}\n",
@@ -328,9 +333,12 @@ result<int> resume(const resume_options& options) {
   config.def = def;
   config.data = found.data;
   // What cannot be prepared leaves the run as it was.
-  config.on_prepared = [&folder, &options, before, at, &def]() -> result<void> {
+  config.on_prepared = [&folder, &fresh, &options, before, at,
+                        &def]() -> result<void> {
     if (options.tensorboard)
       GRAPHMILL_TRYV(folder.keep_events());
+    if (fresh)
+      fresh->begins();
     GRAPHMILL_TRYV(
       remove_checkpoints_after(folder.checkpoints(), checkpoint_name(at)));
     return folder.go_back(before != nullptr ? before->metrics

@@ -1,3 +1,4 @@
+#include "actors/commands/engine/new_run.hpp"
 #include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
@@ -19,8 +20,6 @@ namespace graphmill {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 struct train_options {
   std::string file;
   std::string data;
@@ -30,15 +29,6 @@ struct train_options {
   std::string curves; ///< Where those for it go; empty: to the run folder.
   training_options how;
 };
-
-/// Takes the new folder away if there can be no curves: there is no run yet.
-result<void> keep_events(run_folder& folder, const std::string& where) {
-  auto kept = folder.keep_events(where);
-  std::error_code ignored;
-  if (!kept)
-    fs::remove_all(folder.path(), ignored);
-  return kept;
-}
 
 /// Says what may go wrong without a word. What keeps the labels from being
 /// counted ends the run with a sentence of its own.
@@ -92,12 +82,17 @@ result<int> train(const train_options& options) {
     auto folder,
     run_folder::create(options.runs, def.name, definition_yaml(def),
                        {data, {graph.info().digest, labels, features, names}}));
+  new_run fresh{folder};
   GRAPHMILL_TRYV(folder.hold());
-  if (options.tensorboard)
-    GRAPHMILL_TRYV(keep_events(folder, options.curves));
   local_run_config config;
   config.def = def;
   config.data = data;
+  config.on_prepared = [&]() -> result<void> {
+    if (options.tensorboard)
+      GRAPHMILL_TRYV(folder.keep_events(options.curves));
+    fresh.begins();
+    return ok();
+  };
   return train_in(folder, std::move(config), graph.info().digest,
                   graph.part_count(), options.how);
 }
