@@ -172,6 +172,7 @@ class Recipes(runs.Workplace):
             "Numbers as labels": self.numbers,
             "Hops beforehand": self.hops_beforehand,
             "A graph of several types": self.trains_something,
+            "Settings for a graph of several types": self.trains_something,
             "Larger than memory": self.larger_than_memory,
             "Several processes on this machine": self.trains_something,
             "A cluster": self.a_cluster,
