@@ -4,6 +4,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <random>
 #include <string>
@@ -71,6 +73,35 @@ CATCH_TEST_CASE("a state is made of weights alone, as before the first step",
     wrong.erase(wrong.begin());
     CATCH_CHECK(error_of(begin_state(def, graph.info, wrong)).code
                 == ec::invalid_data);
+  }
+}
+
+CATCH_TEST_CASE("weights are refused on a dataset without an edge type that "
+                "they have learnt",
+                "[model]") {
+  std::mt19937_64 random{8};
+  const auto graph = random_graph(random, {.nodes = {40, 30, 20},
+                                           .widths = {6, 5, 4},
+                                           .edges = {{1, 0}, {0, 1}, {2, 0}},
+                                           .in_edges = 3});
+  auto fewer = graph.info;
+  fewer.edge_types.pop_back();
+  for (const auto kind : all_kinds()) {
+    if (!traits_of(kind).typed || !traits_of(kind).hears())
+      continue;
+    CATCH_INFO("kind " << int(kind));
+    const auto def = small_definition(kind, 2);
+    const auto weights =
+      value_of(replica::create(def, graph.info))->parameters();
+    value_of(check_no_others(def, graph.info, weights));
+    const auto refused = error_of(check_no_others(def, fewer, weights));
+    CATCH_CHECK(refused.code == ec::invalid_data);
+    CATCH_CHECK(refused.message
+                == fmt::format("the weights have learnt from edges of type {}, "
+                               "and dataset \"{}\" has no such edge type: "
+                               "import it with that type, without edges if "
+                               "there are none",
+                               graph.info.edge_type_name(2), fewer.name));
   }
 }
 

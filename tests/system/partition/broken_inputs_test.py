@@ -21,9 +21,9 @@ import odd_tables_test
 import support
 from broken_inputs import (
     DEFINITION, NODES, arrays, columns, cut, dataset, definition, element, emptied,
-    field, header, labels, longer, meta, parts, pickled, predicted, renamed,
-    run, sparse, table, to_folder, to_loop, to_pipe, told, type_told, weights,
-    with_not_a_number, within)
+    field, header, labels, longer, meta, of_other_edges, parts, pickled,
+    predicted, renamed, run, sparse, table, to_folder, to_loop, to_pipe, told,
+    type_told, weights, with_not_a_number, within)
 from runs import Workplace
 from support import ROOT, graphmill, np, program
 
@@ -311,6 +311,7 @@ MAKERS = {
         "the folder of a run as weights": weights(lambda path: (
             to_folder(path), (path / "weights.safetensors").touch())),
         "weights in a pipe": weights(to_pipe),
+        "weights of an edge type that the data lack": weights(of_other_edges),
         "weights of PyTorch": weights(lambda path: path.write_bytes(
             b"\x80\x02}q\0." + b"x" * 99)),
         "weights with another bit": run(

@@ -13,7 +13,7 @@ from exactness_test import write_typed_set
 from imports import save
 from numpy_models import KINDS, Folder, Model, cross_entropy
 from runs import merged, model_kinds, small_rmat
-from support import imported, np, program
+from support import graphmill, imported, np, program
 
 DEFINITION = {
     "seed": 5,
@@ -81,6 +81,53 @@ class Models(runs.Workplace):
                    self.typed_weighted)
         self.check({"kind": "gat", "edge_weights": "ignore"}, self.weighted)
         self.check({"kind": "gcn", "edge_weights": "ignore"}, self.weighted)
+
+    def test_an_edge_type_that_is_missing(self):
+        """Weights are refused on data without an edge type that they have
+        learnt; with that type and no edges they predict by the others."""
+        rng = np.random.default_rng(6)
+        bought = rng.integers(0, [[30], [50]], (2, 200))
+
+        def taken(name, **more):
+            source = self.top / f"{name}-source"
+            source.mkdir()
+            save(source, **{
+                "item.features": np.ones((50, 4)) * np.arange(50)[:, None],
+                "item.labels": np.arange(50) % 3,
+                "item.train_idx": np.arange(20),
+                "item.val_idx": np.arange(20, 30),
+                "item.test_idx": np.arange(30, 50),
+                "user.features": np.ones((30, 3)),
+                "item__next__item.edges": rng.integers(0, 50, (2, 120)),
+                **{f"user__{edges}__item.edges": array
+                   for edges, array in more.items()}})
+            imported("npy", source, "--out", self.top / name)
+            return self.top / name
+        both = taken("bought-and-seen", buys=bought, sees=bought)
+        empty = taken("unseen", buys=bought, sees=np.zeros((2, 0), int))
+        lacking = taken("bought", buys=bought)
+        for kind in ("rgcn", "hetero_sage", "rgat", "hgt"):
+            definition = merged(DEFINITION, {"model": {"kind": kind}})
+            if kind in ("rgat", "hgt"):
+                definition["model"]["heads"] = 2
+            with self.subTest(kind=kind):
+                summary = self.train(definition, both)
+                for words in (("predict",), ("predict", "--all"),
+                              ("evaluate",)):
+                    self.check_refused_and_taken(words, summary, lacking,
+                                                 empty)
+
+    def check_refused_and_taken(self, words, summary, lacking, empty):
+        said = []
+        for data, code in ((lacking, 1), (empty, 0)):
+            out = pathlib.Path(summary["run"]) / f"{'-'.join(words)}.npy"
+            done = graphmill(words[0], summary["run"], *words[1:], "--data",
+                             data, *(("--out", out) * (words[0] == "predict")))
+            self.assertEqual(done.returncode, code, done.stderr)
+            said.append(done.stderr)
+        self.assertIn("the weights have learnt from edges of type "
+                      "user__sees__item, and dataset \"bought\" has no such "
+                      "edge type", said[0])
 
     def test_self_loops(self):
         """A self-loop of the data counts beside the one that layers add; by

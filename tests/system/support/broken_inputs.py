@@ -125,6 +125,14 @@ def weights(spoil):
     return make
 
 
+def of_other_edges(path):
+    """Weights of a relation by another name."""
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = data[8:8 + size].replace(b"neighbours", b"a__b__c").ljust(size)
+    path.write_bytes(data[:8] + header + data[8 + size:])
+
+
 def to_folder(path):
     if path.exists():
         path.unlink()
