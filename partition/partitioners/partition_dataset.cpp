@@ -2,6 +2,7 @@
 
 #include "messages/base/pluralized.hpp"
 #include "messages/words/byte_text.hpp"
+#include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/digest.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/dataset/meaning/original_names.hpp"
@@ -110,6 +111,30 @@ partition_report start_report(const graph_view& graph,
   return report;
 }
 
+/// Names that nodes had before the import, for predictions: the same files, or
+/// copies where that is another disk.
+result<void> share_names_of_nodes(const fs::path& from,
+                                  const dataset_info& info,
+                                  const fs::path& folder) {
+  for (std::size_t t = 0; t < info.node_types.size(); ++t)
+    for (const auto* name : {"ids.txt", "node_names.txt"}) {
+      const auto type = static_cast<node_type_id>(t);
+      const auto source = node_folder(from, info, type) / name;
+      const auto target = node_folder(folder, info, type) / name;
+      std::error_code failed;
+      if (!fs::exists(source, failed))
+        continue;
+      fs::create_directories(target.parent_path(), failed);
+      fs::create_hard_link(source, target, failed);
+      if (failed)
+        fs::copy_file(source, target, failed);
+      if (failed)
+        return fail_errno(failed.value(), "cannot copy {} to {}",
+                          source.string(), target.string());
+    }
+  return ok();
+}
+
 result<partition_report> do_partition(const dataset& data,
                                       const partition_options& options,
                                       const fs::path& folder) {
@@ -145,6 +170,8 @@ result<partition_report> do_partition(const dataset& data,
   GRAPHMILL_TRYV(write_feature_meanings(folder, features));
   GRAPHMILL_TRY(const auto names, read_original_names(graph.data().folder()));
   GRAPHMILL_TRYV(write_original_names(folder, names));
+  GRAPHMILL_TRYV(
+    share_names_of_nodes(graph.data().folder(), graph.info(), folder));
   watch.tell("done", 1, 1);
   report.memory_bytes = watch.peak_memory_bytes();
   return report;

@@ -1,6 +1,7 @@
 #include "pipelines/definition/definition_reader.hpp"
 
 #include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/words_elsewhere.hpp"
 #include "pipelines/definition/yaml/scalar_text.hpp"
 
 #include <fmt/ranges.h>
@@ -35,82 +36,19 @@ std::string wanted(field f) {
   return fmt::format("{} {}", type_text(f), allowed_text(f));
 }
 
-/// A word of other libraries, without '_' and '-' and in lower case, and what
-/// it is called here.
-struct word_elsewhere {
-  std::string_view word;
-  std::string_view here;
-};
-
-constexpr auto fields_elsewhere =
-  std::to_array<word_elsewhere>({{"lr", "optimizer.learning_rate"},
-                                 {"l2", "optimizer.weight_decay"},
-                                 {"wd", "optimizer.weight_decay"},
-                                 {"clip", "optimizer.clip_norm"},
-                                 {"gradclip", "optimizer.clip_norm"},
-                                 {"gradientclipping", "optimizer.clip_norm"},
-                                 {"maxgradnorm", "optimizer.clip_norm"},
-                                 {"hiddendim", "model.hidden"},
-                                 {"hiddensize", "model.hidden"},
-                                 {"hiddenunits", "model.hidden"},
-                                 {"hiddenchannels", "model.hidden"},
-                                 {"numhidden", "model.hidden"},
-                                 {"nhidden", "model.hidden"},
-                                 {"numheads", "model.heads"},
-                                 {"nheads", "model.heads"},
-                                 {"numneighbors", "sampler.fanouts"},
-                                 {"numneighbours", "sampler.fanouts"},
-                                 {"earlystop", "train.patience"},
-                                 {"earlystopping", "train.patience"},
-                                 {"maxepochs", "train.epochs"},
-                                 {"numepochs", "train.epochs"},
-                                 {"nepochs", "train.epochs"}});
-
-constexpr auto layers_elsewhere = std::to_array<std::string_view>(
-  {"layers", "numlayers", "nlayers", "nlayer", "numberoflayers"});
-
-constexpr auto kinds_elsewhere =
-  std::to_array<word_elsewhere>({{"graphsage", "sage"},
-                                 {"sageconv", "sage"},
-                                 {"gcnconv", "gcn"},
-                                 {"graphconv", "gcn"},
-                                 {"gatconv", "gat"},
-                                 {"gatv2conv", "gatv2"},
-                                 {"ginconv", "gin"},
-                                 {"rgcnconv", "rgcn"},
-                                 {"relgraphconv", "rgcn"},
-                                 {"heterosage", "hetero_sage"},
-                                 {"hgtconv", "hgt"},
-                                 {"sign", "mlp"}});
-
-std::string bare(std::string_view word) {
-  std::string out;
-  for (const char c : word)
-    if (c != '_' && c != '-')
-      out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
-/// What a word of other libraries is called here; empty: it is none.
-std::string_view word_here(std::span<const word_elsewhere> words,
-                           std::string_view word) {
-  const auto at = std::ranges::find(words, bare(word), &word_elsewhere::word);
-  return at == words.end() ? std::string_view{} : at->here;
-}
-
 /// A hint at what a field is called that other libraries have; empty: none.
 std::string field_here(std::string_view word) {
-  if (std::ranges::find(layers_elsewhere, bare(word)) != layers_elsewhere.end())
-    return "; a model has as many layers as `sampler.fanouts` has numbers";
-  const auto here = word_here(fields_elsewhere, word);
-  return here.empty() ? std::string{}
-                      : fmt::format("; that is `{}` here", here);
+  const auto here = field_elsewhere(word);
+  if (!here.empty())
+    return fmt::format("; that is `{}` here", here);
+  const auto absent = absent_elsewhere(word);
+  return absent.empty() ? std::string{} : fmt::format("; {}", absent);
 }
 
 /// A hint at one of the words that a field can have; empty: none.
 std::string word_hint(std::string_view given,
                       const std::vector<std::string>& words) {
-  const auto here = word_here(kinds_elsewhere, given);
+  const auto here = value_elsewhere(given);
   return std::ranges::find(words, here) != words.end()
            ? fmt::format("; that is `{}` here", here)
            : suggestion(given, words);

@@ -1,4 +1,5 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/dataset_advice.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "messages/base/printable.hpp"
 #include "pipelines/definition/definition_changes.hpp"
@@ -148,9 +149,10 @@ result<void> coordinator::check_dataset(const coordinator_config& config,
   if (digest == config.offer.dataset_digest)
     return ok();
   return fail(ec::invalid_argument,
-              "this cluster serves another dataset than the one that the "
-              "run was trained on, which has the digest {}",
-              shortened(digest, daemon_registry::digest_shown));
+              "this cluster serves another dataset than the one that the run "
+              "was trained on, which has the digest {}; {}",
+              shortened(digest, daemon_registry::digest_shown),
+              how_to_serve_another);
 }
 
 } // namespace graphmill

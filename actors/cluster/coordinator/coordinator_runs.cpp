@@ -1,4 +1,5 @@
 #include "actors/cluster/coordinator/coordinator_state.hpp"
+#include "actors/cluster/coordinator/dataset_advice.hpp"
 #include "actors/cluster/coordinator/members/coordinator_limits.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "messages/words/enumerated.hpp"
@@ -18,9 +19,9 @@ namespace graphmill {
 result<void> coordinator::check(const definition& def) const {
   if (def.dataset != config_.offer.dataset)
     return fail(ec::invalid_argument,
-                "the definition is on dataset \"{}\", but this cluster "
-                "serves \"{}\"",
-                def.dataset, config_.offer.dataset);
+                "the definition is on dataset \"{0}\", but this cluster serves "
+                "\"{1}\"; {2}, or say `--set dataset={1}` if that is meant",
+                def.dataset, config_.offer.dataset, how_to_serve_another);
   // A client would have daemons read any file of theirs.
   if (!def.model.weights.empty())
     return fail(ec::invalid_argument,

@@ -31,6 +31,7 @@ namespace fs = std::filesystem;
 struct predict_options : finished_run_options {
   std::string out = "predictions.npy";
   std::string nodes; ///< A file; empty: all of the target type.
+  node_naming nodes_by = node_naming::either;
   bool probabilities = false;
   bool logits = false;
   bool embeddings = false;
@@ -297,7 +298,7 @@ result<int> predict(const predict_options& options) {
   const auto request = request_of(options);
   GRAPHMILL_TRY(auto embeddings, types_of(request, info));
   prediction made;
-  if (request.csv())
+  if (request.csv() || request.listed)
     GRAPHMILL_TRYV(take_names(run.config.data, info, embeddings, made));
   made.class_names = target.class_names;
   made.labels = target.labels;
@@ -307,7 +308,8 @@ result<int> predict(const predict_options& options) {
                 "written as they come out; leave it out",
                 options.probabilities ? "probabilities" : "logits", info.name);
   if (request.listed) {
-    GRAPHMILL_TRY(made.ids, read_node_list(options.nodes, target));
+    GRAPHMILL_TRY(made.ids, read_node_list(options.nodes, target,
+                                           made.names.get(), options.nodes_by));
   }
   GRAPHMILL_TRY(auto files, prediction_files::create(request));
   predict_work work{
@@ -334,9 +336,21 @@ void add_predict_command(command_line& cli) {
       "a line for each node (.csv)")
     ->check(check_name)
     ->capture_default_str();
-  command->add_option("--nodes", options->nodes,
-                      "Predict these alone: a file with one id in a line, or "
-                      "a .npy of int64; their ids are written, too");
+  auto* nodes = command->add_option(
+    "--nodes", options->nodes,
+    "Predict these alone: a file with one node in a line, by its id in the "
+    "tables or its number in the dataset, or a .npy of int64; their numbers "
+    "are written, too");
+  command
+    ->add_option_function<std::string>(
+      "--nodes-by",
+      [options](const std::string& word) {
+        options->nodes_by =
+          word == "name" ? node_naming::name : node_naming::number;
+      },
+      "What that file has; default: what all of its entries are")
+    ->check(CLI::IsMember({"number", "name"}))
+    ->needs(nodes);
   command->add_flag("--probabilities", options->probabilities,
                     "Write [nodes, classes] float32, too: beside --out, or "
                     "as columns of a .csv");

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 namespace graphmill {
 
@@ -19,17 +22,48 @@ namespace fs = std::filesystem;
 /// A text of ids that is larger than this is a .npy by mistake.
 constexpr std::size_t most_list_bytes = std::size_t{1} << 30;
 
+/// Entries that are no nodes and are named in an error.
+constexpr std::size_t named_entries = 5;
+
+constexpr node_id no_node = -1;
+
+/// As a user wrote them.
+struct node_entries {
+  std::vector<std::string> texts;
+  std::vector<std::int64_t> lines; ///< From 1; empty: of an array.
+
+  std::string place(std::size_t i) const {
+    return lines.empty() ? fmt::format("number {} of the list", i + 1)
+                         : fmt::format("line {}", lines[i]);
+  }
+};
+
+/// What entries mean in one of the two ways.
+struct meaning_of_entries {
+  std::vector<node_id> nodes; ///< `no_node` where an entry means none.
+  std::size_t unknown = 0;
+
+  void add(std::optional<node_id> node) {
+    nodes.push_back(node.value_or(no_node));
+    unknown += !node;
+  }
+};
+
 template <class T>
-result<std::vector<node_id>> ids_of(const npy_array& array) {
+result<node_entries> entries_of(const npy_array& array) {
   GRAPHMILL_TRY(const auto values, array.as<T>());
-  return std::vector<node_id>(values.begin(), values.end());
+  node_entries out;
+  out.texts.reserve(values.size());
+  for (const auto value : values)
+    out.texts.push_back(std::to_string(value));
+  return out;
 }
 
-result<std::vector<node_id>> ids_of_array(const fs::path& file) {
+result<node_entries> entries_of_array(const fs::path& file) {
   GRAPHMILL_TRY(const auto array, npy_array::open(file));
   GRAPHMILL_TRYV(array.expect_shape({-1}));
-  return array.type() == dtype::int32 ? ids_of<std::int32_t>(array)
-                                      : ids_of<std::int64_t>(array);
+  return array.type() == dtype::int32 ? entries_of<std::int32_t>(array)
+                                      : entries_of<std::int64_t>(array);
 }
 
 std::string_view without_blanks(std::string_view line) {
@@ -41,9 +75,9 @@ std::string_view without_blanks(std::string_view line) {
 
 /// Lines without anything in them count, too, so that errors name the line that
 /// an editor shows.
-result<std::vector<node_id>> ids_of_text(const fs::path& file) {
+result<node_entries> entries_of_text(const fs::path& file) {
   GRAPHMILL_TRY(const auto text, read_text(file, most_list_bytes));
-  std::vector<node_id> out;
+  node_entries out;
   std::string_view rest = text;
   for (std::int64_t number = 1; !rest.empty(); ++number) {
     const auto end = std::min(rest.find('\n'), rest.size());
@@ -51,39 +85,126 @@ result<std::vector<node_id>> ids_of_text(const fs::path& file) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.empty())
       continue;
-    const auto id = number_from<node_id>(line);
-    if (!id)
-      return fail(ec::invalid_argument,
-                  "{}, line {}: {} is no id of a node: write one number in a "
-                  "line, without a header, or save a .npy of int64",
-                  file.string(), number, in_quotes(line));
-    out.push_back(*id);
+    out.texts.emplace_back(line);
+    out.lines.push_back(number);
   }
   return out;
+}
+
+meaning_of_entries as_numbers(const node_entries& entries, node_id count) {
+  meaning_of_entries out;
+  for (const auto& text : entries.texts) {
+    const auto number = number_from<node_id>(text);
+    const auto there = number && *number >= 0 && *number < count;
+    out.add(there ? number : std::nullopt);
+  }
+  return out;
+}
+
+/// Looks through all names, and keeps those of the list alone.
+result<meaning_of_entries> as_names(const node_entries& entries, node_id count,
+                                    const table_ids& names) {
+  std::unordered_map<std::string_view, std::optional<node_id>> wanted;
+  for (const auto& text : entries.texts)
+    wanted.try_emplace(text);
+  for (node_id node = 0; node < count; ++node) {
+    const auto name = names.of(node);
+    const auto at = wanted.find(std::string_view{name});
+    if (at == wanted.end())
+      continue;
+    if (at->second)
+      return fail(ec::invalid_argument,
+                  "nodes {} and {} are both called {}: name them by number "
+                  "(--nodes-by number)",
+                  *at->second, node, in_quotes(name));
+    at->second = node;
+  }
+  meaning_of_entries out;
+  for (const auto& text : entries.texts)
+    out.add(wanted.find(text)->second);
+  return out;
+}
+
+/// "`x` as line 2, `y` as line 7": the first entries that mean no node.
+std::string unknown_text(const node_entries& entries,
+                         const meaning_of_entries& meant) {
+  std::string out;
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < entries.texts.size() && named < named_entries;
+       ++i)
+    if (meant.nodes[i] == no_node)
+      out += fmt::format("{}{} as {}", named++ == 0 ? "" : ", ",
+                         in_quotes(entries.texts[i]), entries.place(i));
+  return meant.unknown > named ? out + ", ..." : out;
+}
+
+error unknown_nodes(const fs::path& file, const node_entries& entries,
+                    const meaning_of_entries& meant, const node_type_info& type,
+                    const std::string& what_there_is) {
+  return fail(ec::not_found,
+              "{} names nodes of type {} that there are not: {} of {}, {}; {}",
+              file.string(), in_quotes(type.name), meant.unknown,
+              entries.texts.size(), unknown_text(entries, meant),
+              what_there_is);
+}
+
+/// Of entries that all are numbers of nodes, and all names of nodes.
+result<std::vector<node_id>> if_the_same(const node_entries& entries,
+                                         meaning_of_entries numbers,
+                                         const meaning_of_entries& names) {
+  const auto [by_number, by_name] = std::mismatch(
+    numbers.nodes.begin(), numbers.nodes.end(), names.nodes.begin());
+  if (by_number == numbers.nodes.end())
+    return std::move(numbers.nodes);
+  const auto i = static_cast<std::size_t>(by_number - numbers.nodes.begin());
+  return fail(ec::invalid_argument,
+              "{} may be a number or a name: {} is node {} by its number, and "
+              "node {} is called so; say which by --nodes-by number or "
+              "--nodes-by name",
+              entries.place(i), entries.texts[i], *by_number, *by_name);
 }
 
 } // namespace
 
 result<std::vector<node_id>> read_node_list(const fs::path& file,
-                                            const node_type_info& type) {
-  GRAPHMILL_TRY(auto out, file.extension() == ".npy" ? ids_of_array(file)
-                                                     : ids_of_text(file));
-  if (out.empty())
+                                            const node_type_info& type,
+                                            const table_ids* names,
+                                            node_naming naming) {
+  GRAPHMILL_TRY(auto entries, file.extension() == ".npy"
+                                ? entries_of_array(file)
+                                : entries_of_text(file));
+  if (entries.texts.empty())
     return fail(ec::invalid_argument, "{} names no node", file.string());
-  std::size_t unknown = 0;
-  std::size_t first = 0;
-  for (auto i = out.size(); i-- > 0;)
-    if (out[i] < 0 || out[i] >= type.count) {
-      ++unknown;
-      first = i;
-    }
-  if (unknown > 0)
-    return fail(ec::not_found,
-                "{} names nodes of type {} that there are not: {} of {}, first "
-                "{} as number {} of the list; ids go from 0 to {}",
-                file.string(), in_quotes(type.name), unknown, out.size(),
-                out[first], first + 1, type.count - 1);
-  return out;
+  if (naming == node_naming::name && names == nullptr)
+    return fail(ec::invalid_argument,
+                "--nodes-by name: the dataset keeps no names of nodes of type "
+                "{}, which `graphmill import csv` and to_graphmill write; list "
+                "numbers",
+                in_quotes(type.name));
+  auto numbers = as_numbers(entries, type.count);
+  const auto by_number = fmt::format("numbers go from 0 to {}", type.count - 1);
+  if (names == nullptr || naming == node_naming::number) {
+    if (numbers.unknown == 0)
+      return std::move(numbers.nodes);
+    return unknown_nodes(file, entries, numbers, type,
+                         names == nullptr ? by_number
+                                              + ", and the dataset "
+                                                "keeps no names"
+                                          : by_number);
+  }
+  GRAPHMILL_TRY(auto named, as_names(entries, type.count, *names));
+  if (naming == node_naming::either && numbers.unknown == 0)
+    return named.unknown == 0
+             ? if_the_same(entries, std::move(numbers), named)
+             : result<std::vector<node_id>>{std::move(numbers.nodes)};
+  if (named.unknown == 0)
+    return std::move(named.nodes);
+  const auto& nearer =
+    naming == node_naming::either && numbers.unknown < named.unknown ? numbers
+                                                                     : named;
+  return unknown_nodes(file, entries, nearer, type,
+                       fmt::format("names are those of {}, and {}",
+                                   names->file().string(), by_number));
 }
 
 } // namespace graphmill

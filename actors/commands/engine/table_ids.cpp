@@ -1,9 +1,13 @@
 #include "actors/commands/engine/table_ids.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
+#include "partition/files/json_text.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -23,12 +27,18 @@ std::string_view text_in(const mapped_file& file) {
 result<std::shared_ptr<const table_ids>>
 table_ids::open(const fs::path& dataset, const dataset_info& info,
                 node_type_id type) {
-  const auto path = node_folder(dataset, info, type) / "ids.txt";
+  const auto folder = node_folder(dataset, info, type);
+  const auto ids = folder / "ids.txt";
+  const auto names = folder / "node_names.txt";
   std::error_code unknown;
+  const auto json = !fs::exists(ids, unknown);
+  const auto& path = json ? names : ids;
   if (!fs::exists(path, unknown))
     return std::shared_ptr<const table_ids>{};
   const auto count = info.node_types[static_cast<std::size_t>(type)].count;
   auto out = std::make_shared<table_ids>();
+  out->file_ = path;
+  out->json_ = json;
   GRAPHMILL_TRY(out->text_, mapped_file::open(path));
   const auto text = text_in(out->text_);
   for (std::size_t at = 0; at < text.size();) {
@@ -47,10 +57,15 @@ table_ids::open(const fs::path& dataset, const dataset_info& info,
   return std::shared_ptr<const table_ids>{std::move(out)};
 }
 
-std::string_view table_ids::of(node_id node) const {
+std::string table_ids::of(node_id node) const {
   const auto at = static_cast<std::size_t>(node);
   const auto begin = at == 0 ? 0 : ends_[at - 1] + 1;
-  return text_in(text_).substr(begin, ends_[at] - begin);
+  std::string line{text_in(text_).substr(begin, ends_[at] - begin)};
+  if (!json_ || !line.starts_with('"'))
+    return line;
+  const auto value = parse_json(line, "a name");
+  return value && value.value().is_string() ? value.value().get<std::string>()
+                                            : line;
 }
 
 } // namespace graphmill

@@ -1,6 +1,7 @@
 #include "actors/commands/options/usage_text.hpp"
 
 #include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/words_elsewhere.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 
 #include <fmt/format.h>
@@ -89,21 +90,26 @@ bool is_python_library(std::string_view word) {
   return std::ranges::find(names, word) != names.end();
 }
 
-/// "; fields of a definition ...": an option that is called like one, of a
-/// command that sets them. Empty: it is not.
+/// "; a field of the definition ...": an option that is called like one, here
+/// or in another library, of a command that sets them; or why there is none.
+/// Empty: it is not.
 std::string field_meant(const CLI::App& command, std::string_view option) {
   if (command.get_option_no_throw("--set") == nullptr)
     return {};
   auto name = std::string{
     option.substr(std::min(option.find_first_not_of('-'), option.size()))};
   std::ranges::replace(name, '-', '_');
-  if (name == "lr")
-    name = "learning_rate";
+  if (const auto why = absent_elsewhere(name); !why.empty())
+    return fmt::format("; {}", why);
+  std::string path{field_elsewhere(name)};
   for (const auto& field : describe_definition())
-    if (field.path == name || field.path.ends_with('.' + name))
-      return fmt::format("; a field of the definition is set by --set {}=VALUE",
-                         field.path);
-  return {};
+    if (path.empty()
+        && (field.path == name || field.path.ends_with('.' + name)))
+      path = field.path;
+  return path.empty() ? std::string{}
+                      : fmt::format("; a field of the definition is set by "
+                                    "--set {}=VALUE",
+                                    path);
 }
 
 /// Whether somebody has named what to import, and not of which kind it is.
@@ -111,6 +117,20 @@ bool names_data(std::string_view word) {
   std::error_code failed;
   return word.find_first_of("./") != word.npos
          || std::filesystem::exists(word, failed);
+}
+
+/// "; daemons serve ...": an option of `train` that a cluster has no use for.
+std::string cluster_instead(std::string_view command, std::string_view option) {
+  if (command == "submit" && option == "--data")
+    return "; a cluster trains on the dataset that its daemons serve "
+           "(`graphmill "
+           "node --data`). For another one end it by `graphmill stop --all` "
+           "and "
+           "start it with that, or start a second cluster beside it";
+  if (command == "submit" && option == "--runs")
+    return "; run folders are made where the coordinator says (`graphmill node "
+           "--runs`), and `graphmill fetch` brings them here";
+  return {};
 }
 
 /// "; `--tensorboard` has taken ...": an option whose value may be left out may
@@ -144,7 +164,9 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& wrong) {
              : wrong.what();
   const auto& name = command.words.empty() ? app.get_name() : command.words;
   if (is_option(word)) {
-    auto hint = field_meant(*command.app, word);
+    auto hint = cluster_instead(command.words, word);
+    if (hint.empty())
+      hint = field_meant(*command.app, word);
     if (hint.empty())
       hint = meant(word, options_of(*command.app));
     return fmt::format("{} has no option {}{}", in_quotes(name),

@@ -143,10 +143,11 @@ class Predict(runs.Workplace):
         bad = self.top / "bad.txt"
         for text, code, told in (
                 ("0\n2048\n-1\n", "not_found",
-                 "2 of 3, first 2048 as number 2"),
-                ("0\nnode 7\n", "invalid_argument", "line 2"),
-                ("0\n1.5\n", "invalid_argument", "line 2"),
-                ("99999999999999999999\n", "invalid_argument", "line 1"),
+                 "2 of 3, `2048` as line 2, `-1` as line 3; numbers go from 0 "
+                 "to 2047, and the dataset keeps no names"),
+                ("0\nnode 7\n", "not_found", "`node 7` as line 2"),
+                ("0\n1.5\n", "not_found", "`1.5` as line 2"),
+                ("99999999999999999999\n", "not_found", "line 1"),
                 ("\n\n", "invalid_argument", "names no node")):
             with self.subTest(text):
                 bad.write_text(text)
@@ -158,6 +159,73 @@ class Predict(runs.Workplace):
         self.assertIn(str(array), self.fails(
             run, "--data", self.data, "--out", out, "--nodes", array,
             code="invalid_data"))
+
+    def named_graph(self, name, ids):
+        """A CSV import whose nodes are called so, and a run on it."""
+        nodes = self.top / f"{name}-nodes.csv"
+        edges = self.top / f"{name}-edges.csv"
+        nodes.write_text("id,label,x\n" + "".join(
+            f"{node},c{i % 2},{i}\n" for i, node in enumerate(ids)))
+        edges.write_text("source,target\n" + "".join(
+            f"{ids[i]},{ids[(7 * i + 1) % len(ids)]}\n"
+            for i in range(len(ids))))
+        data = self.top / name
+        imported("csv", "--nodes", nodes, "--edges", edges, "--split",
+                 "0.6,0.2,0.2", "--out", data)
+        return data, self.train(DEFINITION, data)["run"]
+
+    def names_of(self, data, run, text, *more):
+        listed = self.top / "names.txt"
+        listed.write_text(text)
+        table, _ = self.predict(run, "named.csv", "--nodes", listed, *more,
+                                data=data)
+        return [(row["id"], row["name"]) for row in rows_of(table)]
+
+    def test_nodes_by_their_names(self):
+        ids = [f"p{i}" for i in range(40)]
+        data, run = self.named_graph("people", ids)
+        cut = partitioned(data, 2, "random")
+        for place in (data, cut):
+            self.assertEqual(self.names_of(place, run, "p7\np3\np7\n"),
+                             [("7", "p7"), ("3", "p3"), ("7", "p7")])
+            self.assertEqual(self.names_of(place, run, "7\n"), [("7", "p7")])
+        told = self.fails(run, "--data", data, "--nodes",
+                          self.top / "names.txt", "--nodes-by", "name",
+                          "--out", self.top / "no.npy", code="not_found")
+        self.assertIn("1 of 1, `7` as line 1; names are those of", told)
+        (self.top / "names.txt").write_text("p1\nP2\n41\n")
+        self.assertIn("2 of 3, `P2` as line 2, `41` as line 3", self.fails(
+            run, "--data", data, "--nodes", self.top / "names.txt", "--out",
+            self.top / "no.npy", code="not_found"))
+
+    def test_numbers_that_are_names_are_not_guessed(self):
+        data, run = self.named_graph("numbered",
+                                     [str(39 - i) for i in range(40)])
+        listed = self.top / "names.txt"
+        listed.write_text("3\n")
+        told = self.fails(run, "--data", data, "--nodes", listed, "--out",
+                          self.top / "no.npy")
+        self.assertIn("3 is node 3 by its number, and node 36 is called so",
+                      told)
+        self.assertEqual(
+            self.names_of(data, run, "3\n", "--nodes-by", "number"),
+            [("3", "36")])
+        self.assertEqual(
+            self.names_of(data, run, "3\n", "--nodes-by", "name"),
+            [("36", "3")])
+        # Names that are the numbers are no riddle.
+        data, run = self.named_graph("plain", [str(i) for i in range(40)])
+        self.assertEqual(self.names_of(data, run, "3\n"), [("3", "3")])
+
+    def test_names_that_to_graphmill_has_noted(self):
+        run = self.run_of("rgcn", self.typed)
+        names = self.typed / "nodes" / "paper" / "node_names.txt"
+        names.write_text("".join(json.dumps(f"n\u00f6de, {i}") + "\n"
+                                 for i in range(300)))
+        self.addCleanup(names.unlink)
+        self.assertEqual(
+            self.names_of(self.typed, run, "n\u00f6de, 5\n"),
+            [("5", "n\u00f6de, 5")])
 
     def test_csv(self):
         run = self.run_of("sage")
