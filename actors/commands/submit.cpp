@@ -3,6 +3,7 @@
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/run_options.hpp"
+#include "actors/commands/options/run_tags.hpp"
 #include "actors/commands/sweep.hpp"
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/process/say.hpp"
@@ -26,8 +27,12 @@ struct submit_options {
   std::string evaluate; ///< The same.
   std::string split = "test"; ///< Which one is evaluated.
   std::vector<std::string> overrides;
+  std::vector<std::string> tags;
   std::vector<std::string> grid;
   std::uint32_t repeat = 1;
+  std::uint32_t random = 0;
+  std::uint64_t search_seed = 1;
+  std::uint32_t halving = 0;
   bool tensorboard = false;
   bool watch = false;
   bool quiet = false;
@@ -78,6 +83,7 @@ result<submission> submission_of(const submit_options& options) {
       options.overrides);
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   GRAPHMILL_TRYV(take_name_if_there(source));
+  GRAPHMILL_TRYV(add_tags(source.value, options.tags));
   return submission{std::move(source.value)};
 }
 
@@ -102,9 +108,17 @@ result<int> submit(const submit_options& options) {
 }
 
 result<int> sweep(const submit_options& options) {
-  const sweep_options all{
-    options.file,        options.overrides,    options.grid, options.repeat,
-    options.tensorboard, options.cluster.json, options.quiet};
+  const sweep_options all{.file = options.file,
+                          .overrides = options.overrides,
+                          .tags = options.tags,
+                          .grid = options.grid,
+                          .repeat = options.repeat,
+                          .random = options.random,
+                          .search_seed = options.search_seed,
+                          .halving = options.halving,
+                          .tensorboard = options.tensorboard,
+                          .json = options.cluster.json,
+                          .quiet = options.quiet};
   GRAPHMILL_TRY(auto plan, plan_sweep(all));
   signal_watch signals;
   GRAPHMILL_TRY(auto client, connect(options.cluster, "submit", &signals));
@@ -138,9 +152,48 @@ void add_weights_options(CLI::App& command, submit_options& options) {
     ->check(CLI::IsMember({"train", "validation", "test"}))
     ->capture_default_str()
     ->needs(evaluate);
-  for (const auto* other : {"file", "--grid", "--repeat", "--tensorboard"})
+  for (const auto* other :
+       {"file", "--tag", "--grid", "--repeat", "--tensorboard"})
     for (auto* option : {predict, evaluate})
       option->excludes(command.get_option(other));
+}
+
+void add_sweep_options(CLI::App& command, submit_options& options) {
+  auto* grid =
+    command
+      .add_option(
+        "--grid", options.grid,
+        "Run every combination of values of fields: --grid "
+        "model.hidden=64,256 (repeatable), and print a table, best "
+        "first; with --random also ranges, as in model.dropout=0..0.6 "
+        "or optimizer.learning_rate=log:1e-4..1e-1")
+      ->check(parsed_by(parse_sweep_axis))
+      ->type_name("FIELD=A,B")
+      ->allow_extra_args(false);
+  command
+    .add_option("--repeat", options.repeat,
+                "Run each so many times, with seeds one apart, for mean and "
+                "deviation")
+    ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
+    ->capture_default_str();
+  auto* random =
+    command
+      .add_option("--random", options.random,
+                  "Of --grid run so many combinations that are drawn at random")
+      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
+      ->needs(grid);
+  command
+    .add_option("--search-seed", options.search_seed,
+                "Which ones --random draws: the same for the same number")
+    ->capture_default_str()
+    ->needs(random);
+  command
+    .add_option("--halving", options.halving,
+                "Successive halving: train all for few epochs first, and go on "
+                "with the best one in so many, as in 3, until these have had "
+                "train.epochs")
+    ->check(CLI::Range(2u, 10u))
+    ->needs(grid);
 }
 
 } // namespace
@@ -151,20 +204,8 @@ void add_submit_command(command_line& cli) {
     "submit", "Give a pipeline definition to a cluster, which runs it");
   command->add_option("file", options->file, "Pipeline definition (YAML)");
   add_override_option(*command, options->overrides);
-  command
-    ->add_option("--grid", options->grid,
-                 "Run every combination of values of fields: --grid "
-                 "model.hidden=64,256 (repeatable), and print a table, best "
-                 "first")
-    ->check(parsed_by(parse_sweep_axis))
-    ->type_name("FIELD=A,B")
-    ->allow_extra_args(false);
-  command
-    ->add_option("--repeat", options->repeat,
-                 "Run each so many times, with seeds one apart, for mean and "
-                 "deviation")
-    ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
-    ->capture_default_str();
+  add_tag_option(*command, options->tags);
+  add_sweep_options(*command, *options);
   add_tensorboard_flag(*command, options->tensorboard);
   add_weights_options(*command, *options);
   command->add_flag("-w,--watch", options->watch,
@@ -182,7 +223,10 @@ void add_submit_command(command_line& cli) {
     "90 at\nthe most. Best is the best mean of evaluate.metric over "
     "validation. Ctrl-C ends\nthe waiting and prints what there is; the runs "
     "go on. --json ends with {\"sweep\":\na "
-    "row each, with the ids of its runs, \"error\"}.\n"
+    "row each, with the ids of its runs, \"error\"}. Runs are called like the "
+    "values that they\nhave, as in people-hidden64-dropout0.3.\n"
+    "--halving stops the others early and takes a fraction of the time; the "
+    "table says\nhow many epochs each row had.\n"
     "What --predict gives is in the run's folder, which `graphmill fetch` "
     "brings:\nlogits.npy and predictions.npy, row i of node i before the "
     "dataset was cut; of\nall neighbours, unless --set "

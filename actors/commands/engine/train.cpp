@@ -2,6 +2,7 @@
 #include "actors/commands/engine/training.hpp"
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/run_tags.hpp"
 #include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
 #include "partition/dataset/inspection/class_census.hpp"
@@ -25,6 +26,7 @@ struct train_options {
   std::string data;
   std::string runs = "runs";
   std::vector<std::string> overrides;
+  std::vector<std::string> tags;
   bool tensorboard = false;
   std::string curves; ///< Where those for it go; empty: to the run folder.
   training_options how;
@@ -69,6 +71,7 @@ result<int> train(const train_options& options) {
   GRAPHMILL_TRY(auto data, find_dataset(source, options.data));
   GRAPHMILL_TRY(auto graph, partitioned_graph::open(data));
   take_name_at_path(source, options.data, graph.info());
+  GRAPHMILL_TRYV(add_tags(source.value, options.tags));
   GRAPHMILL_TRYV(check_definition_against(source, data));
   if (!options.how.quiet)
     warn(def, graph);
@@ -113,6 +116,7 @@ void add_train_command(command_line& cli) {
                  "Folder in which the run folder is made")
     ->capture_default_str();
   add_override_option(*command, options->overrides);
+  add_tag_option(*command, options->tags);
   auto* curves =
     command
       ->add_option("--tensorboard", options->curves,

@@ -18,20 +18,6 @@ namespace graphmill {
 
 namespace {
 
-/// Parts of a text between commas that stand in no bracket.
-std::vector<std::string> split_outside_brackets(std::string_view text) {
-  std::vector<std::string> out(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
-    if (c == ',' && depth <= 0)
-      out.emplace_back();
-    else
-      out.back() += c;
-  }
-  return out;
-}
-
 /// "model.hidden=64" -> "model.hidden", "64"
 std::pair<std::string, std::string> at_equals(const std::string& text) {
   const auto sign = text.find('=');
@@ -88,11 +74,12 @@ std::string metric_of(std::span<const sweep_row> rows) {
 }
 
 /// The larger the better.
-std::tuple<bool, bool, double> rank_of(const sweep_row& row,
-                                       std::optional<double> sweep_run::*by) {
+std::tuple<std::uint32_t, bool, bool, double>
+rank_of(const sweep_row& row, std::optional<double> sweep_run::*by) {
   const auto told = spread_of(row, by);
   const auto errors = has_errors(row);
-  return {told.count != 0, !errors, errors ? -told.mean : told.mean};
+  return {row.epochs, told.count != 0, !errors,
+          errors ? -told.mean : told.mean};
 }
 
 /// What rows are sorted by.
@@ -172,48 +159,6 @@ std::string settings_text(const sweep_row& row) {
 
 } // namespace
 
-result<sweep_axis> parse_sweep_axis(const std::string& text) {
-  auto [field, values] = at_equals(text);
-  sweep_axis out{std::move(field), split_outside_brackets(values)};
-  if (out.field.empty()
-      || std::ranges::find(out.values, "") != out.values.end())
-    return fail(ec::invalid_argument,
-                "{}: write a field and its values, as in model.hidden=64,256",
-                in_quotes(text));
-  const std::set<std::string> different{out.values.begin(), out.values.end()};
-  if (different.size() < out.values.size())
-    return fail(ec::invalid_argument,
-                "{}: a value comes twice; --repeat runs each several times",
-                in_quotes(text));
-  return out;
-}
-
-result<std::vector<std::vector<std::string>>>
-sweep_combinations(std::span<const sweep_axis> axes, std::size_t most) {
-  std::vector<std::vector<std::string>> out(1);
-  std::set<std::string> seen;
-  for (const auto& axis : axes) {
-    if (!seen.insert(axis.field).second)
-      return fail(ec::invalid_argument,
-                  "--grid has {} twice: give all of its values at once",
-                  in_quotes(axis.field));
-    if (axis.values.size() > most / out.size())
-      return fail(ec::invalid_argument,
-                  "--grid has more than {} combinations, which with their "
-                  "repeats are as many runs as may be queued at once: give "
-                  "fewer values or repeats",
-                  most);
-    std::vector<std::vector<std::string>> longer;
-    for (const auto& chosen : out)
-      for (const auto& value : axis.values) {
-        longer.push_back(chosen);
-        longer.back().push_back(axis.field + "=" + value);
-      }
-    out = std::move(longer);
-  }
-  return out;
-}
-
 sweep_run read_sweep_run(const run_record& run, std::uint64_t seed) {
   sweep_run out{run.id, seed, run.state};
   const auto summary = parse_json(run.summary, "a summary");
@@ -225,6 +170,8 @@ sweep_run read_sweep_run(const run_record& run, std::uint64_t seed) {
     out.metric = metric.get<std::string>();
   out.validation_accuracy = number_in(summary.value(), "validation_accuracy");
   out.test_accuracy = number_in(summary.value(), "test_accuracy");
+  out.epochs = static_cast<std::uint32_t>(
+    number_in(summary.value(), "epochs").value_or(0));
   if (out.metric == "accuracy"
       && (out.validation_accuracy || out.test_accuracy)) {
     out.validation = out.validation_accuracy;
@@ -237,6 +184,13 @@ sweep_run read_sweep_run(const run_record& run, std::uint64_t seed) {
   if (out.validation || out.test)
     out.metric = by;
   return out;
+}
+
+std::optional<double> validation_of(const sweep_row& row) {
+  const auto told = spread_of(row, &sweep_run::validation);
+  if (told.count == 0)
+    return std::nullopt;
+  return has_errors(row) ? -told.mean : told.mean;
 }
 
 void sort_sweep(std::vector<sweep_row>& rows) {
@@ -254,17 +208,21 @@ std::string sweep_text(std::span<const sweep_row> rows) {
   const auto metric = metric_of(rows);
   const auto validation = "validation " + metric;
   const auto wide = std::max<std::size_t>(validation.size(), 16);
-  auto out = fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>8}\n", "settings", width,
-                         validation, wide, "test " + metric, wide, "finished");
+  // All have as many, unless a search has ended some early.
+  const auto halved = !rows.empty() && rows.front().epochs != 0;
+  auto out = fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>8}{}\n", "settings", width,
+                         validation, wide, "test " + metric, wide, "finished",
+                         halved ? "  epochs" : "");
   for (const auto& row : rows) {
     const auto finished =
       std::ranges::count(row.runs, run_state::finished, &sweep_run::state);
     const auto errors = has_errors(row);
     out += format_printable(
-      "{:<{}}  {:<{}}  {:<{}}  {:>8}\n", settings_text(row), width,
+      "{:<{}}  {:<{}}  {:<{}}  {:>8}{}\n", settings_text(row), width,
       spread_text(spread_of(row, &sweep_run::validation), errors), wide,
       spread_text(spread_of(row, &sweep_run::test), errors), wide,
-      fmt::format("{}/{}", finished, row.runs.size()));
+      fmt::format("{}/{}", finished, row.runs.size()),
+      halved ? fmt::format("  {:>6}", row.epochs) : "");
   }
   return rows.empty() ? out : out + best_text(rows);
 }
@@ -292,6 +250,8 @@ nlohmann::json sweep_json(std::span<const sweep_row> rows) {
       {{"settings", std::move(settings)},
        {"metric", metric.empty() ? nlohmann::json() : nlohmann::json(metric)},
        {"runs", std::move(runs)}});
+    if (row.epochs != 0)
+      out.back()["epochs"] = row.epochs;
     add_results(out.back(), metric, [&row](auto value) {
       return spread_json(spread_of(row, value));
     });

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/base/error.hpp"
+#include "actors/commands/text/sweep_axes.hpp"
 #include "messages/wire/cluster.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,24 +12,6 @@
 #include <vector>
 
 namespace graphmill {
-
-/// A field of a definition with the values that a sweep gives it in turn.
-struct sweep_axis {
-  std::string field;
-  std::vector<std::string> values;
-};
-
-/// Reads what --grid was given: "model.hidden=64,256". A comma within brackets
-/// or braces belongs to a value, as in "sampler.fanouts=[5,5],[10,10]". Fails
-/// if there is no field, no value, an empty one or one that comes twice.
-result<sweep_axis> parse_sweep_axis(const std::string& text);
-
-/// Every combination of a value of each axis, as overrides ("field=value") in
-/// the order of the axes; the last one changes first. Without axes, one that
-/// changes nothing. Fails if a field comes twice, or if there are more than
-/// `most`.
-result<std::vector<std::vector<std::string>>>
-sweep_combinations(std::span<const sweep_axis> axes, std::size_t most);
 
 /// One run of a sweep.
 struct sweep_run {
@@ -43,6 +25,7 @@ struct sweep_run {
   std::string metric = "accuracy";
   std::optional<double> validation_accuracy = {}; ///< Beside another metric.
   std::optional<double> test_accuracy = {};
+  std::uint32_t epochs = 0; ///< That it was trained for.
 
   /// Whether less is better.
   bool errors() const {
@@ -55,14 +38,20 @@ sweep_run read_sweep_run(const run_record& run, std::uint64_t seed);
 
 /// The runs of one combination, which differ in their seeds.
 struct sweep_row {
-  std::vector<std::string> settings; ///< Overrides.
+  sweep_settings settings;
   std::vector<sweep_run> runs;
+  /// That its runs had; 0: as many as those of all other rows.
+  std::uint32_t epochs = 0;
 };
 
-/// Best first: by the mean of `evaluate.metric` over validation or, where a
-/// sweep has none, the test; those without any last. Equal ones stay in their
-/// order. The smallest errors come first, behind all metrics of which more is
-/// better.
+/// The mean of `evaluate.metric` over validation, the larger the better; none
+/// if no run of the row has one.
+std::optional<double> validation_of(const sweep_row& row);
+
+/// Most epochs first, and of these the best: by the mean of `evaluate.metric`
+/// over validation or, where a sweep has none, the test; those without any
+/// last. Equal ones stay in their order. The smallest errors come first, behind
+/// all metrics of which more is better.
 void sort_sweep(std::vector<sweep_row>& rows);
 
 /// A row per combination: means, standard deviations over its runs (of samples,
@@ -73,7 +62,8 @@ std::string sweep_text(std::span<const sweep_row> rows);
 /// [{"settings": {field: value}, "metric", "validation_accuracy": {"mean",
 /// "deviation"}, "test_accuracy": the same, "runs": [{"run", "seed", "state",
 /// "validation_accuracy", "test_accuracy"}]}], with null for what there is not.
-/// By another metric, "validation_<metric>" and "test_<metric>" besides.
+/// By another metric, "validation_<metric>" and "test_<metric>" besides; and
+/// "epochs" where a search has ended some rows early.
 nlohmann::json sweep_json(std::span<const sweep_row> rows);
 
 } // namespace graphmill

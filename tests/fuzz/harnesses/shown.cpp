@@ -220,8 +220,12 @@ void read_sweep(std::string_view input) {
   const auto files = files_in(input, 2);
   std::vector<sweep_row> rows(1);
   if (const auto axis = parse_sweep_axis(std::string{files[0]})) {
-    require(!axis.value().field.empty() && !axis.value().values.empty(),
+    require(!axis.value().field.empty()
+              && axis.value().values.empty() == axis.value().range.has_value(),
             "a field without values");
+    if (const auto drawn = random_combinations({&axis.value(), 1}, 2, 1))
+      for (const auto& settings : drawn.value())
+        name_of_settings(settings);
     if (const auto made = sweep_combinations({&axis.value(), 1}, 90)) {
       require(made.value().size() == axis.value().values.size(),
               "a value of a sweep that has no run");
@@ -246,6 +250,7 @@ std::vector<std::string> sweeps() {
                   R"({"validation_accuracy": 0.5, "test_accuracy": 0.25})"}),
           joined({"sampler.fanouts=[5,5],[10,{a: 1,b: 2}]",
                   R"({"validation_accuracy": null})"}),
+          joined({"a=log:1e-3..2", "{}"}), joined({"a=2..9", "{}"}),
           joined({"a=b\x1b", "{}"})};
 }
 

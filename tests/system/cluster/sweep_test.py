@@ -69,6 +69,75 @@ class Sweep(ClusterWorkplace):
         self.assertEqual(
             set(best.removeprefix("best: runs ").split(", ")), ids)
 
+    def test_names_and_tags(self):
+        cluster = self.cluster(["0", "1"])
+        definition = self.write(SMALL, self.parts)
+        told = cluster.ask("submit", definition, "--quiet", "--tag", "first",
+                           "--grid", "model.hidden=8", "--grid",
+                           "sampler.fanouts=[3,3],[4,2]", "--repeat", "2")
+        ids = [run["run"] for row in told["sweep"] for run in row["runs"]]
+        for text in ("3x3-seed7", "3x3-seed8", "4x2-seed7", "4x2-seed8"):
+            self.assertEqual(len([one for one in ids if
+                                  f"-first-hidden8-fanouts{text}-" in one]), 1,
+                             ids)
+        self.assertIn("--tag `a/b`: a tag is", cluster.refused(
+            "submit", definition, "--tag", "a/b"))
+
+    def test_random_search(self):
+        cluster = self.cluster(["0", "1"])
+        definition = self.write(SMALL, self.parts)
+        arguments = ("submit", definition, "--quiet", "--random", "3",
+                     "--grid", "model.hidden=4..16", "--grid",
+                     "optimizer.learning_rate=log:1e-3..1e-1")
+        told = cluster.ask(*arguments)
+        settings = [row["settings"] for row in told["sweep"]]
+        self.assertEqual(len(settings), 3)
+        for one in settings:
+            self.assertTrue(4 <= int(one["model.hidden"]) <= 16)
+            self.assertTrue(
+                1e-3 <= float(one["optimizer.learning_rate"]) <= 1e-1)
+        again = [row["settings"] for row in cluster.ask(*arguments)["sweep"]]
+        key = lambda one: sorted(one.items())  # noqa: E731
+        self.assertEqual(sorted(settings, key=key), sorted(again, key=key))
+
+    def test_successive_halving(self):
+        """The last one has the weights of a run that never stopped."""
+        cluster = self.cluster(["0", "1"])
+        definition = merged(SMALL, {"train": {"epochs": 4}})
+        told = cluster.ask("submit", self.write(definition, self.parts),
+                           "--quiet", "--halving", "2", "--grid",
+                           "model.hidden=4,8,12,16")
+        rows = told["sweep"]
+        self.assertEqual([row["epochs"] for row in rows], [4, 2, 1, 1])
+        first = [row["validation_accuracy"]["mean"] for row in rows]
+        self.assertGreaterEqual(first[2], first[3])
+        best = rows[0]["runs"][0]
+        summary = json.loads((cluster.folder / "runs" / best["run"]
+                              / "summary.json").read_text())
+        self.assertEqual(summary["epochs"], 4)
+        alone = self.train(merged(definition, {"model": {
+            "hidden": int(rows[0]["settings"]["model.hidden"])}}), self.parts)
+        self.assertEqual(summary["digest"], alone["digest"])
+
+    def test_halving_that_would_not_be_exact(self):
+        cluster = self.cluster(["0", "1"])
+        grid = ("--halving", "2", "--grid", "model.hidden=4,8")
+        for changed, sentence in (
+                ({"optimizer": {"schedule": "cosine"}}, "schedule: cosine"),
+                ({"train": {"max_steps": 3}}, "train.max_steps"),
+                ({"checkpoint": {"keep": 0}}, "checkpoint.keep: 0"),
+                ({"train": {"epochs": 1}}, "nothing to halve")):
+            self.assertIn(sentence, cluster.refused(
+                "submit", self.write(merged(SMALL, changed), self.parts),
+                *grid))
+        definition = self.write(SMALL, self.parts)
+        self.assertIn("--grid train.epochs and --halving", cluster.refused(
+            "submit", definition, "--halving", "2", "--grid",
+            "train.epochs=1,2"))
+        self.assertIn("a range, which has no end", cluster.refused(
+            "submit", definition, "--grid", "model.dropout=0..0.5"))
+        self.assertEqual(cluster.ask("runs")["runs"], [])
+
     def test_a_grid_that_is_refused(self):
         """Before anybody is asked, in words of the option that is wrong."""
         for grid, sentence in (

@@ -33,32 +33,6 @@ std::vector<sweep_row> two_rows() {
 
 } // namespace
 
-CATCH_TEST_CASE("an axis of a grid", "[sweep]") {
-  const auto axis = value_of(parse_sweep_axis("model.hidden=64,256"));
-  CATCH_CHECK(axis.field == "model.hidden");
-  CATCH_CHECK(axis.values == texts{"64", "256"});
-  CATCH_CHECK(value_of(parse_sweep_axis("sampler.fanouts=[5,5],[10,10]")).values
-              == texts{"[5,5]", "[10,10]"});
-  CATCH_CHECK(value_of(parse_sweep_axis("a.b=x=y")).values == texts{"x=y"});
-  for (const std::string wrong :
-       {"", "model.hidden", "=1", "a=", "a=1,,2", "a=1,2,1"}) {
-    CATCH_INFO(wrong);
-    CATCH_CHECK_FALSE(parse_sweep_axis(wrong));
-  }
-}
-
-CATCH_TEST_CASE("every combination of a grid", "[sweep]") {
-  const std::vector<sweep_axis> axes{{"a", {"1", "2"}}, {"b", {"x", "y"}}};
-  CATCH_CHECK(
-    value_of(sweep_combinations(axes, 4))
-    == std::vector<texts>{
-      {"a=1", "b=x"}, {"a=1", "b=y"}, {"a=2", "b=x"}, {"a=2", "b=y"}});
-  CATCH_CHECK_FALSE(sweep_combinations(axes, 3));
-  CATCH_CHECK(value_of(sweep_combinations({}, 1)) == std::vector<texts>{{}});
-  const std::vector<sweep_axis> twice{{"a", {"1"}}, {"a", {"2"}}};
-  CATCH_CHECK_FALSE(sweep_combinations(twice, 9));
-}
-
 CATCH_TEST_CASE("the table of a sweep, best first", "[sweep]") {
   auto rows = two_rows();
   sort_sweep(rows);
