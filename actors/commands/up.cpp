@@ -2,12 +2,17 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/run_options.hpp"
+#include "actors/commands/options/run_tags.hpp"
 #include "actors/commands/options/storage_options.hpp"
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/launch/launched_cluster.hpp"
 #include "actors/process/core_dumps.hpp"
 #include "actors/process/processors.hpp"
 #include "actors/process/say.hpp"
+#include "actors/process/temporary_folder.hpp"
+#include "actors/transport/sockets/connections/user_keys.hpp"
+#include "actors/transport/sockets/open_files.hpp"
+#include "messages/base/error_list.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/memory_limit.hpp"
@@ -32,6 +37,7 @@ constexpr std::size_t largest_hosts_file = std::size_t{1} << 20;
 struct up_options {
   std::string file;
   std::vector<std::string> overrides;
+  std::vector<std::string> tags;
   std::uint32_t local = 0;
   std::string hosts;
   std::string data;
@@ -161,10 +167,38 @@ result<run_record> run_on(launched_cluster& cluster, const definition& def,
   }
 }
 
+/// All daemons of a launch, and this command, have the same key.
+result<void> check_key(const up_options& options) {
+  if (options.key.empty() && options.local != 0)
+    return ok(); // One is made for them.
+  GRAPHMILL_TRY(const auto keys, choose_keys(options.key, options.insecure));
+  if (!keys || keys->role == key_role::all)
+    return ok();
+  return fail(ec::invalid_argument,
+              "{} holds the key of {} alone, and `up` starts all daemons with "
+              "one key: `graphmill keygen FILE` makes one for all",
+              keys->file, label_of({keys->role, keys->name, {}}));
+}
+
+/// Fails with all that daemons would die of, or wait for in vain.
+result<void> check_launch(const up_options& options) {
+  error_list wrong;
+  wrong.take(check_key(options));
+  if (options.local != 0) {
+    // Its own daemons and this command are peers of the coordinator, which
+    // keeps as many places for other hosts.
+    wrong.take(check_open_files(std::size_t{2} * options.local));
+    wrong.take(temporary_folder{}.make());
+  }
+  return wrong.ended();
+}
+
 result<int> up(const up_options& options) {
   if (!options.insecure)
     forbid_core_dumps();
+  GRAPHMILL_TRYV(check_launch(options));
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
+  GRAPHMILL_TRYV(add_tags(source.value, options.tags));
   signal_watch signals;
   if (options.insecure && !options.quiet)
     say(stderr, "insecure: whoever can connect to the daemons can use them\n");
@@ -213,6 +247,7 @@ void add_up_command(command_line& cli) {
                  "Folder in which the run folder is made, at the coordinator")
     ->capture_default_str();
   add_override_option(*command, options->overrides);
+  add_tag_option(*command, options->tags);
   add_tensorboard_flag(*command, options->tensorboard);
   command
     ->add_option("--program", options->program,

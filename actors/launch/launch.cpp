@@ -1,5 +1,6 @@
 #include "actors/launch/launch.hpp"
 
+#include "actors/launch/launch_environment.hpp"
 #include "actors/launch/part_list.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "messages/words/number_text.hpp"
@@ -139,6 +140,7 @@ process_command local_daemon(const local_launch& launch, std::uint32_t index,
   if (index == 0 && launch.again_at.empty())
     out.arguments.emplace_back("--leave-open-runs");
   add_data_options(launch.how, out.arguments);
+  out.hidden = launcher_variables();
   return out;
 }
 

@@ -68,11 +68,14 @@ result<std::string> master_host(const environment_lookup& lookup,
     return *std::move(host);
   if (const auto list = lookup("SLURM_JOB_NODELIST"); mine.slurm && list)
     return first_slurm_host(*list);
-  return fail(ec::invalid_argument,
-              "{} and {} are set, but not MASTER_ADDR: name the host of rank 0 "
-              "there, or give --listen and --join",
-              mine.slurm ? "SLURM_PROCID" : "RANK",
-              mine.slurm ? "SLURM_NTASKS" : "WORLD_SIZE");
+  return fail(
+    ec::invalid_argument,
+    "the environment variables {0} and {1} are set, as by a launcher, "
+    "but MASTER_ADDR is not: if no launcher is meant, `unset {0} {1}`; "
+    "else name the host of rank 0 by MASTER_ADDR, or give --listen "
+    "and --join",
+    mine.slurm ? "SLURM_PROCID" : "RANK",
+    mine.slurm ? "SLURM_NTASKS" : "WORLD_SIZE");
 }
 
 result<std::uint16_t> master_port(const environment_lookup& lookup) {
@@ -84,6 +87,26 @@ result<std::uint16_t> master_port(const environment_lookup& lookup) {
       taken && (*taken == "True" || *taken == "1"))
     ++port;
   return static_cast<std::uint16_t>(port);
+}
+
+/// Where a daemon listens and whom it joins. Others cannot reach loopback, so
+/// it is not offered to them.
+result<void> read_addresses(const environment_lookup& lookup, const place& mine,
+                            launch_environment& out) {
+  endpoint master;
+  GRAPHMILL_TRY(master.host, master_host(lookup, mine));
+  GRAPHMILL_TRY(master.port, master_port(lookup));
+  GRAPHMILL_TRYV(parse_endpoint(to_string(master)));
+  const auto is_v6 = master.host.find(':') != std::string::npos;
+  const std::string where =
+    is_loopback(master) ? (is_v6 ? "::1" : "127.0.0.1") : (is_v6 ? "::" : "*");
+  const auto port = mine.rank == 0 ? master.port : std::uint16_t{0};
+  out.listen = to_string(endpoint{where, port});
+  if (mine.rank != 0)
+    out.join = to_string(master);
+  else if (!is_loopback(master))
+    out.advertise = master.host;
+  return ok();
 }
 
 /// The device of a process that shares its machine with others of the launch.
@@ -162,32 +185,33 @@ result<std::string> first_slurm_host(const std::string& list) {
   return host;
 }
 
+std::span<const char* const> launcher_variables() {
+  static constexpr const char* names[]{"RANK",
+                                       "WORLD_SIZE",
+                                       "LOCAL_RANK",
+                                       "LOCAL_WORLD_SIZE",
+                                       "MASTER_ADDR",
+                                       "MASTER_PORT",
+                                       "SLURM_PROCID",
+                                       "SLURM_NTASKS",
+                                       "SLURM_JOB_NODELIST",
+                                       "TORCHELASTIC_USE_AGENT_STORE"};
+  return names;
+}
+
 result<std::optional<launch_environment>>
-read_launch_environment(const environment_lookup& lookup,
-                        std::uint32_t devices) {
+read_launch_environment(const environment_lookup& lookup, std::uint32_t devices,
+                        bool addressed) {
   GRAPHMILL_TRY(const auto mine, read_place(lookup));
   // One process alone is started by hand as well, as in a shell of SLURM.
-  if (!mine
-      || (mine->world == 1 && (mine->slurm || !lookup("MASTER_ADDR"))))
+  if (!mine || (mine->world == 1 && (mine->slurm || !lookup("MASTER_ADDR"))))
     return std::optional<launch_environment>{};
-  endpoint master;
-  GRAPHMILL_TRY(master.host, master_host(lookup, *mine));
-  GRAPHMILL_TRY(master.port, master_port(lookup));
-  GRAPHMILL_TRYV(parse_endpoint(to_string(master)));
-  // Others cannot reach loopback, so it is not offered to them.
-  const auto is_v6 = master.host.find(':') != std::string::npos;
-  const std::string where =
-    is_loopback(master) ? (is_v6 ? "::1" : "127.0.0.1") : (is_v6 ? "::" : "*");
   launch_environment out;
   out.rank = mine->rank;
   out.world = mine->world;
   out.name = fmt::format("daemon-{}", out.rank);
-  const auto port = out.rank == 0 ? master.port : std::uint16_t{0};
-  out.listen = to_string(endpoint{where, port});
-  if (out.rank != 0)
-    out.join = to_string(master);
-  else if (!is_loopback(master))
-    out.advertise = master.host;
+  if (!addressed)
+    GRAPHMILL_TRYV(read_addresses(lookup, *mine, out));
   if (const auto local = lookup("LOCAL_WORLD_SIZE")) {
     GRAPHMILL_TRY(out.local_world,
                   read_number("LOCAL_WORLD_SIZE", *local, 1, most_ranks));

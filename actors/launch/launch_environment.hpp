@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace graphmill {
@@ -35,6 +36,10 @@ using environment_lookup =
 /// The environment of this process.
 std::optional<std::string> environment_variable(const std::string& name);
 
+/// Variables that a daemon reads, by name. `graphmill up` is a launcher itself
+/// and hides them from its daemons: they are of another one.
+std::span<const char* const> launcher_variables();
+
 /// Reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun and many
 /// others set them, or SLURM_PROCID, SLURM_NTASKS and SLURM_JOB_NODELIST, as
 /// srun does; MASTER_ADDR and MASTER_PORT win over SLURM's list and the usual
@@ -44,11 +49,13 @@ std::optional<std::string> environment_variable(const std::string& name);
 /// device out of CUDA_VISIBLE_DEVICES, or of all; SLURM sets that by itself
 /// (--gpus-per-task).
 /// @param devices NVIDIA devices of this machine.
+/// @param addressed Flags give the addresses: they are neither read nor
+/// checked.
 /// @returns nothing if there is no launcher, or just one process without
 /// MASTER_ADDR or of SLURM. Fails if the variables make no sense together.
 result<std::optional<launch_environment>>
-read_launch_environment(const environment_lookup& lookup,
-                        std::uint32_t devices);
+read_launch_environment(const environment_lookup& lookup, std::uint32_t devices,
+                        bool addressed = false);
 
 /// NVIDIA devices of this machine, without asking their driver, which would
 /// read the environment.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -29,8 +30,8 @@ static_assert(most_words < output_tail::kept_bytes);
 constexpr std::chrono::milliseconds output_patience{500};
 
 /// In the child, between fork and exec: calls that are safe there alone.
-[[noreturn]] void become(char* const* arguments, pid_t parent, int input,
-                         int output, int report) {
+[[noreturn]] void become(char* const* arguments, char* const* environment,
+                         pid_t parent, int input, int output, int report) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
@@ -41,10 +42,34 @@ constexpr std::chrono::milliseconds output_patience{500};
   if (::getppid() == parent && ::dup2(input, STDIN_FILENO) >= 0
       && ::dup2(output, STDOUT_FILENO) >= 0
       && ::dup2(output, STDERR_FILENO) >= 0)
-    ::execvp(arguments[0], arguments);
+    ::execvpe(arguments[0], arguments, environment);
   const auto reason = errno;
   [[maybe_unused]] auto told = ::write(report, &reason, sizeof reason);
   ::_exit(127);
+}
+
+/// This process's environment without some variables, ended by a null.
+std::vector<char*> environment_without(std::span<const char* const> hidden) {
+  std::vector<char*> out;
+  for (auto** each = environ; *each != nullptr; ++each) {
+    const std::string_view entry{*each};
+    const auto name = entry.substr(0, entry.find('='));
+    if (std::find(hidden.begin(), hidden.end(), name) == hidden.end())
+      out.push_back(*each);
+  }
+  out.push_back(nullptr);
+  return out;
+}
+
+/// What stands behind the last "graphmill: " that begins a line; empty: nothing
+/// does.
+std::string_view last_complaint(std::string_view words) {
+  constexpr std::string_view begin = "graphmill: ";
+  auto at = words.rfind(begin);
+  while (at != std::string_view::npos && at != 0 && words[at - 1] != '\n')
+    at = words.rfind(begin, at - 1);
+  return at == std::string_view::npos ? std::string_view{}
+                                      : words.substr(at + begin.size());
 }
 
 bool all_ended(std::vector<child_process>& children,
@@ -69,6 +94,7 @@ result<child_process> child_process::start(process_command command) {
   for (auto& argument : command.arguments)
     arguments.push_back(argument.data());
   arguments.push_back(nullptr);
+  const auto environment = environment_without(command.hidden);
   GRAPHMILL_TRY(out.output_, output_tail::open());
   const unique_fd input{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
   int report[2];
@@ -81,8 +107,8 @@ result<child_process> child_process::start(process_command command) {
   if (out.id_ < 0)
     return fail_errno(errno, "cannot start {}", out.name_);
   if (out.id_ == 0)
-    become(arguments.data(), parent, input.get(), out.output_->write_end(),
-           write_end.get());
+    become(arguments.data(), environment.data(), parent, input.get(),
+           out.output_->write_end(), write_end.get());
   write_end.reset();
   out.output_->begin();
   int reason = 0;
@@ -159,6 +185,9 @@ std::string child_process::end_text() const {
 error child_process::obituary() const {
   output_->wait_for_end(output_patience);
   const auto words = last_words();
+  // What a daemon of ours says when it fails: its cause is the one to read.
+  if (const auto cause = last_complaint(words); !cause.empty())
+    return fail(ec::crashed, "{}\n({} after it said this)", cause, end_text());
   return fail(ec::crashed, "{}{}{}", end_text(),
               words.empty() ? "" : "; it said:\n", words);
 }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace graphmill {
 struct process_command {
   std::string name;                   ///< For people.
   std::vector<std::string> arguments; ///< The first: a path, or found by PATH.
+  /// Environment variables that it does not get, by name.
+  std::span<const char* const> hidden{};
 };
 
 /// A child process in a process group of its own, so that Ctrl-C does not reach

@@ -26,10 +26,19 @@ public:
   result<std::filesystem::path> make() {
     std::error_code failed;
     const auto parent = std::filesystem::temp_directory_path(failed);
+    const auto* chosen = std::getenv("TMPDIR");
+    if (failed)
+      return fail_errno(failed.value(),
+                        "{}{} is no folder for temporary files: make it, or "
+                        "name another one by TMPDIR",
+                        chosen == nullptr ? "" : "TMPDIR: ",
+                        chosen == nullptr ? "/tmp" : chosen);
     auto pattern = (parent / "graphmill-XXXXXX").string();
-    if (failed || ::mkdtemp(pattern.data()) == nullptr)
-      return fail_errno(failed ? failed.value() : errno,
-                        "cannot make a temporary folder {}", pattern);
+    if (::mkdtemp(pattern.data()) == nullptr)
+      return fail_errno(errno,
+                        "cannot make a folder for temporary files in {}; "
+                        "TMPDIR may name another place",
+                        parent.string());
     return path_ = pattern;
   }
 

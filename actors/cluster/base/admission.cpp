@@ -1,5 +1,6 @@
 #include "actors/cluster/base/admission.hpp"
 
+#include "messages/base/error_list.hpp"
 #include "messages/base/pluralized.hpp"
 
 namespace graphmill {
@@ -9,6 +10,7 @@ namespace {
 /// Whether a key with a role fits what its user wants.
 result<void> check_role(const curve_keys& keys, const std::string& name,
                         bool joins) {
+  error_list wrong;
   const auto whose = label_of({keys.role, keys.name, {}});
   if (keys.role != key_role::coordinator && keys.role != key_role::daemon)
     return fail(ec::permission,
@@ -16,21 +18,21 @@ result<void> check_role(const curve_keys& keys, const std::string& name,
                 "(`graphmill keygen --daemon NAME`)",
                 keys.file, whose);
   if (joins && keys.role == key_role::coordinator)
-    return fail(ec::invalid_argument,
-                "{} holds the key of {}, which joins nobody: leave out --join, "
-                "or use the key of a daemon",
-                keys.file, whose);
+    wrong.add(fail(ec::invalid_argument,
+                   "{} holds the key of {}, which joins nobody: leave out "
+                   "--join, or use the key of a daemon",
+                   keys.file, whose));
   if (!joins && keys.role == key_role::daemon)
-    return fail(ec::invalid_argument,
-                "{} holds the key of {}, which needs a coordinator: name its "
-                "address by --join",
-                keys.file, whose);
+    wrong.add(fail(ec::invalid_argument,
+                   "{} holds the key of {}, which needs a coordinator: name "
+                   "its address by --join",
+                   keys.file, whose));
   if (!name.empty() && name != keys.name)
-    return fail(ec::invalid_argument,
-                "{} holds the key of {}, but this daemon is to be called "
-                "\"{}\": leave out --name, or use another key",
-                keys.file, whose, name);
-  return ok();
+    wrong.add(fail(ec::invalid_argument,
+                   "{} holds the key of {}, but this daemon is to be called "
+                   "\"{}\": leave out --name, or use another key",
+                   keys.file, whose, name));
+  return wrong.ended();
 }
 
 result<void> read_into(admission& out, const curve_keys& keys,
@@ -59,18 +61,22 @@ result<admission> admission_of(const std::optional<curve_keys>& keys,
   admission out;
   out.name = name;
   const auto has_role = keys && keys->role != key_role::all;
-  if (!members.empty() && !(has_role && !joins))
-    return fail(ec::invalid_argument,
-                "--members is for a coordinator with a key of its own: name it "
-                "by --key (`graphmill keygen --coordinator NAME` makes both)");
-  if (!has_role)
-    return out;
-  GRAPHMILL_TRYV(check_role(*keys, name, joins));
-  out.name = keys->name;
-  if (joins)
-    out.table = key_table::of(*keys);
-  else
-    GRAPHMILL_TRYV(read_into(out, *keys, members));
+  const auto leads = keys && keys->role == key_role::coordinator && !joins;
+  error_list wrong;
+  if (!members.empty() && !leads)
+    wrong.add(fail(ec::invalid_argument,
+                   "--members is for a coordinator with a key of its own: name "
+                   "it by --key (`graphmill keygen --coordinator NAME` makes "
+                   "both)"));
+  if (has_role) {
+    wrong.take(check_role(*keys, name, joins));
+    out.name = keys->name;
+    if (joins)
+      out.table = key_table::of(*keys);
+    else if (leads)
+      wrong.take(read_into(out, *keys, members));
+  }
+  GRAPHMILL_TRYV(wrong.ended());
   return out;
 }
 

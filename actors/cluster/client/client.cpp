@@ -33,6 +33,24 @@ constexpr auto uploaded_read = 5min;
 
 } // namespace
 
+namespace {
+
+/// A daemon's key proves who that daemon is: a command with it would be refused
+/// for its name, and only after a while.
+result<void> check_is_for_clients(const std::optional<curve_keys>& keys) {
+  if (!keys
+      || (keys->role != key_role::coordinator
+          && keys->role != key_role::daemon))
+    return ok();
+  return fail(ec::permission,
+              "{} holds the key of {}, with which no command may ask: name a "
+              "client's key by --key or GRAPHMILL_KEY (`graphmill keygen "
+              "--client NAME` makes one)",
+              keys->file, label_of({keys->role, keys->name, {}}));
+}
+
+} // namespace
+
 /// Who has answered our handshake.
 struct cluster_client::peer_states {
   std::vector<std::string> addresses;
@@ -52,6 +70,7 @@ result<cluster_client> cluster_client::make(settings with) {
   transport_options options;
   options.name = with.command;
   GRAPHMILL_TRY(options.keys, choose_keys(with.key, with.insecure));
+  GRAPHMILL_TRYV(check_is_for_clients(options.keys));
   cluster_client out{std::move(with)};
   out.peers_ = std::make_shared<peer_states>();
   out.peers_->addresses = out.addresses_ = std::move(addresses);

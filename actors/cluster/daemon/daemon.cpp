@@ -16,6 +16,8 @@
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sessions/address.hpp"
 #include "actors/transport/sockets/connections/user_keys.hpp"
+#include "actors/transport/sockets/open_files.hpp"
+#include "messages/base/error_list.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
 #include "partition/files/file_io.hpp"
@@ -37,6 +39,9 @@
 namespace graphmill {
 
 namespace {
+
+/// Of a daemon: a client, and itself or its coordinator.
+constexpr std::size_t least_peers = 2;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -214,6 +219,38 @@ coordinators_of(const daemon_options& options) {
   return parse_endpoints(options.join);
 }
 
+/// What a daemon is made of before it opens its log.
+struct daemon_beginning {
+  std::vector<std::string> coordinators;
+  monitoring watched;
+  std::shared_ptr<const partitioned_graph> graph;
+  join_request offer;
+  std::optional<curve_keys> keys;
+  admission admitted;
+};
+
+/// Fails with all that is wrong with options and files.
+result<daemon_beginning> begin_daemon(const daemon_options& options) {
+  if (!options.insecure)
+    forbid_core_dumps(); // Its keys would be in them.
+  const auto leads = options.join.empty();
+  error_list wrong;
+  wrong.take(check_open_files(least_peers));
+  auto coordinators = wrong.take(coordinators_of(options));
+  auto watched = wrong.take(monitoring::prepare(options.watched, leads));
+  auto keys = wrong.take(choose_keys(options.key, options.insecure));
+  auto admitted =
+    keys
+      ? wrong.take(admission_of(*keys, options.name, !leads, options.members))
+      : std::nullopt;
+  auto graph = wrong.take(open_graph(options.data));
+  auto offer = graph ? wrong.take(make_offer(options, **graph)) : std::nullopt;
+  GRAPHMILL_TRYV(wrong.ended());
+  return daemon_beginning{std::move(*coordinators), std::move(*watched),
+                          std::move(*graph),        std::move(*offer),
+                          std::move(*keys),         std::move(*admitted)};
+}
+
 /// Becomes the coordinator of a folder for runs, before it listens: until then
 /// clients and daemons go to another one.
 /// @param net Gets what follows for the transport.
@@ -276,16 +313,9 @@ void keep_house(household& actors, const household_setting& of,
 
 result<void> run_daemon(const daemon_options& given) {
   GRAPHMILL_TRY(const auto options, with_absolute_paths(given));
-  GRAPHMILL_TRY(const auto coordinators, coordinators_of(options));
+  GRAPHMILL_TRY(auto begun, begin_daemon(options));
+  auto& [coordinators, watched, graph, offer, keys, admitted] = begun;
   const auto leads = coordinators.empty();
-  GRAPHMILL_TRY(auto watched, monitoring::prepare(options.watched, leads));
-  GRAPHMILL_TRY(const auto graph, open_graph(options.data));
-  GRAPHMILL_TRY(const auto offer, make_offer(options, *graph));
-  if (!options.insecure)
-    forbid_core_dumps(); // Its keys would be in them.
-  GRAPHMILL_TRY(const auto keys, choose_keys(options.key, options.insecure));
-  GRAPHMILL_TRY(const auto admitted,
-                admission_of(keys, options.name, !leads, options.members));
   const auto name = name_of(options, admitted);
   GRAPHMILL_TRY(const auto logs, open_daemon_log(options.logs, name, leads));
   const auto& log = logs.log;

@@ -4,6 +4,7 @@
 #include "actors/http/monitoring_pages.hpp"
 #include "actors/http/server/http_gate.hpp"
 #include "actors/transport/sockets/descriptors.hpp"
+#include "messages/base/error_list.hpp"
 
 #include <spdlog/logger.h>
 
@@ -23,15 +24,15 @@ result<monitoring> monitoring::prepare(const monitoring_options& options,
     out.left_out_ = options.http;
   if (!options.metrics.empty())
     out.places_.push_back({options.metrics, false});
-  if (!options.token_file.empty()) {
-    GRAPHMILL_TRY(out.token_, read_http_token(options.token_file));
-  }
-  if (!options.action_token_file.empty()) {
-    GRAPHMILL_TRY(out.action_token_,
-                  read_http_token(options.action_token_file));
-  }
+  error_list wrong;
+  for (const auto& [file, into] :
+       {std::pair{&options.token_file, &out.token_},
+        std::pair{&options.action_token_file, &out.action_token_}})
+    if (!file->empty())
+      *into = wrong.take(read_http_token(*file)).value_or("");
   for (const auto& place : out.places_)
-    GRAPHMILL_TRYV(check_http_address(place.listen, !out.token_.empty()));
+    wrong.take(check_http_address(place.listen, !options.token_file.empty()));
+  GRAPHMILL_TRYV(wrong.ended());
   if (!out.places_.empty())
     out.board_ = std::make_shared<metrics_board>();
   return out;

@@ -27,8 +27,9 @@ struct node_options {
 
 /// What a launcher's environment says, where no flag does.
 result<void> fill_in(node_options& options) {
-  GRAPHMILL_TRY(const auto found, read_launch_environment(environment_variable,
-                                                          nvidia_devices()));
+  GRAPHMILL_TRY(const auto found,
+                read_launch_environment(environment_variable, nvidia_devices(),
+                                        options.says_where));
   if (!found)
     return ok();
   auto& daemon = options.daemon;

@@ -200,12 +200,19 @@ std::optional<http_refusal> http_gate::refuses_action(const http_head& head,
                              "without --http-action-token-file"};
   if (head.has_body)
     return http_refusal{413, "a request may have no body"};
-  http_refusal unknown{401, "show the token for actions: Graphmill-Token: ..."};
   if (!head.action_token)
-    return unknown;
+    return http_refusal{401,
+                        "show the token for actions: Graphmill-Token: ..."};
   if (is_same_secret(*head.action_token, action_token_))
     return std::nullopt;
-  return counted(std::move(unknown), from, now);
+  // Whoever holds the other token learns nothing by this.
+  const auto looks =
+    !token_.empty() && is_same_secret(*head.action_token, token_);
+  return counted({401, looks ? "that is the token for looking: actions take "
+                               "the one of --http-action-token-file"
+                             : "the token for actions is another one: it is in "
+                               "the coordinator's --http-action-token-file"},
+                 from, now);
 }
 
 std::optional<http_refusal>
@@ -220,10 +227,9 @@ http_gate::refuses_host(const http_head& head) const {
 std::optional<http_refusal> http_gate::refuses_token(const http_head& head,
                                                      const std::string& from,
                                                      session_time now) {
-  http_refusal unknown{401, "show the token: Authorization: Bearer ..., or as "
-                            "the password of a browser"};
   if (!head.authorization)
-    return unknown;
+    return http_refusal{401, "show the token: Authorization: Bearer ..., or as "
+                             "the password of a browser"};
   // Before wrong ones are counted: else whoever shows some would keep out all
   // others of that host.
   const auto bearer = shown_by("bearer ", *head.authorization);
@@ -238,7 +244,17 @@ std::optional<http_refusal> http_gate::refuses_token(const http_head& head,
       return http_refusal{403, "the request comes from another site"};
     return std::nullopt;
   }
-  return counted(std::move(unknown), from, now);
+  const auto shown = bearer  ? std::string{*bearer}
+                     : basic ? password_in(*basic)
+                             : "";
+  const auto acts =
+    !action_token_.empty() && is_same_secret(shown, action_token_);
+  return counted({401, acts
+                         ? "that is the token for actions: looking takes the "
+                           "one of --http-token-file"
+                         : "the token is another one: it is in the daemon's "
+                           "--http-token-file"},
+                 from, now);
 }
 
 http_refusal http_gate::counted(http_refusal unknown, const std::string& from,

@@ -80,9 +80,10 @@ client_shares::idlest(session_time now, const std::string& host) const {
 client_shares::refusal client_shares::no_place(session_time now,
                                                const std::string& host) {
   return refuse(now, host,
-                fmt::format("{} is served already, {} from your host, which "
+                fmt::format("it has {} of the {} that its limit of open files "
+                            "allows for (ulimit -n), {} from your host, which "
                             "leaves the rest to others: try again",
-                            pluralized(clients_.size(), "peer"),
+                            clients_.size(), pluralized(places_, "peer"),
                             host_of(now, host).places),
                 with_.pause);
 }

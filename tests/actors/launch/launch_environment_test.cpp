@@ -11,14 +11,14 @@ namespace {
 
 using variables = std::map<std::string, std::string>;
 
-result<std::optional<launch_environment>> read(const variables& set,
-                                               std::uint32_t devices = 0) {
+result<std::optional<launch_environment>>
+read(const variables& set, std::uint32_t devices = 0, bool addressed = false) {
   return read_launch_environment(
     [&set](const std::string& name) -> std::optional<std::string> {
       const auto found = set.find(name);
       return found == set.end() ? std::nullopt : std::optional{found->second};
     },
-    devices);
+    devices, addressed);
 }
 
 } // namespace
@@ -29,9 +29,8 @@ CATCH_TEST_CASE("without a launcher nothing is filled in",
        {variables{}, variables{{"RANK", "0"}}, variables{{"WORLD_SIZE", "4"}},
         variables{{"RANK", "0"}, {"WORLD_SIZE", "1"}},
         variables{{"SLURM_JOB_NODELIST", "n[1-2]"}},
-        variables{{"SLURM_PROCID", "0"},
-                  {"SLURM_NTASKS", "1"},
-                  {"MASTER_ADDR", "n1"}},
+        variables{
+          {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"MASTER_ADDR", "n1"}},
         variables{{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}})
     CATCH_CHECK(!value_of(read(set)));
 }
@@ -143,8 +142,13 @@ CATCH_TEST_CASE("variables that make no sense are errors",
   }
   auto set = good;
   set.erase("MASTER_ADDR");
-  CATCH_CHECK(error_of(read(set)).message.find("MASTER_ADDR")
-              != std::string::npos);
+  for (const auto* word : {"MASTER_ADDR", "`unset RANK WORLD_SIZE`"})
+    CATCH_CHECK(error_of(read(set)).message.find(word) != std::string::npos);
+  // Where flags say where it is, the rest counts.
+  const auto addressed = value_of(read(set, 0, true));
+  CATCH_REQUIRE(addressed);
+  CATCH_CHECK(addressed->name == "daemon-0");
+  CATCH_CHECK(addressed->listen.empty());
 }
 
 CATCH_TEST_CASE("the first host of SLURM's lists", "[launch_environment]") {

@@ -68,6 +68,32 @@ std::filesystem::path script(const temp_folder& folder, const std::string& name,
 
 } // namespace
 
+CATCH_TEST_CASE("what a daemon complains of comes first", "[processes]") {
+  auto child =
+    shell("echo begins; echo 'graphmill: no data'; echo 'and no key'; exit 1");
+  CATCH_REQUIRE(comes_true([&child] { return !child.running(); }));
+  CATCH_CHECK(child.obituary().message
+              == "no data\nand no key\n(child ended with code 1 after it said "
+                 "this)");
+}
+
+CATCH_TEST_CASE("a child does not get variables that are hidden from it",
+                "[processes]") {
+  CATCH_REQUIRE(::setenv("GRAPHMILL_TEST_LEFT", "here", 1) == 0);
+  static constexpr const char* hidden[]{"GRAPHMILL_TEST_LEFT"};
+  const std::vector<std::string> words{
+    "sh", "-c", "echo ${GRAPHMILL_TEST_LEFT:-gone}; exit 1"};
+  for (const auto& [names, said] :
+       {std::pair{std::span<const char* const>{}, "here"},
+        std::pair{std::span<const char* const>{hidden}, "gone"}}) {
+    auto child = value_of(child_process::start({"child", words, names}));
+    CATCH_REQUIRE(comes_true([&child] { return !child.running(); }));
+    CATCH_CHECK(child.obituary().message
+                == fmt::format("child ended with code 1; it said:\n{}", said));
+  }
+  ::unsetenv("GRAPHMILL_TEST_LEFT");
+}
+
 CATCH_TEST_CASE("a child's end is told with its last words", "[processes]") {
   auto child = shell("echo first; echo second >&2; exit 3");
   CATCH_REQUIRE(comes_true([&child] { return !child.running(); }));

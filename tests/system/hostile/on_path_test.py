@@ -27,7 +27,7 @@ DEFINITION = merged(SMALL, {"train": {"epochs": 15},
 # What a run says that blames the connection.
 BLAMED = re.compile(r"\blost\b|cannot reach|the connection|silent for|"
                     r"no handshake|nobody answers|does not let us in|"
-                    r"its key is not our key|it uses no key")
+                    r"it has another key than our key|it uses no key")
 # Goes on for some seconds.
 SLOWLY = ["--set", "faults.trainer_delay_ms=100"]
 # All that a server says to a caller that it does not know: its greeting, and

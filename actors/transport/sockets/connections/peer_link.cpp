@@ -63,11 +63,11 @@ error other_key(const our_keys& ours) {
                 "--key or GRAPHMILL_KEY",
                 name_of(*ours));
   return fail(ec::permission,
-              "its key is not {}, or it has none (--insecure), or is of "
-              "another version: copy the key file of the cluster's first "
-              "daemon to this machine, or name it by --key or GRAPHMILL_KEY; "
-              "where everybody has a key of their own (`graphmill-keys 2`), "
-              "name yours",
+              "it has another key than {}: copy the key file of the cluster's "
+              "first daemon to this machine, or name it by --key or "
+              "GRAPHMILL_KEY; where everybody has a key of their own "
+              "(`graphmill-keys 2`), name yours. (One with --insecure, or of "
+              "another version, says the same.)",
               name_of(*ours));
 }
 
