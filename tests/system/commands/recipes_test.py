@@ -2,6 +2,8 @@
 the page, with small graphs; SLURM's commands are stand-ins."""
 
 import csv
+import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -20,6 +22,8 @@ from runs import PATIENCE_SECONDS
 from support import ROOT, np, program
 
 PAGE = (ROOT / "examples/recipes.md").read_text()
+# Blocks in these languages are files, which their first line names.
+FILES = ("yaml", "bash")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # With the attributes of PyG's class, which is not needed for this.
@@ -44,6 +48,104 @@ for name, begin in (("train", 0), ("val", 30), ("test", 60)):
     mask[begin:begin + 30] = True
     setattr(data, name + "_mask", Tensor(mask))
 """
+# What track_run.py calls, where the real modules are not installed: each call
+# goes to calls.jsonl, and what they would refuse is refused.
+TRACKERS = {
+    "mlflow": """
+import json
+import pathlib
+import types
+
+
+def tell(what, *arguments):
+    with open("mlflow-calls.jsonl", "a") as file:
+        file.write(json.dumps([what, *arguments]) + "\\n")
+
+
+def told(what):
+    path = pathlib.Path("mlflow-calls.jsonl")
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [call[1:] for call in map(json.loads, lines) if call[0] == what]
+
+
+def set_experiment(name):
+    tell("experiment", name)
+
+
+def get_experiment_by_name(name):
+    known = [name] in told("experiment")
+    return types.SimpleNamespace(experiment_id="1") if known else None
+
+
+def start_run(run_name, tags):
+    tell("start", run_name, tags)
+
+
+def log_params(fields):
+    assert all(len(value) <= 500 for value in fields.values())
+    tell("params", fields)
+
+
+def log_metric(name, value, step=0):
+    assert isinstance(value, float) and isinstance(step, int)
+    tell("metric", name, value, step)
+
+
+def set_tag(name, value):
+    tell("tag", name, value)
+
+
+def log_artifact(path):
+    assert pathlib.Path(path).is_file()
+    tell("artifact", pathlib.Path(path).name)
+
+
+def end_run(status):
+    tell("end", status)
+
+
+class MlflowClient:
+    def search_runs(self, ids, filter_string):
+        return [name for name, _ in told("start") if name in filter_string]
+
+
+tracking = types.SimpleNamespace(MlflowClient=MlflowClient)
+""",
+    "wandb": """
+import json
+
+
+def tell(what, *arguments):
+    with open("wandb-calls.jsonl", "a") as file:
+        file.write(json.dumps([what, *arguments]) + "\\n")
+
+
+class Summary:
+    def update(self, values):
+        tell("summary", values)
+
+
+class Run:
+    summary = Summary()
+    last = -1
+
+    def log(self, values, step):
+        assert step >= self.last, "steps go on"
+        self.last = step
+        tell("log", values, step)
+
+    def save(self, path, policy, base_path):
+        tell("save", path)
+
+    def finish(self, exit_code=0):
+        tell("finish", exit_code)
+
+
+def init(project, name, id, resume, config):
+    tell("init", project, name, config)
+    return Run()
+""",
+}
 SLURM = {
     "sbatch": """#!/bin/bash
 set -euo pipefail
@@ -77,6 +179,12 @@ class Recipes(runs.Workplace):
         (cls.top / "my_graph.py").write_text(MY_GRAPH.format(
             support=str(ROOT / "tests/system/support")))
         (cls.top / "examples").symlink_to(ROOT / "examples")
+        cls.write_payments(np.random.default_rng(3))
+        modules = cls.top / "stand-ins"
+        modules.mkdir()
+        for name, text in TRACKERS.items():
+            if importlib.util.find_spec(name) is None:
+                (modules / f"{name}.py").write_text(text)
         commands = cls.top / "bin"
         commands.mkdir()
         (commands / "graphmill").symlink_to(program())
@@ -85,6 +193,8 @@ class Recipes(runs.Workplace):
             (commands / name).chmod(0o755)
         cls.environment = {
             **os.environ, "PATH": f"{commands}:{os.environ['PATH']}",
+            "PYTHONPATH": str(modules), "WANDB_MODE": "offline",
+            "MLFLOW_TRACKING_URI": f"file://{cls.top}/mlruns",
             "SLURM_JOB_ID": str(cls.job_with_a_free_port())}
 
     @staticmethod
@@ -94,10 +204,30 @@ class Recipes(runs.Workplace):
                     if port < 30000)
 
     @classmethod
+    def table(cls, name, head, rows):
+        (cls.top / name).write_text("\n".join(
+            [head, *(",".join(map(str, row)) for row in rows)]) + "\n")
+
+    @classmethod
+    def write_payments(cls, random):
+        """One in 20 is fraud: of a large amount, and to few accounts."""
+        cls.table("holders.csv", "id,age,balance",
+                  [(f"a{i}", random.integers(18, 90), random.integers(5000))
+                   for i in range(80)])
+        rows = []
+        for i in range(800):
+            fraud = i % 20 == 7
+            rows.append((f"t{i}", f"a{random.integers(80)}",
+                         f"a{random.integers(4 if fraud else 80)}",
+                         random.integers(100) + 120 * fraud, i // 10,
+                         "fraud" if fraud else "fine"))
+        cls.table("transfers.csv", "id,from,to,amount,day,fraud", rows)
+        (cls.top / "suspects.txt").write_text(
+            "\n".join(f"t{i}" for i in range(600, 800)) + "\n")
+
+    @classmethod
     def write_tables(cls, random):
-        def table(name, head, rows):
-            (cls.top / name).write_text("\n".join(
-                [head, *(",".join(map(str, row)) for row in rows)]) + "\n")
+        table = cls.table
         pairs = random.integers(0, 120, (400, 2))
         table("people.csv", "name,job,age,height",
               [(f"p{i}", f"job{i % 3}", 20 + i % 50, 1.5 + i / 400)
@@ -146,8 +276,8 @@ class Recipes(runs.Workplace):
         found = blocks(title)
         self.assertTrue(found, title)
         for language, text in found:
-            if language == "yaml":
-                name = re.match(r"# (\S+\.yaml)\n", text).group(1)
+            if language in FILES:
+                name = re.match(r"# (\S+)\n", text).group(1)
                 (self.top / name).write_text(text)
         printed = ""
         for language, text in found:
@@ -156,7 +286,7 @@ class Recipes(runs.Workplace):
             if language == "python":
                 (self.top / "block.py").write_text(text)
                 text = f"{sys.executable} block.py"
-            if language != "yaml":
+            if language not in FILES:
                 printed += self.shell(text)
         return printed
 
@@ -166,6 +296,7 @@ class Recipes(runs.Workplace):
         steps = {
             "My CSV files": self.my_csv_files,
             "Tomorrow's graph": self.tomorrow,
+            "A nightly job": self.nightly,
             "An export with gaps, categories and dates": self.an_export,
             "My PyG object": self.trains_something,
             "Nodes with several labels": self.several_labels,
@@ -173,9 +304,15 @@ class Recipes(runs.Workplace):
             "Hops beforehand": self.hops_beforehand,
             "A graph of several types": self.trains_something,
             "Settings for a graph of several types": self.trains_something,
+            "Payments as nodes": self.payments,
+            "Unbalanced classes": self.unbalanced,
             "Larger than memory": self.larger_than_memory,
+            "How large a machine": self.sizing,
             "Several processes on this machine": self.trains_something,
             "A cluster": self.a_cluster,
+            "Many settings": self.many_settings,
+            "MLflow and Weights & Biases": self.trackers,
+            "Another dataset on a cluster": self.another_dataset,
             "SLURM": self.slurm,
         }
         self.assertEqual(titles, list(steps))
@@ -253,6 +390,95 @@ class Recipes(runs.Workplace):
             text = text.replace(machine, f"127.0.0.1:{free_port()}")
         printed = self.shell(text + "\nwait\n")
         self.assertIn("weights digest", printed)
+
+    def nightly(self, title):
+        printed = self.follow(title)
+        self.assertNotIn("is not over", printed)
+        scores, = self.top.glob("scores-*.csv")
+        self.assertEqual(len(scores.read_text().splitlines()), 51)
+        self.assertTrue((self.top / "runs/current/summary.json").exists())
+        self.assertEqual(len(list(self.top.glob("runs/people-weekly-*"))), 1)
+        # Another night while one is on.
+        printed = self.shell("exec 8> nightly.lock; flock 8; "
+                             "! bash nightly.sh 8>&-")
+        self.assertIn("the last night is not over", printed)
+
+    def payments(self, title):
+        printed = self.follow(title)
+        self.assertIn("weights digest", printed)
+        about = json.loads((self.top / "data/payments/dataset.json")
+                           .read_text())
+        self.assertIn("payment", json.dumps(about))
+
+    def unbalanced(self, title):
+        self.follow(title)
+        told = json.loads((self.top / "payments-test.json").read_text())
+        self.assertIn("average_precision", json.dumps(told))
+        with (self.top / "suspects.csv").open() as table:
+            rows = list(csv.DictReader(table))
+        self.assertEqual([row["name"] for row in rows],
+                         [f"t{i}" for i in range(600, 800)])
+        worst = (self.top / "worst.csv").read_text().splitlines()
+        found = [line.split(",")[1] for line in worst]
+        frauds = sum(int(name[1:]) % 20 == 7 for name in found)
+        self.assertGreaterEqual(frauds, 5, worst)
+
+    def sizing(self, title):
+        printed = self.follow(title)
+        self.assertIn("memory", printed)
+        told = json.loads((self.top / "trial.json").read_text())
+        self.assertEqual(told["steps"], 20)
+        self.assertGreater(told["peak_memory_bytes"], 0)
+
+    def with_free_ports(self, title):
+        """All blocks of a section as one, for one uses what another started."""
+        text = "\n".join(text for language, text in blocks(title)
+                         if language not in FILES)
+        for address in sorted(set(re.findall(r"127\.0\.0\.1:78\d\d", text))):
+            text = text.replace(address, f"127.0.0.1:{free_port()}")
+        return self.shell(text + "\nwait\n")
+
+    def many_settings(self, title):
+        printed = self.with_free_ports(title)
+        names = {path.name for path in (self.top / "runs").iterdir()}
+        for begin in ("people-baseline-", "people-hidden16-seed",
+                      "people-hidden32-seed"):
+            self.assertTrue(any(name.startswith(begin) for name in names),
+                            (begin, names))
+        self.assertIn("the best 2 settings go on to epoch", printed)
+        self.assertRegex(printed, r"finished +epochs\n")
+
+    def another_dataset(self, title):
+        printed = self.with_free_ports(title)
+        self.assertEqual(printed.count("weights digest"), 2)
+
+    def calls(self, tracker):
+        path = self.top / f"{tracker}-calls.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def trackers(self, title):
+        runs_there = sorted(path.name for path in self.top.glob(
+            "runs/people-*"))
+        printed = self.follow(title, python3=sys.executable)
+        self.assertIn("lines of metrics sent to mlflow", printed)
+        self.assertIn("lines of metrics sent to wandb", printed)
+        if (self.top / "stand-ins/mlflow.py").exists():
+            calls = self.calls("mlflow")
+            self.assertEqual(sorted(call[1] for call in calls
+                                    if call[0] == "start"), runs_there)
+            self.assertIn("validation/accuracy",
+                          {call[1] for call in calls if call[0] == "metric"})
+            self.assertIn("model.hidden", next(
+                call[1] for call in calls if call[0] == "params"))
+            # A second time nothing is sent twice.
+            again = self.follow(title, python3=sys.executable)
+            self.assertIn("is there already", again)
+            self.assertEqual(len([call for call in self.calls("mlflow")
+                                  if call[0] == "start"]), len(runs_there))
+        if (self.top / "stand-ins/wandb.py").exists():
+            calls = self.calls("wandb")
+            self.assertTrue(any("summary/test_accuracy" in call[1]
+                                for call in calls if call[0] == "summary"))
 
     def slurm(self, title):
         printed = self.follow(title)
