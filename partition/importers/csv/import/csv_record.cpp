@@ -90,6 +90,7 @@ nlohmann::json changes_json(const csv_import_options& options) {
           {"duplicates", static_cast<int>(changes.duplicates)},
           {"sparse", changes.sparse},
           {"regression", options.regression},
+          {"no_label", options.no_label},
           {"regression_sets", options.regression_sets}};
 }
 
@@ -199,6 +200,9 @@ result<void> adopt_changes(const nlohmann::json& recorded,
     return recorded.is_object() && recorded.contains(key)
            && recorded[key].is_boolean() && recorded[key].get<bool>();
   };
+  for (const auto& text : record_texts(recorded, "no_label"))
+    if (std::ranges::find(options.no_label, text) == options.no_label.end())
+      options.no_label.push_back(text);
   auto& changes = options.changes;
   const auto duplicates =
     recorded.is_object()

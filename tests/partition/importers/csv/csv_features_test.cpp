@@ -228,6 +228,23 @@ CATCH_TEST_CASE("what is not like the other dataset is refused",
         "the label \"theft\" is none of the classes"));
 }
 
+CATCH_TEST_CASE("labels that stand for none stay such",
+                "[partition][import][csv]") {
+  export_folder in{
+    "id,label,split,f\na,x,train,1\nb,unknown,,2\nc,y,val,3\nd,x,,4\n"};
+  in.options.no_label = {"unknown"};
+  temp_folder today;
+  const auto before = value_of(import_csv(in.options, today.path()));
+  CATCH_REQUIRE(before.node_types.front().class_count == 2);
+  export_folder later{
+    "id,label,split,f\na,unknown,,1\nb,y,test,2\nc,x,,3\nd,y,,4\n"};
+  later.options.like = today.path();
+  temp_folder tomorrow;
+  const auto after = value_of(import_csv(later.options, tomorrow.path()));
+  CATCH_CHECK(after.node_types.front().class_names
+              == before.node_types.front().class_names);
+}
+
 CATCH_TEST_CASE("relations of tomorrow are those of today",
                 "[partition][import][csv]") {
   constexpr const char* nodes = "id,f\na,1\nb,2\n";
