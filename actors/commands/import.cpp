@@ -6,6 +6,7 @@
 
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/draft/csv_draft.hpp"
+#include "partition/importers/csv/import/csv_files.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "partition/importers/rmat/rmat.hpp"
 #include "partition/importers/wordnet/wordnet.hpp"
@@ -40,15 +41,19 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
                    result<dataset_info> (*import)(const Options&,
                                                   const std::filesystem::path&,
                                                   const progress_callback&),
-                   preparation<Options> prepare = {},
+                   source_lister sources, preparation<Options> prepare = {},
                    instead_of_import instead = {}) {
   auto* app = parent.add_subcommand(name, description);
   auto target = std::make_shared<import_target>();
   app
     ->add_option("--out", target->folder,
                  "Folder of the new dataset; kept as it is if it holds one "
-                 "already that was made with the same options")
+                 "already that was made with the same options, of the same "
+                 "sources")
     ->required(!instead);
+  app->add_flag("--replace", target->replace,
+                "Import anew, and put the dataset in the place of the one in "
+                "--out when it is whole; all files of that one go");
   app->add_option("--name", target->name,
                   "Name of the dataset; default: that of the folder");
   app->add_flag("--reverse", options->reverse,
@@ -56,29 +61,32 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
   app->add_flag("--json", target->json,
                 "Print the summary as one line of JSON");
   app->add_flag("-q,--quiet", target->quiet, "Show no progress");
-  app->callback([&cli, app, target, options, import, prepare, instead] {
-    target->options = options_text(*app);
-    cli.run = [target, options, import, prepare, instead]() -> result<int> {
-      if (instead) {
-        GRAPHMILL_TRY(const auto done, instead());
-        if (done)
-          return 0;
-      }
-      if (target->folder.empty())
-        refuse_words("--out is required");
-      return run_import(
-        *target,
-        [target, options, import,
-         prepare](const auto& folder, const auto& on_progress,
-                  const note_callback& on_note) -> result<dataset_info> {
-          options->name = dataset_name(*target);
-          if (prepare) {
-            GRAPHMILL_TRYV(prepare(*options, on_note));
-          }
-          return import(*options, folder, on_progress);
-        });
-    };
-  });
+  app->callback(
+    [&cli, app, target, options, import, sources, prepare, instead] {
+      target->options = options_text(*app);
+      cli.run = [target, options, import, sources, prepare,
+                 instead]() -> result<int> {
+        if (instead) {
+          GRAPHMILL_TRY(const auto done, instead());
+          if (done)
+            return 0;
+        }
+        if (target->folder.empty())
+          refuse_words("--out is required");
+        return run_import(
+          *target,
+          [target, options, import,
+           prepare](const auto& folder, const auto& on_progress,
+                    const note_callback& on_note) -> result<dataset_info> {
+            options->name = dataset_name(*target);
+            if (prepare) {
+              GRAPHMILL_TRYV(prepare(*options, on_note));
+            }
+            return import(*options, folder, on_progress);
+          },
+          sources);
+      };
+    });
   return app;
 }
 
@@ -87,7 +95,8 @@ void add_wordnet(command_line& cli, CLI::App& parent) {
   auto* app = add_kind(cli, parent, "wordnet",
                        "WordNet's synsets and their pointers, with the "
                        "lexicographer file as label",
-                       options, import_wordnet);
+                       options, import_wordnet,
+                       [options] { return wordnet_files(*options); });
   app
     ->add_option("--source", options->source,
                  "Folder of data.noun, data.verb, data.adj and data.adv; the "
@@ -136,7 +145,7 @@ void add_npy(command_line& cli, CLI::App& parent) {
     cli, parent, "npy",
     "A folder of .npy arrays: edges, features (dense or CSR), labels and "
     "splits",
-    options, import_npy, prepare);
+    options, import_npy, [options] { return npy_files(*options); }, prepare);
   app->add_option("source", options->source, "Folder of the arrays")
     ->required();
   app
@@ -387,7 +396,15 @@ void add_csv(command_line& cli, CLI::App& parent) {
     cli, parent, "csv",
     "Text tables: edge lists, and node tables with ids, labels, splits and "
     "features; gzip is unpacked",
-    options, import_csv, prepare, [flags, options]() -> result<bool> {
+    options, import_csv,
+    [flags, options]() -> result<std::vector<std::filesystem::path>> {
+      auto files = csv_files(*options);
+      if (!flags->columns.empty())
+        files.push_back(flags->columns);
+      return files;
+    },
+    prepare,
+    [flags, options]() -> result<bool> {
       if (!flags->suggest)
         return false;
       GRAPHMILL_TRY(const auto draft, draft_columns_file(*options));
@@ -448,7 +465,8 @@ void add_rmat(command_line& cli, CLI::App& parent) {
     add_kind(cli, parent, "rmat",
              "A random graph with heavy-tailed degrees (R-MAT) and labels "
              "planted in features and neighbourhoods",
-             options, import_rmat);
+             options, import_rmat,
+             [] { return result<std::vector<std::filesystem::path>>{}; });
   app->add_option("--scale", options->scale, "2^SCALE nodes, 1 to 30")
     ->capture_default_str();
   app->add_option("--edges", options->edges, "Number of edges; 0: 24 per node")
@@ -485,9 +503,10 @@ void add_import_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
     "import", "Make a dataset folder of other data, or generate one");
   app->require_subcommand(1);
-  app->footer("A second run with the same --out and options finds the dataset "
-              "there and does\nnothing; with other options it is refused.\nThe "
-              "next step: graphmill inspect, or graphmill "
+  app->footer("A second run with the same --out, options and sources finds the "
+              "dataset there and\ndoes nothing; with other options, or when a "
+              "source has changed, it is refused\nunless --replace imports "
+              "anew.\nThe next step: graphmill inspect, or graphmill "
               "partition.");
   add_wordnet(cli, *app);
   add_npy(cli, *app);

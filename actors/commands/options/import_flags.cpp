@@ -155,8 +155,8 @@ result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
 
 std::string options_text(const CLI::App& app) {
   // Where it goes and what is printed changes nothing about the data.
-  constexpr auto beside =
-    std::to_array<std::string_view>({"help", "out", "json", "quiet"});
+  constexpr auto beside = std::to_array<std::string_view>(
+    {"help", "out", "json", "quiet", "replace"});
   nlohmann::json options = nlohmann::json::object();
   for (const auto* option : app.get_options()) {
     const auto& name = option->get_single_name();

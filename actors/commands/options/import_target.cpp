@@ -2,6 +2,7 @@
 
 #include "actors/commands/options/class_table.hpp"
 #include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/import_sources.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
 #include "partition/dataset/inspection/class_census.hpp"
@@ -29,8 +30,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Beside dataset.json: which options a dataset was made with.
+/// Beside dataset.json: which options and sources a dataset was made with.
 constexpr const char* record_name = "import.json";
+constexpr const char* sources_key = "sources";
 constexpr std::size_t largest_record = std::size_t{1} << 24;
 
 /// "multi_label" or "regression" of labels that are not classes.
@@ -142,8 +144,8 @@ void report(const import_target& target, const dataset& data, bool built,
     say("{}: {} imported in {:.1f} s\n", target.folder.string(), info.name,
         seconds);
   else
-    say("{}: {} is there already ({}); nothing done. Remove the folder "
-        "to import again.\n",
+    say("{}: {} is there already ({}); nothing done. --replace imports it "
+        "again.\n",
         target.folder.string(), info.name, info.provenance);
   print_text(info, found);
   for (const auto& sentence : warnings)
@@ -159,33 +161,28 @@ bool is_free(const std::filesystem::path& folder) {
              && std::filesystem::is_empty(folder, failed) && !failed);
 }
 
-result<dataset_info> read_present(const std::filesystem::path& folder) {
+result<void> expect_dataset(const std::filesystem::path& folder) {
   std::error_code ignored;
-  if (!std::filesystem::exists(folder / "dataset.json", ignored))
-    return fail(ec::invalid_argument,
-                "{} exists and is no dataset; give another --out, or remove it",
-                folder.string());
-  return read_dataset_info(folder);
+  if (std::filesystem::exists(folder / "dataset.json", ignored))
+    return ok();
+  return fail(ec::invalid_argument,
+              "{} exists and is no dataset; give another --out, or remove it",
+              folder.string());
 }
 
 /// Fails, and names the options that differ, if a dataset was made with others.
-/// One of an older Graphmill or of somebody's own has no record of them.
-result<void> check_same_options(const import_target& target) {
-  auto stored = read_json(target.folder / record_name, largest_record);
-  if (!stored && stored.error().code == ec::not_found)
-    return ok();
-  if (!stored)
-    return std::move(stored).error();
+result<void> check_same_options(const import_target& target,
+                                const nlohmann::json& there) {
   GRAPHMILL_TRY(const auto wanted, parse_json(target.options, record_name));
-  const auto& there = stored.value();
-  if (there == wanted)
-    return ok();
   const auto part = [](const nlohmann::json& of, const char* key) {
     return of.is_object() ? of.value(key, nlohmann::json{}) : nlohmann::json{};
   };
-  std::string differ;
   const auto before = part(there, "options");
   const auto now = part(wanted, "options");
+  const auto same_kind = part(there, "kind") == part(wanted, "kind");
+  if (same_kind && before == now)
+    return ok();
+  std::string differ;
   const auto compare = [&](const nlohmann::json& in, bool both) {
     if (in.is_object())
       for (const auto& [key, value] : in.items())
@@ -194,12 +191,52 @@ result<void> check_same_options(const import_target& target) {
   };
   compare(now, true);
   compare(before, false);
-  if (part(there, "kind") != part(wanted, "kind") || differ.empty())
+  if (!same_kind || differ.empty())
     differ = "kind of import";
   return fail(ec::invalid_argument,
               "{} holds a dataset that was imported with other options ({}); "
-              "remove it or choose another folder with --out",
+              "--replace imports it anew, and --out chooses another folder",
               target.folder.string(), differ);
+}
+
+/// Fails if a dataset was made with other options, or its sources changed. One
+/// of an older Graphmill or of somebody's own has no record of them.
+result<void> check_same_import(const import_target& target,
+                               const source_lister& sources,
+                               std::vector<std::string>& notes) {
+  const auto stored = read_json(target.folder / record_name, largest_record);
+  if (!stored && stored.error().code != ec::not_found)
+    return stored.error();
+  if (stored)
+    GRAPHMILL_TRYV(check_same_options(target, *stored));
+  if (!stored || !stored->is_object() || !stored->contains(sources_key)) {
+    notes.push_back(fmt::format(
+      "{} has no record of its sources, so that nobody knows whether they have "
+      "changed",
+      target.folder.string()));
+    return ok();
+  }
+  GRAPHMILL_TRY(auto files, sources());
+  return import_sources{std::move(files)}.expect_same((*stored)[sources_key],
+                                                      target.folder);
+}
+
+/// Imports into a folder, and keeps a record of options and sources there.
+result<void> build_import(const import_target& target, const importer& import,
+                          const source_lister& sources,
+                          const std::filesystem::path& folder,
+                          const progress_callback& on_progress,
+                          std::vector<std::string>& notes) {
+  GRAPHMILL_TRY(auto files, sources());
+  const import_sources before{std::move(files)};
+  GRAPHMILL_TRYV(import(folder, on_progress, [&notes](std::string sentence) {
+    notes.push_back(std::move(sentence));
+  }));
+  GRAPHMILL_TRY(auto record, parse_json(target.options, record_name));
+  GRAPHMILL_TRY(record[sources_key], before.record());
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;
+  return write_text(folder / record_name,
+                    record.dump(-1, ' ', false, replace) + '\n');
 }
 
 /// Makes Ctrl-C and SIGTERM end the process, but not before what was begun is
@@ -250,30 +287,33 @@ std::string dataset_name(const import_target& target) {
   return folder.filename().string();
 }
 
-result<int> run_import(const import_target& target, const importer& import) {
+result<int> run_import(const import_target& target, const importer& import,
+                       const source_lister& sources) {
   const auto start = clock::now();
   const auto on_progress = show_progress(target.quiet);
   auto built = false;
   std::vector<std::string> notes;
-  if (is_free(target.folder)) {
-    folder_preparation preparation{target.folder};
+  const auto is_new = is_free(target.folder);
+  if (!is_new)
+    GRAPHMILL_TRYV(expect_dataset(target.folder));
+  if (is_new || target.replace) {
+    folder_preparation preparation{target.folder, target.replace
+                                                    ? present_folder::replace
+                                                    : present_folder::keep};
     const tidy_interrupt interrupt{preparation};
-    GRAPHMILL_TRY(
-      built, preparation.run(
-               [&](const std::filesystem::path& folder) -> result<void> {
-                 GRAPHMILL_TRYV(
-                   import(folder, on_progress, [&notes](std::string sentence) {
-                     notes.push_back(std::move(sentence));
-                   }));
-                 return write_text(folder / record_name, target.options + '\n');
-               },
-               on_progress));
+    GRAPHMILL_TRY(built, preparation.run(
+                           [&](const std::filesystem::path& folder) {
+                             return build_import(target, import, sources,
+                                                 folder, on_progress, notes);
+                           },
+                           on_progress));
     if (built && on_progress)
       on_progress({"done", 0, 0, 0});
   }
-  GRAPHMILL_TRY(const auto info, read_present(target.folder));
+  GRAPHMILL_TRYV(expect_dataset(target.folder));
+  GRAPHMILL_TRY(const auto info, read_dataset_info(target.folder));
   if (!built) {
-    GRAPHMILL_TRYV(check_same_options(target));
+    GRAPHMILL_TRYV(check_same_import(target, sources, notes));
   }
   const std::chrono::duration<double> elapsed = clock::now() - start;
   GRAPHMILL_TRY(const auto data, dataset::open(target.folder, info));

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -17,6 +18,7 @@ struct import_target {
   std::string name; ///< Of the dataset; if empty, that of the folder.
   bool json = false;
   bool quiet = false;
+  bool replace = false; ///< A dataset that is there, once the new one is whole.
   /// All options that decide what is made, as `options_text` gives them: kept
   /// in the dataset's import.json.
   std::string options;
@@ -31,11 +33,17 @@ using importer = std::function<result<dataset_info>(
   const std::filesystem::path&, const progress_callback&,
   const note_callback&)>;
 
-/// Prepares the folder by `import` unless it holds a dataset already, and
-/// prints notes and a summary on standard output. A folder with anything else
-/// in it, a dataset that was made with other options, and one that cannot be
-/// read, are errors and stay as they are.
+/// Lists the files that an import reads.
+using source_lister =
+  std::function<result<std::vector<std::filesystem::path>>()>;
+
+/// Prepares the folder by `import` unless it holds a dataset already that is
+/// not to be replaced, and prints notes and a summary on standard output. A
+/// folder with anything else in it, a dataset that was made with other options
+/// or of sources that changed since, and one that cannot be read, are errors
+/// and stay as they are.
 /// @returns Exit code 0.
-result<int> run_import(const import_target& target, const importer& import);
+result<int> run_import(const import_target& target, const importer& import,
+                       const source_lister& sources);
 
 } // namespace graphmill

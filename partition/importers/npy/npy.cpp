@@ -5,6 +5,7 @@
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/dataset/seed_check.hpp"
 #include "partition/importers/mutual_pairs.hpp"
+#include "partition/importers/npy/npy_folder.hpp"
 #include "partition/importers/npy/npy_label_sets.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
@@ -395,6 +396,17 @@ result<dataset_info> import_npy(const npy_import_options& options,
   note_dropped(writer, written, options.changes, options.on_note);
   GRAPHMILL_TRYV(note_mutual_pairs(folder, edges, options.on_note));
   return written;
+}
+
+result<std::vector<std::filesystem::path>>
+npy_files(const npy_import_options& options) {
+  GRAPHMILL_TRY(const auto folder,
+                npy_folder::open(options.source, options.ignore));
+  std::vector<std::filesystem::path> files;
+  for (const auto& name : folder.names())
+    if (name.ends_with(".npy") || name == "meta.json")
+      files.push_back(folder.path() / name);
+  return files;
 }
 
 } // namespace graphmill

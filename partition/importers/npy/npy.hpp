@@ -72,4 +72,8 @@ result<dataset_info> import_npy(const npy_import_options& options,
                                 const std::filesystem::path& folder,
                                 const progress_callback& on_progress = {});
 
+/// The files that `import_npy` reads.
+result<std::vector<std::filesystem::path>>
+npy_files(const npy_import_options& options);
+
 } // namespace graphmill

@@ -243,4 +243,12 @@ result<dataset_info> import_wordnet(const wordnet_options& options,
   return writer.finish();
 }
 
+result<std::vector<std::filesystem::path>>
+wordnet_files(const wordnet_options& options) {
+  std::vector<std::filesystem::path> files;
+  for (const auto name : wordnet::data_files)
+    files.push_back(options.source / name);
+  return files;
+}
+
 } // namespace graphmill

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace graphmill {
 
@@ -42,5 +43,9 @@ struct wordnet_options {
 result<dataset_info> import_wordnet(const wordnet_options& options,
                                     const std::filesystem::path& folder,
                                     const progress_callback& on_progress = {});
+
+/// The files that `import_wordnet` reads.
+result<std::vector<std::filesystem::path>>
+wordnet_files(const wordnet_options& options);
 
 } // namespace graphmill

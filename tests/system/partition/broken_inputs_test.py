@@ -32,6 +32,17 @@ PATIENCE_SECONDS = 100
 CHECKPOINT = ("checkpoints", "0000001-0000000000")
 LINKS = "edges/node__links__node"
 
+
+
+def changed_since(place, good):
+    """A dataset is there, of an edge list that is another by now."""
+    words = table("1,2\n", None)(place, good)
+    subprocess.run([program(), *words], cwd=place, check=True,
+                   stdout=subprocess.DEVNULL)
+    (place / "e.csv").write_text("2,1\n")
+    return words
+
+
 # By the headings of the page, and the first column of its tables.
 MAKERS = {
     "Tables of text": {
@@ -147,6 +158,7 @@ MAKERS = {
             "--feature", "sum"),
         "more than one character before comments": table(
             "1,2\n", None, "--comments", "//"),
+        "a source that has changed since": changed_since,
         "shares that are no numbers": table("a,b\n", NODES, "--split",
                                             "nan,0.1,0.1"),
     },

@@ -4,13 +4,15 @@ import gzip
 import json
 import pathlib
 import re
+import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
-from imports import Workplace, small_set
+from imports import Workplace, save, small_set
 from support import Dataset, graphmill, imported, np
 
 
@@ -224,6 +226,135 @@ class CsvImport(Workplace):
     def test_missing_file(self):
         self.check_fails(["csv", "--edges", self.top / "nowhere.csv"],
                          "nowhere.csv")
+
+
+class Sources(Workplace):
+    """A dataset is that of its sources as they are, or nobody says so."""
+
+    def setUp(self):
+        super().setUp()
+        self.edges = self.source / "e.csv"
+        self.edges.write_text("1,2\n2,3\n")
+
+    def again(self, *flags, words=None):
+        return graphmill("import", *(words or ["csv", "--edges", self.edges]),
+                         "--out", self.out, *flags)
+
+    def refused(self, *fragments, words=None):
+        before = self.state()
+        done = self.again(words=words)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        for fragment in fragments:
+            self.assertIn(fragment, done.stderr)
+        self.assertEqual(self.state(), before)
+
+    def state(self):
+        return {path.relative_to(self.out): path.read_bytes()
+                for path in self.out.rglob("*") if path.is_file()}
+
+    def test_changed_sources_are_refused(self):
+        self.assertEqual(self.again().returncode, 0)
+        self.assertIn("nothing done", self.again().stdout)
+        self.edges.touch()  # Another time, the same content.
+        self.assertIn("nothing done", self.again().stdout)
+        self.edges.write_text("1,2\n3,2\n")
+        self.refused("e.csv has changed", "--replace")
+        self.edges.unlink()
+        self.refused("e.csv is not there any more")
+        self.edges.write_text("1,2\n2,3\n")
+        self.assertIn("nothing done", self.again().stdout)
+
+    def test_another_table(self):
+        more = self.source / "e2.csv"
+        more.write_text("3,1\n")
+        self.assertEqual(self.again().returncode, 0)
+        path = self.out / "import.json"
+        record = json.loads(path.read_text())
+        record["sources"][0]["path"] = str(more)
+        path.write_text(json.dumps(record))
+        self.refused("e.csv is new", "e2.csv is not there any more")
+
+    def test_arrays(self):
+        self.edges.unlink()
+        small_set(self.source)
+        save(self.source, extra=np.zeros(3))
+        words = ["npy", self.source, "--ignore", "extra"]
+        self.assertEqual(self.again(words=words).returncode, 0)
+        save(self.source, extra=np.ones(3))  # Which nothing reads.
+        self.assertIn("nothing done", self.again(words=words).stdout)
+        save(self.source, features=np.zeros((40, 5), np.float32))
+        self.refused("features.npy has changed", words=words)
+
+    def test_no_record(self):
+        self.assertEqual(self.again().returncode, 0)
+        path = self.out / "import.json"
+        record = json.loads(path.read_text())
+        self.assertEqual([source["path"] for source in record["sources"]],
+                         [str(self.edges)])
+        del record["sources"]
+        path.write_text(json.dumps(record))
+        done = self.again()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no record of its sources", done.stdout)
+
+    def test_replace(self):
+        self.assertEqual(self.again("--replace").returncode, 0)
+        self.edges.write_text("1,2\n")
+        (self.out / "notes.txt").touch()
+        done = self.again("--replace", "--undirected")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(Dataset(self.out).edges("node__to__node").shape,
+                         (2, 2))
+        self.assertFalse((self.out / "notes.txt").exists())
+        before = self.state()
+        self.edges.write_text("1,2\n3\n")
+        done = self.again("--replace")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("e.csv:2", done.stderr)
+        self.assertEqual(self.state(), before)
+        self.assertEqual(list(self.results.iterdir()), [self.out])
+
+    def test_what_is_no_dataset_is_not_replaced(self):
+        self.out.mkdir()
+        (self.out / "thesis.txt").write_text("years of work")
+        done = self.again("--replace")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is no dataset", done.stderr)
+        self.assertEqual((self.out / "thesis.txt").read_text(),
+                         "years of work")
+
+    def test_killed_replacements(self):
+        """Whenever one is killed, the old dataset is whole or the new one."""
+        sizes = {16: 300, 32: 700}  # Nodes, edges.
+
+        def words(nodes):
+            return ["rmat", "--scale", nodes.bit_length() - 1, "--edges",
+                    sizes[nodes], "--features", 4]
+
+        imported(*words(16), "--out", self.out)
+        seen = set()
+        wait = 0.0
+        while wait < 0.2 or len(seen) < 2:
+            self.assertLess(wait, 60)
+            process = subprocess.Popen(
+                [support.program(), "import", *map(str, words(32)),
+                 "--replace", "--quiet", "--out", self.out],
+                stdout=subprocess.DEVNULL)
+            time.sleep(wait)
+            process.kill()
+            process.wait()
+            done = graphmill("inspect", self.out)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            nodes = Dataset(self.out).node_type("node")["count"]
+            self.assertEqual(
+                Dataset(self.out).edges("node__links__node").shape[1],
+                sizes[nodes])
+            seen.add(nodes)
+            if nodes == 32:
+                imported(*words(16), "--replace", "--out", self.out)
+            wait = wait * 1.3 + 0.002
+        imported(*words(16), "--replace", "--out", self.out)
+        self.assertEqual(list(self.results.iterdir()), [self.out])
 
 
 class Generated(Workplace):

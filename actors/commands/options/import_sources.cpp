@@ -1,0 +1,126 @@
+#include "actors/commands/options/import_sources.hpp"
+
+#include "partition/files/content_hash.hpp"
+#include "partition/files/file_io.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t source_block_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_changes_told = 10;
+
+result<file_digest> digest_file(const fs::path& path) {
+  GRAPHMILL_TRY(const auto file, open_file(path, O_RDONLY));
+  std::vector<std::byte> block(source_block_bytes);
+  content_hash hash;
+  std::uint64_t bytes = 0;
+  for (;;) {
+    GRAPHMILL_TRY(const auto got, read_some(file.get(), block, path));
+    hash.update(std::span{block}.first(got));
+    bytes += got;
+    if (got < block.size())
+      return file_digest{bytes, hash.digest()};
+  }
+}
+
+/// The record of a file; nothing: there is none.
+const nlohmann::json* find_record(const nlohmann::json& recorded,
+                                  const std::string& path) {
+  for (const auto& each : recorded)
+    if (each.is_object() && each.value("path", nlohmann::json{}) == path)
+      return &each;
+  return nullptr;
+}
+
+/// A field of a record that is a number; what is none is no file's.
+std::int64_t number_in(const nlohmann::json& record, const char* key) {
+  const auto at = record.find(key);
+  return at != record.end() && at->is_number_integer() ? at->get<std::int64_t>()
+                                                       : -1;
+}
+
+} // namespace
+
+import_sources::import_sources(std::vector<fs::path> files) {
+  for (auto& file : files) {
+    std::optional<file_stamp> stamp;
+    if (const auto now = stamp_file(file))
+      stamp = now.value();
+    sources_.push_back({std::move(file), stamp});
+  }
+}
+
+result<nlohmann::json> import_sources::record() const {
+  auto out = nlohmann::json::array();
+  for (const auto& [file, stamp] : sources_) {
+    GRAPHMILL_TRY(const auto digest, digest_file(file));
+    GRAPHMILL_TRY(const auto now, stamp_file(file));
+    if (!stamp || !stamp->same_content(now) || now.size != digest.bytes)
+      return fail(ec::invalid_data,
+                  "{} changed while it was read: import it again",
+                  file.string());
+    out.push_back({{"path", file.string()},
+                   {"bytes", digest.bytes},
+                   {"modified", now.modified},
+                   {"digest", digest.digest}});
+  }
+  return out;
+}
+
+result<void> import_sources::expect_same(const nlohmann::json& recorded,
+                                         const fs::path& folder) const {
+  std::vector<std::string> changes;
+  for (const auto& [file, stamp] : sources_) {
+    const auto* before = find_record(recorded, file.string());
+    if (before == nullptr) {
+      changes.push_back(file.string() + " is new");
+      continue;
+    }
+    if (stamp
+        && static_cast<std::int64_t>(stamp->size) == number_in(*before, "bytes")
+        && stamp->modified == number_in(*before, "modified"))
+      continue;
+    const auto now = digest_file(file);
+    if (!now && now.error().code == ec::not_found)
+      changes.push_back(file.string() + " is not there any more");
+    else if (!now)
+      return now.error();
+    else if (now->digest != before->value("digest", nlohmann::json{}))
+      changes.push_back(file.string() + " has changed");
+  }
+  for (const auto& each : recorded) {
+    const auto path = each.is_object() ? each.value("path", nlohmann::json{})
+                                       : nlohmann::json{};
+    if (std::ranges::none_of(sources_, [&path](const source& now) {
+          return path == now.file.string();
+        }))
+      changes.push_back((path.is_string() ? path.get<std::string>() : "a file")
+                        + " is not there any more");
+  }
+  if (changes.empty())
+    return ok();
+  std::string told;
+  for (std::size_t i = 0; i < changes.size() && i < most_changes_told; ++i)
+    told += (i == 0 ? "" : ", ") + changes[i];
+  if (changes.size() > most_changes_told)
+    told += fmt::format(" and {} more", changes.size() - most_changes_told);
+  return fail(ec::invalid_argument,
+              "{} holds a dataset of sources that are others by now: {}; "
+              "--replace imports them anew, and --out chooses another folder",
+              folder.string(), told);
+}
+
+} // namespace graphmill
