@@ -6,6 +6,7 @@
 #include "messages/wire/run.hpp"
 #include "messages/work/seed_outcomes.hpp"
 #include "partition/sampling/sampling.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
@@ -107,8 +108,7 @@ struct phase_request {
   /// by then: with what a trainer has done since, where it stands.
   course_position from = {};
   batch_metrics before = {};
-  /// By what the best epoch is chosen.
-  evaluation_metric metric = evaluation_metric::accuracy;
+  measures wanted = {}; ///< Of an evaluation.
 };
 
 /// A `phase_request` with what the stages of a member need to carry it out.

@@ -44,6 +44,23 @@ std::string accuracy_text(const run_record& run) {
            : "-";
 }
 
+/// What a run came to on test nodes by the metric that it goes by, if that is
+/// not the accuracy; else empty.
+std::string metric_text(const run_record& run) {
+  const auto summary = summary_json(run);
+  if (!summary.is_object())
+    return "";
+  const auto metric = summary.value("metric", nlohmann::json{});
+  if (!metric.is_string() || metric == "accuracy")
+    return "";
+  const auto name = metric.get<std::string>();
+  const auto test = summary.value("test", nlohmann::json{});
+  const auto value =
+    test.is_object() ? test.value(name, nlohmann::json{}) : nlohmann::json{};
+  return value.is_number() ? fmt::format("{} {:.4f}", name, value.get<double>())
+                           : name + " -";
+}
+
 /// Of a run that is on: so far.
 std::string time_taken(const run_record& run) {
   if (run.started.count() <= 0)
@@ -52,16 +69,24 @@ std::string time_taken(const run_record& run) {
   return duration_text(std::max(end - run.started, unix_time{0}));
 }
 
+/// The column of metrics is there if a run has another one than accuracy.
 void print_runs(const std::vector<run_record>& runs) {
   std::size_t id = 3;
-  for (const auto& run : runs)
+  std::size_t metric = 0;
+  for (const auto& run : runs) {
     id = std::max(id, run.id.size());
-  say("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}\n", "run", id, "state", "submitted",
-      "time", "accuracy");
+    metric = std::max(metric, metric_text(run).size());
+  }
+  const auto beside = [metric](const std::string& text) {
+    return metric == 0 ? "" : fmt::format("  {:<{}}", text, metric);
+  };
+  say("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}{}\n", "run", id, "state",
+      "submitted", "time", "accuracy", beside("metric"));
   for (const auto& run : runs)
-    say("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}{}{}\n", run.id, id,
+    say("{:<{}}  {:<9}  {:<19}  {:>12}  {:>8}{}{}{}\n", run.id, id,
         to_string(run.state), time_text(run.submitted), time_taken(run),
-        accuracy_text(run), run.message.empty() ? "" : "  ", run.message);
+        accuracy_text(run), beside(metric_text(run)),
+        run.message.empty() ? "" : "  ", run.message);
 }
 
 /// Asks for page after page until there are enough.

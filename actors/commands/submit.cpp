@@ -233,7 +233,9 @@ void add_submit_command(command_line& cli) {
     "evaluate.neighbours=sampled says otherwise.\n--evaluate tells the "
     "metrics of `graphmill evaluate` with as many trainers; with\n--json they "
     "are under \"evaluation\". --set evaluate.scores=true adds ROC-AUC and\n"
-    "average precision, --set evaluate.neighbours=all takes all neighbours.");
+    "average precision, --set evaluate.neighbours=all takes all neighbours. "
+    "Both use\nthe decision threshold of the run, or that of --set "
+    "evaluate.threshold=0.3:CLASS.");
   command->callback([&cli, options] {
     if (options->file.empty() && options->predict.empty()
         && options->evaluate.empty())

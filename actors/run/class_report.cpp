@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
+#include <string>
 
 namespace graphmill {
 
@@ -74,14 +75,45 @@ void add_class_metrics(nlohmann::json& to, const class_metrics& of) {
   }
 }
 
+void add_metric(nlohmann::json& to, const phase_result& done) {
+  if (!to.contains(done.metric.name))
+    to[done.metric.name] = json_or_null(done.value());
+}
+
+void add_threshold(nlohmann::json& to, const phase_result& done,
+                   std::optional<double> tuned) {
+  if (!done.threshold || !done.classes || !done.classes->ranked)
+    return;
+  const auto& choice = *done.threshold;
+  const auto& scores = *done.classes->ranked;
+  const auto probability = choice.fixed ? choice.fixed
+                           : tuned      ? tuned
+                                        : scores.threshold_for(choice.by);
+  if (!probability)
+    return;
+  const auto counts = scores.at(*probability);
+  to["threshold"] = *probability;
+  to["threshold_of"] = choice.name;
+  to["threshold_predicted"] = counts.found + counts.wrong;
+  to["threshold_correct"] = counts.found;
+  to["threshold_precision"] = json_or_null(counts.precision());
+  to["threshold_recall"] = json_or_null(counts.recall());
+  to["threshold_f1"] = json_or_null(counts.f1());
+  to["threshold_false_positive_rate"] =
+    json_or_null(counts.false_positive_rate());
+}
+
 nlohmann::json evaluation_json(const phase_result& done) {
   nlohmann::json out{{"seeds", done.metrics.seeds},
                      {"loss", done.metrics.loss()}};
-  if (!is_of_values(done.metric))
+  if (!is_of_values(done.metric.which))
     out["accuracy"] = done.metrics.accuracy();
   if (!done.classes)
     return out;
   add_class_metrics(out, *done.classes);
+  add_metric(out, done);
+  if (done.threshold && done.threshold->fixed)
+    add_threshold(out, done);
   const auto values = done.classes->values.size();
   if (values > 1 && values <= most_listed_classes)
     out["values"] = value_list(*done.classes);
@@ -103,11 +135,20 @@ error nothing_measured(std::string_view split) {
 
 nlohmann::json evaluation_in(const nlohmann::json& line) {
   auto out = nlohmann::json::object();
-  for (const auto* key :
-       {"seeds", "loss", "accuracy", "f1_micro", "f1_macro", "roc_auc",
-        "average_precision", "mse", "rmse", "mae", "r2"})
+  const auto take = [&line, &out](const std::string& key) {
     if (line.contains(key))
       out[key] = line[key];
+  };
+  for (const auto* key :
+       {"seeds", "loss", "accuracy", "f1_micro", "f1_macro", "roc_auc",
+        "average_precision", "mse", "rmse", "mae", "r2", "threshold",
+        "threshold_of", "threshold_predicted", "threshold_correct",
+        "threshold_precision", "threshold_recall", "threshold_f1",
+        "threshold_false_positive_rate"})
+    take(key);
+  if (const auto metric = line.value("metric", nlohmann::json{});
+      metric.is_string())
+    take(metric.get<std::string>());
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <string_view>
 
 namespace graphmill {
@@ -16,17 +17,30 @@ namespace graphmill {
 void add_class_metrics(nlohmann::json& to, const class_metrics& of);
 
 /// All that an evaluation has given, as summaries tell it: seeds, loss,
-/// accuracy (of classes) and `add_class_metrics`. For up to 64 values of a node
+/// accuracy (of classes), `add_class_metrics`, and the metric that was asked
+/// for. For up to 64 values of a node
 /// that has several also `values`, a list of the same. For up to 64 classes or
 /// labels also
 /// `classes`, a list with what is known of each, and, where a node has one
 /// class, `confusion`, a row for each label with a count for each prediction.
 nlohmann::json evaluation_json(const phase_result& done);
 
+/// Adds what a threshold makes of the seeds of an evaluation: `threshold`, the
+/// probability, `threshold_of` as the definition has it, and with the same
+/// beginning `predicted`, `correct`, `precision`, `recall`, `f1` and
+/// `false_positive_rate` of the class. Nothing if scores are missing.
+/// @param tuned Before. Nothing: it is tuned on this evaluation, unless the
+/// definition gives it.
+void add_threshold(nlohmann::json& to, const phase_result& done,
+                   std::optional<double> tuned = {});
+
 /// Why there is nothing to tell: no node of a split has a label.
 error nothing_measured(std::string_view split);
 
-/// The same metrics of a line of metrics.jsonl, which has none by class.
+/// Adds the metric that was asked for, by its name.
+void add_metric(nlohmann::json& to, const phase_result& done);
+
+/// The same metrics of a line of metrics.jsonl, which has none of each class.
 nlohmann::json evaluation_in(const nlohmann::json& line);
 
 } // namespace graphmill

@@ -115,8 +115,9 @@ private:
       carry_out(course_.pause());
       return;
     }
-    auto request = pause_.cut(request_of(
-      step, config_.def, config_.seeds[static_cast<std::size_t>(step.phase)]));
+    auto request = pause_.cut(
+      request_of(step, config_.def, config_.wanted,
+                 config_.seeds[static_cast<std::size_t>(step.phase)]));
     request.from = course_.epoch_begin();
     request.before = before(request.first);
     now_ = std::make_shared<phase_tally>(request, config_.ranks);

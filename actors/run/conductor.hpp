@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,13 +28,24 @@ struct phase_result {
   std::int64_t steps = 0;
   double learning_rate = 0;
   double seconds = 0;
-  /// By what the best epoch is chosen.
-  evaluation_metric metric = evaluation_metric::accuracy;
+  metric_choice metric = {}; ///< By which the best epoch is chosen.
   /// Of an evaluation, if all of its seeds were told of.
   std::optional<class_metrics> classes = {};
+  std::optional<threshold_choice> threshold = {}; ///< Of the run.
+  /// What `metric` came to, where that is told in place of classes.
+  std::optional<double> told = {};
 
+  /// What `metric` came to; nothing if it has no value.
+  std::optional<double> value() const {
+    return told ? told
+                : value_of(metric, metrics, classes ? &*classes : nullptr);
+  }
+  /// The same so that the larger is the better; not a number for nothing.
   double quality() const {
-    return quality_of(metric, metrics, classes ? &*classes : nullptr);
+    const auto found = value();
+    if (!found)
+      return std::numeric_limits<double>::quiet_NaN();
+    return metric.is_loss() ? -*found : *found;
   }
 };
 
@@ -42,7 +54,7 @@ struct run_outcome {
   std::optional<error> failure; ///< `ec::cancelled` when the user stopped it.
   std::string digest;           ///< Of the weights; empty if there are none.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
-  /// The quality of the best epoch (`quality_of`).
+  /// The quality of the best epoch (`phase_result`).
   std::optional<double> best_validation;
   std::int64_t train_steps = 0;
   /// Of an attempt that has paused: what the next one begins with.
@@ -91,6 +103,7 @@ struct conductor_config {
   std::optional<run_point> pause_at = {};
   /// The member whose trainer gives checkpoints: all have the same state.
   std::size_t keeper = 0;
+  measures wanted = {}; ///< What evaluations are to tell.
 };
 
 /// Spawns the CONDUCTOR, and by `members` all other actors of the run. It leads

@@ -333,6 +333,7 @@ conductor_config conductor_of(const run_setup& run,
       other.value_or(std::ssize(graph.seeds(split_of(which), run.def.labels)));
   conductor_config out{
     run.def, world, seeds, course_of(run, seeds, graph.info()), {}, {}};
+  out.wanted = measures_of(run.def, graph.info());
   if (takes_over(run))
     out.from = run.from;
   if (run.mode == run_mode::train)

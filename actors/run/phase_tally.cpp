@@ -8,7 +8,7 @@
 namespace graphmill {
 
 phase_request request_of(const course_step& step, const definition& def,
-                         std::int64_t seeds) {
+                         const measures& wanted, std::int64_t seeds) {
   const auto batch =
     std::int64_t{step.phase == phase::train ? def.train.batch_size
                                             : def.evaluate.batch_size};
@@ -21,7 +21,7 @@ phase_request request_of(const course_step& step, const definition& def,
   out.first = std::min(step.done_steps, out.steps);
   out.learning_rate = learning_rate_of(
     def.optimizer, static_cast<std::uint32_t>(step.epoch), def.train.epochs);
-  out.metric = def.evaluate.metric;
+  out.wanted = wanted;
   return out;
 }
 
@@ -64,8 +64,9 @@ phase_result phase_tally::result() const {
   out.metrics = request_.before;
   for (const auto& part : sums_)
     out.metrics += part;
-  out.metric = request_.metric;
-  out.classes = classes_.metrics(out.metrics.seeds);
+  out.metric = request_.wanted.metric;
+  out.threshold = request_.wanted.threshold;
+  out.classes = classes_.metrics(out.metrics.seeds, request_.wanted);
   return out;
 }
 

@@ -14,7 +14,7 @@ namespace graphmill {
 
 /// The order for a phase of a course that has that many seeds.
 phase_request request_of(const course_step& step, const definition& def,
-                         std::int64_t seeds);
+                         const measures& wanted, std::int64_t seeds);
 
 /// Adds up what the ranks of a run tell of a phase.
 class phase_tally {

@@ -3,6 +3,7 @@
 #include "actors/process/say.hpp"
 #include "actors/run/class_report.hpp"
 #include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <fmt/format.h>
@@ -35,39 +36,60 @@ std::int32_t epoch_of(const nlohmann::json& line) {
     integer_of(line.value("epoch", nlohmann::json{})).value_or(0));
 }
 
-/// What `quality_of` was, by the line of a validation: nothing if it is damaged
-/// or was no number.
+/// What `phase_result::quality` was, by the line of a validation: nothing if it
+/// is damaged or was no number.
 std::optional<double> quality_in(const nlohmann::json& line) {
-  const auto metric =
+  const auto name =
     line.value("metric", nlohmann::json("accuracy")); // Braces make a list.
-  if (!metric.is_string())
+  if (!name.is_string())
     return std::nullopt;
-  const auto& name = metric.get_ref<const std::string&>();
-  const auto value = line.value(name, nlohmann::json{});
-  if (!value.is_number())
+  const auto metric = metric_called(name.get<std::string>());
+  const auto value = line.value(name.get<std::string>(), nlohmann::json{});
+  if (!metric || !value.is_number())
     return std::nullopt;
   const auto number = value.get<double>();
-  for (const auto small : {evaluation_metric::loss, evaluation_metric::mse,
-                           evaluation_metric::mae})
-    if (name == to_string(small))
-      return -number;
-  return number;
+  return metric->is_loss() ? -number : number;
+}
+
+/// Whether the metric is told beside the loss and the accuracy.
+bool has_metric_beside(const phase_result& done) {
+  const auto which = done.metric.which;
+  return which != evaluation_metric::accuracy && !is_of_values(which);
+}
+
+std::string value_text(const phase_result& done) {
+  const auto value = done.value();
+  if (!value)
+    return "-";
+  return is_of_values(done.metric.which) ? fmt::format("{:.4g}", *value)
+                                         : fmt::format("{:.4f}", *value);
 }
 
 /// What people see beside the loss: nothing of a training on numbers.
 std::string measure_text(const phase_result& done) {
-  if (!is_of_values(done.metric))
-    return fmt::format(", accuracy {:.4f}", done.metrics.accuracy());
-  return done.classes
-           ? fmt::format(", {} {:.4g}", to_string(done.metric), -done.quality())
-           : std::string{};
+  const auto of_values = is_of_values(done.metric.which);
+  auto out = of_values
+               ? std::string{}
+               : fmt::format(", accuracy {:.4f}", done.metrics.accuracy());
+  if (done.phase == phase::train || done.metric.which == evaluation_metric::loss
+      || done.metric.which == evaluation_metric::accuracy || !done.value())
+    return out;
+  return out + format_printable(", {} {}", done.metric.name, value_text(done));
 }
 
 /// The same in a table.
 std::string shown_measure(const phase_result& done) {
-  if (!is_of_values(done.metric))
+  if (!is_of_values(done.metric.which))
     return fmt::format("{:.4f}", done.metrics.accuracy());
-  return done.classes ? fmt::format("{:.4g}", -done.quality()) : "-";
+  return value_text(done);
+}
+
+/// What the column of the metric is called; empty: there is none.
+std::string metric_title(const phase_result& done) {
+  if (!has_metric_beside(done))
+    return "";
+  return done.metric.which == evaluation_metric::loss ? "val. loss"
+                                                      : done.metric.name;
 }
 
 } // namespace
@@ -82,14 +104,16 @@ nlohmann::json metrics_json(const phase_result& done) {
     {"learning_rate", done.learning_rate},
     {"seconds", done.seconds},
   };
-  if (!is_of_values(done.metric))
+  const auto of_values = is_of_values(done.metric.which);
+  if (!of_values)
     out["accuracy"] = done.metrics.accuracy();
   if (done.classes)
     add_class_metrics(out, *done.classes);
-  if (is_of_values(done.metric)
-      || (done.phase == phase::validation
-          && done.metric != evaluation_metric::accuracy))
-    out["metric"] = to_string(done.metric);
+  const auto named = done.metric.which != evaluation_metric::accuracy;
+  if (of_values || named)
+    out["metric"] = done.metric.name;
+  if (named && !of_values && done.phase != phase::train)
+    add_metric(out, done);
   return out;
 }
 
@@ -147,22 +171,25 @@ void run_reporter::note_validation(const nlohmann::json& line, double quality) {
 void run_reporter::warn_without_quality(const phase_result& done) {
   if (log_ && done.phase == phase::validation && std::isnan(done.quality()))
     log_->warn("the validation after epoch {} has no {}, so its weights are "
-               "not kept as the best ones: no class has seeds of its own and "
-               "others, a score is not a number, or a trainer is of a version "
-               "that does not tell",
-               done.epoch + 1, to_string(done.metric));
+               "not kept as the best ones: a class has no seeds or is never "
+               "predicted, a score is not a number, or a trainer is of a "
+               "version that does not tell",
+               done.epoch + 1, done.metric.name);
 }
 
 result<void> run_reporter::on_phase(const phase_result& done) {
   hide_bar();
   const auto which = static_cast<std::size_t>(done.phase);
   last_[which] = done.metrics;
-  told_[which] = evaluation_json(done);
   auto line = metrics_json(done);
   if (done.phase == phase::test && best_epoch_)
     line["epoch"] = *best_epoch_; // Whose weights are tested.
   if (done.phase == phase::train)
     epochs_ = done.epoch + 1;
+  told_[which] = evaluation_json(done);
+  if (done.phase != phase::train)
+    for (auto* to : {&line, &told_[which]})
+      add_threshold_of(*to, done);
   if (done.phase == phase::validation)
     note_validation(line, done.quality());
   warn_without_quality(done);
@@ -180,6 +207,22 @@ result<void> run_reporter::on_phase(const phase_result& done) {
     tell_events();
   }
   return ok();
+}
+
+/// A test takes the threshold that was tuned in the best epoch, if there is
+/// one.
+void run_reporter::add_threshold_of(nlohmann::json& to,
+                                    const phase_result& done) const {
+  if (done.phase == phase::validation || !done.threshold
+      || done.threshold->fixed) {
+    add_threshold(to, done);
+    return;
+  }
+  const auto tuned = best_line_.is_object()
+                       ? best_line_.value("threshold", nlohmann::json{})
+                       : nlohmann::json{};
+  if (tuned.is_number())
+    add_threshold(to, done, tuned.get<double>());
 }
 
 /// A copy of the metrics: the run does not end for it.
@@ -252,13 +295,18 @@ void run_reporter::flush_row(const std::optional<phase_result>& validation) {
   if (!training_)
     return;
   const auto train = *std::exchange(training_, std::nullopt);
+  const auto title = metric_title(train);
+  const auto width = std::max<std::size_t>(title.size(), 9);
+  const auto beside = [&](const std::string& text) {
+    return title.empty() ? "" : format_printable("  {:>{}}", text, width);
+  };
   if (!std::exchange(header_, true))
-    say(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}  {:>13}  {:>8}\n", "epoch",
-        "loss", "train", "validation", "learning rate", "s");
-  say(table_, "{:>5}  {:>10.4f}  {:>8}  {:>10}  {:>13.3g}  {:>8.2f}\n",
+    say(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}{}  {:>13}  {:>8}\n", "epoch",
+        "loss", "train", "validation", beside(title), "learning rate", "s");
+  say(table_, "{:>5}  {:>10.4f}  {:>8}  {:>10}{}  {:>13.3g}  {:>8.2f}\n",
       train.epoch + 1, without_sign_if_nan(train.metrics.loss()),
       shown_measure(train), validation ? shown_measure(*validation) : "-",
-      train.learning_rate,
+      beside(validation ? value_text(*validation) : "-"), train.learning_rate,
       train.seconds + (validation ? validation->seconds : 0));
   std::fflush(table_);
 }

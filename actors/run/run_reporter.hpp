@@ -17,8 +17,8 @@
 namespace graphmill {
 
 /// The end of a phase as a line of metrics.jsonl. If the best epoch is not
-/// chosen by accuracy, that of a validation names the `metric`; where labels
-/// are numbers, each line does.
+/// chosen by accuracy, it names the `metric`, and those of evaluations have its
+/// value under that name.
 nlohmann::json metrics_json(const phase_result& done);
 
 /// A rank's part of a step as a line of steps.jsonl.
@@ -83,6 +83,7 @@ public:
 
 private:
   void tell_events();
+  void add_threshold_of(nlohmann::json& to, const phase_result& done) const;
   void note_validation(const nlohmann::json& line, double quality);
   void warn_without_quality(const phase_result& done);
   void on_step(const phase_request& work, std::int64_t done);

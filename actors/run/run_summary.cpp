@@ -54,6 +54,21 @@ nlohmann::json best_validation(const run_reporter& reporter) {
   return best.is_object() ? evaluation_in(best) : nlohmann::json();
 }
 
+/// The threshold of the run, as `--threshold` takes it: that of the best epoch
+/// or, without validations, of the test. Null if there is none.
+nlohmann::json threshold_in(const run_reporter& reporter) {
+  const auto& best = reporter.best_line();
+  const auto& told = best.is_object() ? best : reporter.told(phase::test);
+  const auto probability = told.is_object()
+                             ? told.value("threshold", nlohmann::json{})
+                             : nlohmann::json{};
+  const auto of = told.is_object() ? told.value("threshold_of", "") : "";
+  const auto colon = of.find(':');
+  if (!probability.is_number() || colon == std::string::npos)
+    return {};
+  return fmt::format("{}:{}", probability.get<double>(), of.substr(colon + 1));
+}
+
 /// What the cache of remote rows spared; null if there was none.
 nlohmann::json cache_of(const work_report& work) {
   if (!work.cache || !work.wire)
@@ -248,6 +263,7 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
     {"validation_accuracy", validation_accuracy(outcome, reporter)},
     {"best_epoch", json_or_null(reporter.best_epoch())},
     {"metric", chosen_by(reporter)},
+    {"threshold", threshold_in(reporter)},
     {"validation", best_validation(reporter)},
     {"test", reporter.told(phase::test)},
     {"epochs", reporter.epochs()},

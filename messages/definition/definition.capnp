@@ -23,7 +23,7 @@ using Faults = import "/messages/definition/faults.capnp".Faults;
 using Notes = import "/messages/definition/notes.capnp";
 using help = Notes.help; using unit = Notes.unit; using required = Notes.required;
 using range = Notes.range; using length = Notes.length; using perKey = Notes.perKey; using word = Notes.word;
-using least = Notes.least;
+using least = Notes.least; using detail = Notes.detail;
 $Cxx.namespace("graphmill::schema");
 
 struct Definition {
@@ -276,8 +276,8 @@ struct Train {
     $help("Weigh training seeds by the inverse of how many of them their class has, so that all classes count the same. For runs in one process alone; on a cluster give `class_weights`");
 
   classWeights @9 :List(Float64)
-    $help("What the seeds of each class weigh in the gradient, one number for each class; a step takes the weighted mean over its seeds. None: all weigh the same. Losses that are shown stay plain cross-entropies")
-    $range(min = 0, max = 1e9) $length(max = 1000000);
+    $help("What the seeds of each class weigh in the gradient: a list with one number for each class, or a map from names of classes to numbers, as in {fraud: 10}, in which classes that are not named weigh 1. A step takes the weighted mean over its seeds. None: all weigh the same. Losses that are shown stay plain cross-entropies")
+    $range(min = 0, max = 1e9) $length(max = 1000000) $perKey("namedClassWeights");
 
   loss @10 :ValueLoss = mse
     $help("What is made small where labels are numbers: mse the squares of errors, mae their amounts, huber half the squares up to an error of 1, and amounts less one half beyond. The mean over the values of a seed. For labels that are classes there is nothing to choose");
@@ -285,6 +285,21 @@ struct Train {
   patienceWindow @11 :UInt32 = 1
     $help("Over how many validations the score that `patience` counts is averaged, so that one lucky validation does not end a run: a moving average that forgets the older ones exponentially. 1 takes each as it is. The best epoch is chosen by each validation as it is")
     $unit("validations") $range(min = 1, max = 1000000);
+
+  namedClassWeights @12 :List(ClassWeight);
+  # The entries of `classWeights` if that is a map, in any order.
+
+  focalGamma @13 :Float64 = 0
+    $help("Focal loss: each cross-entropy is multiplied by (1 - p) to the power of this, where p is the probability that the model gives to what is true. Seeds that the model is sure of then count less. 0: plain cross-entropy; 2 is usual. Losses that are shown stay plain cross-entropies")
+    $range(min = 0, max = 20);
+}
+
+struct ClassWeight {
+  key @0 :Text;
+  # The class by its name, or by its number where classes have no names.
+
+  values @1 :Float64
+    $range(min = 0, max = 1e9);
 }
 
 enum ValueLoss {
@@ -317,7 +332,8 @@ struct Evaluate {
     $unit("epochs") $range(min = 1, max = 1000000);
 
   metric @3 :EvaluationMetric = accuracy
-    $help("By which metric of the validations the best epoch is chosen and `train.patience` counts: the larger the better, but for loss. f1_macro, roc_auc and average_precision are means over classes or labels. f1_macro and f1_micro are for up to 512 classes, or any number of labels; roc_auc and average_precision bring scores together as `scores` does. Where labels are numbers: mse or mae, the means of squares or amounts of errors, the smaller the better");
+    $help("The metric of the validations that chooses the best epoch and that `train.patience` counts by. Larger is better, except for loss, mse and mae. f1_macro, roc_auc and average_precision are means over all classes or labels, also where there are two. WORD:CLASS is the metric of one class against all others, as in f1:fraud: f1, precision, recall, roc_auc, average_precision, recall_at_fpr@RATE (the largest recall with a false-positive rate of at most RATE) and precision_at_k@COUNT (the precision of the COUNT seeds with the largest scores), as in recall_at_fpr@0.01:fraud. f1 and its means, precision and recall are for up to 512 classes, or any number of labels; the others bring scores together as `scores` does. Where labels are numbers: mse or mae, the means of squares or amounts of errors")
+    $detail("metricDetail");
 
   scores @4 :Bool = false
     $help("Tell ROC-AUC and average precision of validations and tests, too, each class against the others. For that the scores of all their seeds are brought to where the run is led: 4 bytes for each seed and class, 256 MiB for a split at the most, and 16 MiB for a batch");
@@ -327,6 +343,14 @@ struct Evaluate {
 
   only @6 :MeasuredSplit = none
     $help("Nothing is trained: the run measures this split with the weights that it begins with, and tells all metrics. Sampled neighbours are drawn as after the last of `train.epochs`. On a cluster alone, where `graphmill submit --evaluate RUN` sends such a run");
+
+  metricDetail @7 :Text
+    $length(max = 300);
+  # What follows the word of `metric`: "@0.01:fraud", ":fraud", or nothing.
+
+  threshold @8 :Text
+    $help("Decision threshold of one class: a seed is taken for the class if the class has at least this probability, and otherwise for the likeliest of the others. WORD:CLASS tunes it on the validation seeds of the best epoch, as in f1:fraud: f1 makes the F1 of the class largest, recall_at_fpr@RATE its recall with a false-positive rate of at most RATE, and precision_at_k@COUNT takes the COUNT seeds with the largest scores. NUMBER:CLASS sets it, as in 0.3:fraud. The run keeps it, and predict and evaluate use it. Brings scores together as `scores` does. Empty: the likeliest class; labels from 0.5 on")
+    $length(max = 300);
 }
 
 enum MeasuredSplit {
@@ -348,6 +372,12 @@ enum EvaluationMetric {
   f1Micro @6;
   mse @7;
   mae @8;
+  f1 @9;
+  # This and those below are of one class, which `metricDetail` names.
+  precision @10;
+  recall @11;
+  recallAtFpr @12;
+  precisionAtK @13;
 }
 
 enum NeighbourUse {

@@ -184,6 +184,9 @@ struct definition {
     std::vector<double> class_weights = {}; ///< Per class; empty: all the same.
     value_loss loss = value_loss::mse;      ///< Where labels are numbers.
     std::uint32_t patience_window = 1;      ///< Validations that are averaged.
+    /// By class name, or by number; others weigh 1. Instead of `class_weights`.
+    std::map<std::string, double> named_class_weights = {};
+    double focal_gamma = 0; ///< 0: plain cross-entropy.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);
@@ -198,6 +201,8 @@ struct definition {
       visit("classWeights", of.class_weights);
       visit("loss", of.loss);
       visit("patienceWindow", of.patience_window);
+      visit("namedClassWeights", of.named_class_weights);
+      visit("focalGamma", of.focal_gamma);
     }
 
     friend bool operator==(const train_section&,
@@ -213,11 +218,12 @@ struct definition {
     bool scores = false;  ///< Tell what takes the scores of all seeds.
     bool predict = false; ///< All nodes, and nothing is trained.
     measured_split only = measured_split::none; ///< Nothing is trained, either.
+    std::string metric_detail = {};             ///< See `metric_choice`.
+    std::string threshold = {}; ///< See `threshold_choice`; empty: none.
 
     /// Whether the scores of seeds are brought together.
     bool brings_scores() const {
-      return scores || metric == evaluation_metric::roc_auc
-             || metric == evaluation_metric::average_precision;
+      return scores || !threshold.empty() || takes_scores(metric);
     }
 
     static void fields(auto& of, auto visit) {
@@ -228,6 +234,8 @@ struct definition {
       visit("scores", of.scores);
       visit("predict", of.predict);
       visit("only", of.only);
+      visit("metricDetail", of.metric_detail);
+      visit("threshold", of.threshold);
     }
 
     friend bool operator==(const evaluate_section&,

@@ -82,7 +82,13 @@ static_assert(aligned<schema::EvaluationMetric, evaluation_metric>(
     evaluation_metric::average_precision},
    {schema::EvaluationMetric::F1_MICRO, evaluation_metric::f1_micro},
    {schema::EvaluationMetric::MSE, evaluation_metric::mse},
-   {schema::EvaluationMetric::MAE, evaluation_metric::mae}}));
+   {schema::EvaluationMetric::MAE, evaluation_metric::mae},
+   {schema::EvaluationMetric::F1, evaluation_metric::f1},
+   {schema::EvaluationMetric::PRECISION, evaluation_metric::precision},
+   {schema::EvaluationMetric::RECALL, evaluation_metric::recall},
+   {schema::EvaluationMetric::RECALL_AT_FPR, evaluation_metric::recall_at_fpr},
+   {schema::EvaluationMetric::PRECISION_AT_K,
+    evaluation_metric::precision_at_k}}));
 static_assert(aligned<schema::MeasuredSplit, measured_split>(
   {{schema::MeasuredSplit::NONE, measured_split::none},
    {schema::MeasuredSplit::TRAIN, measured_split::train},

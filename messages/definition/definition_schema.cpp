@@ -20,6 +20,7 @@ constexpr std::uint64_t required_id = 0xc78c507eb9cc14ceull;
 constexpr std::uint64_t per_key_id = 0xadee0f13ef100f5aull;
 constexpr std::uint64_t word_id = 0xb1f7c34d92e6a805ull;
 constexpr std::uint64_t least_id = 0x9b1f4c7d2e6a5083ull;
+constexpr std::uint64_t detail_id = 0xc5a81e0f7b3d2946ull;
 
 value_range range_of(capnp::schema::Value::Reader value) {
   const auto range = value.getStruct().getAs<schema::Range>();
@@ -75,6 +76,9 @@ field_notes notes_of(capnp::StructSchema::Field field) {
       break;
     case least_id:
       notes.least = value.getText().cStr();
+      break;
+    case detail_id:
+      notes.detail = value.getText().cStr();
       break;
     default:
       break;

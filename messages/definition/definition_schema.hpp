@@ -39,6 +39,7 @@ struct field_notes {
   std::optional<named_value> word; ///< For a number, or each of a list.
   std::string per_key; ///< Field that takes a map's entries; usually empty.
   std::string least;   ///< Field that takes the `min` of a map; usually empty.
+  std::string detail;  ///< Field that takes what follows a word; usually empty.
 };
 field_notes notes_of(capnp::StructSchema::Field field);
 

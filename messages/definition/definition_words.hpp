@@ -40,7 +40,12 @@ enum class evaluation_metric : std::uint8_t {
   average_precision,
   f1_micro,
   mse,
-  mae
+  mae,
+  f1,
+  precision,
+  recall,
+  recall_at_fpr,
+  precision_at_k
 };
 /// Which split a run measures that trains nothing; none: it trains, or
 /// predicts.
@@ -51,6 +56,19 @@ enum class value_loss : std::uint8_t { mse, mae, huber };
 /// Whether a metric is of labels that are numbers, and no other is.
 constexpr bool is_of_values(evaluation_metric which) {
   return which == evaluation_metric::mse || which == evaluation_metric::mae;
+}
+
+/// Whether a metric is of one class alone, which has to be named.
+constexpr bool is_of_one_class(evaluation_metric which) {
+  return which >= evaluation_metric::f1;
+}
+
+/// Whether a metric takes the order of all seeds by their scores.
+constexpr bool takes_scores(evaluation_metric which) {
+  return which == evaluation_metric::roc_auc
+         || which == evaluation_metric::average_precision
+         || which == evaluation_metric::recall_at_fpr
+         || which == evaluation_metric::precision_at_k;
 }
 
 } // namespace graphmill

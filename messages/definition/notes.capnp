@@ -25,9 +25,10 @@ annotation required @0xc78c507eb9cc14ce (field) :Void;
 # The user must give it.
 
 annotation perKey @0xadee0f13ef100f5a (field) :Text;
-# The field may also be written as a map: its entry `default` is the field
-# itself, and every other entry goes to the list field that is named here, whose
-# elements are pairs (key, values). That field has no key of its own.
+# The field may also be written as a map, whose entries go to the list field
+# that is named here. Its elements are pairs (key, values), and it has no key of
+# its own. If `values` is a list, the entry `default` of the map is the field
+# itself. If it is a number, the map takes the place of the field.
 
 annotation word @0xb1f7c34d92e6a805 (field) :Word;
 # A word that may be written for a number; of a list, for each of its elements,
@@ -37,6 +38,10 @@ annotation least @0x9b1f4c7d2e6a5083 (field) :Text;
 # The number may also be written as a map of `min` and `max`: `max` is the field
 # itself, and `min` goes to the field that is named here, which has no key of its
 # own and is 0 if the number is written plainly.
+
+annotation detail @0xc5a81e0f7b3d2946 (field) :Text;
+# The word may be followed by a text that begins with `@` or `:`, which goes to
+# the text field that is named here. That field has no key of its own.
 
 struct Word {
   name @0 :Text;

@@ -74,9 +74,11 @@ std::vector<std::string> changes_between(const definition& before,
   encode_definition(now, present);
   std::vector<std::string> out;
   compare(old.asReader(), present.asReader(), "", out);
-  // A map of lists, which has no field of its own in what users write.
+  // Maps, which have no field of their own in what users write.
   if (before.sampler.edge_fanouts != now.sampler.edge_fanouts)
     out.emplace_back("sampler.fanouts of edge types");
+  if (before.train.named_class_weights != now.train.named_class_weights)
+    out.emplace_back("train.class_weights of named classes");
   return out;
 }
 
@@ -93,14 +95,22 @@ result<void> check_unchanged(const definition& before, const definition& now) {
 
 result<void> check_same_validation(const definition& before,
                                    const definition& now) {
-  const auto same_metric = before.evaluate.metric == now.evaluate.metric;
-  if (same_metric && before.labels == now.labels)
-    return ok();
-  return fail(ec::invalid_argument,
-              "`{}` has chosen the best epoch of this run so far, and cannot "
-              "change in it; begin a new run, with `model.weights` if it is to "
-              "have these weights",
-              same_metric ? "labels" : "evaluate.metric");
+  const auto& old = before.evaluate;
+  const auto& present = now.evaluate;
+  const auto same_metric =
+    old.metric == present.metric && old.metric_detail == present.metric_detail;
+  if (!same_metric || before.labels != now.labels)
+    return fail(ec::invalid_argument,
+                "`{}` has chosen the best epoch of this run so far, and cannot "
+                "change in it; begin a new run, with `model.weights` if it is "
+                "to have these weights",
+                same_metric ? "labels" : "evaluate.metric");
+  if (old.threshold != present.threshold)
+    return fail(ec::invalid_argument,
+                "`evaluate.threshold` belongs to the validations of this run "
+                "so far, and cannot change in it; give --threshold to "
+                "`graphmill predict` and `graphmill evaluate`");
+  return ok();
 }
 
 } // namespace graphmill

@@ -2,6 +2,7 @@
 
 #include "pipelines/definition/definition_help.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
 
@@ -279,17 +280,43 @@ void check_patience(definition_source& source) {
 
 void check_class_weights(definition_source& source) {
   const auto& train = source.value.train;
-  if (train.class_weights.empty() || !source.usable("train.class_weights"))
+  const auto given =
+    !train.class_weights.empty() || !train.named_class_weights.empty();
+  if (!given || !source.usable("train.class_weights"))
     return;
   if (train.balance_classes && source.usable("train.balance_classes"))
     source.report(source.where("train.class_weights"),
                   "`train.class_weights` and `train.balance_classes` exclude "
                   "each other; leave one of them out");
-  if (std::all_of(train.class_weights.begin(), train.class_weights.end(),
-                  [](double weight) { return weight == 0; }))
+  if (!train.class_weights.empty()
+      && std::all_of(train.class_weights.begin(), train.class_weights.end(),
+                     [](double weight) { return weight == 0; }))
     source.report(source.where("train.class_weights"),
                   "`train.class_weights` are all 0, so that nothing would be "
                   "learnt; give one class more");
+}
+
+/// What the metric and the threshold say without a look at the dataset.
+void check_measures(definition_source& source) {
+  const auto& evaluate = source.value.evaluate;
+  const auto report = [&source](const char* path, const result<void>& checked) {
+    if (!checked && source.usable(path))
+      source.report(source.where(path),
+                    fmt::format("`{}`: {}", path, checked.error().message));
+  };
+  report("evaluate.metric", check_metric(evaluate));
+  report("evaluate.threshold", check_threshold(evaluate));
+}
+
+/// Smoothed targets have no one probability to focus on.
+void check_focus(definition_source& source) {
+  const auto& train = source.value.train;
+  if (train.focal_gamma != 0 && train.label_smoothing != 0
+      && source.usable("train.focal_gamma")
+      && source.usable("train.label_smoothing"))
+    source.report(source.where("train.focal_gamma"),
+                  "`train.focal_gamma` and `train.label_smoothing` exclude "
+                  "each other; leave one of them out");
 }
 
 /// What only some optimizers and schedules take notice of.
@@ -401,6 +428,8 @@ void check_definition(definition_source& source) {
   check_embedding_decay(source);
   check_patience(source);
   check_class_weights(source);
+  check_focus(source);
+  check_measures(source);
   check_record(source);
   check_trains_nothing(source);
   check_daemons(source, "placement.trainers", source.value.placement.trainers);

@@ -106,7 +106,8 @@ void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
 void write_per_key(capnp::DynamicStruct::Reader reader,
                    capnp::StructSchema::Field f, const std::string& taken,
                    std::string& out) {
-  out += fmt::format("    default: {}\n", yaml_text(reader.get(f), f));
+  if (!has_number_per_key(f))
+    out += fmt::format("    default: {}\n", yaml_text(reader.get(f), f));
   const auto entries = reader.get(taken).as<capnp::DynamicList>();
   for (auto entry : entries) {
     const auto pair = entry.as<capnp::DynamicStruct>();

@@ -55,9 +55,12 @@ std::string list_text(capnp::DynamicList::Reader list) {
   return fmt::format("[{}]", fmt::join(values, ", "));
 }
 
-std::string list_type_text(capnp::Type element) {
+std::string list_type_text(field f) {
+  const auto element = f.getType().asList().getElementType();
   if (element.isText())
     return "a list of texts";
+  if (has_number_per_key(f))
+    return "a list or a map of numbers";
   return element.isFloat64() ? "a list of numbers" : "a list of whole numbers";
 }
 
@@ -137,6 +140,10 @@ std::string yaml_text(capnp::DynamicValue::Reader value, field f) {
 std::string field_text(capnp::DynamicStruct::Reader section, field f) {
   const auto text = yaml_text(section.get(f), f);
   const auto least = notes_of(f).least;
+  if (const auto detail = notes_of(f).detail; !detail.empty())
+    if (const auto more = section.get(detail.c_str()).as<capnp::Text>();
+        more.size() != 0)
+      return quoted_text((text + more.cStr()).c_str());
   const auto min =
     least.empty() ? 0 : section.get(least.c_str()).as<std::uint64_t>();
   return min == 0 ? text : fmt::format("{{min: {}, max: {}}}", min, text);
@@ -159,7 +166,7 @@ std::string type_text(field f) {
   case which::ENUM:
     return fmt::format("one of {}", fmt::join(enum_words(type.asEnum()), ", "));
   case which::LIST:
-    return list_type_text(type.asList().getElementType());
+    return list_type_text(f);
   default:
     return "a map";
   }
@@ -228,10 +235,20 @@ bool has_key(field f) {
   const auto name = f.getProto().getName();
   for (auto other : f.getContainingStruct().getFields()) {
     const auto notes = notes_of(other);
-    if (notes.per_key == name.cStr() || notes.least == name.cStr())
+    if (notes.per_key == name.cStr() || notes.least == name.cStr()
+        || notes.detail == name.cStr())
       return false;
   }
   return true;
+}
+
+bool has_number_per_key(field f) {
+  const auto taken = notes_of(f).per_key;
+  if (taken.empty())
+    return false;
+  const auto target = f.getContainingStruct().getFieldByName(taken.c_str());
+  const auto entry = target.getType().asList().getStructElementType();
+  return entry.getFieldByName("values").getType().isFloat64();
 }
 
 } // namespace graphmill

@@ -28,7 +28,8 @@ std::string yaml_text(capnp::DynamicValue::Reader value,
                       capnp::StructSchema::Field field);
 
 /// The value of a field of a section likewise, with what belongs to it: the
-/// least number beside the most, as "{min: 1, max: 4}".
+/// least number beside the most, as "{min: 1, max: 4}", and the detail of a
+/// word, as "f1:fraud".
 std::string field_text(capnp::DynamicStruct::Reader section,
                        capnp::StructSchema::Field field);
 
@@ -53,8 +54,11 @@ std::vector<std::string> enum_words(capnp::EnumSchema schema);
 /// Keys that a user may write in a struct, in schema order.
 std::vector<std::string> keys_of(capnp::StructSchema schema);
 
-/// Whether users write this field: not so if another takes it in by `perKey`
-/// or `least`.
+/// Whether users write this field: not so if another takes it in by `perKey`,
+/// `least` or `detail`.
 bool has_key(capnp::StructSchema::Field field);
+
+/// Whether a map of numbers may be written in place of the field (`perKey`).
+bool has_number_per_key(capnp::StructSchema::Field field);
 
 } // namespace graphmill

@@ -116,6 +116,10 @@ void definition_reader::read_field(const yaml_node& node,
     return;
   }
   const auto notes = notes_of(f);
+  if (node.type == yaml_node::kind::map && has_number_per_key(f)) {
+    read_number_per_key(node, into, f, path);
+    return;
+  }
   if (node.type == yaml_node::kind::map && !notes.per_key.empty()) {
     read_per_key(node, into, f, path);
     return;
@@ -136,6 +140,8 @@ void definition_reader::read_field(const yaml_node& node,
   const auto valid = read_value(node, into, f, path);
   if (valid && !notes.least.empty()) // A plain number has no least.
     into.set(notes.least.c_str(), 0U);
+  if (valid && has_number_per_key(f)) // A list takes the place of a map.
+    into.init(notes.per_key.c_str(), 0);
   sources_[path] = {node.where, valid};
 }
 
@@ -214,17 +220,23 @@ bool definition_reader::read_enum(const yaml_node& node,
                                   capnp::DynamicStruct::Builder into, field f,
                                   const std::string& path) {
   const auto schema = f.getType().asEnum();
+  const auto detail = notes_of(f).detail;
+  const auto end =
+    detail.empty() ? std::string::npos : node.text.find_first_of("@:");
+  const auto given = node.text.substr(0, end);
   for (auto word : schema.getEnumerants()) {
     const auto name = user_name(word.getProto().getName().cStr());
-    if (word.getOrdinal() != 0 && name == node.text) {
-      into.set(f, capnp::DynamicEnum{word});
-      return true;
-    }
+    if (word.getOrdinal() == 0 || name != given)
+      continue;
+    into.set(f, capnp::DynamicEnum{word});
+    if (!detail.empty())
+      into.set(detail.c_str(), node.text.substr(given.size()).c_str());
+    return true;
   }
   return report(node.where,
                 fmt::format("{} is {}, must be {}{}", in_quotes(path),
                             shown(node), type_text(f),
-                            word_hint(node.text, enum_words(schema))));
+                            word_hint(given, enum_words(schema))));
 }
 
 std::string definition_reader::joined(const std::string& path,

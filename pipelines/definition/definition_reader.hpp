@@ -73,6 +73,9 @@ private:
                     std::vector<std::int32_t>& out);
   void read_per_key(const yaml_node& node, capnp::DynamicStruct::Builder into,
                     field f, const std::string& path);
+  void read_number_per_key(const yaml_node& node,
+                           capnp::DynamicStruct::Builder into, field f,
+                           const std::string& path);
   bool read_least(const yaml_node& node, capnp::DynamicStruct::Builder into,
                   field f, const std::string& path);
   bool read_span(const yaml_node& node, capnp::DynamicStruct::Builder into,

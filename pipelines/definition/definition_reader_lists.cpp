@@ -44,7 +44,10 @@ bool definition_reader::read_word(const yaml_node& node,
 bool definition_reader::read_reals(const yaml_node& node,
                                    capnp::DynamicStruct::Builder into, field f,
                                    const std::string& path) {
-  if (!check_list(node, path, "numbers, as in [1, 0.5]"))
+  if (!check_list(node, path,
+                  has_number_per_key(f)
+                    ? "numbers, as in [1, 0.5], or a map of numbers"
+                    : "numbers, as in [1, 0.5]"))
     return false;
   auto valid = check_length(node, f, path);
   const auto range = range_of(f).value_or(value_range{});
@@ -135,6 +138,41 @@ bool definition_reader::read_numbers(const yaml_node& node, field f,
                                 in_quotes(path), shown(item), allowed_text(f)));
   }
   return valid;
+}
+
+/// A map of numbers takes the place of a list, and of a map that came before.
+void definition_reader::read_number_per_key(const yaml_node& node,
+                                            capnp::DynamicStruct::Builder into,
+                                            field f, const std::string& path) {
+  const auto range = range_of(f).value_or(value_range{});
+  std::map<std::string, double> numbers;
+  auto valid = check_length(node, f, path);
+  for (const auto& [key, item] : entries_of(node, path)) {
+    const auto place = joined(path, key);
+    const auto number = item->type == yaml_node::kind::scalar
+                          ? parse_number(item->text)
+                          : std::nullopt;
+    const auto sound = number && range.contains(*number);
+    sources_[place] = {item->where, sound};
+    if (sound)
+      numbers[key] = *number;
+    else
+      valid = report(item->where, fmt::format("{} is {}, must be a number {}",
+                                              in_quotes(place), shown(*item),
+                                              allowed_text(f)));
+  }
+  sources_[path] = {node.where, valid};
+  into.init(f, 0);
+  auto pairs =
+    into
+      .init(notes_of(f).per_key.c_str(), static_cast<unsigned>(numbers.size()))
+      .as<capnp::DynamicList>();
+  unsigned i = 0;
+  for (const auto& [key, number] : numbers) {
+    auto pair = pairs[i++].as<capnp::DynamicStruct>();
+    pair.set("key", capnp::Text::Reader{key.c_str(), key.size()});
+    pair.set("values", number);
+  }
 }
 
 /// A map in place of a list: `default` is the list itself, the other entries

@@ -32,88 +32,7 @@ std::optional<double> mean_over(const std::vector<Result>& classes,
   return sum / static_cast<double>(count);
 }
 
-/// The distinct scores of the seeds of a class, ascending, and where the other
-/// seeds lie between them.
-struct score_steps {
-  std::vector<float> values;
-  std::vector<std::int64_t> own;   ///< Seeds of the class with that score.
-  std::vector<std::int64_t> equal; ///< Others with that score.
-  std::vector<std::int64_t> below; ///< Others between it and the one before;
-                                   ///< the last entry: above all of them.
-};
-
-score_steps steps_of(std::vector<float> own) {
-  score_steps out;
-  std::sort(own.begin(), own.end());
-  for (const auto score : own) {
-    if (out.values.empty() || out.values.back() != score) {
-      out.values.push_back(score);
-      out.own.push_back(0);
-    }
-    ++out.own.back();
-  }
-  out.equal.resize(out.values.size());
-  out.below.resize(out.values.size() + 1);
-  return out;
-}
-
-void add_other(score_steps& to, float score) {
-  const auto at = std::lower_bound(to.values.begin(), to.values.end(), score);
-  const auto step = static_cast<std::size_t>(at - to.values.begin());
-  ++(at != to.values.end() && *at == score ? to.equal : to.below)[step];
-}
-
-/// Twice the pairs that are in order, for a tie is one half.
-std::int64_t pairs_in_order(const score_steps& of) {
-  std::int64_t twice = 0;
-  std::int64_t less = 0;
-  for (std::size_t i = 0; i < of.values.size(); ++i) {
-    less += of.below[i];
-    twice += of.own[i] * (2 * less + of.equal[i]);
-    less += of.equal[i];
-  }
-  return twice;
-}
-
-double precision_on_average(const score_steps& of, std::int64_t all_own) {
-  double sum = 0;
-  std::int64_t found = 0;
-  std::int64_t wrong = of.below.back();
-  for (auto i = of.values.size(); i-- > 0;) {
-    found += of.own[i];
-    wrong += of.equal[i];
-    sum += static_cast<double>(of.own[i]) * static_cast<double>(found)
-           / static_cast<double>(found + wrong);
-    wrong += of.below[i];
-  }
-  return sum / static_cast<double>(all_own);
-}
-
 } // namespace
-
-class_ranking ranking_of(std::span<const float> scores,
-                         std::span<const std::int32_t> labels,
-                         std::int32_t of) {
-  std::vector<float> own;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (std::isnan(scores[i]))
-      return {};
-    if (labels[i] == of)
-      own.push_back(scores[i]);
-  }
-  const auto all_own = std::ssize(own);
-  const auto others = std::ssize(scores) - all_own;
-  if (all_own == 0)
-    return {};
-  auto steps = steps_of(std::move(own));
-  for (std::size_t i = 0; i < scores.size(); ++i)
-    if (labels[i] != of)
-      add_other(steps, scores[i]);
-  class_ranking out;
-  out.roc_auc = share(pairs_in_order(steps), 2 * all_own * others);
-  out.average_precision = precision_on_average(steps, all_own);
-  return out;
-}
 
 std::optional<double> class_result::precision() const {
   return share(correct, predicted);
@@ -204,7 +123,8 @@ void class_tally::add_scores(const seed_outcomes& told) {
     scores_[i % width].push_back(told.scores[i]);
 }
 
-std::optional<class_metrics> class_tally::metrics(std::int64_t seeds) const {
+std::optional<class_metrics>
+class_tally::metrics(std::int64_t seeds, const measures& wanted) const {
   if (broken_ || seeds == 0)
     return std::nullopt;
   class_metrics out;
@@ -218,7 +138,8 @@ std::optional<class_metrics> class_tally::metrics(std::int64_t seeds) const {
   if (counted_ == seeds)
     count_into(out);
   if (static_cast<std::int64_t>(scored_) == seeds)
-    rank_into(out);
+    rank_into(out, wanted);
+  out.of_one_class = of_one_class(out, wanted.metric);
   if (out.classes.empty() && !out.scored)
     return std::nullopt;
   return out;
@@ -270,71 +191,103 @@ std::vector<std::int32_t> class_tally::having(std::size_t label) const {
   return out;
 }
 
+class_ranking class_tally::ranking(std::size_t of) const {
+  return multi_label_
+           ? ranking_of(scores_[of], having(of), 1)
+           : ranking_of(scores_[of], labels_, static_cast<std::int32_t>(of));
+}
+
+std::optional<ranked_scores> class_tally::ranked(std::int32_t of) const {
+  const auto column = static_cast<std::size_t>(of);
+  return multi_label_ ? ranked_scores::make(scores_[column], having(column), 1)
+                      : ranked_scores::make(scores_[column], labels_, of);
+}
+
 /// The rankings of more classes than are counted have a mean alone.
-void class_tally::rank_into(class_metrics& out) const {
-  std::vector<class_result> ranked(scores_.size());
+void class_tally::rank_into(class_metrics& out, const measures& wanted) const {
+  std::vector<class_result> ranked_classes(scores_.size());
   for (std::size_t c = 0; c < scores_.size(); ++c)
-    ranked[c].ranking = multi_label_ ? ranking_of(scores_[c], having(c), 1)
-                                     : ranking_of(scores_[c], labels_,
-                                                  static_cast<std::int32_t>(c));
+    ranked_classes[c].ranking = ranking(c);
   out.scored = true;
-  out.roc_auc = mean_over(
-    ranked, [](const class_result& one) { return one.ranking.roc_auc; });
-  out.average_precision = mean_over(ranked, [](const class_result& one) {
-    return one.ranking.average_precision;
+  out.roc_auc = mean_over(ranked_classes, [](const class_result& one) {
+    return one.ranking.roc_auc;
   });
+  out.average_precision =
+    mean_over(ranked_classes, [](const class_result& one) {
+      return one.ranking.average_precision;
+    });
   for (std::size_t c = 0; c < out.classes.size(); ++c)
-    out.classes[c].ranking = ranked[c].ranking;
+    out.classes[c].ranking = ranked_classes[c].ranking;
+  const auto& threshold = wanted.threshold;
+  if (!threshold || threshold->of >= classes_)
+    return;
+  if (auto scores = ranked(threshold->of))
+    out.ranked = std::make_shared<const ranked_scores>(*std::move(scores));
 }
 
-double quality_of(evaluation_metric which, const batch_metrics& sums,
-                  const class_metrics* classes) {
-  const auto number = [](const std::optional<double>& value) {
-    return value.value_or(std::numeric_limits<double>::quiet_NaN());
+/// @param found Without it so far.
+std::optional<double>
+class_tally::of_one_class(const class_metrics& found,
+                          const metric_choice& wanted) const {
+  if (!wanted.of || *wanted.of >= classes_)
+    return std::nullopt;
+  const auto of = static_cast<std::size_t>(*wanted.of);
+  const auto counted = of < found.classes.size();
+  switch (wanted.which) {
+  case evaluation_metric::f1:
+    return counted ? found.classes[of].f1() : std::nullopt;
+  case evaluation_metric::precision:
+    return counted ? found.classes[of].precision() : std::nullopt;
+  case evaluation_metric::recall:
+    return counted ? found.classes[of].recall() : std::nullopt;
+  default:
+    break;
+  }
+  if (!found.scored)
+    return std::nullopt;
+  if (wanted.which == evaluation_metric::roc_auc)
+    return ranking(of).roc_auc;
+  if (wanted.which == evaluation_metric::average_precision)
+    return ranking(of).average_precision;
+  const auto scores = ranked(*wanted.of);
+  if (!scores)
+    return std::nullopt;
+  return wanted.which == evaluation_metric::recall_at_fpr
+           ? scores->recall_at_fpr(wanted.at)
+           : scores->precision_at_k(wanted.at);
+}
+
+std::optional<double> value_of(const metric_choice& which,
+                               const batch_metrics& sums,
+                               const class_metrics* classes) {
+  // An infinite one could not be kept in a checkpoint, nor in metrics.jsonl.
+  const auto finite = [](const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? value : std::nullopt;
   };
-  switch (which) {
-  case evaluation_metric::accuracy:
+  if (which.which == evaluation_metric::accuracy)
     return sums.accuracy();
-  case evaluation_metric::loss:
-    // An infinite one could not be kept in a checkpoint, nor in metrics.jsonl.
-    return std::isfinite(sums.loss()) ? -sums.loss() : number({});
+  if (which.which == evaluation_metric::loss)
+    return finite(sums.loss());
+  if (classes == nullptr)
+    return std::nullopt;
+  if (which.of)
+    return classes->of_one_class;
+  switch (which.which) {
   case evaluation_metric::f1_micro:
-    return number(classes != nullptr ? classes->f1_micro() : std::nullopt);
+    return classes->f1_micro();
   case evaluation_metric::f1_macro:
-    return number(classes != nullptr ? classes->f1_macro() : std::nullopt);
+    return classes->f1_macro();
   case evaluation_metric::roc_auc:
-    return number(classes != nullptr ? classes->roc_auc : std::nullopt);
-  case evaluation_metric::mse:
-    return -number(classes != nullptr ? classes->mse() : std::nullopt);
-  case evaluation_metric::mae:
-    return -number(classes != nullptr ? classes->mae() : std::nullopt);
+    return classes->roc_auc;
   case evaluation_metric::average_precision:
-    return number(classes != nullptr ? classes->average_precision
-                                     : std::nullopt);
-  }
-  return number({});
-}
-
-const char* to_string(evaluation_metric which) {
-  switch (which) {
-  case evaluation_metric::accuracy:
-    return "accuracy";
-  case evaluation_metric::loss:
-    return "loss";
-  case evaluation_metric::f1_macro:
-    return "f1_macro";
-  case evaluation_metric::roc_auc:
-    return "roc_auc";
-  case evaluation_metric::average_precision:
-    return "average_precision";
-  case evaluation_metric::f1_micro:
-    return "f1_micro";
+    return classes->average_precision;
   case evaluation_metric::mse:
-    return "mse";
+    return finite(classes->mse());
   case evaluation_metric::mae:
-    return "mae";
+    return finite(classes->mae());
+  default:
+    return std::nullopt;
   }
-  return "";
 }
 
 } // namespace graphmill

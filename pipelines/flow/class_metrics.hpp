@@ -1,37 +1,18 @@
 #pragma once
 
-#include "messages/definition/definition.hpp"
 #include "messages/work/seed_outcomes.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/score_ranking.hpp"
 #include "pipelines/flow/value_metrics.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace graphmill {
-
-/// How well scores tell the seeds of one class from all others.
-///
-/// With P seeds of the class and N others, the area under the receiver
-/// operating characteristic is the share of the P * N pairs in which the seed
-/// of the class has the larger score, a tie counting one half (Hanley and
-/// McNeil, Radiology 143, 1982). Average precision is the sum, over the
-/// distinct scores from the largest down, of the precision of all seeds with at
-/// least that score times the recall that this score adds, without
-/// interpolation. Seeds with equal scores come in together, so that neither
-/// depends on the order of seeds. Both are what scikit-learn computes.
-struct class_ranking {
-  std::optional<double> roc_auc;           ///< Nothing if P or N is 0.
-  std::optional<double> average_precision; ///< Nothing if P is 0.
-};
-
-/// @param scores Of each seed for the class; if one is no number, there is no
-/// ranking. @param labels Of each seed. @param of The class.
-class_ranking ranking_of(std::span<const float> scores,
-                         std::span<const std::int32_t> labels, std::int32_t of);
 
 /// What an evaluation says of one class, or of one label of several that a seed
 /// may have.
@@ -60,6 +41,11 @@ struct class_metrics {
   std::optional<double> average_precision; ///< Mean over classes.
   /// By value, where labels are numbers: the rest is empty then.
   std::vector<value_result> values{};
+  /// The metric that was asked for, if it is of one class.
+  std::optional<double> of_one_class{};
+  /// Of the class of the threshold that was asked for; null: none, or a score
+  /// is no number.
+  std::shared_ptr<const ranked_scores> ranked{};
 
   /// Of all seeds and classes together: where each seed has one class, the
   /// same as the accuracy.
@@ -85,16 +71,21 @@ public:
   void add(const seed_outcomes& told);
 
   /// @param seeds Labelled ones of the evaluation. Nothing unless all of them
-  /// were told of, and there are any.
-  std::optional<class_metrics> metrics(std::int64_t seeds) const;
+  /// were told of, and there are any. @param wanted Of classes that there are.
+  std::optional<class_metrics> metrics(std::int64_t seeds,
+                                       const measures& wanted = {}) const;
 
 private:
   void add_scores(const seed_outcomes& told);
   void count_into(class_metrics& out) const;
-  void rank_into(class_metrics& out) const;
+  void rank_into(class_metrics& out, const measures& wanted) const;
+  std::optional<double> of_one_class(const class_metrics& found,
+                                     const metric_choice& wanted) const;
+  std::optional<ranked_scores> ranked(std::int32_t of) const;
   void measure_into(class_metrics& out) const;
   std::size_t row_width() const;
   std::vector<std::int32_t> having(std::size_t label) const;
+  class_ranking ranking(std::size_t of) const;
 
   std::int32_t classes_ = 0; ///< 0: nothing was told yet.
   bool multi_label_ = false; ///< Then a row of `confusion_` is of outcomes.
@@ -107,13 +98,11 @@ private:
   std::vector<std::vector<float>> scores_; ///< By class, of the same seeds.
 };
 
-/// By what the best epoch is chosen: the larger the better. Not a number if
-/// there is no such value, or an infinite one.
+/// What a metric came to; nothing if there is no such value, or an infinite
+/// one.
 /// @param classes Null if there are none.
-double quality_of(evaluation_metric which, const batch_metrics& sums,
-                  const class_metrics* classes);
-
-/// As users write it: "f1_macro".
-const char* to_string(evaluation_metric which);
+std::optional<double> value_of(const metric_choice& which,
+                               const batch_metrics& sums,
+                               const class_metrics* classes);
 
 } // namespace graphmill

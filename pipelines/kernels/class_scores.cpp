@@ -1,5 +1,7 @@
 #include "pipelines/kernels/class_scores.hpp"
 
+#include "pipelines/flow/score_ranking.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,6 +23,16 @@ counted(std::vector<std::pair<std::int32_t, std::int32_t>> pairs) {
     ++out.back().count;
   }
   return out;
+}
+
+/// The first of the likeliest classes but one.
+std::int64_t likeliest_but(const float* row, std::int64_t classes,
+                           std::int64_t but) {
+  std::int64_t best = but == 0 && classes > 1 ? 1 : 0;
+  for (std::int64_t c = best + 1; c < classes; ++c)
+    if (c != but && row[c] > row[best])
+      best = c;
+  return best;
 }
 
 } // namespace
@@ -46,6 +58,23 @@ void log_odds(std::span<const float> logits, std::span<float> out) {
       c == best
         ? top - second - std::log(behind_best)
         : logits[c] - top - std::log1p(rest - std::exp(logits[c] - top)));
+}
+
+void apply_threshold(const_matrix logits, const threshold_choice& threshold,
+                     std::vector<std::int64_t>& classes) {
+  const auto of = static_cast<std::int64_t>(threshold.of);
+  const auto width = static_cast<std::size_t>(logits.columns);
+  std::vector<float> scores(width);
+  for (std::int64_t i = 0; i < logits.rows; ++i) {
+    const auto* row = logits.row(i);
+    log_odds({row, width}, scores);
+    auto& found = classes[static_cast<std::size_t>(i)];
+    if (reaches(scores[static_cast<std::size_t>(of)],
+                threshold.fixed.value_or(0.5)))
+      found = of;
+    else if (found == of) // The likeliest of all was the one.
+      found = likeliest_but(row, logits.columns, of);
+  }
 }
 
 seed_outcomes outcomes_of(const_matrix logits,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/work/seed_outcomes.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
 #include <cstdint>
@@ -16,6 +17,13 @@ namespace graphmill {
 /// @param logits Of one seed.
 /// @param out Receives as many values; infinite if there is one class alone.
 void log_odds(std::span<const float> logits, std::span<float> out);
+
+/// Takes seeds for the class of a threshold if its probability is reached, and
+/// for the likeliest of the others if it is not.
+/// @param threshold With a `fixed` probability.
+/// @param classes [rows] As `argmax` gives them.
+void apply_threshold(const_matrix logits, const threshold_choice& threshold,
+                     std::vector<std::int64_t>& classes);
 
 /// What the logits of a batch say of its labelled seeds: `seed_outcomes`.
 /// @param logits [rows, classes]

@@ -11,6 +11,16 @@ std::int64_t largest(const float* row, std::int64_t classes) {
   return std::max_element(row, row + classes) - row;
 }
 
+/// Softmax times its total of all classes but one, each of which is small where
+/// that one is likely: a difference to 1 would lose them.
+double share_of_others(const std::vector<double>& powers, std::int64_t label) {
+  double sum = 0;
+  for (std::size_t c = 0; c < powers.size(); ++c)
+    if (c != static_cast<std::size_t>(label))
+      sum += powers[c];
+  return sum;
+}
+
 /// The gradient of one seed's loss, of another shape than the plain one.
 /// @param powers Softmax times `total`. @param weight Of all that is written.
 void shaped_gradient(const loss_shape& shape, std::int64_t label,
@@ -23,7 +33,9 @@ void shaped_gradient(const loss_shape& shape, std::int64_t label,
   double all = 0;
   for (std::size_t c = 0; c < classes; ++c)
     all += given.empty() ? 1.0 : given[c];
-  const auto sharp = (1 - shape.smoothing) * own;
+  auto sharp = (1 - shape.smoothing) * own;
+  if (shape.focus > 0)
+    sharp *= focal_factor(share_of_others(powers, label) / total, shape.focus);
   const auto pull = sharp + share * all;
   for (std::size_t c = 0; c < classes; ++c) {
     auto target = share * (given.empty() ? 1.0 : given[c]);
@@ -34,6 +46,17 @@ void shaped_gradient(const loss_shape& shape, std::int64_t label,
 }
 
 } // namespace
+
+/// The derivative of (1 - p)^g log p by a logit is that of log p times
+/// (1 - p)^g - g p (1 - p)^(g - 1) log p.
+double focal_factor(double wrong, double focus) {
+  if (wrong <= 0)
+    return 0;
+  const auto power = std::pow(wrong, focus);
+  if (wrong >= 1)
+    return power;
+  return power - focus * (1 - wrong) * power / wrong * std::log1p(-wrong);
+}
 
 double weight_of(std::span<const std::int64_t> labels,
                  std::span<const double> class_weights) {

@@ -15,13 +15,25 @@ namespace graphmill {
 ///
 ///   (1 - s) w[y] (-log p[y]) + s / classes * sum over c of w[c] (-log p[c])
 ///
-/// which is torch.nn.functional.cross_entropy (Szegedy et al., CVPR'16).
+/// which is torch.nn.functional.cross_entropy (Szegedy et al., CVPR'16). With a
+/// focus g above 0, which is never together with smoothing, it loses
+///
+///   w[y] (1 - p[y])^g (-log p[y])
+///
+/// (focal loss, Lin et al., ICCV'17).
 struct loss_shape {
   double smoothing = 0;
   std::span<const double> class_weights = {}; ///< [classes]; none: all are 1.
+  double focus = 0;
 
-  bool plain() const { return smoothing == 0 && class_weights.empty(); }
+  bool plain() const {
+    return smoothing == 0 && class_weights.empty() && focus == 0;
+  }
 };
+
+/// What the focal loss multiplies the gradient of a plain cross-entropy by.
+/// @param wrong 1 - p, of what is true. @param focus Above 0.
+double focal_factor(double wrong, double focus);
 
 /// The sum of the weights of the labelled seeds: how many they are, if there
 /// are no weights. @param labels Each -1 or a class.

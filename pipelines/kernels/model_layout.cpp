@@ -1,6 +1,7 @@
 #include "pipelines/kernels/model_layout.hpp"
 
 #include "partition/dataset/label_sets.hpp"
+#include "pipelines/definition/class_names.hpp"
 #include "pipelines/kernels/activation.hpp"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ public:
     out_.classes = target().class_count;
     out_.labels = target().labels;
     out_.loss = def_.train.loss;
-    out_.statistics = def_.train.class_weights.empty() ? 0 : 1;
+    GRAPHMILL_TRY(out_.class_weights, class_weights_of(def_.train, target()));
+    out_.statistics = out_.class_weights.empty() ? 0 : 1;
     out_.drop_threshold = dropout_threshold(def_.model.dropout);
     if (traits_.attends())
       out_.attention_threshold =

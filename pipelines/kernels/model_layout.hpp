@@ -137,6 +137,7 @@ struct model_layout {
   /// weigh together, over the seeds of the step. By their sum gradients are
   /// divided when they are applied, which makes the mean a weighted one.
   std::int64_t statistics = 0;
+  std::vector<double> class_weights; ///< [classes]; empty: all are 1.
   std::vector<table_info> tables;
   /// One per node type: the position of its table in `tables`, or `absent`.
   std::vector<int> table_of;

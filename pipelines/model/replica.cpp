@@ -51,8 +51,7 @@ struct replica::impl {
   optimizer steps;
   const int moments; ///< That the optimizer keeps of each parameter.
   std::optional<parameter_store> best;
-  const std::vector<double> class_weights;
-  const loss_shape loss; ///< Borrows the class weights.
+  const loss_shape loss; ///< Borrows the class weights of the layout.
   const bool scores;     ///< Evaluations tell them.
   std::string device;
   thread_team team;
@@ -64,8 +63,8 @@ struct replica::impl {
     : layout(std::move(shape)),
       parameters(initial_parameters(layout, def.seed)),
       steps(def.optimizer, layout), moments(optimizer::moments(def.optimizer)),
-      class_weights(def.train.class_weights), loss{def.train.label_smoothing,
-                                                   class_weights},
+      loss{def.train.label_smoothing, layout.class_weights,
+           def.train.focal_gamma},
       scores(def.evaluate.brings_scores()), device(def.trainer.device),
       team(def.trainer.threads), pool_limit(most),
       pool(buffer_pool::make(pool_limit)) {}
@@ -191,7 +190,7 @@ replica::impl::begin(const minibatch& batch, bool training, std::uint64_t key) {
   const auto seeds = static_cast<double>(batch.global_seeds);
   const auto statistic =
     training ? static_cast<float>(
-      weight_of(batch.data.labels.span(), class_weights) / seeds)
+      weight_of(batch.data.labels.span(), layout.class_weights) / seeds)
              : 0.0f;
   if (device == "cpu")
     return std::make_unique<fused_model>(

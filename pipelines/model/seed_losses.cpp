@@ -68,7 +68,7 @@ batch_metrics losses_of(const model_layout& layout, const minibatch& batch,
   switch (layout.labels) {
   case label_kind::multi_label:
     return binary_cross_entropy(logits, batch.data.label_rows.span(), weight,
-                                gradient);
+                                gradient, shape.focus);
   case label_kind::regression:
     return value_losses(logits, batch.data.label_rows.span(), layout.loss,
                         weight, gradient);

@@ -17,7 +17,7 @@ namespace graphmill {
 /// none of the model.
 result<void> check_labels(const model_layout& layout, const minibatch& batch);
 
-/// `cross_entropy`, or `binary_cross_entropy`, which has no shape.
+/// `cross_entropy`, or `binary_cross_entropy`, which has no shape but a focus.
 batch_metrics losses_of(const model_layout& layout, const minibatch& batch,
                         const_matrix logits, double weight, matrix gradient,
                         const loss_shape& shape);

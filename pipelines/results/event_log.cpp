@@ -84,6 +84,13 @@ std::string record_of(const nlohmann::json& line, std::int64_t& steps,
     add(squares, number_in(line, "mse"));
     add(amounts, number_in(line, "mae"));
   }
+  const auto metric = line.value("metric", nlohmann::json{});
+  const auto name = metric.is_string() ? metric.get<std::string>() : "";
+  const auto chosen = phase + "/" + name;
+  if (phase != "train" && line.contains(name)
+      && std::none_of(curves.begin(), curves.end(),
+                      [&chosen](const auto& one) { return one.tag == chosen; }))
+    add(chosen, number_in(line, name.c_str()));
   if (phase == "train") {
     const auto done = integer_of(line.value("steps", nlohmann::json{}));
     steps += std::clamp<std::int64_t>(done.value_or(0), 0, most_phase_steps);

@@ -50,8 +50,9 @@ result<void> check_split(const local_run_config& config, bool scores) {
   if (seeds * classes <= seed_outcomes::most_scores)
     return ok();
   return fail(ec::invalid_argument,
-              "--scores takes a score for each class of each seed, and {} "
-              "seeds with {} classes are more than {} scores; leave it out",
+              "--scores and thresholds take a score for each class of each "
+              "seed, and {} seeds with {} classes are more than {} scores; "
+              "leave --scores out, and give --threshold none",
               seeds, classes, seed_outcomes::most_scores);
 }
 
@@ -66,6 +67,11 @@ void tell(const evaluate_options& options, nlohmann::json told,
   say("{}: {} in {:.1f} s\n", options.split, measured_text(told), seconds);
   if (const auto line = metrics_text(told); !line.empty())
     say("{}\n", line);
+  for (const auto& [name, value] : told.items())
+    if (name.find(':') != std::string::npos && value.is_number())
+      say("{} {:.4f}\n", name, value.get<double>());
+  if (const auto line = threshold_text(told); !line.empty())
+    say("{}\n", line);
 }
 
 result<int> evaluate(const evaluate_options& options) {
@@ -76,7 +82,8 @@ result<int> evaluate(const evaluate_options& options) {
                                                          : split::test;
   if (options.scores)
     run.config.def.evaluate.scores = true;
-  GRAPHMILL_TRYV(check_split(run.config, options.scores));
+  GRAPHMILL_TRYV(
+    check_split(run.config, options.scores || !run.threshold.empty()));
   // So that numbers are those that the run ends with.
   const auto as = drawn_as(run.config.evaluated);
   run.config.drawn_as = as;

@@ -9,6 +9,7 @@
 #include "actors/run/run_reporter.hpp"
 #include "messages/base/pluralized.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 
 #include <nlohmann/json.hpp>
@@ -60,11 +61,11 @@ prediction_request request_of(const predict_options& options) {
 class collector {
 public:
   /// @param nodes Ascending; empty: all of them. Outlives this.
-  /// @param rows Whether nodes have rows of labels, which logits tell.
+  /// @param logits Whether they are wanted, whatever the request says.
   collector(const prediction_request& request,
-            const std::vector<node_id>& nodes, std::int64_t all, bool rows)
+            const std::vector<node_id>& nodes, std::int64_t all, bool logits)
     : nodes_(nodes),
-      logits_wanted_(request.probabilities || request.logits || rows),
+      logits_wanted_(request.probabilities || request.logits || logits),
       embeddings_wanted_(!request.embeddings.empty()),
       classes_(nodes.empty() ? static_cast<std::size_t>(all) : nodes.size()) {}
 
@@ -138,6 +139,11 @@ const char* name_of_labels(label_kind labels) {
   return "classes";
 }
 
+nlohmann::json threshold_json(const prediction& made) {
+  return made.threshold ? nlohmann::json(made.threshold->name)
+                        : nlohmann::json();
+}
+
 void show(const predict_options& options, const prediction_files& files,
           const prediction& made, bool other_dataset,
           const predict_cost& cost) {
@@ -146,6 +152,7 @@ void show(const predict_options& options, const prediction_files& files,
     nlohmann::json summary{{"nodes", made.count()},
                            {"other_dataset", other_dataset},
                            {"layer_by_layer", options.all},
+                           {"threshold", threshold_json(made)},
                            {"peak_memory_bytes", cost.peak_memory_bytes},
                            {"scratch_bytes", cost.scratch_bytes},
                            {"seconds", cost.seconds}};
@@ -155,6 +162,9 @@ void show(const predict_options& options, const prediction_files& files,
   }
   say("wrote the {} of {} to {}\n", name_of_labels(made.labels),
       pluralized(made.count(), "node"), names.front().second);
+  if (made.threshold)
+    say("nodes are taken for {} from probability {:.4f} on\n",
+        made.threshold->class_name, made.threshold->fixed.value_or(0.5));
   for (std::size_t i = 1; i < names.size(); ++i)
     say("wrote {} to {}\n", names[i].first, names[i].second);
 }
@@ -221,7 +231,7 @@ public:
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     collector outputs{request_of(options_), nodes,
                       info_.node_types[info_.target].count,
-                      made_.labels != label_kind::classes};
+                      made_.labels != label_kind::classes || made_.threshold};
     auto& config = run_.config;
     config.mode = run_mode::predict;
     config.nodes = nodes;
@@ -236,6 +246,7 @@ public:
     if (done.outcome.failure)
       return *done.outcome.failure;
     outputs.give(made_);
+    decide();
     for (const auto id : made_.ids)
       made_.rows.push_back(outputs.row_of(id));
     return write({done.seconds, done.work.peak_memory_bytes, 0});
@@ -264,6 +275,7 @@ public:
       on_progress({}); // What is written is told on lines of its own.
     made_.logits = done.made.logits.view;
     argmax(made_.logits, made_.classes);
+    decide();
     for (const auto& rows : done.made.embeddings)
       made_.embeddings.push_back(rows.view);
     made_.rows = made_.ids;
@@ -271,6 +283,13 @@ public:
   }
 
 private:
+  /// Of several labels, the one of the threshold is decided as it is written.
+  void decide() {
+    if (made_.threshold && made_.labels == label_kind::classes
+        && made_.logits.rows > 0)
+      apply_threshold(made_.logits, *made_.threshold, made_.classes);
+  }
+
   result<void> write(const predict_cost& cost) {
     GRAPHMILL_TRYV(files_.write(made_));
     show(options_, files_, made_, run_.other_dataset, cost);
@@ -302,6 +321,14 @@ result<int> predict(const predict_options& options) {
     GRAPHMILL_TRYV(take_names(run.config.data, info, embeddings, made));
   made.class_names = target.class_names;
   made.labels = target.labels;
+  definition::evaluate_section decided;
+  decided.threshold = run.threshold;
+  GRAPHMILL_TRY(made.threshold, threshold_of(decided, target));
+  if (made.threshold && target.regression())
+    return fail(ec::invalid_argument,
+                "--threshold is for classes, and labels of {} are numbers; "
+                "leave it out",
+                info.name);
   if (target.regression() && (options.probabilities || options.logits))
     return fail(ec::invalid_argument,
                 "--{} is for classes, and labels of {} are numbers, which are "

@@ -3,6 +3,7 @@
 #include "partition/files/mapped_file.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "partition/files/npy/npy_header.hpp"
+#include "pipelines/flow/score_ranking.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 
@@ -13,6 +14,7 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace graphmill {
 
@@ -39,7 +41,7 @@ enum class written_form : std::uint8_t {
   plain,
   softmax,  ///< The probability of each class.
   logistic, ///< The probability of each label.
-  labels    ///< 1 for what is above 0, else 0.
+  labels    ///< 1 for labels that a node is said to have, else 0.
 };
 
 /// Rows of a matrix, in the order of a file.
@@ -47,6 +49,7 @@ struct row_source {
   const_matrix from;
   std::span<const std::int64_t> rows; ///< Empty: all, in order.
   written_form form = written_form::plain;
+  const threshold_choice* threshold = nullptr; ///< Of a label; null: none.
 
   std::int64_t count() const {
     return rows.empty() ? from.rows : std::ssize(rows);
@@ -66,10 +69,21 @@ struct row_source {
     else if (form == written_form::logistic)
       logistic(whole, whole);
     else if (form == written_form::labels)
-      for (auto& value : out)
-        value = value > 0 ? 1.0f : 0.0f;
+      for (std::size_t i = 0; i < out.size(); ++i)
+        out[i] = has_label(i % width, out[i]) ? 1.0f : 0.0f;
+  }
+
+  bool has_label(std::size_t label, float logit) const {
+    return threshold != nullptr && std::cmp_equal(threshold->of, label)
+             ? reaches(logit, threshold->fixed.value_or(0.5))
+             : logit > 0;
   }
 };
+
+row_source labels_of(const prediction& made) {
+  return {made.logits, made.rows, written_form::labels,
+          made.threshold ? &*made.threshold : nullptr};
+}
 
 row_source probabilities_of(const prediction& made) {
   return {made.logits, made.rows,
@@ -176,7 +190,7 @@ result<void> prediction_files::add(content what, std::string name,
 
 result<void> prediction_files::write_labels(const file& one,
                                             const prediction& made) const {
-  const row_source labels{made.logits, made.rows, written_form::labels};
+  const auto labels = labels_of(made);
   const std::array shape{labels.count(), labels.from.columns};
   GRAPHMILL_TRYV(write_header(one.scratch, dtype::uint8, shape));
   std::vector<float> values;
@@ -194,8 +208,7 @@ result<void> prediction_files::write_table(const file& one,
   const auto classes = one.what == content::classes;
   std::vector<table_columns> columns;
   if (classes && made.labels == label_kind::multi_label)
-    columns.push_back(
-      {"label_", {made.logits, made.rows, written_form::labels}});
+    columns.push_back({"label_", labels_of(made)});
   if (classes && made.labels == label_kind::regression)
     columns.push_back({"value_", {made.logits, made.rows}});
   if (classes && request_.probabilities)

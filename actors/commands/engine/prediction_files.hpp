@@ -5,11 +5,13 @@
 #include "messages/base/ids.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "partition/files/file_io.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +31,8 @@ struct prediction {
   /// nothing but how many nodes there are.
   label_kind labels = label_kind::classes;
   const_matrix logits; ///< [., classes], if asked for.
+  /// From where on a node has one of several labels, if not from 0.5 on.
+  std::optional<threshold_choice> threshold = {};
   /// In the order of `prediction_request::embeddings`; those of other types
   /// than the target have a row for every node.
   std::vector<const_matrix> embeddings;

@@ -9,6 +9,9 @@
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
+#include "pipelines/definition/metric_choice.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/definition/yaml/scalar_text.hpp"
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
 
@@ -22,6 +25,29 @@
 namespace graphmill {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether a threshold is given, and not to be tuned.
+bool is_fixed(const std::string& threshold) {
+  const auto first = threshold.substr(0, threshold.find_first_of("@:"));
+  return parse_number(first).has_value();
+}
+
+/// @returns what is wrong with --threshold.
+std::string check_threshold_option(const std::string& text) {
+  definition::evaluate_section given;
+  given.threshold = text;
+  if (text == "none")
+    return "";
+  if (is_fixed(text) && check_threshold(given))
+    return "";
+  return fmt::format("{} is neither a probability and a class, as in "
+                     "0.3:fraud, nor none",
+                     in_quotes(text));
+}
+
+} // namespace
 
 void add_no_verify_option(CLI::App& command, bool& no_verify) {
   command.add_flag(
@@ -50,6 +76,12 @@ void add_finished_run_options(CLI::App& command,
                 "Use sampled or all neighbours (default: as in the run's "
                 "definition)")
     ->check(CLI::IsMember({"sampled", "all"}));
+  command
+    .add_option("--threshold", options.threshold,
+                "Take nodes for a class from this probability on, as in "
+                "0.3:fraud, or none: the likeliest class (default: the "
+                "threshold of the run, if it has one)")
+    ->check(check_threshold_option);
   add_no_verify_option(command, options.no_verify);
   add_storage_options(command, options.storage);
   command.add_flag("--json", options.json, "End with one line of JSON");
@@ -87,14 +119,47 @@ result<void> check_weights(const run_folder& run,
   return ok();
 }
 
+/// The threshold that a finished run has, by its summary if it was tuned.
+result<std::string> threshold_of_run(const run_folder& run,
+                                     const std::string& wanted) {
+  if (wanted.empty() || is_fixed(wanted))
+    return wanted;
+  const auto summary = run.read_summary();
+  if (summary && summary.value().is_object())
+    if (const auto found = summary.value().value("threshold", nlohmann::json{});
+        found.is_string())
+      return found.get<std::string>();
+  return fail(ec::invalid_data,
+              "the run was to tune a threshold by {}, but its summary has "
+              "none: no validation had seeds of the class and others. Give "
+              "one, as in 0.3:CLASS, or none",
+              in_quotes(wanted));
+}
+
+/// The same, unless `--threshold` says otherwise.
+result<std::string> chosen_threshold(const finished_run_options& options,
+                                     const finished_run& run) {
+  if (options.threshold == "none")
+    return std::string{};
+  return options.threshold.empty()
+           ? threshold_of_run(run.folder, run.config.def.evaluate.threshold)
+           : options.threshold;
+}
+
 /// Has a finished run told of as by its definition, without what is for its
 /// training alone: other data need no validation seeds for that.
-void leave_training_out(definition& def) {
+/// @param measures Whether the metric of one class is to be told again.
+void leave_training_out(definition& def, bool measures) {
   def.evaluate.scores = def.evaluate.brings_scores();
-  // Each of them is told in any case, and says what labels are.
-  def.evaluate.metric = is_of_values(def.evaluate.metric)
-                          ? evaluation_metric::mse
-                          : evaluation_metric::accuracy;
+  // Means over classes are told in any case, and say what labels are.
+  if (!measures || def.evaluate.metric_detail.empty()) {
+    def.evaluate.metric = is_of_values(def.evaluate.metric)
+                            ? evaluation_metric::mse
+                            : evaluation_metric::accuracy;
+    def.evaluate.metric_detail.clear();
+  }
+  def.train.class_weights.clear();
+  def.train.named_class_weights.clear();
   def.evaluate.predict = false;
   def.evaluate.only = measured_split::none;
   def.train.patience = 0;
@@ -243,7 +308,10 @@ result<finished_run> open_finished_run(const finished_run_options& options) {
     out.config.def.evaluate.neighbours =
       options.neighbours == "all" ? neighbour_use::all : neighbour_use::sampled;
   out.config.verify = !options.no_verify;
-  leave_training_out(out.config.def);
+  GRAPHMILL_TRY(out.threshold, chosen_threshold(options, out));
+  out.config.def.evaluate.threshold =
+    options.measures ? out.threshold : std::string{};
+  leave_training_out(out.config.def, options.measures);
   out.config.storage = options.storage;
   GRAPHMILL_TRY(auto weights, read_safetensors(out.folder.weights()));
   if (!options.no_verify)
@@ -298,6 +366,8 @@ constexpr decided_field decided_by_weights[] = {
   {"evaluate.metric", "it chooses the best epoch, and there is none to choose"},
   {"evaluate.every", for_training},
   {"train.balance_classes", for_training},
+  {"train.class_weights", for_training},
+  {"train.focal_gamma", for_training},
   {"train.max_steps", for_training},
   {"train.min_epochs", for_training},
   {"train.patience", for_training},
@@ -331,10 +401,11 @@ result<void> refuse_optimizer(const definition_source& source) {
 /// for.
 /// @param settings As those of `load_definition`.
 /// @param decided What these must not set.
+/// @param measures Whether metrics are told.
 result<submission>
 submission_of_weights(const run_folder& folder,
                       const std::vector<std::string>& settings,
-                      std::span<const decided_field> decided) {
+                      std::span<const decided_field> decided, bool measures) {
   GRAPHMILL_TRY(auto source, load_definition(folder.definition(), settings));
   GRAPHMILL_TRYV(refuse_decided(source, decided));
   GRAPHMILL_TRYV(refuse_decided(source, decided_by_weights));
@@ -343,7 +414,18 @@ submission_of_weights(const run_folder& folder,
   GRAPHMILL_TRYV(check_weights(folder, weights.tensors));
   auto& def = source.value;
   const auto faults = def.faults; // They show that they change nothing.
-  leave_training_out(def);
+  if (const auto given = source.fields.find("evaluate.threshold");
+      given == source.fields.end() || given->second.where.line != 0) {
+    GRAPHMILL_TRY(def.evaluate.threshold,
+                  threshold_of_run(folder, def.evaluate.threshold));
+  } else if (!def.evaluate.threshold.empty()
+             && !is_fixed(def.evaluate.threshold)) {
+    return fail(ec::invalid_argument,
+                "{}: a finished run tunes no threshold; give a probability, "
+                "as in 0.3:fraud",
+                given->second.where.origin);
+  }
+  leave_training_out(def, measures);
   def.faults = faults;
   def.train.record_steps = false;
   def.train.balance_classes = false;
@@ -374,8 +456,8 @@ result<submission> prediction_by(const std::string& run,
   GRAPHMILL_TRY(const auto folder, run_folder::open(run));
   std::vector<std::string> settings{"evaluate.neighbours=all"};
   settings.insert(settings.end(), overrides.begin(), overrides.end());
-  GRAPHMILL_TRY(auto out,
-                submission_of_weights(folder, settings, decided_by_prediction));
+  GRAPHMILL_TRY(auto out, submission_of_weights(folder, settings,
+                                                decided_by_prediction, false));
   out.def.evaluate.scores = false; // Nothing is evaluated.
   out.def.evaluate.predict = true;
   const auto is_asked = std::ranges::any_of(overrides, [](const auto& setting) {
@@ -389,8 +471,8 @@ result<submission> prediction_by(const std::string& run,
 result<submission> evaluation_by(const std::string& run, measured_split which,
                                  const std::vector<std::string>& overrides) {
   GRAPHMILL_TRY(const auto folder, run_folder::open(run));
-  GRAPHMILL_TRY(
-    auto out, submission_of_weights(folder, overrides, decided_by_evaluation));
+  GRAPHMILL_TRY(auto out, submission_of_weights(folder, overrides,
+                                                decided_by_evaluation, true));
   out.def.evaluate.only = which;
   out.def.train.epochs = static_cast<std::uint32_t>(
     std::int64_t{1} + drawn_in(folder, split_of(which).value_or(split::test)));

@@ -28,6 +28,7 @@ struct finished_run_options {
   bool json = false;
   bool quiet = false;
   bool measures = false; ///< Labels of the data are compared with outputs.
+  std::string threshold; ///< PROBABILITY:CLASS or none; empty: of the run.
 };
 /// --no-verify of the commands that read datasets.
 void add_no_verify_option(CLI::App& command, bool& no_verify);
@@ -42,6 +43,9 @@ struct finished_run {
   run_folder folder;
   local_run_config config;    ///< Definition, data, weights; mode is open.
   bool other_dataset = false; ///< The data are not those it was trained on.
+  /// As `evaluate.threshold`, with a probability; empty: none. The definition
+  /// has it if outputs are compared with labels.
+  std::string threshold;
 };
 result<finished_run> open_finished_run(const finished_run_options& options);
 

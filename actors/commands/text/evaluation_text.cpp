@@ -1,6 +1,7 @@
 #include "actors/commands/text/evaluation_text.hpp"
 
 #include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <fmt/format.h>
@@ -56,10 +57,33 @@ std::string metrics_text(const nlohmann::json& told) {
     out += fmt::format("MSE {}, RMSE {}, MAE {}, R2 {}", number("mse"),
                        number("rmse"), number("mae"), number("r2"));
   if (has("roc_auc"))
-    out +=
-      fmt::format("{}ROC-AUC {}, average precision {}", out.empty() ? "" : "; ",
-                  number("roc_auc"), number("average_precision"));
+    out += fmt::format("{}ROC-AUC {}, average precision {}, {}",
+                       out.empty() ? "" : "; ", number("roc_auc"),
+                       number("average_precision"), means_text(told));
   return out;
+}
+
+std::string means_text(const nlohmann::json& told) {
+  const auto classes = entry_of(told, "classes");
+  return classes.is_array() && classes.size() == 2 ? "means over both classes"
+                                                   : "means over the classes";
+}
+
+std::string threshold_text(const nlohmann::json& told) {
+  const auto of = entry_of(told, "threshold_of");
+  const auto probability = entry_of(told, "threshold");
+  if (!of.is_string() || !probability.is_number())
+    return "";
+  const auto name = of.get<std::string>();
+  const auto number = [&told](const char* key) {
+    return four_digits(told, key);
+  };
+  return format_printable(
+    "{} from probability {} on: precision {}, recall {}, F1 {}, "
+    "false-positive rate {}",
+    name.substr(name.find(':') + 1), number("threshold"),
+    number("threshold_precision"), number("threshold_recall"),
+    number("threshold_f1"), number("threshold_false_positive_rate"));
 }
 
 } // namespace graphmill

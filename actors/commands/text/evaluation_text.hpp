@@ -13,4 +13,11 @@ std::string measured_text(const nlohmann::json& told);
 /// Its metrics over all classes, labels or numbers; empty if there are none.
 std::string metrics_text(const nlohmann::json& told);
 
+/// Over what ROC-AUC and average precision are means.
+std::string means_text(const nlohmann::json& told);
+
+/// What a decision threshold makes of the class that it is of; empty if there
+/// is none.
+std::string threshold_text(const nlohmann::json& told);
+
 } // namespace graphmill

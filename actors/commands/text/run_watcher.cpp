@@ -39,22 +39,15 @@ double read_number(const nlohmann::json& in) {
                       : in.get<double>();
 }
 
-/// Metrics of labels that are numbers, of which there are none of a training.
-/// @returns whether these are such.
-bool read_values(const nlohmann::json& in, phase_result& out) {
-  const auto metric = in.value("metric", "");
-  for (const auto which : {evaluation_metric::mse, evaluation_metric::mae})
-    if (metric == to_string(which))
-      out.metric = which;
-  if (!is_of_values(out.metric))
-    return false;
-  const auto number = [&in](const char* key) {
-    return read_number(in.at(key));
-  };
-  if (in.contains("mse"))
-    out.classes.emplace().values = {
-      {number("mse"), number("mae"), std::nullopt}};
-  return true;
+/// By which metric a run goes, and what it came to.
+void read_metric(const nlohmann::json& in, phase_result& out) {
+  const auto name = in.value("metric", out.metric.name);
+  if (auto metric = metric_called(name)) {
+    out.metric = *std::move(metric);
+    const auto value = in.value(name, nlohmann::json{});
+    if (value.is_number() && out.metric.which != evaluation_metric::accuracy)
+      out.told = value.get<double>();
+  }
 }
 
 } // namespace
@@ -84,7 +77,8 @@ result<phase_result> read_metrics(const std::string& line) {
     out.metrics.seeds = seeds_told;
     const auto seeds = double(out.metrics.seeds);
     out.metrics.loss_sum = read_number(in.at("loss")) * seeds;
-    if (!read_values(in, out))
+    read_metric(in, out);
+    if (!is_of_values(out.metric.which))
       out.metrics.correct =
         std::llround(in.at("accuracy").get<double>() * seeds);
     out.learning_rate = in.value("learning_rate", 0.0);

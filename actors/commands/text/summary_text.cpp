@@ -101,8 +101,16 @@ std::string class_lines(const json& summary) {
                        number(*test, "f1_macro"), number(*test, "f1_micro"));
   if (find(*test, "roc_auc") != nullptr)
     out +=
-      fmt::format("test ROC-AUC     {:.4f}; average precision {:.4f}\n",
-                  number(*test, "roc_auc"), number(*test, "average_precision"));
+      fmt::format("test ROC-AUC     {:.4f}; average precision {:.4f}; {}\n",
+                  number(*test, "roc_auc"), number(*test, "average_precision"),
+                  means_text(*test));
+  if (const auto name = text(summary, "metric");
+      name.find(':') != std::string::npos
+      && find(*test, name.c_str()) != nullptr)
+    out += format_printable("{:<16} {:.4f}\n", "test " + name,
+                            number(*test, name.c_str()));
+  if (const auto told = threshold_text(*test); !told.empty())
+    out += format_printable("test threshold   {}\n", told);
   return out;
 }
 
@@ -115,6 +123,8 @@ std::string evaluation_lines(const json& summary) {
                               text(*told, "split"), measured_text(*told));
   if (const auto metrics = metrics_text(*told); !metrics.empty())
     out += fmt::format("metrics          {}\n", metrics);
+  if (const auto threshold = threshold_text(*told); !threshold.empty())
+    out += format_printable("threshold        {}\n", threshold);
   return out;
 }
 

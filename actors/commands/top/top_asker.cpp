@@ -179,7 +179,8 @@ void top_asker::forget_run() {
   data.result.clear();
   data.rates.clear();
   data.losses.clear();
-  data.accuracies.clear();
+  data.validations.clear();
+  data.metric = "accuracy";
   cursor_ = 0;
   all_told_ = false;
 }
@@ -229,8 +230,11 @@ result<void> top_asker::ask_for_news() {
       GRAPHMILL_TRY(const auto done, read_metrics(event.metrics));
       if (done.phase == phase::train)
         remember_value(data.losses, done.metrics.loss());
-      else if (done.phase == phase::validation && !is_of_values(done.metric))
-        remember_value(data.accuracies, done.metrics.accuracy());
+      else if (const auto value = done.value();
+               value && done.phase == phase::validation) {
+        data.metric = done.metric.name;
+        remember_value(data.validations, *value);
+      }
     }
     all_told_ = is_over(news.record.state) && news.events.empty();
     if (news.events.empty())

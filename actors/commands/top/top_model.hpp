@@ -35,10 +35,11 @@ struct top_data {
   std::string result;  ///< Of a run that is over, in lines; empty: none.
   std::string trouble; ///< Why the last question failed; empty: it did not.
   /// Of the run, the latest last: seeds in a second, once a second; the loss of
-  /// each training epoch; the accuracy of each validation.
+  /// each training epoch; `metric` of each validation.
   std::vector<double> rates;
   std::vector<double> losses;
-  std::vector<double> accuracies;
+  std::vector<double> validations;
+  std::string metric = "accuracy"; ///< That chooses the best epoch.
   std::optional<top_log> followed; ///< What `log` is of.
   std::vector<log_line> log;       ///< Its last lines, the latest last.
 };
@@ -110,9 +111,9 @@ struct top_view {
   std::optional<top_actor_id> actor; ///< Selected; none such: the first.
   bool opened = false;               ///< All figures of the actor are shown.
   std::string run; ///< That was asked for by a key; empty: none was.
-  std::optional<top_log> followed;   ///< The log that is shown instead.
-  std::optional<top_command> asked;  ///< Waits for y.
-  std::string message;               ///< What came of the last key.
+  std::optional<top_log> followed;  ///< The log that is shown instead.
+  std::optional<top_command> asked; ///< Waits for y.
+  std::string message;              ///< What came of the last key.
 };
 
 /// The runs that are on, the one that began first at their head.

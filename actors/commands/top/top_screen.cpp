@@ -162,7 +162,7 @@ void write_curves(top_writer& out, const top_data& data,
   out.line();
   write_curve(out, canvas, "seeds/s", data.rates, 0, third);
   write_curve(out, canvas, "loss", data.losses, 4, 2 * third);
-  write_curve(out, canvas, "accuracy", data.accuracies, 4, 3 * third);
+  write_curve(out, canvas, data.metric, data.validations, 4, 3 * third);
 }
 
 std::string question_about(const top_command& asked) {

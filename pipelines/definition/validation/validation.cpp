@@ -4,8 +4,10 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
+#include "pipelines/definition/class_names.hpp"
 #include "pipelines/definition/definition_help.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
@@ -147,8 +149,34 @@ void check_loss(const checked& c) {
   };
   const auto& train = c.def.train;
   refuse("train.label_smoothing", train.label_smoothing != 0);
-  refuse("train.class_weights", !train.class_weights.empty());
+  refuse("train.class_weights",
+         !train.class_weights.empty() || !train.named_class_weights.empty());
   refuse("train.balance_classes", train.balance_classes);
+}
+
+void check_named_weights(const checked& c) {
+  const auto& target = c.target();
+  const auto& named = c.def.train.named_class_weights;
+  if (named.empty() || target.has_label_rows()
+      || !c.source.usable("train.class_weights"))
+    return;
+  auto all_known = true;
+  for (const auto& [name, weight] : named)
+    if (const auto found = class_named(target, name); !found) {
+      all_known = false;
+      c.report("train.class_weights." + name,
+               "`train.class_weights`: " + found.error().message);
+    }
+  if (!all_known)
+    return;
+  const auto weights = class_weights_of(c.def.train, target);
+  if (!weights)
+    c.report("train.class_weights", weights.error().message);
+  else if (std::ranges::all_of(weights.value(),
+                               [](double weight) { return weight == 0; }))
+    c.report("train.class_weights",
+             "`train.class_weights` are all 0, so that nothing would be "
+             "learnt; give one class more");
 }
 
 void check_task(const checked& c) {
@@ -189,6 +217,7 @@ void check_task(const checked& c) {
              fmt::format("`train.class_weights` has {} numbers, but {} has {} "
                          "classes; give one for each, from class 0 on",
                          weights, in_quotes(c.info.name), target.class_count));
+  check_named_weights(c);
   if (c.def.train.patience != 0 && seeds(split::validation) == 0
       && c.source.usable("train.patience"))
     c.report("train.patience",
@@ -200,8 +229,10 @@ void check_task(const checked& c) {
 /// What is told of an evaluation must fit into memory and messages.
 void check_scores(const checked& c) {
   const auto& evaluate = c.def.evaluate;
-  const auto path = evaluate.scores ? "evaluate.scores" : "evaluate.metric";
-  if (!evaluate.brings_scores() || !c.source.usable(path))
+  const auto path = evaluate.scores                 ? "evaluate.scores"
+                    : takes_scores(evaluate.metric) ? "evaluate.metric"
+                                                    : "evaluate.threshold";
+  if (!evaluate.brings_scores() || evaluate.predict || !c.source.usable(path))
     return;
   const auto& target = c.target();
   const auto classes = static_cast<std::uint64_t>(target.class_count);
@@ -250,6 +281,55 @@ void check_predictions(const checked& c) {
                          seed_outcomes::most_batch_scores / classes, classes));
 }
 
+/// Metrics that count what seeds were taken for.
+bool counts_pairs(evaluation_metric metric) {
+  return metric == evaluation_metric::f1_macro
+         || metric == evaluation_metric::f1_micro
+         || metric == evaluation_metric::f1
+         || metric == evaluation_metric::precision
+         || metric == evaluation_metric::recall;
+}
+
+/// Reports what the dataset has no class, no seeds or too many classes for.
+/// @param wrong With what `path` names; null: nothing.
+void check_choice(const checked& c, const std::string& path, const error* wrong,
+                  evaluation_metric metric) {
+  const auto& target = c.target();
+  if (!c.source.usable(path))
+    return;
+  if (wrong != nullptr)
+    c.report(path, fmt::format("`{}`: {}", path, wrong->message));
+  if (c.use == data_use::training && !trains_nothing(c.def)
+      && target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
+    c.report(path, fmt::format("`{}` needs validation seeds, and {} has none; "
+                               "leave it out",
+                               path, in_quotes(c.info.name)));
+  if (counts_pairs(metric) && !target.multi_label()
+      && target.class_count > seed_outcomes::most_counted_classes)
+    c.report(path,
+             fmt::format("{} is for up to {} classes, and {} has {}; "
+                         "take another metric",
+                         to_string(metric), seed_outcomes::most_counted_classes,
+                         in_quotes(c.info.name), target.class_count));
+}
+
+/// A threshold that is tuned takes the validation, one that is given does not.
+void check_threshold_of(const checked& c) {
+  const auto& evaluate = c.def.evaluate;
+  const auto path = "evaluate.threshold";
+  if (evaluate.threshold.empty() || !c.source.usable(path))
+    return;
+  const auto chosen = threshold_of(evaluate, c.target());
+  if (c.target().regression())
+    c.report(path, fmt::format("`{}` is for classes, and labels of {} are "
+                               "numbers; leave it out",
+                               path, in_quotes(c.info.name)));
+  else if (!chosen)
+    c.report(path, fmt::format("`{}`: {}", path, chosen.error().message));
+  else if (!chosen.value()->fixed)
+    check_choice(c, path, nullptr, evaluation_metric::accuracy);
+}
+
 void check_metric(const checked& c) {
   const auto metric = c.def.evaluate.metric;
   const auto& target = c.target();
@@ -261,26 +341,14 @@ void check_metric(const checked& c) {
   check_scores(c);
   check_measured(c);
   check_predictions(c);
+  check_threshold_of(c);
   // Where there is no other choice, these stand there without validations, too.
   if (metric == evaluation_metric::accuracy || is_of_values(metric)
-      || !c.source.usable("evaluate.metric"))
+      || target.regression())
     return;
-  if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
-    c.report("evaluate.metric",
-             fmt::format("`evaluate.metric` needs validation seeds, and {} has "
-                         "none; leave it out",
-                         in_quotes(c.info.name)));
-  if ((metric == evaluation_metric::f1_macro
-       || metric == evaluation_metric::f1_micro)
-      && !target.multi_label()
-      && target.class_count > seed_outcomes::most_counted_classes)
-    c.report("evaluate.metric",
-             fmt::format("{} is for up to {} classes, and {} has {}; "
-                         "take another metric",
-                         metric == evaluation_metric::f1_macro ? "f1_macro"
-                                                               : "f1_micro",
-                         seed_outcomes::most_counted_classes,
-                         in_quotes(c.info.name), target.class_count));
+  const auto chosen = metric_of(c.def.evaluate, target);
+  check_choice(c, "evaluate.metric", chosen ? nullptr : &chosen.error(),
+               metric);
 }
 
 } // namespace
@@ -305,16 +373,40 @@ std::vector<problem> problems_with(const definition_source& source,
   return problems;
 }
 
+namespace {
+
+/// Of two classes, people often mean the metric of one by its mean over both.
+/// The ROC-AUC of both is the same.
+std::optional<std::string> note_on_mean(const definition& def,
+                                        const node_type_info& target) {
+  const auto metric = def.evaluate.metric;
+  const auto word =
+    metric == evaluation_metric::f1_macro ? evaluation_metric::f1 : metric;
+  const auto is_mean = word == evaluation_metric::f1
+                       || word == evaluation_metric::average_precision;
+  if (!is_mean || !def.evaluate.metric_detail.empty() || target.has_label_rows()
+      || target.class_count != 2)
+    return std::nullopt;
+  return fmt::format("`evaluate.metric: {0}` is the mean over both classes; "
+                     "`{1}:{2}` and `{1}:{3}` are those of one",
+                     to_string(metric), to_string(word),
+                     class_name_of(target, 0), class_name_of(target, 1));
+}
+
+} // namespace
+
 std::optional<std::string> note_on_metric(const definition& def,
                                           const dataset_info& info) {
   const auto chosen = choose_labels(info, def.labels);
-  if (!chosen || def.evaluate.metric != evaluation_metric::accuracy)
+  if (!chosen)
     return std::nullopt;
   const auto& target =
     chosen.value().node_types[static_cast<std::size_t>(info.target)];
-  if (!target.multi_label()
-      || target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
+  if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
     return std::nullopt;
+  if (!target.multi_label()
+      || def.evaluate.metric != evaluation_metric::accuracy)
+    return note_on_mean(def, target);
   return fmt::format("nodes of {} may have several labels, and the best epoch "
                      "is chosen by accuracy, the share of nodes of which all "
                      "labels are right; `evaluate.metric: f1_micro` counts "

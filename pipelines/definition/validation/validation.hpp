@@ -26,7 +26,8 @@ std::vector<problem> problems_with(const definition_source& source,
                                    data_use use = data_use::training);
 
 /// A sentence to warn with if nodes may have several labels and the best epoch
-/// is chosen by accuracy, which may stay 0 for long; nothing otherwise.
+/// is chosen by accuracy, which may stay 0 for long, or if there are two
+/// classes and it is chosen by a mean over both; nothing otherwise.
 std::optional<std::string> note_on_metric(const definition& def,
                                           const dataset_info& info);
 

@@ -74,6 +74,11 @@ problems_with_values(const definition& def, const dataset_info& info) {
                      fmt::format("`evaluate.scores` is for classes, and labels "
                                  "of {} are numbers; leave it out",
                                  dataset));
+  if (def.train.focal_gamma != 0)
+    out.emplace_back("train.focal_gamma",
+                     fmt::format("`train.focal_gamma` is for classes, and "
+                                 "labels of {} are numbers; leave it out",
+                                 dataset));
   find_too_many(def, info, out);
   return out;
 }

@@ -1,6 +1,7 @@
 #include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 
 #include "partition/dataset/dataset.hpp"
+#include "pipelines/kernels/cross_entropy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +30,8 @@ std::span<const std::uint8_t> labels_of(std::span<const std::uint8_t> labels,
 
 batch_metrics binary_cross_entropy(const_matrix logits,
                                    std::span<const std::uint8_t> labels,
-                                   double weight, matrix gradient) {
+                                   double weight, matrix gradient,
+                                   double focus) {
   batch_metrics sums;
   const auto width = static_cast<std::size_t>(logits.columns);
   const auto each = 1 / static_cast<double>(width);
@@ -51,9 +53,12 @@ batch_metrics binary_cross_entropy(const_matrix logits,
       loss +=
         std::max(x, 0.0) - (has ? x : 0.0) + std::log1p(std::exp(-std::abs(x)));
       right = right && (x > 0) == has;
-      if (g != nullptr)
-        g[c] = static_cast<float>(weight * each
-                                  * (probability_of(x) - (has ? 1.0 : 0.0)));
+      if (g == nullptr)
+        continue;
+      auto slope = weight * each * (probability_of(x) - (has ? 1.0 : 0.0));
+      if (focus > 0)
+        slope *= focal_factor(probability_of(has ? -x : x), focus);
+      g[c] = static_cast<float>(slope);
     }
     sums.loss_sum += loss * each;
     sums.correct += right ? 1 : 0;

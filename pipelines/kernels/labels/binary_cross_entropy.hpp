@@ -26,11 +26,14 @@ namespace graphmill {
 /// labelled seeds of the whole step.
 /// @param gradient [rows, labels], receives the gradient of the logits, unless
 /// its data is null.
-/// @returns the sum of losses, the seeds of which all labels were predicted
-/// rightly, and the labelled seeds.
+/// @param focus Of the loss that the gradient is of: `loss_shape::focus`, with
+/// the probability of what is true of a label.
+/// @returns the sum of plain losses, the seeds of which all labels were
+/// predicted rightly, and the labelled seeds.
 batch_metrics binary_cross_entropy(const_matrix logits,
                                    std::span<const std::uint8_t> labels,
-                                   double weight, matrix gradient);
+                                   double weight, matrix gradient,
+                                   double focus = 0);
 
 /// The probability of each label, made in double precision. @param logits, out
 /// [rows, labels]; may be the same.

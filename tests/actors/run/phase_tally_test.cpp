@@ -107,7 +107,7 @@ CATCH_TEST_CASE("a phase has the metrics of classes that all ranks tell of",
   phase_request request;
   request.phase = phase::validation;
   request.steps = 1;
-  request.metric = evaluation_metric::f1_macro;
+  request.wanted.metric = evaluation_metric::f1_macro;
   const auto told_of = [](rank_id rank, std::vector<confusion_count> pairs,
                           std::int64_t seeds) {
     seed_outcomes outcomes;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -176,6 +178,7 @@ CATCH_TEST_CASE("the best epoch is the best by the metric of the run",
     CATCH_CHECK(summary["metric"]
                 == (expected == 0 ? nlohmann::json()
                                   : nlohmann::json(to_string(metric))));
+    CATCH_CHECK(summary["threshold"].is_null());
     if (metric == evaluation_metric::f1_macro) {
       CATCH_CHECK(summary["validation_accuracy"] == 0.75);
       CATCH_CHECK(summary["validation"]["f1_macro"] == 0.75);
@@ -223,6 +226,50 @@ CATCH_TEST_CASE("nothing is said of what limits a run of a second",
   CATCH_CHECK(summary["verdict"]
               == "too little data: the run took 1.0 s, and what limits a run "
                  "shows after 2 s at the earliest");
+}
+
+CATCH_TEST_CASE("a test takes the threshold that was tuned in the best epoch",
+                "[actors][summary]") {
+  threshold_choice threshold;
+  threshold.of = 1;
+  threshold.class_name = "fraud";
+  threshold.name = "f1:fraud";
+  threshold.by = *metric_called("f1:fraud");
+  metric_choice metric = *metric_called("average_precision:fraud");
+  // Seeds of class 1 come first in both; in between lies 1.5, then -0.5.
+  const std::vector<std::vector<float>> scores{{3, 2, 1, 0}, {1, 0, -1, -2}};
+  const std::vector<std::int32_t> labels{1, 1, 0, 0};
+  run_reporter reporter{nullptr, {}, nullptr};
+  const auto told = reporter.observer();
+  auto lines = nlohmann::json::array();
+  const auto evaluated = [&](phase which, std::int32_t epoch, double value,
+                             const std::vector<float>& by) {
+    auto done = evaluation(which, epoch, {2, 0, 0, 2}, 0.5);
+    done.metric = metric;
+    done.threshold = threshold;
+    done.classes->of_one_class = value;
+    done.classes->ranked = std::make_shared<const ranked_scores>(
+      *ranked_scores::make(by, labels, 1));
+    test::value_of(told.on_phase(done));
+    return done;
+  };
+  evaluated(phase::validation, 0, 0.5, scores[0]);
+  evaluated(phase::validation, 1, 0.25, scores[1]);
+  evaluated(phase::test, 1, 0.75, scores[1]);
+  const auto summary = summarise(full_run(), reporter, "folder");
+  CATCH_CHECK(summary["metric"] == "average_precision:fraud");
+  CATCH_CHECK(summary["validation"]["average_precision:fraud"] == 0.5);
+  CATCH_CHECK(summary["test"]["average_precision:fraud"] == 0.75);
+  const auto probability = summary["validation"]["threshold"].get<double>();
+  CATCH_CHECK(std::abs(probability - 1 / (1 + std::exp(-1.5))) < 1e-12);
+  CATCH_CHECK(summary["threshold"] == fmt::format("{}:fraud", probability));
+  CATCH_CHECK(summary["validation"]["threshold_f1"] == 1);
+  // None of the test reaches it.
+  CATCH_CHECK(summary["test"]["threshold"] == probability);
+  CATCH_CHECK(summary["test"]["threshold_of"] == "f1:fraud");
+  CATCH_CHECK(summary["test"]["threshold_predicted"] == 0);
+  CATCH_CHECK(summary["test"]["threshold_recall"] == 0);
+  CATCH_CHECK(summary["test"]["threshold_precision"].is_null());
 }
 
 CATCH_TEST_CASE("a summary has what the test says of each class",

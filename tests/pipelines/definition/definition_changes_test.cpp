@@ -68,6 +68,14 @@ CATCH_TEST_CASE("no run goes on by another metric, nor on another label set",
   other.evaluate.metric = evaluation_metric::loss;
   CATCH_CHECK_THAT(error_of(check_same_validation(old, other)).message,
                    contains("`evaluate.metric`") && contains("new run"));
+  other = old;
+  other.evaluate.metric_detail = ":fraud";
+  CATCH_CHECK_THAT(error_of(check_same_validation(old, other)).message,
+                   contains("`evaluate.metric`"));
+  other = old;
+  other.evaluate.threshold = "0.5:fraud";
+  CATCH_CHECK_THAT(error_of(check_same_validation(old, other)).message,
+                   contains("`evaluate.threshold`"));
 }
 
 } // namespace graphmill::test

@@ -93,10 +93,11 @@ optimizer:
   clip_norm: 27.5
 train: {batch_size: 13, epochs: 14, max_steps: 15, seed_order: global,
         patience: 16, record_steps: true, min_epochs: 28,
-        label_smoothing: 0.0625, balance_classes: false,
-        class_weights: [1, 0.5], loss: huber, patience_window: 29}
-evaluate: {neighbours: all, batch_size: 17, every: 18, metric: f1_macro,
-           scores: true}
+        label_smoothing: 0, balance_classes: false,
+        class_weights: [1, 0.5], loss: huber, patience_window: 29,
+        focal_gamma: 1.5}
+evaluate: {neighbours: all, batch_size: 17, every: 18,
+           metric: recall_at_fpr@0.01:a, scores: true, threshold: f1:a}
 budget: {bytes: 1.5 GiB, batches: 19}
 faults: {reply_delay_ms: 20, trainer_delay_ms: 21, crash_every: 22,
          sampling_service_delay_ms: 28, sampler_delay_ms: 29,
@@ -139,14 +140,17 @@ labels: genre
                                            16,
                                            true,
                                            28,
-                                           0.0625,
+                                           0,
                                            false,
                                            {1, 0.5},
                                            value_loss::huber,
-                                           29});
+                                           29,
+                                           {},
+                                           1.5});
   CATCH_CHECK(def.evaluate
               == definition::evaluate_section{
-                neighbour_use::all, 17, 18, evaluation_metric::f1_macro, true});
+                neighbour_use::all, 17, 18, evaluation_metric::recall_at_fpr,
+                true, false, measured_split::none, "@0.01:a", "f1:a"});
   CATCH_CHECK(def.budget == definition::budget_section{3ull << 29, 19});
   CATCH_CHECK(
     def.faults
@@ -207,7 +211,7 @@ budget:
       "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
       "batch_size, epochs, max_steps, seed_order, patience, "
       "record_steps, min_epochs, label_smoothing, balance_classes, "
-      "class_weights, loss, patience_window",
+      "class_weights, loss, patience_window, focal_gamma",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });

@@ -144,7 +144,8 @@ CATCH_TEST_CASE("settings that exclude each other or have no effect",
                        "`-1`, must be a number from 0 to 1000000000"});
   CATCH_CHECK(problems_in("{dataset: d, train: {class_weights: 3}}")
               == texts{"x.yaml:1:37: `train.class_weights` is `3`, must be a "
-                       "list of numbers, as in [1, 0.5]"});
+                       "list of numbers, as in [1, 0.5], or a map of "
+                       "numbers"});
 }
 
 CATCH_TEST_CASE("relations are put together as a definition says",

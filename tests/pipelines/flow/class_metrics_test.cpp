@@ -279,17 +279,60 @@ CATCH_TEST_CASE("the best epoch may be chosen by any metric",
   classes.classes[0].predicted = 1;
   classes.classes[0].correct = 1;
   classes.roc_auc = 0.625;
-  const auto quality = [&](evaluation_metric which) {
-    return quality_of(which, sums, &classes);
+  const auto value = [&](const metric_choice& which) {
+    return value_of(which, sums, &classes);
   };
-  CATCH_CHECK(quality(evaluation_metric::accuracy) == 0.25);
-  CATCH_CHECK(quality(evaluation_metric::loss) == -0.75);
-  CATCH_CHECK(quality(evaluation_metric::f1_macro) == 0.4);
-  CATCH_CHECK(quality(evaluation_metric::roc_auc) == 0.625);
-  CATCH_CHECK(std::isnan(quality(evaluation_metric::average_precision)));
-  CATCH_CHECK(
-    std::isnan(quality_of(evaluation_metric::f1_macro, sums, nullptr)));
+  CATCH_CHECK(value(evaluation_metric::accuracy) == 0.25);
+  CATCH_CHECK(value(evaluation_metric::loss) == 0.75);
+  CATCH_CHECK(value(evaluation_metric::f1_macro) == 0.4);
+  CATCH_CHECK(value(evaluation_metric::roc_auc) == 0.625);
+  CATCH_CHECK_FALSE(value(evaluation_metric::average_precision));
+  CATCH_CHECK_FALSE(value_of(evaluation_metric::f1_macro, sums, nullptr));
   const batch_metrics endless{std::numeric_limits<double>::infinity(), 1, 4};
-  CATCH_CHECK(
-    std::isnan(quality_of(evaluation_metric::loss, endless, &classes)));
+  CATCH_CHECK_FALSE(value_of(evaluation_metric::loss, endless, &classes));
+  classes.of_one_class = 0.125;
+  CATCH_CHECK(value(*metric_called("f1:fraud")) == 0.125);
+}
+
+CATCH_TEST_CASE("metrics of one class are of its seeds alone",
+                "[pipelines][class_metrics]") {
+  // Three of class 0, two of class 1, by the log odds of class 1 from the
+  // largest down: 1, 0, 1, 0, 0.
+  seed_outcomes told;
+  told.classes = 2;
+  told.labels = {1, 0, 1, 0, 0};
+  for (const float score : {2.0f, 1.0f, 0.5f, -1.0f, -2.0f}) {
+    told.scores.push_back(-score);
+    told.scores.push_back(score);
+  }
+  told.confusion = {{0, 0, 2}, {0, 1, 1}, {1, 1, 2}};
+  class_tally tally;
+  tally.add(told);
+  const auto of = [&tally](const char* name, double at, std::int32_t which) {
+    auto metric = *metric_called(name);
+    metric.of = which;
+    metric.at = at;
+    const auto got = tally.metrics(5, {metric, {}});
+    CATCH_REQUIRE(got);
+    return got->of_one_class;
+  };
+  CATCH_CHECK(*of("f1:a", 0, 1) == Approx(0.8));
+  CATCH_CHECK(*of("f1:a", 0, 0) == Approx(0.8));
+  CATCH_CHECK(*of("precision:a", 0, 1) == Approx(2.0 / 3));
+  CATCH_CHECK(*of("recall:a", 0, 0) == Approx(2.0 / 3));
+  CATCH_CHECK(*of("roc_auc:a", 0, 1) == Approx(5.0 / 6));
+  CATCH_CHECK(*of("average_precision:a", 0, 1) == Approx((1 + 2.0 / 3) / 2));
+  CATCH_CHECK(*of("recall_at_fpr@0:a", 0, 1) == 0.5);
+  CATCH_CHECK(*of("recall_at_fpr@0.5:a", 0.5, 1) == 1);
+  CATCH_CHECK(*of("precision_at_k@3:a", 3, 1) == Approx(2.0 / 3));
+  // There are no more classes, and none without a word.
+  CATCH_CHECK_FALSE(of("f1:a", 0, 2));
+  CATCH_CHECK_FALSE(tally.metrics(5)->of_one_class);
+  threshold_choice threshold;
+  threshold.of = 1;
+  CATCH_CHECK_FALSE(tally.metrics(5)->ranked);
+  const auto ranked = tally.metrics(5, {{}, threshold})->ranked;
+  CATCH_REQUIRE(ranked);
+  CATCH_CHECK(ranked->at(0.5).found == 2);
+  CATCH_CHECK(ranked->at(0.5).wrong == 1);
 }

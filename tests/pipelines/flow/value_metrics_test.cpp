@@ -109,11 +109,12 @@ CATCH_TEST_CASE("the best epoch of numbers has the smallest error",
                 "[flow][values]") {
   class_metrics found;
   found.values = {{4, 3, 0.5}, {2, 0, std::nullopt}};
-  CATCH_CHECK(quality_of(evaluation_metric::mse, {}, &found) == -3);
-  CATCH_CHECK(quality_of(evaluation_metric::mae, {}, &found) == -1.5);
+  CATCH_CHECK(value_of(evaluation_metric::mse, {}, &found) == 3.0);
+  CATCH_CHECK(value_of(evaluation_metric::mae, {}, &found) == 1.5);
+  CATCH_CHECK(metric_choice{evaluation_metric::mae}.is_loss());
   CATCH_CHECK(found.r2() == 0.5);
-  CATCH_CHECK(std::isnan(quality_of(evaluation_metric::mse, {}, nullptr)));
-  CATCH_CHECK(std::isnan(quality_of(evaluation_metric::f1_macro, {}, &found)));
+  CATCH_CHECK_FALSE(value_of(evaluation_metric::mse, {}, nullptr));
+  CATCH_CHECK_FALSE(value_of(evaluation_metric::f1_macro, {}, &found));
 }
 
 CATCH_TEST_CASE("there are no metrics of numbers if a seed is missing",

@@ -91,6 +91,30 @@ CATCH_TEST_CASE("gradients of several labels are those of the loss",
   }
 }
 
+CATCH_TEST_CASE("the gradient of a focal loss of labels is its slope",
+                "[kernels][labels]") {
+  const auto focus = GENERATE(0.5, 1.0, 2.0);
+  const std::vector<std::uint8_t> rows{1, 0};
+  std::vector<float> logits{-0.75f, 0.5f};
+  std::vector<float> gradient(2);
+  const auto sums = binary_cross_entropy({logits.data(), 1, 2}, rows, 1,
+                                         {gradient.data(), 1, 2}, focus);
+  const auto loss = [focus](double x, bool has) {
+    const auto p = 1 / (1 + std::exp(has ? -x : x));
+    return std::pow(1 - p, focus) * -std::log(p) / 2;
+  };
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto slope = (loss(logits[i] + 1e-5, rows[i] == 1)
+                        - loss(logits[i] - 1e-5, rows[i] == 1))
+                       / 2e-5;
+    CATCH_CHECK(std::abs(gradient[i] - slope) < 1e-6);
+  }
+  // What is told stays the plain loss.
+  CATCH_CHECK(
+    sums.loss_sum
+    == binary_cross_entropy({logits.data(), 1, 2}, rows, 1, {}).loss_sum);
+}
+
 CATCH_TEST_CASE("outcomes of several labels are of the labelled seeds",
                 "[kernels][labels]") {
   const const_matrix logits{some_logits.data(), 3, 2};

@@ -1,4 +1,5 @@
 #include "pipelines/kernels/class_scores.hpp"
+#include "pipelines/kernels/cross_entropy.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
@@ -82,4 +83,27 @@ CATCH_TEST_CASE("pairs of many classes are not counted", "[kernels][scores]") {
   const auto told = outcomes_of({logits.data(), 1, classes}, labels, false);
   CATCH_CHECK(told.classes == classes);
   CATCH_CHECK(told.confusion.empty());
+}
+
+CATCH_TEST_CASE("a threshold decides for one class, and else for the likeliest "
+                "of the others",
+                "[kernels][class_scores]") {
+  // Of class 1: odds 3 to 1, 1 to 3, and 1 to 3 behind class 2.
+  const auto log3 = std::log(3.0f);
+  const std::vector<float> logits{0, log3, -99, log3, 0, -99, 0, -log3, 1};
+  const const_matrix rows{logits.data(), 3, 3};
+  const auto decided = [&rows](double probability) {
+    threshold_choice threshold;
+    threshold.of = 1;
+    threshold.fixed = probability;
+    std::vector<std::int64_t> out;
+    argmax(rows, out);
+    apply_threshold(rows, threshold, out);
+    return out;
+  };
+  CATCH_CHECK(decided(0.5) == std::vector<std::int64_t>{1, 0, 2});
+  CATCH_CHECK(decided(0.2) == std::vector<std::int64_t>{1, 1, 2});
+  CATCH_CHECK(decided(0.9) == std::vector<std::int64_t>{0, 0, 2});
+  CATCH_CHECK(decided(0) == std::vector<std::int64_t>{1, 1, 1});
+  CATCH_CHECK(decided(1) == std::vector<std::int64_t>{0, 0, 2});
 }

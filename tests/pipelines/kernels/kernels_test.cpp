@@ -372,6 +372,44 @@ CATCH_TEST_CASE("the gradient of a weighted and smoothed loss is its slope",
   CATCH_CHECK(weight_of(labels, weights) == (weights.empty() ? 2 : 3));
 }
 
+CATCH_TEST_CASE("the gradient of a focal loss is its slope", "[kernels]") {
+  const auto focus = GENERATE(0.5, 1.0, 2.0);
+  const std::vector<double> weights{2, 0.5, 1};
+  const loss_shape shape{0, weights, focus};
+  const std::vector<std::int64_t> labels{2, -1, 0};
+  std::vector<float> logits{0.5f, -1, 0.25f, 1, 2, 3, -0.5f, 0.75f, 0};
+  const auto loss = [&](const std::vector<double>& z) {
+    double sum = 0;
+    for (const std::size_t i : {0, 2}) {
+      const auto own = static_cast<std::size_t>(labels[i]);
+      double total = 0;
+      for (std::size_t c = 0; c < 3; ++c)
+        total += std::exp(z[3 * i + c]);
+      const auto p = std::exp(z[3 * i + own]) / total;
+      sum += weights[own] * std::pow(1 - p, focus) * -std::log(p);
+    }
+    return sum;
+  };
+  std::vector<float> gradient(9, 9.0f);
+  const auto sums = cross_entropy({logits.data(), 3, 3}, labels, 0.25,
+                                  {gradient.data(), 3, 3}, shape);
+  const std::vector<double> at(logits.begin(), logits.end());
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    auto above = at;
+    auto below = at;
+    above[k] += 1e-5;
+    below[k] -= 1e-5;
+    const auto slope = (loss(above) - loss(below)) / 2e-5;
+    CATCH_CHECK(std::abs(gradient[k] - 0.25 * slope) < 1e-6);
+  }
+  CATCH_CHECK(
+    sums.loss_sum
+    == cross_entropy({logits.data(), 3, 3}, labels, 1, matrix{}).loss_sum);
+  // Of what the model is as good as sure of, nothing is left.
+  CATCH_CHECK(focal_factor(0, focus) == 0);
+  CATCH_CHECK(focal_factor(1, focus) == 1);
+}
+
 CATCH_TEST_CASE("balanced weights make classes count the same", "[kernels]") {
   const std::vector<std::int64_t> counts{6, 0, 2};
   // Eight seeds, two classes that have any: four for each.

@@ -180,6 +180,22 @@ CATCH_TEST_CASE("an event log tells errors of labels that are numbers",
                                               {"validation/mae", 0.25f}})));
 }
 
+CATCH_TEST_CASE("an event log tells the metric that chooses the best epoch",
+                "[kernels][events]") {
+  const temp_folder folder;
+  auto line = line_of("validation", 2, 0.75);
+  line["metric"] = "f1:fraud";
+  line["f1:fraud"] = 0.625;
+  event_log log{folder / "curves"};
+  value_of(log.tell(nlohmann::json::array({line})));
+  CATCH_CHECK(
+    told_in(folder / "curves")
+    == hex_of(event_record::values(first_end, 0,
+                                   curves{{"validation/loss", 0.75f},
+                                          {"validation/accuracy", 0.25f},
+                                          {"validation/f1:fraud", 0.625f}})));
+}
+
 CATCH_TEST_CASE("an event log counts no more steps than there can be",
                 "[kernels][events]") {
   const temp_folder folder;

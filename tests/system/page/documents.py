@@ -194,8 +194,12 @@ def history(seconds=1500, ended=0, cut=None):
     return out
 
 
-def record(name, state, accuracy=None, message="", ended=None):
+def record(name, state, accuracy=None, message="", ended=None, measured=None):
+    """`measured`: the metric that the run goes by, if that is not the
+    accuracy, and its value on test nodes."""
     summary = {"test_accuracy": accuracy} if accuracy is not None else None
+    if measured:
+        summary.update(metric=measured[0], test=dict([measured]))
     return {"run": name, "name": "cora", "state": state, "submitted": NOW - 1502,
             "started": None if state == "queued" else NOW - 1500,
             "ended": ended, "message": message, "summary": summary}
@@ -368,7 +372,7 @@ def two_runs():
     """One that is over, and one before it with another definition."""
     out = finished()
     out["records"].append(record(OTHER, "cancelled", 0.75, "cancelled",
-                                 NOW - 900))
+                                 NOW - 900, ("f1_macro", 0.65)))
     out["definitions"] = {
         RUN: definition(),
         OTHER: definition(**{"sampler.fanouts": "[4, 3]", "train.epochs": "2",

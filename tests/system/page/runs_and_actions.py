@@ -96,6 +96,10 @@ class Conversations:
                  in self.rows("#compare-facts tbody tr")}
         self.assertEqual(facts["state"], ["finished", "cancelled"])
         self.assertEqual(facts["accuracy on test nodes"], ["0.7812", "0.7500"])
+        self.assertEqual(facts["metric on test nodes"],
+                         ["", "f1_macro 0.6500"])
+        self.assertEqual([row[6] for row in self.rows("#run-table tbody tr")],
+                         ["", "f1_macro 0.6500"])
         self.assertEqual(facts["epochs"], ["3", "2"])
         self.assertEqual(facts["last loss"], ["0.6667", "1.0000"])
         self.assertEqual(facts["time"], ["22 min", "10 min"])

@@ -55,7 +55,8 @@ class Metrics(runs.Workplace):
         self.assertRegex(first, r"^test: accuracy \d\.\d{4}, loss ")
         self.assertRegex(
             second, r"^F1 \d\.\d{4} macro, \d\.\d{4} micro; "
-                    r"ROC-AUC \d\.\d{4}, average precision \d\.\d{4}$")
+                    r"ROC-AUC \d\.\d{4}, average precision \d\.\d{4}, "
+                    r"means over the classes$")
 
     def test_counts(self):
         """By what `predict` says of the test's nodes."""

@@ -54,3 +54,43 @@ def log_odds(logits):
         others = np.delete(logits, c, axis=1).astype(np.float64)
         out[:, c] = logits[:, c] - np.logaddexp.reduce(others, axis=1)
     return out
+
+
+def rates(scores, own):
+    """Recall and false-positive rate of each distinct score, from the largest
+    down."""
+    for threshold in np.unique(scores)[::-1]:
+        taken = scores >= threshold
+        yield (threshold, (taken & own).sum() / own.sum(),
+               (taken & ~own).sum() / (~own).sum())
+
+
+def recall_at_fpr(scores, own, rate):
+    return max((recall for _, recall, wrong in rates(scores, own)
+                if wrong <= rate), default=0.0)
+
+
+def precision_at_k(scores, own, count):
+    """Of equal scores at the edge, as many as fit, each by the share of the
+    class among them."""
+    found, left = 0.0, min(count, len(scores))
+    most = left
+    for score in np.unique(scores)[::-1]:
+        here = scores == score
+        fit = min(left, here.sum())
+        found += fit * (here & own).sum() / here.sum()
+        left -= fit
+        if left == 0:
+            break
+    return found / most
+
+
+def best_f1_threshold(scores, own):
+    """The largest F1 of any threshold, and the score that it is at."""
+    best = (0.0, np.inf)
+    for score in np.unique(scores)[::-1]:
+        taken = scores >= score
+        f1 = 2 * (taken & own).sum() / (own.sum() + taken.sum())
+        if f1 > best[0]:
+            best = (f1, score)
+    return best

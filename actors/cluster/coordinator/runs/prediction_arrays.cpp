@@ -2,6 +2,8 @@
 
 #include "partition/dataset/label_sets.hpp"
 #include "partition/files/npy/npy_header.hpp"
+#include "pipelines/flow/score_ranking.hpp"
+#include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
@@ -37,7 +39,8 @@ prediction_shape prediction_shape::of(const definition& def,
           target.multi_label(),
           def.evaluate.batch_size,
           ranks,
-          target.regression()};
+          target.regression(),
+          measures_of(def, info).threshold};
 }
 
 void prediction_arrays::observe(const std::shared_ptr<prediction_arrays>& self,
@@ -154,15 +157,22 @@ result<void> prediction_arrays::write(std::int64_t begin,
                     to.path());
   if (shape_.multi_label) {
     std::vector<std::uint8_t> labels(logits.size());
-    std::ranges::transform(logits, labels.begin(), [](float logit) {
-      return static_cast<std::uint8_t>(logit > 0 ? 1 : 0);
-    });
+    const auto& threshold = shape_.threshold;
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      const auto label = static_cast<std::int64_t>(i) % shape_.classes;
+      labels[i] = threshold && threshold->of == label
+                    ? reaches(logits[i], threshold->fixed.value_or(0.5))
+                    : logits[i] > 0;
+    }
     return write_at(to.fd(), std::as_bytes(std::span{labels}),
                     files_->predictions_at + row * columns, to.path());
   }
   std::vector<std::int64_t> classes;
-  argmax({logits.data(), std::ssize(logits) / shape_.classes, shape_.classes},
-         classes);
+  const const_matrix told{logits.data(), std::ssize(logits) / shape_.classes,
+                          shape_.classes};
+  argmax(told, classes);
+  if (shape_.threshold)
+    apply_threshold(told, *shape_.threshold, classes);
   return write_at(to.fd(), std::as_bytes(std::span{classes}),
                   files_->predictions_at + row * sizeof(std::int64_t),
                   to.path());

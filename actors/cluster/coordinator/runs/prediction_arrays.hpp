@@ -6,6 +6,7 @@
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "partition/files/file_io.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@ struct prediction_shape {
   std::int64_t batch_size = 1; ///< Nodes of a step, in the order of their ids.
   rank_id ranks = 1;           ///< That each take a run of these.
   bool regression = false;     ///< Logits are the values that are predicted.
+  std::optional<threshold_choice> threshold = {}; ///< Of the definition.
 
   std::int64_t steps() const { return (nodes + batch_size - 1) / batch_size; }
 
@@ -51,7 +53,7 @@ struct prediction_shape {
 class prediction_arrays {
 public:
   prediction_arrays(std::filesystem::path folder, prediction_shape shape)
-    : folder_(std::move(folder)), shape_(shape) {}
+    : folder_(std::move(folder)), shape_(std::move(shape)) {}
 
   /// Has a conductor's results written, each of which it takes once. Progress
   /// is that of the whole pass, whatever piece is on.

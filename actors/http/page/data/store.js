@@ -15,6 +15,13 @@ export const DAEMON_FIGURES = ["cores", "memory_bytes", "received_per_second",
 export const RUN_FIGURES = ["loss", "learning_rate", "seeds_per_second", "epoch", "step"];
 export const STAGE_FIGURES = ["busy", "starved", "stalled", "waiting"];
 
+/** By which metric a run goes, if not by accuracy, and its value on test nodes. */
+function measuredBy(summary) {
+  const { metric, test } = summary ?? {};
+  if (typeof metric !== "string" || metric === "accuracy") return null;
+  return { name: metric, value: test?.[metric] ?? null };
+}
+
 /** By what the page knows an event again. The number alone does not tell: another
  * cluster at the same address counts from its own begin. */
 export function eventKey({ seq, time }) {
@@ -160,7 +167,8 @@ export class Store {
   /** The latest runs, as `graphmill runs --json`. Summaries are long. */
   takeRecords({ runs }) {
     this.records = new Map(runs.slice(0, MOST_RUNS).map(({ summary, ...record }) =>
-      [record.run, { ...record, accuracy: summary?.test_accuracy ?? null }]));
+      [record.run, { ...record, accuracy: summary?.test_accuracy ?? null,
+        measured: measuredBy(summary) }]));
     this.recordsAreOld = runs.some(({ run, state }) =>
       state === "running" && !this.isOn(run));
   }

@@ -33,6 +33,11 @@ export function decimal(value) {
   return known(value) ? value.toFixed(4) : DASH;
 }
 
+/** The metric that a run goes by, where that is not the accuracy: {name, value}. */
+export function metricText(measured) {
+  return measured ? `${measured.name} ${decimal(measured.value)}` : "";
+}
+
 /** 0.00123 */
 export function threePlaces(value) {
   return known(value) ? String(Number(value.toPrecision(3))) : DASH;

@@ -3,7 +3,7 @@
 
 import { Chart } from "../curves/chart.js";
 import { byId, el, keyed, saveAs, sight, text } from "../elements/dom.js";
-import { decimal, exact, fullTime, number, seconds, threePlaces }
+import { decimal, exact, fullTime, metricText, number, seconds, threePlaces }
   from "../elements/format.js";
 import { csvOf, definitionOf, differences, fieldsOf, metricsOf, rowsOf } from "../data/runfiles.js";
 import { Series } from "../data/series.js";
@@ -88,6 +88,7 @@ function factsOf(record, rows, now) {
   return [
     ["state", record.state],
     ["accuracy on test nodes", decimal(record.accuracy)],
+    ["metric on test nodes", metricText(record.measured)],
     ["time", seconds(record.started === null ? NaN : ended - record.started)],
     ["epochs", exact(trained.length)],
     ["last loss", decimal(trained.at(-1)?.loss)],

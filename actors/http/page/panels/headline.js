@@ -1,6 +1,6 @@
 // How the cluster is, in a word and a sentence. Pure: from documents alone.
 
-import { count, decimal, percent, ranges } from "../elements/format.js";
+import { count, decimal, metricText, percent, ranges } from "../elements/format.js";
 
 const PHASES = { train: "Training", validation: "Validating", test: "Testing" };
 const WORTH_NAMING = 0.1; // As in the coordinator's verdict.
@@ -94,6 +94,8 @@ function whileRunning(status, run, events) {
 
 /** A sentence on a run that is over, or that waits for its next attempt. */
 export function outcome(record) {
+  if (record.state === "finished" && record.measured)
+    return `${record.run}: ${metricText(record.measured)} on test nodes`;
   if (record.state === "finished" && typeof record.accuracy === "number")
     return `${record.run}: accuracy ${decimal(record.accuracy)} on test nodes`;
   return record.message ? `${record.run}: ${record.message}` : record.run;

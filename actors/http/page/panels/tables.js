@@ -2,8 +2,8 @@
 // stays a row for screen readers, hence the roles.
 
 import { byId, el, keyed, text } from "../elements/dom.js";
-import { bytes, bytesPerSecond, decimal, exact, fromOne, fullTime, milliseconds, number, ranges,
-  seconds } from "../elements/format.js";
+import { bytes, bytesPerSecond, decimal, exact, fromOne, fullTime, metricText, milliseconds,
+  number, ranges, seconds } from "../elements/format.js";
 import { word } from "../elements/marks.js";
 
 /** Buttons of a row: [{label, about, start}]. */
@@ -140,6 +140,7 @@ export class RunTable {
       { name: "time", kind: "number", of: ({ took }) => seconds(took) },
       { name: "loss", kind: "number", of: ({ loss }) => decimal(loss) },
       { name: "accuracy", kind: "number", of: ({ accuracy }) => decimal(accuracy) },
+      { name: "metric", of: ({ measured }) => metricText(measured) },
       { name: "note", kind: "wide", of: ({ text: said }) => said },
       { name: "actions", kind: "acts", of: ({ state, run }) => actions.of(state, run) },
     ]);

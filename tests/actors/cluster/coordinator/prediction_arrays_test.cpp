@@ -20,7 +20,7 @@ namespace {
 
 /// Ten nodes in steps of four, over three trainers: 0 and 1, 2, 3; 4 and 5, 6,
 /// 7; 8, 9, none.
-constexpr prediction_shape ten_nodes{10, 2, false, 4, 3};
+const prediction_shape ten_nodes{10, 2, false, 4, 3};
 
 struct told_nodes {
   std::int64_t step = 0;

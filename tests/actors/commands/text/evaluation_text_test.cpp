@@ -22,7 +22,21 @@ CATCH_TEST_CASE("what was measured is said in few words",
                             {"roc_auc", nullptr},
                             {"average_precision", 0.25}})
               == "F1 0.5000 macro, 1.0000 micro; ROC-AUC -, average precision "
-                 "0.2500");
+                 "0.2500, means over the classes");
+  CATCH_CHECK(metrics_text({{"roc_auc", 0.5},
+                            {"average_precision", 0.25},
+                            {"classes", json::array({1, 2})}})
+              == "ROC-AUC 0.5000, average precision 0.2500, means over both "
+                 "classes");
+  CATCH_CHECK(threshold_text({{"threshold", 0.25},
+                              {"threshold_of", "f1:fraud"},
+                              {"threshold_precision", 0.5},
+                              {"threshold_recall", 1.0},
+                              {"threshold_f1", 2.0 / 3},
+                              {"threshold_false_positive_rate", nullptr}})
+              == "fraud from probability 0.2500 on: precision 0.5000, recall "
+                 "1.0000, F1 0.6667, false-positive rate -");
+  CATCH_CHECK(threshold_text(json::array()).empty());
   CATCH_CHECK(
     metrics_text({{"mse", 4.0}, {"rmse", 2.0}, {"mae", 1.5}, {"r2", nullptr}})
     == "MSE 4.0000, RMSE 2.0000, MAE 1.5000, R2 -");

@@ -41,7 +41,8 @@ void tell_example(fake_coordinator& coordinator) {
       news.events = {run_news{R"({"phase": "train", "epoch": 1, "seeds": 4,
                           "loss": 0.5, "accuracy": 0.25})"},
                      run_news{R"({"phase": "validation", "epoch": 1, "seeds": 4,
-                          "loss": 0.5, "accuracy": 0.75})"}};
+                          "loss": 0.5, "accuracy": 0.75,
+                          "metric": "f1:fraud", "f1:fraud": 0.625})"}};
     return encode(news);
   });
 }
@@ -91,7 +92,8 @@ CATCH_TEST_CASE("the asker learns of a cluster, its run and its epochs",
   CATCH_CHECK(now->data.health->daemons.size() == 1);
   CATCH_CHECK(now->data.rates.size() >= 2);
   CATCH_CHECK(now->data.losses == std::vector<double>{0.5});
-  CATCH_CHECK(now->data.accuracies == std::vector<double>{0.75});
+  CATCH_CHECK(now->data.validations == std::vector<double>{0.625});
+  CATCH_CHECK(now->data.metric == "f1:fraud");
 }
 
 CATCH_TEST_CASE("another run is asked for, and what was of the first is gone",

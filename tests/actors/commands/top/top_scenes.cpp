@@ -142,7 +142,7 @@ void begin_scene(top_data& to, run_state how, std::string message = {}) {
   to.run->state = how;
   to.run->message = std::move(message);
   to.losses = {2.0913, 1.2047, 0.8132};
-  to.accuracies = {0.4125, 0.6031, 0.6988};
+  to.validations = {0.4125, 0.6031, 0.6988};
   for (int second = 0; second < 60; ++second)
     to.rates.push_back(40'000 + 97 * (37 * second % 53));
 }

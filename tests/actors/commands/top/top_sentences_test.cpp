@@ -99,7 +99,7 @@ CATCH_TEST_CASE("a small screen has the verdict and whole figures", "[top]") {
   auto data = top_example();
   data.health->verdict.sentence = long_verdict;
   data.rates = {17171988};
-  data.accuracies = {0.0834};
+  data.validations = {0.0834};
   const lines_of_text wanted{
     "graphmill top  good-1 running",
     "verdict   the feature service of part 1",

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/definition/definition.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace graphmill {
+
+/// A metric as `evaluate.metric` names it, for the classes of a dataset. Value
+/// type.
+struct metric_choice {
+  evaluation_metric which = evaluation_metric::accuracy;
+  std::optional<std::int32_t> of = {}; ///< A class; nothing: over all classes.
+  double at = 0;    ///< Of `recall_at_fpr` the rate, of `precision_at_k` K.
+  std::string name; ///< As users write it, and as results call it.
+
+  metric_choice() : name("accuracy") {}
+  /// A metric over all classes.
+  metric_choice(evaluation_metric over_all);
+
+  /// Whether the smaller is the better.
+  bool is_loss() const {
+    return which == evaluation_metric::loss || is_of_values(which);
+  }
+
+  friend bool operator==(const metric_choice&, const metric_choice&) = default;
+};
+
+/// Where a class is decided for that is not the likeliest one. Value type.
+struct threshold_choice {
+  std::int32_t of = 0;    ///< The class.
+  std::string class_name; ///< Its name, or its number.
+  std::string name;       ///< As users write it.
+  /// The least probability with which seeds are taken for the class. Nothing:
+  /// it is tuned so that `by` is largest.
+  std::optional<double> fixed = {};
+  metric_choice by = {};
+};
+
+/// What evaluations are to tell besides what they always do.
+struct measures {
+  metric_choice metric = {}; ///< By which the best epoch is chosen.
+  std::optional<threshold_choice> threshold = {};
+};
+
+/// As users write it: "f1_macro".
+const char* to_string(evaluation_metric which);
+
+/// A metric by its name in results, "f1:fraud", whose class is not looked up:
+/// 0 stands for it. Nothing if there is no such metric.
+std::optional<metric_choice> metric_called(const std::string& name);
+
+/// What `evaluate.metric` and its detail name. Fails if they name no metric
+/// that there is, or a class that there is not.
+result<metric_choice> metric_of(const definition::evaluate_section& evaluate,
+                                const node_type_info& target);
+
+/// What `evaluate.threshold` says; nothing if it is empty. Fails likewise, and
+/// if a threshold cannot be tuned by the metric.
+result<std::optional<threshold_choice>>
+threshold_of(const definition::evaluate_section& evaluate,
+             const node_type_info& target);
+
+/// Both. The definition fits the dataset (`check_against`).
+measures measures_of(const definition& def, const dataset_info& info);
+
+/// What is wrong with both whatever the dataset is.
+result<void> check_metric(const definition::evaluate_section& evaluate);
+result<void> check_threshold(const definition::evaluate_section& evaluate);
+
+} // namespace graphmill
