@@ -15,7 +15,6 @@ ROOMS = ["messages", "partition", "pipelines", "actors"]
 # Tests of everything together, and what tests share, with their sub-folders.
 OWN_FOLDERS = ("tests/documents", "tests/fuzz", "tests/support", "tests/system",
                "tests/threads")
-MOST_FILES = 25
 
 INCLUDE = re.compile(r'^#include "((?:%s|tests)/[^"]+)"' % "|".join(ROOMS))
 SUBDIR = re.compile(r"^\s*subdir\('([^']+)'\)")
@@ -75,13 +74,6 @@ class Rooms(unittest.TestCase):
             folder = folder_of(name)
             if name.startswith("tests/") and not folder.startswith(OWN_FOLDERS):
                 self.assertIn(folder.removeprefix("tests/"), self.order, name)
-
-    def test_folders_are_small(self):
-        count = {}
-        for name in self.sources:
-            count[folder_of(name)] = count.get(folder_of(name), 0) + 1
-        for folder, files in count.items():
-            self.assertLessEqual(files, MOST_FILES, folder)
 
 
 if __name__ == "__main__":
