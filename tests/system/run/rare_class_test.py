@@ -222,7 +222,7 @@ class RareClass(clusters.ClusterWorkplace):
         self.assertEqual(there["digest"], self.summary["digest"])
         for key in ("test", "validation", "metric", "best_epoch", "threshold"):
             self.assertEqual(there[key], self.summary[key], key)
-        listed = cluster.call("runs").stdout
+        listed = graphmill("runs", "--cluster", cluster.coordinator).stdout
         self.assertIn("average_precision:fraud "
                       f"{there['test']['average_precision:fraud']:.4f}",
                       listed)
