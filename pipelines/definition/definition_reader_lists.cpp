@@ -149,9 +149,7 @@ void definition_reader::read_number_per_key(const yaml_node& node,
   auto valid = check_length(node, f, path);
   for (const auto& [key, item] : entries_of(node, path)) {
     const auto place = joined(path, key);
-    const auto number = item->type == yaml_node::kind::scalar
-                          ? parse_number(item->text)
-                          : std::nullopt;
+    const auto number = parse_number(item->text); // Only scalars have text.
     const auto sound = number && range.contains(*number);
     sources_[place] = {item->where, sound};
     if (sound)

@@ -44,7 +44,7 @@ struct stand_in_names {
 };
 
 /// A client that waits for news of a run.
-struct run_watcher {
+struct waiting_watcher {
   watch_request request;
   responder reply;
   std::chrono::steady_clock::time_point until;

@@ -190,13 +190,13 @@ void coordinator::watch(const payload& data, const responder& reply) {
     return;
   }
   const auto wait = std::min(wanted.wait, timeouts::longest_watch);
-  run_watcher asks{std::move(wanted), reply, now + wait};
+  waiting_watcher asks{std::move(wanted), reply, now + wait};
   if (!answer(asks, now))
     watchers_.push_back(std::move(asks));
 }
 
 /// Answers a watcher, if there is something to tell, or its time is over.
-bool coordinator::answer(const run_watcher& waiting,
+bool coordinator::answer(const waiting_watcher& waiting,
                          clock::time_point now) const {
   // There is one: watchers are answered before it goes to the history.
   const auto* record = records_.find(waiting.request.run);
@@ -211,7 +211,7 @@ bool coordinator::answer(const run_watcher& waiting,
 }
 
 void coordinator::answer_watchers(clock::time_point now) {
-  std::erase_if(watchers_, [this, now](const run_watcher& waiting) {
+  std::erase_if(watchers_, [this, now](const waiting_watcher& waiting) {
     return answer(waiting, now);
   });
 }

@@ -330,7 +330,7 @@ private:
   // -- watchers and files
 
   void watch(const payload& data, const responder& reply);
-  bool answer(const run_watcher& waiting, clock::time_point now) const;
+  bool answer(const waiting_watcher& waiting, clock::time_point now) const;
   void answer_watchers(clock::time_point now);
 
   bool has_room_for_files(const responder& reply);
@@ -387,7 +387,7 @@ private:
   down_watch deaths_;
   active_runs active_;
   std::vector<farewell> leaving_; ///< Daemons that runs need still.
-  std::vector<run_watcher> watchers_;
+  std::vector<waiting_watcher> watchers_;
   checkpoint_uploads uploads_{
     uploads_in(config_.runs, config_.history->generation())};
   // Threads for files, for the history, and for the members file. Last: they

@@ -15,15 +15,17 @@ namespace {
 struct cyclic_part {
   std::string_view name;
   double cycle;
-  double (*of)(const moment&); ///< From 0 to below the cycle.
+  double (*of)(const calendar_moment&); ///< From 0 to below the cycle.
 };
 constexpr auto cyclic_parts = std::to_array<cyclic_part>({
-  {"month", 12, [](const moment& m) { return m.month - 1.0; }},
-  {"day", 31, [](const moment& m) { return m.day - 1.0; }},
-  {"day_of_year", 366, [](const moment& m) { return m.day_of_year * 1.0; }},
-  {"weekday", 7, [](const moment& m) { return m.weekday * 1.0; }},
-  {"hour", 24, [](const moment& m) { return m.hour + m.minute / 60.0; }},
-  {"minute", 60, [](const moment& m) { return m.minute * 1.0; }},
+  {"month", 12, [](const calendar_moment& m) { return m.month - 1.0; }},
+  {"day", 31, [](const calendar_moment& m) { return m.day - 1.0; }},
+  {"day_of_year", 366,
+   [](const calendar_moment& m) { return m.day_of_year * 1.0; }},
+  {"weekday", 7, [](const calendar_moment& m) { return m.weekday * 1.0; }},
+  {"hour", 24,
+   [](const calendar_moment& m) { return m.hour + m.minute / 60.0; }},
+  {"minute", 60, [](const calendar_moment& m) { return m.minute * 1.0; }},
 });
 
 const cyclic_part* find_cyclic(std::string_view name) {

@@ -166,7 +166,7 @@ std::optional<date_fields> read_pattern(std::string_view from,
 }
 
 /// Adds what follows from year, month and day. Nothing if there is no such day.
-std::optional<moment> moment_of(const date_fields& from) {
+std::optional<calendar_moment> moment_of(const date_fields& from) {
   namespace chrono = std::chrono;
   const chrono::year_month_day date{
     chrono::year{from.year}, chrono::month{static_cast<unsigned>(from.month)},
@@ -175,7 +175,7 @@ std::optional<moment> moment_of(const date_fields& from) {
     return std::nullopt;
   const chrono::sys_days days{date};
   const chrono::sys_days first{date.year() / chrono::January / 1};
-  moment out;
+  calendar_moment out;
   out.year = from.year;
   out.month = from.month;
   out.day = from.day;
@@ -202,7 +202,7 @@ std::optional<double> units_per_second(const std::string& format) {
   return std::nullopt;
 }
 
-result<moment> moment_of_epoch(std::string_view text, double units) {
+result<calendar_moment> moment_of_epoch(std::string_view text, double units) {
   const auto number = number_from<double>(text);
   // The years 1900 to 2200: others are in another unit, or no times at all.
   constexpr auto least = -2208988800.0;
@@ -234,7 +234,8 @@ result<moment> moment_of_epoch(std::string_view text, double units) {
 
 } // namespace
 
-result<moment> read_moment(std::string_view text, const std::string& format) {
+result<calendar_moment> read_moment(std::string_view text,
+                                    const std::string& format) {
   if (const auto units = units_per_second(format))
     return moment_of_epoch(text, *units);
   const auto fields =

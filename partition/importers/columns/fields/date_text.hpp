@@ -9,7 +9,7 @@ namespace graphmill {
 
 /// A moment of the proleptic Gregorian calendar. Moments without a time zone
 /// count as UTC.
-struct moment {
+struct calendar_moment {
   double seconds = 0; ///< Since the first of January 1970, UTC.
   int year = 1970;
   int month = 1;       ///< 1 to 12.
@@ -29,7 +29,8 @@ struct moment {
 /// Calendar fields of a text are those that it shows: an offset shifts
 /// `seconds` alone. Fails on what is no such date, and on dates that do not
 /// exist.
-result<moment> read_moment(std::string_view text, const std::string& format);
+result<calendar_moment> read_moment(std::string_view text,
+                                    const std::string& format);
 
 /// Fails on a format that `read_moment` does not know.
 result<void> check_date_format(const std::string& format);
