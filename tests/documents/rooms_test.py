@@ -75,6 +75,20 @@ class Rooms(unittest.TestCase):
             if name.startswith("tests/") and not folder.startswith(OWN_FOLDERS):
                 self.assertIn(folder.removeprefix("tests/"), self.order, name)
 
+    def test_types_have_names_of_their_own(self):
+        """The linker would take members of one type for those of the other."""
+        types = re.compile(r"^(?:class|struct|enum class) (\w+)[^;]*$",
+                           re.MULTILINE)
+        where = {}
+        for name in self.sources:
+            if name.endswith(".hpp") and not name.startswith("tests/"):
+                for found in types.findall((ROOT / name).read_text()):
+                    where.setdefault(found, []).append(name)
+        self.assertGreater(len(where), 500)
+        twice = {found: names for found, names in where.items()
+                 if len(names) > 1}
+        self.assertFalse(twice)
+
 
 if __name__ == "__main__":
     unittest.main()
