@@ -106,7 +106,8 @@ def end_run(status):
 
 class MlflowClient:
     def search_runs(self, ids, filter_string):
-        return [name for name, _ in told("start") if name in filter_string]
+        return [name for name, _ in told("start")
+                if filter_string.endswith(f"= '{name}'")]
 
 
 tracking = types.SimpleNamespace(MlflowClient=MlflowClient)

@@ -19,7 +19,8 @@ from imports import save
 from support import ROOT, np, program
 
 NODES, WIDTH, CLASSES = 60, 11, 3
-SHORT = ["--set", "train.epochs=2", "--set", "train.patience=0"]
+SHORT = ["--set", "train.epochs=2", "--set", "train.patience=0",
+         "--set", "train.patience_window=1"]
 
 
 class Accuracies(runs.Workplace):
