@@ -244,7 +244,7 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
   work.checked = item_count{60, 61};
   reply.failure = "why";
   reply.distrusted = {"b", "d"};
-  reply.kept = run_position{1, 2, 30, true, 0.5, 4, 1.5, 6, 7};
+  reply.kept = run_position{1, 2, 30, true, 0.5, 4, 1.5, 6, 7, 8.5, 9.5};
   reply.kept_attempt = 8;
   CATCH_CHECK(
     sent<schema::MemberReply>(encode(reply))
@@ -273,7 +273,7 @@ CATCH_TEST_CASE("the report of a share has its fields in their places",
        R"(checked = (items = 60, bytes = 61), distrusted = ["b", "d"], )"
        R"(kept = (epoch = 1, step = 2, trainSteps = 30, validated = true, )"
        R"(bestValidation = 0.5, sinceBest = 4, lossSum = 1.5, correct = 6, )"
-       R"(seeds = 7), keptAttempt = 8))");
+       R"(seeds = 7, average = 8.5, bestAverage = 9.5), keptAttempt = 8))");
 }
 
 CATCH_TEST_CASE("values that an enumeration lacks are refused, however wide",

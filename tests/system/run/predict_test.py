@@ -326,7 +326,8 @@ class Predict(runs.Workplace):
         (source / "e.csv").write_text(
             "head,sign,tail\n" + "".join(f"{row}\n" for row in rows))
         imported("csv", "--edges", source / "e.csv", "--nodes",
-                 source / "n.csv", "--out", self.top / name)
+                 source / "n.csv", "--relation", "sign", "--out",
+                 self.top / name)
         return self.top / name
 
     def test_relations_of_other_data(self):
