@@ -220,7 +220,7 @@ private:
   std::vector<problem>& problems_;
 };
 
-/// A problem whose text has its place already.
+/// Joins all problems to one error. A text names the place if `where` does not.
 error all_problems(const std::vector<problem>& problems) {
   std::string lines;
   for (const auto& found : problems)

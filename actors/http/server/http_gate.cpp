@@ -205,7 +205,7 @@ std::optional<http_refusal> http_gate::refuses_action(const http_head& head,
                         "show the token for actions: Graphmill-Token: ..."};
   if (is_same_secret(*head.action_token, action_token_))
     return std::nullopt;
-  // Whoever holds the other token learns nothing by this.
+  // This reveals nothing new: the client already has the token for looking.
   const auto looks =
     !token_.empty() && is_same_secret(*head.action_token, token_);
   return counted({401, looks ? "that is the token for looking: actions take "

@@ -103,7 +103,7 @@ void caller_session::reset(session_time now, std::string reason) {
     // agree.
     if (refused_since_ && may_be_lost())
       pause = std::min(pause, with_.liveness.refused_after / 4);
-    // Who has another key is to know soon.
+    // A short pause reports a wrong key soon.
     if (suspicions_ != 0 && identity_.incarnation.empty())
       pause = std::min(pause, with_.liveness.suspected_for / 4);
     retry_at_ = now + pause;
