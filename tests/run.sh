@@ -59,8 +59,9 @@ test_in() {
   count "$folder"
 }
 
-# what_needs FOLDER SUITE: names what the tests of a build folder need that are
-# not in a suite. Ninja on its own would build what any test needs.
+# what_needs FOLDER SUITE: names what is installed, and what the tests of a build
+# folder need that are not in a suite. Ninja on its own would build what any test
+# needs.
 what_needs() {
   meson introspect "$1" --tests --targets --force-object-output |
     /usr/bin/python3 -c '
@@ -68,9 +69,12 @@ import json, os, sys
 folder, suite = sys.argv[1:]
 known = json.load(sys.stdin)
 paths = {target["id"]: target["filename"][0] for target in known["targets"]}
-print(*{os.path.relpath(paths[need], folder) for test in known["tests"]
-        if "graphmill:" + suite not in test["suite"]
-        for need in test["depends"]})' "$1" "$2"
+needs = {paths[target["id"]] for target in known["targets"]
+         if target["installed"]}
+needs |= {paths[need] for test in known["tests"]
+          if "graphmill:" + suite not in test["suite"]
+          for need in test["depends"]}
+print(*(os.path.relpath(path, folder) for path in needs))' "$1" "$2"
 }
 
 configure build --buildtype=release -Dtests=true
