@@ -11,7 +11,7 @@ Prints the name and shape of each weight, and the accuracy of the test split
 fails if it differs. All of the graph is in memory, in double precision: this
 is for small graphs, and to see what the weights mean. The formulas of all kinds
 of models are in numpy_models.py, beside this file; the formats of weights and
-datasets are told in pipelines/README.md and partition/dataset-format.md."""
+datasets are told in examples/guide/models.md and partition/dataset-format.md."""
 
 import argparse
 import json

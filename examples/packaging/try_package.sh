@@ -54,7 +54,7 @@ bash -c 'source /usr/share/bash-completion/bash_completion
   _completion_loader graphmill
   complete -p graphmill'
 ls /usr/lib/systemd/system/graphmill-node.service /usr/share/doc/graphmill/examples \
-  /usr/share/doc/graphmill/{copyright,README.md,actors/runs.md} \
+  /usr/share/doc/graphmill/{copyright,README.md,examples/guide/train.md} \
   /usr/share/zsh/vendor-completions/_graphmill
 EOF
 inside bash /root/try.sh

@@ -32,7 +32,7 @@ class Monitoring(unittest.TestCase):
         self.assertGreater(len(metrics()), 50)
 
     def test_the_page_has_all_of_them(self):
-        page = (ROOT / "actors" / "monitoring.md").read_text()
+        page = (ROOT / "examples/guide/prometheus.md").read_text()
         rows = ROW.findall(page)
         self.assertEqual(len(rows), len(dict(rows)))
         self.assertEqual(dict(rows), metrics())

@@ -1,4 +1,4 @@
-"""Documents of a coordinator over HTTP, as actors/monitoring.md describes them,
+"""Documents of a coordinator over HTTP, as examples/guide/http.md describes them,
 in the states that a web page must tell apart."""
 
 import copy

@@ -27,7 +27,7 @@ def graph():
 
 
 def measured(predictions, labels):
-    """Metrics as the README has them, of [seeds, values]."""
+    """Metrics as examples/guide/evaluation.md has them, of [seeds, values]."""
     errors = predictions.astype(float) - labels
     around = labels - labels.mean(axis=0, dtype=float)
     return {"mse": (errors ** 2).mean(), "rmse": (errors ** 2).mean() ** 0.5,
