@@ -20,12 +20,15 @@ import argparse
 import json
 import math
 import pathlib
+import re
 import sys
 import time
 
 KEPT_FILES = ("definition.yaml", "summary.json")
-LONGEST_VALUE = 500  # Of a parameter, in MLflow.
+# In MLflow: of a value of a parameter, and parameters of a call.
+LONGEST_VALUE, MOST_PARAMETERS = 500, 100
 LOOK_SECONDS = 1.0
+FIELD = re.compile(r'("(?:[^"\\]|\\.)*"|[^:]+): *(.*)')  # A name may have a colon.
 
 
 def fields_of(text):
@@ -37,10 +40,10 @@ def fields_of(text):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         depth = (len(line) - len(line.lstrip())) // 2
-        key, _, value = line.strip().partition(":")
-        path = path[:depth] + [key]
-        if value.strip():
-            out[".".join(path)] = value.strip()
+        key, value = FIELD.fullmatch(line.strip()).groups()
+        path = path[:depth] + [json.loads(key) if key[0] == '"' else key]
+        if value:
+            out[".".join(path)] = value
     return out
 
 
@@ -87,14 +90,22 @@ class RunFolder:
 class MlflowRun:
     """A run of MLflow."""
 
+    @staticmethod
+    def name_of(text):
+        """The name of a metric or parameter. MLflow refuses characters such as
+        the `@` and, in older versions, the `:` of recall_at_fpr@0.01:fraud."""
+        return re.sub(r"[^\w/. -]", "_", text)
+
     def __init__(self, run, project):
         import mlflow
         self.mlflow = mlflow
         mlflow.set_experiment(project)
         mlflow.start_run(run_name=run.name,
                          tags={"graphmill.run": run.name})
-        mlflow.log_params({name: value[:LONGEST_VALUE]
-                           for name, value in run.fields().items()})
+        fields = [(self.name_of(name), value[:LONGEST_VALUE])
+                  for name, value in run.fields().items()]
+        for first in range(0, len(fields), MOST_PARAMETERS):
+            mlflow.log_params(dict(fields[first:first + MOST_PARAMETERS]))
 
     @staticmethod
     def has(run, project):
@@ -109,12 +120,12 @@ class MlflowRun:
 
     def send(self, line):
         for name, value in numbers_of(line).items():
-            self.mlflow.log_metric(f"{line['phase']}/{name}", value,
-                                   step=line["epoch"])
+            self.mlflow.log_metric(self.name_of(f"{line['phase']}/{name}"),
+                                   value, step=line["epoch"])
 
     def end(self, run, summary):
         for name, value in numbers_of(summary).items():
-            self.mlflow.log_metric(f"summary/{name}", value)
+            self.mlflow.log_metric(self.name_of(f"summary/{name}"), value)
         if summary.get("digest"):
             self.mlflow.set_tag("graphmill.digest", summary["digest"])
         for path in run.kept_files():
