@@ -56,9 +56,10 @@ result<void> boolean_column::write(std::string_view field,
     return std::ranges::find(words, field) != words.end();
   };
   const auto usual = boolean_in(field);
-  if (has(yes_) || (usual.value_or(false) && !has(no_))) {
+  const auto missing = has(none_); // Even if it is a usual word.
+  if (!missing && (has(yes_) || (usual.value_or(false) && !has(no_)))) {
     out[0] = 1;
-  } else if (has(no_) || usual) {
+  } else if (!missing && (has(no_) || usual)) {
     out[0] = 0;
   } else if (is_missing(field, none_) && missing_) {
     out[1] = 1;

@@ -75,10 +75,10 @@ result<void> bucket_column::write(std::string_view field,
   GRAPHMILL_TRY(const auto number, reader_.read(field));
   if (!number && !fill_.fills())
     return number_fill::not_filled();
-  if (!number && fill_.indicates()) {
-    out.back() = 1; // And no range.
-    return ok();
-  }
+  if (!number && fill_.indicates())
+    out.back() = 1;
+  if (!number && !fill_.has_value())
+    return ok(); // No range.
   const auto value = number ? number->value : fill_.value();
   const auto last = bucket_of(value + window_ / 2);
   for (auto i = bucket_of(value - window_ / 2); i <= last; ++i)

@@ -92,10 +92,13 @@ result<void> category_column::write(std::string_view field,
   auto known = false;
   auto other = false;
   for_each_item(field, separator_, [&](std::string_view item) {
-    if (is_missing(item, none_))
-      return;
-    known = true;
     const auto at = places_.find(std::string{item});
+    // A value that the user gives may look missing: NA is Namibia's code.
+    if (at == places_.end() && is_missing(item, none_)) {
+      note_missing(item);
+      return;
+    }
+    known = true;
     other = other || at == places_.end();
     out[at == places_.end() ? values_.size() : at->second] = 1;
   });
@@ -116,12 +119,27 @@ result<void> category_column::restore(const nlohmann::json& state) {
   return ok();
 }
 
+/// Counts a word that may be a value, such as "None" or "NA".
+void category_column::note_missing(std::string_view item) {
+  if (item.empty() || std::ranges::find(none_, item) != none_.end())
+    return;
+  ++missing_words_;
+  if (missing_word_.empty())
+    missing_word_ = item;
+}
+
 std::string category_column::note() const {
-  if (others_ == 0)
-    return {};
-  return fmt::format("{} of {} rows have a value that is none of its {} "
-                     "categories, and share one feature for others",
-                     others_, fields_, values_.size());
+  std::string out;
+  if (others_ > 0)
+    out = fmt::format("{} of {} rows have a value that is none of its {} "
+                      "categories, and share one feature for others",
+                      others_, fields_, values_.size());
+  if (missing_words_ > 0)
+    out += fmt::format("{}{} times, a word such as \"{}\" counts as missing; "
+                       "list it in `values` if it is a category, or in `none` "
+                       "if it is not",
+                       out.empty() ? "" : "; ", missing_words_, missing_word_);
+  return out;
 }
 
 } // namespace graphmill

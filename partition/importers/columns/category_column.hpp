@@ -32,6 +32,7 @@ public:
 
 private:
   void set_values(std::vector<std::string> values);
+  void note_missing(std::string_view item);
 
   std::string separator_;
   std::vector<std::string> none_;
@@ -44,6 +45,8 @@ private:
   std::unordered_map<std::string, std::size_t> places_; ///< Of values.
   std::int64_t fields_ = 0;                             ///< Written.
   std::int64_t others_ = 0; ///< Of them, with another value.
+  std::int64_t missing_words_ = 0;
+  std::string missing_word_; ///< The first of them.
 };
 
 } // namespace graphmill

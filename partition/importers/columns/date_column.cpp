@@ -104,11 +104,11 @@ std::vector<std::string> date_column::names() const {
 result<void> date_column::write(std::string_view field, std::span<double> out) {
   GRAPHMILL_TRYV(check(field));
   if (is_missing(field, none_)) {
-    // A mean of days makes sense, one of weekdays does not.
+    // Days can be filled. A mean of weekdays makes no sense.
     std::size_t to = 0;
     for (const auto& part : parts_) {
       if (part == "days")
-        out[to] = fill_.needs_fit() ? scale_.apply(fill_.value()) : 0;
+        out[to] = fill_.has_value() ? scale_.apply(fill_.value()) : 0;
       to += find_cyclic(part) == nullptr ? 1 : 2;
     }
     if (fill_.indicates())

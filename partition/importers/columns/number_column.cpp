@@ -41,7 +41,7 @@ result<void> number_column::split(std::string_view field) {
     items_.front() = field;
     return ok();
   }
-  if (field.empty())
+  if (reader_.reads_nothing(field))
     return ok(); // All are missing.
   std::size_t count = 0;
   for_each_item(field, separator_, [&](std::string_view item) {

@@ -2,6 +2,7 @@
 
 #include "messages/words/number_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -220,7 +221,9 @@ result<calendar_moment> moment_of_epoch(std::string_view text, double units) {
   const auto of_day = seconds - whole * 86400;
   const chrono::year_month_day date{
     chrono::sys_days{chrono::days{static_cast<int>(whole)}}};
-  const auto minutes = static_cast<int>(of_day / 60);
+  // Just below midnight, the difference is rounded to a whole day.
+  constexpr auto last_minute = 24 * 60 - 1;
+  const auto minutes = std::min(static_cast<int>(of_day / 60), last_minute);
   auto out =
     *moment_of({.year = static_cast<int>(date.year()),
                 .month = static_cast<int>(static_cast<unsigned>(date.month())),

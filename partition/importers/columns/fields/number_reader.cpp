@@ -17,8 +17,9 @@ namespace graphmill {
 namespace {
 
 /// What says that nothing is known, in lower case.
-constexpr auto missing_words = std::to_array<std::string_view>(
-  {"", "nan", "na", "n/a", "#n/a", "<na>", "null", "none", "nil", "nat", "?"});
+constexpr auto missing_words =
+  std::to_array<std::string_view>({"", "nan", "na", "n/a", "#n/a", "<na>",
+                                   "null", "none", "nil", "nat", "?", "\\n"});
 constexpr std::size_t longest_missing_word = 4;
 
 /// A text as float32. Rounding the double would round twice, which matters
@@ -61,7 +62,7 @@ number_reader number_reader::of(column_options& options) {
 
 result<std::optional<number_reader::number>>
 number_reader::read(std::string_view field) const {
-  if (is_missing(field, none_))
+  if (reads_nothing(field))
     return std::optional<number>{};
   std::string replaced;
   auto text = field;
@@ -98,7 +99,7 @@ number_fill number_fill::of(column_options& options) {
   out.indicates_ = options.flag("missing");
   const auto text = options.text("fill");
   if (!text) {
-    out.how_ = out.indicates_ ? how::constant : how::none;
+    out.how_ = out.indicates_ ? how::indicator : how::none;
     return out;
   }
   out.how_ = *text == "mean"            ? how::mean

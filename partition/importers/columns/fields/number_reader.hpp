@@ -33,6 +33,11 @@ public:
     bool rounded = false;
   };
 
+  /// Whether a field says that nothing is known.
+  bool reads_nothing(std::string_view field) const {
+    return is_missing(field, none_);
+  }
+
   /// Nothing if the field says that nothing is known.
   result<std::optional<number>> read(std::string_view field) const;
 
@@ -61,6 +66,8 @@ public:
   /// Fails if a number is to be found of none.
   result<void> finish();
 
+  /// Whether a missing number becomes another one, and not only an indicator.
+  bool has_value() const { return fills() && how_ != how::indicator; }
   double value() const { return value_; }
 
   /// The error of a missing number if nothing fills it.
@@ -70,7 +77,14 @@ public:
   result<void> restore(const nlohmann::json& state);
 
 private:
-  enum class how : std::uint8_t { none, constant, mean, median, mode };
+  enum class how : std::uint8_t {
+    none,
+    indicator, ///< Alone: the number is 0.
+    constant,
+    mean,
+    median,
+    mode
+  };
 
   how how_ = how::none;
   bool indicates_ = false;

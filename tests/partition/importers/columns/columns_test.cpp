@@ -115,6 +115,11 @@ CATCH_TEST_CASE("numbers written and limited in other ways",
                 {{"separator", {"|"}}, {"width", {"2"}}, {"fill", {"mean"}}},
                 {"1|10", "3|", "5|30"}, {"7| 8 |9", "|1", ""})
     == table_rows{{7, 8}, {3, 1}, {3, 20}});
+  CATCH_CHECK(
+    features_of("number",
+                {{"separator", {"|"}}, {"width", {"2"}}, {"fill", {"-1"}}}, {},
+                {"NULL", "\\N"})
+    == table_rows{{-1, -1}, {-1, -1}});
   auto list =
     value_of(made("number", {{"separator", {"|"}}, {"width", {"3"}}}));
   CATCH_CHECK(has(write_error(list, "1|2"), "has 2 numbers; 3 expected"));
@@ -177,6 +182,13 @@ CATCH_TEST_CASE("ranges of numbers", "[import][columns]") {
   CATCH_CHECK(features_of("buckets", wide, {}, {"19", "15", ""})
               == table_rows{{1, 1, 0}, {1, 0, 0}, {0, 0, 1}});
   CATCH_CHECK(has(error_of(made("buckets", {})).message, "two numbers"));
+  // What is filled has a range, whether or not an indicator stands beside it.
+  auto filled = options;
+  filled["fill"] = {"25"};
+  CATCH_CHECK(features_of("buckets", filled, {}, {""}) == table_rows{{0, 1}});
+  filled["missing"] = {"true"};
+  CATCH_CHECK(features_of("buckets", filled, {}, {"", "11"})
+              == table_rows{{0, 1, 1}, {1, 0, 0}});
 }
 
 CATCH_TEST_CASE("categories", "[import][columns]") {
@@ -194,6 +206,16 @@ CATCH_TEST_CASE("categories", "[import][columns]") {
                           {{"values", {"x", "y"}}, {"separator", {";"}}}, {},
                           {"y; x", "x;z"})
               == table_rows{{1, 1, 0}, {1, 0, 1}});
+
+  // A word for what is missing is a value where the user says so.
+  CATCH_CHECK(features_of("category",
+                          {{"values", {"DE", "NA"}}, {"missing", {"true"}}}, {},
+                          {"NA", "null"})
+              == table_rows{{0, 1, 0, 0}, {0, 0, 0, 1}});
+  auto told = value_of(made("category", {{"values", {"DE"}}}));
+  for (const auto* field : {"NA", "DE", "", "NA"})
+    row_of(told, field);
+  CATCH_CHECK(has(told.notes().at(0), "2 times, a word such as \"NA\""));
 
   auto few = value_of(made("category", {{"values", {"x"}}}));
   row_of(few, "x");
@@ -219,6 +241,10 @@ CATCH_TEST_CASE("truth values", "[import][columns]") {
                 {{"yes", {"ja"}}, {"no", {"nein"}}, {"missing", {"true"}}}, {},
                 {"True", "0", "ja", "nein", ""})
     == table_rows{{1, 0}, {0, 0}, {1, 0}, {0, 0}, {0, 1}});
+  // What the user says comes before usual words.
+  CATCH_CHECK(features_of("boolean", {{"none", {"N"}}, {"missing", {"true"}}},
+                          {}, {"Y", "N", "n"})
+              == table_rows{{1, 0}, {0, 1}, {0, 0}});
   auto plain = value_of(made("boolean", {}));
   CATCH_CHECK(has(write_error(plain, "ja"), "neither true nor false"));
   CATCH_CHECK(has(write_error(plain, ""), "missing"));
@@ -239,6 +265,21 @@ CATCH_TEST_CASE("dates as numbers and on circles", "[import][columns]") {
   CATCH_CHECK(rows[0][2] == 1);
   CATCH_CHECK(std::abs(rows[0][3] - 1) < 1e-12); // A quarter of a day.
   CATCH_CHECK(rows[1] == std::vector<double>{0, 0, 0, 0, 0, 1});
+  // A day that the user fills with is scaled like others.
+  CATCH_CHECK(features_of("date", {{"fill", {"19725"}}},
+                          {"2024-01-01", "2024-01-03"}, {""})
+              == table_rows{{1}});
+  CATCH_CHECK(features_of("date", {{"missing", {"true"}}},
+                          {"2024-01-01", "2024-01-03"}, {""})
+              == table_rows{{0, 1}});
+  // A moment before midnight that a double rounds to midnight.
+  CATCH_CHECK(
+    features_of("date", {{"format", {"epoch"}}, {"parts", {"minute"}}}, {},
+                {"-1e-12", "3540"})
+      .front()
+    == features_of("date", {{"format", {"epoch"}}, {"parts", {"minute"}}}, {},
+                   {"3540"})
+         .front());
   CATCH_CHECK(
     names_of("date", {{"parts", {"days", "month"}}}, {"2024-01-01"})
     == std::vector<std::string>{"c.days", "c.month.sin", "c.month.cos"});
