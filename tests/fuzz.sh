@@ -22,7 +22,7 @@ command -v ccache >/dev/null && compiler="ccache clang++"
 {
   if [ ! -e "$build/build.ninja" ]; then
     CXX=$compiler meson setup "$build" -Dfuzzing=true -Dtests=true \
-      -Doptimization=1 -Ddebug=true -Dunity=on -Dunity_size=5 \
+      -Doptimization=1 -Ddebug=true -Dunity=on -Dunity_size=20 \
       -Db_sanitize=address,undefined -Db_lundef=false
   fi
   ninja ${GRAPHMILL_FUZZ_NINJA:-} -C "$build" tests/fuzz/fuzz

@@ -8,7 +8,7 @@ namespace graphmill {
 
 namespace {
 
-std::int64_t nanoseconds(const timespec& time) {
+std::int64_t nanoseconds_of(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
@@ -18,8 +18,8 @@ file_stamp stamp_of(const struct stat& about) {
   return {.device = about.st_dev,
           .inode = about.st_ino,
           .size = static_cast<std::uint64_t>(about.st_size),
-          .modified = nanoseconds(about.st_mtim),
-          .changed = nanoseconds(about.st_ctim)};
+          .modified = nanoseconds_of(about.st_mtim),
+          .changed = nanoseconds_of(about.st_ctim)};
 }
 
 result<file_stamp> stamp_file(const std::filesystem::path& path) {

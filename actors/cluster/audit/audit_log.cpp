@@ -29,7 +29,7 @@ std::string lines_of(const std::vector<audit_entry>& entries) {
   return out;
 }
 
-std::string line_of_missing(std::size_t lines) {
+std::string line_of_missing_records(std::size_t lines) {
   audit_entry gap;
   gap.time = now_unix();
   gap.what = "audit";
@@ -88,7 +88,7 @@ audit_log::audit_log(const std::filesystem::path& folder,
                      std::function<void(const std::string&)> complain)
   : lines_(
     {rotated_file{folder / "audit.jsonl", audit_limits::file_bytes, {".old"}},
-     line_of_missing, std::move(complain),
+     line_of_missing_records, std::move(complain),
      "what users of the cluster do is not noted until it can be",
      "what users of the cluster do is noted again"},
     audit_limits::waiting) {}

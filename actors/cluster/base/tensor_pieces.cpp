@@ -10,7 +10,7 @@ namespace graphmill {
 namespace {
 
 /// A message holds no more than that: 32 MiB.
-constexpr std::uint64_t most_values = std::uint64_t{8} << 20;
+constexpr std::uint64_t most_values_at_once = std::uint64_t{8} << 20;
 
 /// Values of one request for weights: 16 MiB.
 constexpr std::uint64_t asked_values = std::uint64_t{4} << 20;
@@ -24,7 +24,7 @@ piece_in(const std::shared_ptr<const std::vector<named_tensor>>& tensors,
     return fail(ec::not_found, "there is no tensor {} of run {} here",
                 wanted.tensor, wanted.run);
   const auto& values = (*tensors)[wanted.tensor].values;
-  if (wanted.count > most_values || wanted.offset > values.size()
+  if (wanted.count > most_values_at_once || wanted.offset > values.size()
       || wanted.count > values.size() - wanted.offset)
     return fail(ec::invalid_argument,
                 "tensor {} has {} values; {} from {} on are too many",

@@ -28,7 +28,7 @@ constexpr std::size_t most_waiting = 4096;
 
 /// Bytes and values of a line that may be one of ours: its texts are bounded.
 constexpr std::size_t longest_line = 8 * 1024;
-constexpr std::size_t most_values = 64;
+constexpr std::size_t most_values_of_line = 64;
 
 /// What of a file is read: one of ours is little longer than it should be.
 constexpr auto longest_file = 2 * event_journal::file_bytes;
@@ -39,7 +39,7 @@ constexpr double latest_time = 253402300800.0;
 constexpr const char* missing_field = "missing";
 constexpr const char* cluster_field = "cluster";
 
-std::string line_of_missing(std::size_t lines) {
+std::string line_of_missing_events(std::size_t lines) {
   return nlohmann::json{{missing_field, lines}}.dump() + '\n';
 }
 
@@ -102,7 +102,7 @@ std::size_t add_events(std::string_view text, const std::string& cluster,
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const auto parsed = line.size() > longest_line
                           ? fail(ec::invalid_data, "it is too long")
-                          : parse_json(line, file_name, most_values);
+                          : parse_json(line, file_name, most_values_of_line);
     if (!parsed || !parsed.value().is_object()) {
       ++unreadable;
       continue;
@@ -133,7 +133,7 @@ std::size_t add_events(std::string_view text, const std::string& cluster,
 event_journal::event_journal(const std::filesystem::path& folder,
                              std::string cluster, complaint complain)
   : file_(folder / file_name), cluster_(std::move(cluster)),
-    lines_({rotated_file{file_, file_bytes, {old_name}}, line_of_missing,
+    lines_({rotated_file{file_, file_bytes, {old_name}}, line_of_missing_events,
             std::move(complain),
             "what happens until it can be written will not be told after a "
             "restart of the coordinator",

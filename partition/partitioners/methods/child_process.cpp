@@ -147,8 +147,8 @@ error cancelled(std::string_view name) {
   return fail(ec::cancelled, "{} was stopped on request", name);
 }
 
-result<child_report> report_of(int status, const rusage& used, double seconds,
-                               std::string_view name) {
+result<child_report> child_report_of(int status, const rusage& used,
+                                     double seconds, std::string_view name) {
   if (WIFSIGNALED(status)) {
     const auto number = WTERMSIG(status);
     if (number == SIGKILL)
@@ -183,7 +183,7 @@ result<child_report> wait_for(child_guard& child, const unique_fd& gate,
     const auto ended = wait4(child.pid(), &status, WNOHANG, &used);
     if (ended == child.pid()) {
       child.is_buried();
-      return report_of(status, used, seconds_since(start), options.name);
+      return child_report_of(status, used, seconds_since(start), options.name);
     }
     if (ended < 0 && errno != EINTR)
       return fail_errno(errno, "lost {}", options.name);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const health_reports::clock::time_point began{1000s};
+const health_reports::clock::time_point reports_began{1000s};
 
 join_request offer() {
   return {"wordnet", "abc", {"x"}, {0}, 1, "host"};
@@ -38,7 +38,7 @@ struct reported_cluster {
     for (const auto& name : daemons)
       begun->where.daemons.push_back({name, "tcp://" + name});
     begun->health.begin(run, std::move(daemons), 1, 1);
-    begun->health.led({}, began);
+    begun->health.led({}, reports_began);
     on.add(std::move(begun));
   }
 
@@ -49,17 +49,18 @@ struct reported_cluster {
     report.daemon = "whoever";
     report.run = run;
     report.cores = 1.5;
-    return reports.take(who, encode(report), members, on, began + after);
+    return reports.take(who, encode(report), members, on,
+                        reports_began + after);
   }
 
   std::size_t told_of(const std::string& run) const {
-    return on.find(run)->health.tell_all(began).daemons.size();
+    return on.find(run)->health.tell_all(reports_began).daemons.size();
   }
 
   bool has_load(const std::string& name) const {
     std::vector<daemon_status> out(1);
     out[0].name = name;
-    reports.loads().add_to(out, began);
+    reports.loads().add_to(out, reports_began);
     return out[0].load.has_value();
   }
 
@@ -78,7 +79,7 @@ CATCH_TEST_CASE("a report is of the daemon that sent it, and of its run",
   CATCH_CHECK(value_of(cluster.take(peer("a"), "s")).run == "s");
   CATCH_CHECK(cluster.told_of("r") == 0);
   CATCH_CHECK(cluster.told_of("s") == 1);
-  const auto told = cluster.on.find("s")->health.tell_all(began);
+  const auto told = cluster.on.find("s")->health.tell_all(reports_began);
   CATCH_CHECK(told.daemons[0].daemon == "a");
   CATCH_CHECK_FALSE(cluster.has_load("a"));
   CATCH_CHECK(value_of(cluster.take(peer("a"), "")).run.empty());
@@ -135,11 +136,11 @@ CATCH_TEST_CASE("who tells too often is refused and not decoded, others are "
   CATCH_CHECK(error_of(cluster.take(peer("a"), "")).code == ec::unavailable);
   const payload garbage{frame::copy(std::vector<std::byte>(7)), {}};
   CATCH_CHECK(error_of(cluster.reports.take(peer("a"), garbage, cluster.members,
-                                            cluster.on, began))
+                                            cluster.on, reports_began))
                 .code
               == ec::unavailable);
   CATCH_CHECK(error_of(cluster.reports.take(peer("a"), garbage, cluster.members,
-                                            cluster.on, began + 1s))
+                                            cluster.on, reports_began + 1s))
                 .code
               == ec::invalid_data);
 }
