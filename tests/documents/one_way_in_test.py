@@ -11,7 +11,7 @@ PLACES = {
     r"json::(parse|accept|sax_parse|from_\w+)\b|Json::parse":
         {"partition/files/json_text.cpp"},
     r"YAML::(Parser|Load)": {"pipelines/definition/yaml/yaml_tree.cpp"},
-    r"sqlite3_open": {"actors/cluster/history/run_history.cpp"},
+    r"sqlite3_open|new SQLite::Database": {"actors/cluster/history/run_history.cpp"},
     r"std::c(out|err)\b|\b(fwrite|fprintf|fputs|puts|printf)\(":
         {"actors/process/say.hpp",
          "actors/commands/options/progress.cpp"},  # Moves the cursor.

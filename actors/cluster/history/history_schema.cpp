@@ -48,17 +48,12 @@ constexpr const char* mark_as_ours =
 static_assert(application == 1196257896);
 
 /// All or nothing.
-result<void> execute_together(sqlite3* database,
-                              std::initializer_list<const char*> statements,
-                              const std::filesystem::path& file) {
-  GRAPHMILL_TRYV(sqlite::execute(database, "BEGIN IMMEDIATE", file));
+void execute_together(SQLite::Database& database,
+                      std::initializer_list<const char*> statements) {
+  SQLite::Transaction all{database, SQLite::TransactionBehavior::IMMEDIATE};
   for (const auto* sql : statements)
-    if (auto done = sqlite::execute(database, sql, file); !done) {
-      if (sqlite3_get_autocommit(database) == 0)
-        (void)sqlite::execute(database, "ROLLBACK", file);
-      return done;
-    }
-  return sqlite::execute(database, "COMMIT", file);
+    database.exec(sql);
+  all.commit();
 }
 
 } // namespace
@@ -77,19 +72,19 @@ result<void> check_version(std::int64_t version,
   return ok();
 }
 
-result<void> prepare(sqlite3* database, const std::filesystem::path& file) {
-  GRAPHMILL_TRY(const auto mark,
-                sqlite::query_number(database, "PRAGMA application_id", file));
-  GRAPHMILL_TRY(const auto version,
-                sqlite::query_number(database, "PRAGMA user_version", file));
-  GRAPHMILL_TRY(
-    const auto tables,
-    sqlite::query_number(database, "SELECT count(*) FROM sqlite_schema", file));
-  if (mark == 0 && version == 0 && tables == 0)
-    return execute_together(database,
-                            {create_runs, create_index, create_open_runs,
-                             create_office, draw_cluster, mark_as_ours},
-                            file);
+result<void> prepare(SQLite::Database& database,
+                     const std::filesystem::path& file) {
+  const auto number_of = [&database](const char* sql) {
+    return database.execAndGet(sql).getInt64();
+  };
+  const auto mark = number_of("PRAGMA application_id");
+  const auto version = number_of("PRAGMA user_version");
+  const auto tables = number_of("SELECT count(*) FROM sqlite_schema");
+  if (mark == 0 && version == 0 && tables == 0) {
+    execute_together(database, {create_runs, create_index, create_open_runs,
+                                create_office, draw_cluster, mark_as_ours});
+    return ok();
+  }
   if (mark != application)
     return fail(ec::invalid_data,
                 "{} is a database of another program; move it away or choose "
@@ -99,9 +94,9 @@ result<void> prepare(sqlite3* database, const std::filesystem::path& file) {
   if (version == 1) {
     GRAPHMILL_TRYV(
       sqlite::check_schema(database, {create_runs, create_index}, file));
-    return execute_together(
-      database, {create_open_runs, create_office, draw_cluster, mark_as_ours},
-      file);
+    execute_together(
+      database, {create_open_runs, create_office, draw_cluster, mark_as_ours});
+    return ok();
   }
   return sqlite::check_schema(
     database, {create_runs, create_index, create_open_runs, create_office},

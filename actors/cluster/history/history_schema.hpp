@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 
-struct sqlite3;
+namespace SQLite {
+class Database;
+}
 
 namespace graphmill::history_schema {
 
@@ -21,7 +23,8 @@ result<void> check_version(std::int64_t version,
 /// Makes a new file a run history of the present version, and one of an older
 /// version, too; refuses what is none, or newer. What a history of version 1
 /// has of runs stays; it knows nothing of how to go on with those that are not
-/// over.
-result<void> prepare(sqlite3* database, const std::filesystem::path& file);
+/// over. Throws what SQLiteCpp throws.
+result<void> prepare(SQLite::Database& database,
+                     const std::filesystem::path& file);
 
 } // namespace graphmill::history_schema

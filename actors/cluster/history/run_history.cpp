@@ -24,7 +24,6 @@
 namespace graphmill {
 
 namespace fs = std::filesystem;
-using sqlite::statement;
 
 namespace {
 
@@ -44,21 +43,26 @@ std::optional<run_state> state_named(const std::string& name) {
   return {};
 }
 
-result<run_record> read_record(const statement& row, const fs::path& file) {
+result<run_record> read_record(const SQLite::Statement& row,
+                               const fs::path& file) {
+  const auto text = [&row](int at) { return row.getColumn(at).getString(); };
+  const auto time = [&row](int at) {
+    return unix_time{row.getColumn(at).getInt64()};
+  };
   run_record out;
-  out.id = row.text(0);
-  out.name = row.text(1);
-  const auto state = state_named(row.text(2));
+  out.id = text(0);
+  out.name = text(1);
+  const auto state = state_named(text(2));
   if (!state)
     return fail(ec::invalid_data,
                 "{} is damaged: run {} is in the state \"{}\"", file.string(),
-                out.id, row.text(2));
+                out.id, text(2));
   out.state = *state;
-  out.submitted = unix_time{row.number(3)};
-  out.started = unix_time{row.number(4)};
-  out.ended = unix_time{row.number(5)};
-  out.message = row.text(6);
-  out.summary = row.text(7);
+  out.submitted = time(3);
+  out.started = time(4);
+  out.ended = time(5);
+  out.message = text(6);
+  out.summary = text(7);
   return out;
 }
 
@@ -76,38 +80,28 @@ unix_time last_life(const fs::path& file) {
 }
 
 /// Their ids. A queue has no more.
-result<std::vector<std::string>> ids_of_open_runs(sqlite3* database,
-                                                  const fs::path& file) {
-  GRAPHMILL_TRY(auto query, statement::prepare(
-                              database,
-                              "SELECT id FROM runs WHERE state IN ('queued', "
-                              "'running') ORDER BY id LIMIT 1000",
-                              file));
-  for (std::vector<std::string> out;;) {
-    GRAPHMILL_TRY(const auto found, query.step());
-    if (!found)
-      return out;
-    out.push_back(query.text(0));
-  }
+std::vector<std::string> ids_of_open_runs(SQLite::Database& database) {
+  SQLite::Statement query{database,
+                          "SELECT id FROM runs WHERE state IN ('queued', "
+                          "'running') ORDER BY id LIMIT 1000"};
+  std::vector<std::string> out;
+  while (query.executeStep())
+    out.push_back(query.getColumn(0).getString());
+  return out;
 }
 
 /// Runs of which nobody knows how to go on with them have failed, when their
 /// leader died.
-result<void> close_open_runs(sqlite3* database, const fs::path& file,
-                             unix_time died) {
-  GRAPHMILL_TRY(
-    auto update,
-    statement::prepare(database,
-                       "UPDATE runs SET state = 'failed', "
-                       "ended = max(?1, submitted, started), "
-                       "message = 'the coordinator ended while it was ' || "
-                       "CASE state WHEN 'queued' THEN 'queued' ELSE 'on' END "
-                       "WHERE state IN ('queued', 'running') "
-                       "AND id NOT IN (SELECT id FROM open_runs)",
-                       file));
-  update.bind(died.count());
-  GRAPHMILL_TRYV(update.step());
-  return ok();
+void close_open_runs(SQLite::Database& database, unix_time died) {
+  SQLite::Statement update{
+    database, "UPDATE runs SET state = 'failed', "
+              "ended = max(?1, submitted, started), "
+              "message = 'the coordinator ended while it was ' || "
+              "CASE state WHEN 'queued' THEN 'queued' ELSE 'on' END "
+              "WHERE state IN ('queued', 'running') "
+              "AND id NOT IN (SELECT id FROM open_runs)"};
+  update.bind(1, std::int64_t{died.count()});
+  update.exec();
 }
 
 constexpr std::string_view magic{"SQLite format 3\0", 16};
@@ -187,10 +181,28 @@ result<void> check_place(const fs::path& file) {
   return ok();
 }
 
+/// The lock is held from the first access to the end: nobody else would know
+/// which runs are on.
+result<void> lock_database(SQLite::Database& database, const fs::path& file) {
+  database.exec("PRAGMA locking_mode = EXCLUSIVE");
+  try {
+    database.exec("BEGIN EXCLUSIVE; COMMIT");
+  } catch (const SQLite::Exception& thrown) {
+    auto reason = sqlite::failure(thrown, &database, file);
+    if (reason.code != ec::unavailable)
+      return reason;
+    return fail(ec::unavailable,
+                "{} is in use: another coordinator has the same folder for "
+                "runs; give this one another",
+                file.string());
+  }
+  return ok();
+}
+
 } // namespace
 
-void run_history::closer::operator()(sqlite3* database) const {
-  sqlite3_close_v2(database);
+void run_history::closer::operator()(SQLite::Database* database) const {
+  delete database;
 }
 
 result<run_history> run_history::open(const fs::path& file, std::uint32_t keep,
@@ -221,57 +233,53 @@ result<run_history> run_history::open(const fs::path& file, std::uint32_t keep,
 result<run_history> run_history::open_as_it_is(const fs::path& file,
                                                std::uint32_t keep, bool take_up,
                                                unix_time died) {
-  sqlite3* raw = nullptr;
-  const auto opened =
-    sqlite3_open_v2(file.c_str(), &raw,
-                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                      | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                    nullptr);
-  handle database{raw};
-  if (raw == nullptr)
-    return fail(ec::out_of_memory, "no memory for the run history {}",
-                file.string());
-  if (opened != SQLITE_OK)
-    return sqlite::failure(raw, file, "open the run history");
-  const sqlite::time_limit limit{raw, longest_opening};
-  GRAPHMILL_TRYV(sqlite::distrust(raw, file));
-  // The lock is held from the first access to the end: nobody else would know
-  // which runs are on.
-  GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA locking_mode = EXCLUSIVE", file));
-  auto ready = sqlite::execute(raw, "BEGIN EXCLUSIVE; COMMIT", file);
-  if (!ready && ready.error().code == ec::unavailable)
-    return fail(ec::unavailable,
-                "{} is in use: another coordinator has the same folder for "
-                "runs; give this one another",
-                file.string());
-  GRAPHMILL_TRYV(ready);
-  GRAPHMILL_TRYV(history_schema::prepare(raw, file));
-  GRAPHMILL_TRYV(sqlite::check_pages(raw, file));
-  GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA journal_mode = WAL", file));
-  GRAPHMILL_TRYV(sqlite::execute(raw, "PRAGMA synchronous = FULL", file));
+  GRAPHMILL_TRY(auto database, connect(file));
   run_history out{std::move(database), file, keep};
-  GRAPHMILL_TRYV(out.together([&] { return out.take_over(take_up, died); }));
+  GRAPHMILL_TRYV(out.begin(take_up, died));
   return out;
+}
+
+result<void> run_history::begin(bool take_up, unix_time died) {
+  auto& raw = *database_;
+  return sqlite::guarded(&raw, file_, [&]() -> result<void> {
+    const sqlite::time_limit limit{raw.getHandle(), longest_opening};
+    sqlite::distrust(raw);
+    GRAPHMILL_TRYV(lock_database(raw, file_));
+    GRAPHMILL_TRYV(history_schema::prepare(raw, file_));
+    GRAPHMILL_TRYV(sqlite::check_pages(raw, file_));
+    raw.exec("PRAGMA journal_mode = WAL");
+    raw.exec("PRAGMA synchronous = FULL");
+    return together([&] { return take_over(take_up, died); });
+  });
+}
+
+result<run_history::handle> run_history::connect(const fs::path& file) {
+  return sqlite::guarded(nullptr, file, [&file]() -> result<handle> {
+    return handle{new SQLite::Database{
+      file.c_str(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                      | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE}};
+  });
 }
 
 /// What the last coordinator has left is this one's.
 result<void> run_history::take_over(bool take_up, unix_time died) {
-  auto* const raw = database_.get();
-  GRAPHMILL_TRY(interrupted_, ids_of_open_runs(raw, file_));
-  if (take_up) {
-    GRAPHMILL_TRY(open_runs_, run_journal::read(raw, file_));
-  }
-  GRAPHMILL_TRYV(run_journal::keep_only(raw, open_runs_, file_));
-  GRAPHMILL_TRYV(close_open_runs(raw, file_, died));
+  auto& raw = *database_;
+  interrupted_ = ids_of_open_runs(raw);
+  if (take_up)
+    open_runs_ = run_journal::read(raw);
+  run_journal::keep_only(raw, open_runs_);
+  close_open_runs(raw, died);
   GRAPHMILL_TRY(office_, run_journal::take_office(raw, file_));
-  return drop_old();
+  drop_old();
+  return ok();
 }
 
 result<void> run_history::put(std::span<const entry> changes) {
   return together([&]() -> result<void> {
     for (const auto& change : changes)
-      GRAPHMILL_TRYV(put_one(change));
-    return drop_old();
+      put_one(change);
+    drop_old();
+    return ok();
   });
 }
 
@@ -279,53 +287,42 @@ result<void> run_history::put(std::span<const entry> changes) {
 result<void>
 run_history::together(const std::function<result<void>()>& changes) {
   GRAPHMILL_TRYV(room_for(file_));
-  GRAPHMILL_TRYV(sqlite::execute(database_.get(), "BEGIN IMMEDIATE", file_));
-  auto done = changes();
-  if (done)
-    done = sqlite::execute(database_.get(), "COMMIT", file_);
-  // A failure may have ended the transaction by itself.
-  if (!done && sqlite3_get_autocommit(database_.get()) == 0)
-    (void)sqlite::execute(database_.get(), "ROLLBACK", file_);
-  return done;
+  return sqlite::guarded(database_.get(), file_, [&]() -> result<void> {
+    SQLite::Transaction all{*database_, SQLite::TransactionBehavior::IMMEDIATE};
+    GRAPHMILL_TRYV(changes());
+    all.commit();
+    return ok();
+  });
 }
 
-result<void> run_history::put_one(const entry& row) {
+void run_history::put_one(const entry& row) {
   const auto& run = row.record;
-  GRAPHMILL_TRY(
-    auto put,
-    statement::prepare(
-      database_.get(),
-      "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
-      "ON CONFLICT (id) DO UPDATE SET name = ?2, state = ?3, "
-      "submitted = ?4, started = ?5, ended = ?6, message = ?7, summary = ?8, "
-      "definition = CASE ?9 WHEN '' THEN definition ELSE ?9 END",
-      file_));
-  put.bind(run.id).bind(run.name).bind(to_string(run.state));
-  put.bind(run.submitted.count())
-    .bind(run.started.count())
-    .bind(run.ended.count());
-  put.bind(run.message).bind(run.summary).bind(row.definition);
-  GRAPHMILL_TRYV(put.step());
+  SQLite::Statement put{
+    *database_,
+    "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+    "ON CONFLICT (id) DO UPDATE SET name = ?2, state = ?3, "
+    "submitted = ?4, started = ?5, ended = ?6, message = ?7, summary = ?8, "
+    "definition = CASE ?9 WHEN '' THEN definition ELSE ?9 END"};
+  SQLite::bind(
+    put, run.id, run.name, std::string{to_string(run.state)},
+    std::int64_t{run.submitted.count()}, std::int64_t{run.started.count()},
+    std::int64_t{run.ended.count()}, run.message, run.summary, row.definition);
+  put.exec();
   if (is_over(run.state))
-    return run_journal::remove(database_.get(), run.id, file_);
-  if (row.standing)
-    return run_journal::put(database_.get(), run.id, *row.standing, file_);
-  return ok();
+    run_journal::remove(*database_, run.id);
+  else if (row.standing)
+    run_journal::put(*database_, run.id, *row.standing);
 }
 
 /// Forgets the runs that are over and too many: those that ended first. A run
 /// that has just ended stays for whoever waited for it.
-result<void> run_history::drop_old() {
-  GRAPHMILL_TRY(
-    auto drop,
-    statement::prepare(database_.get(),
-                       "DELETE FROM runs WHERE id IN (SELECT id FROM runs "
-                       "WHERE state NOT IN ('queued', 'running') "
-                       "ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?1)",
-                       file_));
-  drop.bind(std::int64_t{keep_});
-  GRAPHMILL_TRYV(drop.step());
-  return ok();
+void run_history::drop_old() {
+  SQLite::Statement drop{*database_,
+                         "DELETE FROM runs WHERE id IN (SELECT id FROM runs "
+                         "WHERE state NOT IN ('queued', 'running') "
+                         "ORDER BY ended DESC, id DESC LIMIT -1 OFFSET ?1)"};
+  drop.bind(1, std::int64_t{keep_});
+  drop.exec();
 }
 
 void run_history::touch() const {
@@ -335,19 +332,20 @@ void run_history::touch() const {
 
 result<std::optional<run_history::entry>>
 run_history::get(const std::string& id) {
-  const sqlite::time_limit limit{database_.get(), longest_question};
-  const auto sql =
-    fmt::format("SELECT {}, definition FROM runs WHERE id = ?1", columns);
-  GRAPHMILL_TRY(auto query,
-                statement::prepare(database_.get(), sql.c_str(), file_));
-  query.bind(id);
-  GRAPHMILL_TRY(const auto found, query.step());
-  if (!found)
-    return std::optional<entry>{};
-  entry out;
-  GRAPHMILL_TRY(out.record, read_record(query, file_));
-  out.definition = query.text(8);
-  return std::optional{std::move(out)};
+  using found = std::optional<entry>;
+  return sqlite::guarded(database_.get(), file_, [&]() -> result<found> {
+    const sqlite::time_limit limit{database_->getHandle(), longest_question};
+    SQLite::Statement query{
+      *database_,
+      fmt::format("SELECT {}, definition FROM runs WHERE id = ?1", columns)};
+    query.bind(1, id);
+    if (!query.executeStep())
+      return found{};
+    entry out;
+    GRAPHMILL_TRY(out.record, read_record(query, file_));
+    out.definition = query.getColumn(8).getString();
+    return found{std::move(out)};
+  });
 }
 
 result<run_history::page> run_history::list(std::uint32_t limit,
@@ -360,27 +358,26 @@ result<run_history::page> run_history::list(std::uint32_t limit,
                   before);
     submitted = found->record.submitted.count();
   }
-  const auto sql =
-    fmt::format("SELECT {} FROM runs WHERE (submitted, id) < (?1, ?2) "
-                "ORDER BY submitted DESC, id DESC LIMIT ?3",
-                columns);
-  GRAPHMILL_TRY(auto query,
-                statement::prepare(database_.get(), sql.c_str(), file_));
-  query.bind(submitted).bind(before).bind(std::int64_t{limit} + 1);
-  const sqlite::time_limit bound{database_.get(), longest_question};
-  std::uint64_t bytes = 0;
-  page out;
-  for (;;) {
-    GRAPHMILL_TRY(const auto found, query.step());
-    if (!found)
-      return out;
-    out.more = out.runs.size() == limit || bytes > most_page_bytes;
-    if (out.more)
-      return out;
-    GRAPHMILL_TRY(auto record, read_record(query, file_));
-    bytes += record.message.size() + record.summary.size();
-    out.runs.push_back(std::move(record));
-  }
+  return sqlite::guarded(database_.get(), file_, [&]() -> result<page> {
+    const sqlite::time_limit bound{database_->getHandle(), longest_question};
+    SQLite::Statement query{
+      *database_,
+      fmt::format("SELECT {} FROM runs WHERE (submitted, id) < (?1, ?2) "
+                  "ORDER BY submitted DESC, id DESC LIMIT ?3",
+                  columns)};
+    SQLite::bind(query, submitted, before, std::int64_t{limit} + 1);
+    std::uint64_t bytes = 0;
+    page out;
+    while (query.executeStep()) {
+      out.more = out.runs.size() == limit || bytes > most_page_bytes;
+      if (out.more)
+        break;
+      GRAPHMILL_TRY(auto record, read_record(query, file_));
+      bytes += record.message.size() + record.summary.size();
+      out.runs.push_back(std::move(record));
+    }
+    return out;
+  });
 }
 
 } // namespace graphmill

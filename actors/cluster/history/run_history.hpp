@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
-struct sqlite3;
+namespace SQLite {
+class Database;
+}
 
 namespace graphmill {
 
@@ -86,19 +88,21 @@ public:
 
 private:
   struct closer {
-    void operator()(sqlite3* database) const;
+    void operator()(SQLite::Database* database) const;
   };
-  using handle = std::unique_ptr<sqlite3, closer>;
+  using handle = std::unique_ptr<SQLite::Database, closer>;
 
   static result<run_history> open_as_it_is(const std::filesystem::path& file,
                                            std::uint32_t keep, bool take_up,
                                            unix_time died);
   run_history(handle database, std::filesystem::path file, std::uint32_t keep)
     : file_(std::move(file)), keep_(keep), database_(std::move(database)) {}
+  static result<handle> connect(const std::filesystem::path& file);
+  result<void> begin(bool take_up, unix_time died);
   result<void> together(const std::function<result<void>()>& changes);
   result<void> take_over(bool take_up, unix_time died);
-  result<void> put_one(const entry& row);
-  result<void> drop_old();
+  void put_one(const entry& row);
+  void drop_old();
 
   std::filesystem::path file_;
   std::uint32_t keep_;

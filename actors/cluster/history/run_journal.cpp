@@ -13,7 +13,6 @@
 namespace graphmill::run_journal {
 
 namespace fs = std::filesystem;
-using sqlite::statement;
 
 namespace {
 
@@ -52,23 +51,24 @@ std::optional<std::vector<std::string>> names_in(const std::string& text) {
 
 /// A row of the two tables. Its id becomes the name of a folder. Nothing if it
 /// makes no sense.
-std::optional<open_run> read_row(const statement& row) {
+std::optional<open_run> read_row(const SQLite::Statement& row) {
+  const auto text = [&row](int at) { return row.getColumn(at).getString(); };
+  const auto number = [&row](int at) { return row.getColumn(at).getInt64(); };
   open_run out;
   auto& record = out.record;
-  record.id = row.text(0);
-  record.name = row.text(1);
-  record.state =
-    row.text(2) == "running" ? run_state::running : run_state::queued;
-  record.submitted = unix_time{row.number(3)};
-  record.started = unix_time{row.number(4)};
-  record.message = row.text(5);
-  out.definition = row.text(6);
-  out.standing.place = row.number(7);
-  const auto attempt = row.number(8);
-  out.standing.home = row.text(9);
-  out.standing.from_run = row.text(10);
-  out.standing.checkpoint = row.text(11);
-  auto names = names_in(row.text(12));
+  record.id = text(0);
+  record.name = text(1);
+  record.state = text(2) == "running" ? run_state::running : run_state::queued;
+  record.submitted = unix_time{number(3)};
+  record.started = unix_time{number(4)};
+  record.message = text(5);
+  out.definition = text(6);
+  out.standing.place = number(7);
+  const auto attempt = number(8);
+  out.standing.home = text(9);
+  out.standing.from_run = text(10);
+  out.standing.checkpoint = text(11);
+  auto names = names_in(text(12));
   // There must be places before and behind it.
   constexpr std::int64_t farthest =
     std::numeric_limits<std::int64_t>::max() / 2;
@@ -93,77 +93,59 @@ bool is_plain_name(const std::string& name) {
          && name.find('\0') == std::string::npos;
 }
 
-result<void> put(sqlite3* database, const std::string& id,
-                 const run_standing& standing, const fs::path& file) {
-  GRAPHMILL_TRY(auto put, statement::prepare(database,
-                                             "INSERT OR REPLACE INTO open_runs "
-                                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-                                             "?7)",
-                                             file));
-  put.bind(id).bind(standing.place).bind(std::int64_t{standing.attempt});
-  put.bind(standing.home)
-    .bind(standing.from_run)
-    .bind(standing.checkpoint)
-    .bind(text_of(standing.daemons));
-  GRAPHMILL_TRYV(put.step());
-  return ok();
+void put(SQLite::Database& database, const std::string& id,
+         const run_standing& standing) {
+  SQLite::Statement put{database, "INSERT OR REPLACE INTO open_runs VALUES "
+                                  "(?1, ?2, ?3, ?4, ?5, ?6, ?7)"};
+  SQLite::bind(put, id, standing.place, std::int64_t{standing.attempt},
+               standing.home, standing.from_run, standing.checkpoint,
+               text_of(standing.daemons));
+  put.exec();
 }
 
-result<void> remove(sqlite3* database, const std::string& id,
-                    const fs::path& file) {
-  GRAPHMILL_TRY(
-    auto remove,
-    statement::prepare(database, "DELETE FROM open_runs WHERE id = ?1", file));
-  remove.bind(id);
-  GRAPHMILL_TRYV(remove.step());
-  return ok();
+void remove(SQLite::Database& database, const std::string& id) {
+  SQLite::Statement remove{database, "DELETE FROM open_runs WHERE id = ?1"};
+  remove.bind(1, id);
+  remove.exec();
 }
 
-result<std::vector<open_run>> read(sqlite3* database, const fs::path& file) {
-  GRAPHMILL_TRY(
-    auto rows,
-    statement::prepare(database,
-                       "SELECT id, name, state, submitted, started, message, "
-                       "definition, place, attempt, home, from_run, "
-                       "checkpoint, daemons FROM runs JOIN open_runs USING "
-                       "(id) WHERE state IN ('queued', 'running') "
-                       "ORDER BY state = 'running' DESC, place, id LIMIT ?1",
-                       file));
-  rows.bind(static_cast<std::int64_t>(most_open_runs));
-  for (std::vector<open_run> out;;) {
-    GRAPHMILL_TRY(const auto found, rows.step());
-    if (!found)
-      return out;
+std::vector<open_run> read(SQLite::Database& database) {
+  SQLite::Statement rows{database,
+                         "SELECT id, name, state, submitted, started, message, "
+                         "definition, place, attempt, home, from_run, "
+                         "checkpoint, daemons FROM runs JOIN open_runs USING "
+                         "(id) WHERE state IN ('queued', 'running') "
+                         "ORDER BY state = 'running' DESC, place, id LIMIT ?1"};
+  rows.bind(1, static_cast<std::int64_t>(most_open_runs));
+  std::vector<open_run> out;
+  while (rows.executeStep())
     if (auto row = read_row(rows))
       out.push_back(std::move(*row));
-  }
+  return out;
 }
 
-result<void> keep_only(sqlite3* database, const std::vector<open_run>& runs,
-                       const fs::path& file) {
-  GRAPHMILL_TRYV(sqlite::execute(database, "DELETE FROM open_runs", file));
+void keep_only(SQLite::Database& database, const std::vector<open_run>& runs) {
+  database.exec("DELETE FROM open_runs");
   for (const auto& run : runs)
-    GRAPHMILL_TRYV(put(database, run.record.id, run.standing, file));
-  return ok();
+    put(database, run.record.id, run.standing);
 }
 
-result<office> take_office(sqlite3* database, const fs::path& file) {
+result<office> take_office(SQLite::Database& database, const fs::path& file) {
   // A counter that is damaged counts as far as it can.
-  GRAPHMILL_TRYV(sqlite::execute(
-    database,
-    "UPDATE office SET generation = max(0, CAST(generation AS INTEGER)) + 1",
-    file));
-  GRAPHMILL_TRY(
-    auto row,
-    statement::prepare(database,
-                       "SELECT cluster, generation FROM office LIMIT 1", file));
-  GRAPHMILL_TRY(const auto found, row.step());
+  database.exec(
+    "UPDATE office SET generation = max(0, CAST(generation AS INTEGER)) + 1");
+  SQLite::Statement row{database,
+                        "SELECT cluster, generation FROM office LIMIT 1"};
   office out;
-  if (found)
-    out = {row.text(0), static_cast<std::uint64_t>(row.number(1))};
+  std::int64_t generation = 0;
+  if (row.executeStep()) {
+    generation = row.getColumn(1).getInt64();
+    out = {row.getColumn(0).getString(),
+           static_cast<std::uint64_t>(generation)};
+  }
   if (out.cluster.size() != 32
       || out.cluster.find_first_not_of("0123456789abcdef") != std::string::npos
-      || row.number(1) < 1)
+      || generation < 1)
     return fail(ec::invalid_data,
                 "{} is damaged: it does not say which cluster it is of",
                 file.string());

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
-struct sqlite3;
+namespace SQLite {
+class Database;
+}
 
 namespace graphmill {
 
@@ -46,7 +48,8 @@ struct open_run {
 };
 
 /// The tables of a run history that outlive a coordinator for the next one.
-/// Statements of `run_history`, which calls them within its transactions.
+/// Statements of `run_history`, which calls them within its transactions. They
+/// throw what SQLiteCpp throws.
 namespace run_journal {
 
 /// A queue has no more; nor is a definition longer, in bytes.
@@ -58,22 +61,18 @@ inline constexpr std::size_t longest_definition = std::size_t{1} << 20;
 bool is_plain_name(const std::string& name);
 
 /// Adds what there is of a run, or replaces it.
-result<void> put(sqlite3* database, const std::string& id,
-                 const run_standing& standing,
-                 const std::filesystem::path& file);
+void put(SQLite::Database& database, const std::string& id,
+         const run_standing& standing);
 
 /// A run is over.
-result<void> remove(sqlite3* database, const std::string& id,
-                    const std::filesystem::path& file);
+void remove(SQLite::Database& database, const std::string& id);
 
 /// The runs that can be gone on with: the one that was on first, then the queue
 /// in its order. Rows that make no sense are left out.
-result<std::vector<open_run>> read(sqlite3* database,
-                                   const std::filesystem::path& file);
+std::vector<open_run> read(SQLite::Database& database);
 
 /// Forgets all runs but these.
-result<void> keep_only(sqlite3* database, const std::vector<open_run>& runs,
-                       const std::filesystem::path& file);
+void keep_only(SQLite::Database& database, const std::vector<open_run>& runs);
 
 /// Which cluster this is, and which coordinator of it.
 struct office {
@@ -83,7 +82,7 @@ struct office {
 
 /// Another coordinator begins. Fails with `invalid_data` if the cluster has no
 /// name.
-result<office> take_office(sqlite3* database,
+result<office> take_office(SQLite::Database& database,
                            const std::filesystem::path& file);
 
 } // namespace run_journal

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <system_error>
 
 namespace graphmill::sqlite {
@@ -57,33 +59,28 @@ constexpr std::array<setting, 4> distrustful{{
 
 } // namespace
 
-error failure(sqlite3* database, const std::filesystem::path& file,
-              std::string_view doing) {
-  const auto reason = sqlite3_system_errno(database);
-  if ((sqlite3_extended_errcode(database) & 0xff) == SQLITE_CANTOPEN
-      && reason != 0)
-    return fail_errno(reason, "cannot {} {}", doing, file.string());
-  return fail(code_of(sqlite3_extended_errcode(database)), "cannot {} {}: {}",
-              doing, file.string(), sqlite3_errmsg(database));
+error failure(const SQLite::Exception& thrown, const SQLite::Database* database,
+              const std::filesystem::path& file) {
+  const auto code = thrown.getErrorCode();
+  if (database != nullptr && (code & 0xff) == SQLITE_CANTOPEN)
+    if (const auto reason = sqlite3_system_errno(database->getHandle());
+        reason != 0)
+      return fail_errno(reason, "cannot use the run history {}", file.string());
+  return fail(code_of(code), "cannot use the run history {}: {}", file.string(),
+              thrown.what());
 }
 
-result<void> execute(sqlite3* database, const char* sql,
-                     const std::filesystem::path& file) {
-  if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
-    return failure(database, file, "use the run history");
-  return ok();
-}
-
-result<void> distrust(sqlite3* database, const std::filesystem::path& file) {
+void distrust(SQLite::Database& database) {
+  auto* const handle = database.getHandle();
   for (const auto& [option, value] : distrustful)
-    if (sqlite3_db_config(database, option, value, static_cast<int*>(nullptr))
-        != SQLITE_OK)
-      return failure(database, file, "open the run history");
-  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, longest_value);
-  sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, longest_statement);
-  return execute(database, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0",
-                 file);
+    if (const auto done =
+          sqlite3_db_config(handle, option, value, static_cast<int*>(nullptr));
+        done != SQLITE_OK)
+      throw SQLite::Exception{handle, done};
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, longest_value);
+  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, longest_statement);
+  database.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
 }
 
 time_limit::time_limit(sqlite3* database, std::chrono::milliseconds longest)
@@ -102,33 +99,26 @@ int time_limit::is_over(void* self) {
            : 0;
 }
 
-result<void> check_pages(sqlite3* database, const std::filesystem::path& file) {
+result<void> check_pages(SQLite::Database& database,
+                         const std::filesystem::path& file) {
   std::error_code unknown;
   const auto size = std::filesystem::file_size(file, unknown);
   if (!unknown && size > largest_checked)
     return ok();
-  GRAPHMILL_TRY(auto query,
-                statement::prepare(database, "PRAGMA quick_check(1)", file));
-  GRAPHMILL_TRY(const auto found, query.step());
-  auto said = found ? query.text(0) : std::string{"no answer"};
+  auto said = database.execAndGet("PRAGMA quick_check(1)").getString();
   std::ranges::replace(said, '\n', ' ');
   if (said != "ok")
     return fail(ec::invalid_data, "{} is damaged: {}", file.string(), said);
   return ok();
 }
 
-result<void> check_schema(sqlite3* database,
+result<void> check_schema(SQLite::Database& database,
                           std::initializer_list<std::string_view> statements,
                           const std::filesystem::path& file) {
-  GRAPHMILL_TRY(
-    auto rows,
-    statement::prepare(database, "SELECT sql FROM sqlite_schema", file));
+  SQLite::Statement rows{database, "SELECT sql FROM sqlite_schema"};
   std::size_t ours = 0;
-  for (;;) {
-    GRAPHMILL_TRY(const auto found, rows.step());
-    if (!found)
-      break;
-    const auto sql = rows.text(0);
+  while (rows.executeStep()) {
+    const auto sql = rows.getColumn(0).getString();
     if (std::ranges::find(statements, sql) != statements.end())
       ++ours;
     else if (!sql.starts_with("CREATE TRIGGER "))
@@ -139,62 +129,6 @@ result<void> check_schema(sqlite3* database,
     return fail(ec::invalid_data, "{} is damaged: it lacks tables",
                 file.string());
   return ok();
-}
-
-result<std::int64_t> query_number(sqlite3* database, const char* sql,
-                                  const std::filesystem::path& file) {
-  GRAPHMILL_TRY(auto query, statement::prepare(database, sql, file));
-  GRAPHMILL_TRY(const auto found, query.step());
-  return found ? query.number(0) : 0;
-}
-
-result<statement> statement::prepare(sqlite3* database, const char* sql,
-                                     const std::filesystem::path& file) {
-  sqlite3_stmt* handle = nullptr;
-  if (sqlite3_prepare_v2(database, sql, -1, &handle, nullptr) != SQLITE_OK)
-    return failure(database, file, "use the run history");
-  return statement{database, handle, file};
-}
-
-statement& statement::bind(std::string_view text) {
-  const auto done =
-    sqlite3_bind_text64(handle_.get(), ++bound_, text.data(), text.size(),
-                        SQLITE_TRANSIENT, SQLITE_UTF8);
-  if (bind_result_ == SQLITE_OK)
-    bind_result_ = done;
-  return *this;
-}
-
-statement& statement::bind(std::int64_t number) {
-  const auto done = sqlite3_bind_int64(handle_.get(), ++bound_, number);
-  if (bind_result_ == SQLITE_OK)
-    bind_result_ = done;
-  return *this;
-}
-
-result<bool> statement::step() {
-  if (bind_result_ != SQLITE_OK)
-    return failure(database_, *file_, "write to the run history");
-  switch (sqlite3_step(handle_.get())) {
-  case SQLITE_ROW:
-    return true;
-  case SQLITE_DONE:
-    return false;
-  default:
-    return failure(database_, *file_, "use the run history");
-  }
-}
-
-std::string statement::text(int column) const {
-  const auto* bytes = sqlite3_column_text(handle_.get(), column);
-  const auto size = sqlite3_column_bytes(handle_.get(), column);
-  if (bytes == nullptr || size <= 0)
-    return {};
-  return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size)};
-}
-
-std::int64_t statement::number(int column) const {
-  return sqlite3_column_int64(handle_.get(), column);
 }
 
 } // namespace graphmill::sqlite

@@ -2,35 +2,45 @@
 
 #include "messages/base/error.hpp"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <SQLiteCpp/VariadicBind.h>
 #include <sqlite3.h>
 
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
-#include <memory>
-#include <string>
 #include <string_view>
 
 namespace graphmill::sqlite {
 
-/// The failure that a connection had last.
-error failure(sqlite3* database, const std::filesystem::path& file,
-              std::string_view doing);
+// SQLiteCpp reports failures as exceptions. Functions of this folder that take
+// a `SQLite::Database` let them pass, and `guarded` makes errors of them.
 
-/// Runs statements that give no rows.
-result<void> execute(sqlite3* database, const char* sql,
-                     const std::filesystem::path& file);
+/// The error that SQLiteCpp has thrown. @param database Null if none is open.
+error failure(const SQLite::Exception& thrown, const SQLite::Database* database,
+              const std::filesystem::path& file);
+
+/// Calls `use`. What SQLiteCpp throws becomes an error.
+template <class F>
+auto guarded(const SQLite::Database* database,
+             const std::filesystem::path& file, const F& use)
+  -> decltype(use()) {
+  try {
+    return use();
+  } catch (const SQLite::Exception& thrown) {
+    return failure(thrown, database, file);
+  }
+}
 
 /// Makes a connection trust nothing that the file says of itself: no triggers,
 /// no views, no functions in its schema that could do more than compute, and
 /// sizes within a page are checked before they are used.
-result<void> distrust(sqlite3* database, const std::filesystem::path& file);
+void distrust(SQLite::Database& database);
 
 /// Refuses a file in which anything but these statements has made a table or an
 /// index: a check or an index of others could compute for ever. Triggers may be
 /// there, for they are never carried out. Fails with `invalid_data`.
-result<void> check_schema(sqlite3* database,
+result<void> check_schema(SQLite::Database& database,
                           std::initializer_list<std::string_view> statements,
                           const std::filesystem::path& file);
 
@@ -54,43 +64,7 @@ private:
 /// Whether the pages of a file hang together, by SQLite's `quick_check`. Takes
 /// about a second per GB; a larger file is left to the checks of single reads.
 /// Fails with `invalid_data`.
-result<void> check_pages(sqlite3* database, const std::filesystem::path& file);
-
-/// A number that a PRAGMA or a query of one value gives.
-result<std::int64_t> query_number(sqlite3* database, const char* sql,
-                                  const std::filesystem::path& file);
-
-/// A prepared statement. Values are bound in order, columns read by position.
-class statement {
-public:
-  static result<statement> prepare(sqlite3* database, const char* sql,
-                                   const std::filesystem::path& file);
-
-  statement& bind(std::string_view text);
-  statement& bind(std::int64_t number);
-
-  /// @returns whether there is a row; false at the end.
-  result<bool> step();
-
-  std::string text(int column) const;
-  std::int64_t number(int column) const;
-
-private:
-  struct finalizer {
-    void operator()(sqlite3_stmt* statement) const {
-      sqlite3_finalize(statement);
-    }
-  };
-
-  statement(sqlite3* database, sqlite3_stmt* handle,
-            const std::filesystem::path& file)
-    : database_(database), handle_(handle), file_(&file) {}
-
-  sqlite3* database_;
-  std::unique_ptr<sqlite3_stmt, finalizer> handle_;
-  const std::filesystem::path* file_;
-  int bound_ = 0;
-  int bind_result_ = SQLITE_OK; ///< The first failure.
-};
+result<void> check_pages(SQLite::Database& database,
+                         const std::filesystem::path& file);
 
 } // namespace graphmill::sqlite

@@ -91,19 +91,22 @@ CATCH_TEST_CASE("a damaged history is set aside, and a new one begins",
 }
 
 CATCH_TEST_CASE("what would be computed for ever is ended", "[run_history]") {
-  sqlite3* raw = nullptr;
-  CATCH_REQUIRE(sqlite3_open(":memory:", &raw) == SQLITE_OK);
+  SQLite::Database raw{":memory:", SQLITE_OPEN_READWRITE};
+  const auto number_of = [&raw](const char* sql) {
+    return sqlite::guarded(&raw, "f", [&]() -> result<std::int64_t> {
+      return std::int64_t{raw.execAndGet(sql).getInt64()};
+    });
+  };
   const char* endless = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT "
                         "x + 1 FROM c) SELECT count(*) FROM c";
   {
-    const sqlite::time_limit limit{raw, std::chrono::milliseconds{0}};
-    CATCH_CHECK(error_of(sqlite::query_number(raw, endless, "f")).code
-                == ec::timeout);
+    const sqlite::time_limit limit{raw.getHandle(),
+                                   std::chrono::milliseconds{0}};
+    CATCH_CHECK(error_of(number_of(endless)).code == ec::timeout);
   }
   const char* some = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 "
                      "FROM c LIMIT 100000) SELECT count(*) FROM c";
-  CATCH_CHECK(value_of(sqlite::query_number(raw, some, "f")) == 100000);
-  sqlite3_close(raw);
+  CATCH_CHECK(value_of(number_of(some)) == 100000);
 }
 
 CATCH_TEST_CASE("a second damaged history does not replace the first",
