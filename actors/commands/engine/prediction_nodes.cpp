@@ -148,20 +148,30 @@ error unknown_nodes(const fs::path& file, const node_entries& entries,
               what_there_is);
 }
 
-/// Of entries that all are numbers of nodes, and all names of nodes.
-result<std::vector<node_id>> if_the_same(const node_entries& entries,
+/// Of entries that all are numbers of nodes. Fails if one may be a name: it is
+/// the name of another node, or names are numbers, too, and it is none.
+result<std::vector<node_id>> if_no_names(const node_entries& entries,
                                          meaning_of_entries numbers,
-                                         const meaning_of_entries& names) {
-  const auto [by_number, by_name] = std::mismatch(
-    numbers.nodes.begin(), numbers.nodes.end(), names.nodes.begin());
-  if (by_number == numbers.nodes.end())
-    return std::move(numbers.nodes);
-  const auto i = static_cast<std::size_t>(by_number - numbers.nodes.begin());
-  return fail(ec::invalid_argument,
-              "{} may be a number or a name: {} is node {} by its number, and "
-              "node {} is called so; say which by --nodes-by number or "
-              "--nodes-by name",
-              entries.place(i), entries.texts[i], *by_number, *by_name);
+                                         const meaning_of_entries& named,
+                                         const table_ids& names) {
+  for (std::size_t i = 0; i < entries.texts.size(); ++i) {
+    const auto number = numbers.nodes[i];
+    if (named.nodes[i] == number)
+      continue;
+    const auto is_name = named.nodes[i] != no_node;
+    const auto own_name = names.of(number);
+    if (!is_name && !number_from<std::int64_t>(own_name))
+      continue;
+    return fail(
+      ec::invalid_argument,
+      "{} may be a number or a name: {} is node {} by its number, {}; say "
+      "which by --nodes-by number or --nodes-by name",
+      entries.place(i), entries.texts[i], number,
+      is_name ? fmt::format("and node {} is called so", named.nodes[i])
+              : fmt::format("which is called {}, and no node is called so",
+                            own_name));
+  }
+  return std::move(numbers.nodes);
 }
 
 } // namespace
@@ -194,9 +204,7 @@ result<std::vector<node_id>> read_node_list(const fs::path& file,
   }
   GRAPHMILL_TRY(auto named, as_names(entries, type.count, *names));
   if (naming == node_naming::either && numbers.unknown == 0)
-    return named.unknown == 0
-             ? if_the_same(entries, std::move(numbers), named)
-             : result<std::vector<node_id>>{std::move(numbers.nodes)};
+    return if_no_names(entries, std::move(numbers), named, *names);
   if (named.unknown == 0)
     return std::move(named.nodes);
   const auto& nearer =

@@ -213,6 +213,17 @@ class Predict(runs.Workplace):
         self.assertEqual(
             self.names_of(data, run, "3\n", "--nodes-by", "name"),
             [("36", "3")])
+        # A name that is gone is not another node's number.
+        data, run = self.named_graph(
+            "gaps", [str(i) for i in range(1, 42) if i != 11])
+        for text in ("11\n", "2\n11\n"):
+            listed.write_text(text)
+            self.assertIn("may be a number or a name", self.fails(
+                run, "--data", data, "--nodes", listed, "--out",
+                self.top / "no.npy"))
+        self.assertEqual(
+            self.names_of(data, run, "11\n", "--nodes-by", "number"),
+            [("11", "13")])
         # Names that are the numbers are no riddle.
         data, run = self.named_graph("plain", [str(i) for i in range(40)])
         self.assertEqual(self.names_of(data, run, "3\n"), [("3", "3")])
