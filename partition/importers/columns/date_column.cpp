@@ -116,6 +116,7 @@ result<void> date_column::write(std::string_view field, std::span<double> out) {
     return ok();
   }
   GRAPHMILL_TRY(const auto at, read_moment(field, format_));
+  furthest_ = std::max(furthest_, std::fabs(at.seconds));
   std::size_t to = 0;
   for (const auto& part : parts_) {
     if (part == "days") {
@@ -145,6 +146,17 @@ result<void> date_column::restore(const nlohmann::json& state) {
   };
   GRAPHMILL_TRYV(fill_.restore(part("fill")));
   return scale_.restore(part("scale"));
+}
+
+/// Seconds that are read as milliseconds are in the first weeks of 1970.
+std::string date_column::note() const {
+  constexpr double first_weeks = 84 * seconds_per_day;
+  if (!format_.starts_with("epoch-") || furthest_ == 0
+      || furthest_ > first_weeks)
+    return {};
+  return fmt::format("all moments are within 84 days of the beginning of 1970; "
+                     "are they in another unit than `format: {}` says?",
+                     format_);
 }
 
 } // namespace graphmill

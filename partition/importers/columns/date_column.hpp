@@ -31,12 +31,14 @@ public:
   result<void> write(std::string_view field, std::span<double> out) override;
   nlohmann::json state() const override;
   result<void> restore(const nlohmann::json& state) override;
+  std::string note() const override;
 
 private:
   std::string format_;
   std::vector<std::string> parts_;
   std::vector<std::string> none_;
-  bool days_ = false; ///< Whether the parts have days.
+  bool days_ = false;   ///< Whether the parts have days.
+  double furthest_ = 0; ///< From 1970, of moments that were written.
   number_fill fill_;
   number_scale scale_;
 };

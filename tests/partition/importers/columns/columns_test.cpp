@@ -280,6 +280,14 @@ CATCH_TEST_CASE("dates as numbers and on circles", "[import][columns]") {
     == features_of("date", {{"format", {"epoch"}}, {"parts", {"minute"}}}, {},
                    {"3540"})
          .front());
+  // Seconds that are read as milliseconds.
+  auto unit =
+    value_of(made("date", {{"format", {"epoch-ms"}}, {"scale", {"none"}}}));
+  row_of(unit, "1700000000");
+  CATCH_CHECK(
+    has(unit.notes().at(0), "in another unit than `format: epoch-ms`"));
+  row_of(unit, "1700000000000");
+  CATCH_CHECK(unit.notes().empty());
   CATCH_CHECK(
     names_of("date", {{"parts", {"days", "month"}}}, {"2024-01-01"})
     == std::vector<std::string>{"c.days", "c.month.sin", "c.month.cos"});
