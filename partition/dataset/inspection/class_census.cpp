@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -247,6 +248,34 @@ std::string names_of_first(const std::vector<const class_count*>& classes) {
   return out;
 }
 
+/// What two names have in common that may be of one class: all but capital
+/// letters, blanks, dashes, and how a number is written.
+std::string plain_name(std::string_view name) {
+  if (const auto number = number_from<double>(name))
+    return fmt::format("{}", *number);
+  std::string out;
+  for (const auto c : name)
+    if (c != ' ' && c != '_' && c != '-')
+      out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+std::optional<std::string> note_on_alike(const class_census& census) {
+  std::map<std::string, const class_count*> seen;
+  std::vector<const class_count*> alike;
+  for (const auto& one : census.classes) {
+    const auto [at, fresh] = seen.emplace(plain_name(one.name), &one);
+    if (!fresh && at->second->nodes > 0 && one.nodes > 0)
+      for (const auto* each : {at->second, &one})
+        alike.push_back(each);
+  }
+  if (alike.empty())
+    return std::nullopt;
+  return fmt::format("{}: classes have names that are almost the same: {}. If "
+                     "two are one class, write them alike",
+                     census.title(), names_of_first(alike));
+}
+
 std::optional<std::string> note_on_untrained(const class_census& census) {
   if (census.seeds[0] == 0)
     return std::nullopt; // Nothing is trained: another sentence says so.
@@ -341,6 +370,9 @@ std::vector<std::string> notes_on_names(const class_census& census) {
         census.title(), one.name, i, one.nodes,
         pluralized(census.labelled, "labelled node"), one.name));
   }
+  if (census.named)
+    if (auto note = note_on_alike(census))
+      out.push_back(*std::move(note));
   for (const auto& odd : census.odd_numbers)
     out.push_back(fmt::format(
       "{}: the smallest number is {}, of {}. If it says that no number is "

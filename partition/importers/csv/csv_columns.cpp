@@ -24,18 +24,6 @@ constexpr std::size_t most_rows_sampled = 1000;
 /// In the place of the name of a column: all that have no role.
 constexpr std::string_view all_others = "*";
 
-/// The column of this name, or else number.
-std::optional<std::size_t> find_column(const csv_layout& layout,
-                                       const std::string& text) {
-  for (std::size_t i = 0; layout.header && i < layout.count(); ++i)
-    if (lower_name(layout.names[i]) == lower_name(text))
-      return i;
-  const auto number = number_from<std::size_t>(text);
-  if (number && *number >= 1 && *number <= layout.count())
-    return *number - 1;
-  return std::nullopt;
-}
-
 bool is_a_number(const std::string& text) {
   return !text.empty()
          && text.find_first_not_of("0123456789") == std::string::npos;
@@ -173,6 +161,30 @@ csv_chooser::edge_header(const csv_table& table, const csv_reader& rows,
     shortened(row[0], most_bytes_shown), shortened(row[1], most_bytes_shown),
     table.file.filename().string(), table.file.filename().string(),
     comment_hint(row)));
+}
+
+result<void> csv_chooser::expect_header(const csv_table& table,
+                                        const csv_reader& rows,
+                                        const csv_layout& layout,
+                                        const column_roles& roles) const {
+  const auto id = static_cast<std::size_t>(
+    std::ranges::find(roles, std::optional{csv_role::id}) - roles.begin());
+  const auto& name = layout.names[id];
+  const auto is_chosen = [&](const choice& choice) {
+    return choice.role == csv_role::id
+           && lower_name(choice.column) == lower_name(name);
+  };
+  if (!layout.header || said_header(table) || name.empty()
+      || node_role_of(name) == csv_role::id
+      || (!is_a_number(name) && std::ranges::any_of(choices_, is_chosen)))
+    return ok();
+  GRAPHMILL_TRY(const auto first, first_rows(table, options_.separator));
+  if (is_above_numbers(first))
+    return ok();
+  return rows.wrong(fmt::format(
+    "is this first row a header or a node (\"{0}\")? Say --header={1} or "
+    "--no-header={1}",
+    shortened(name, most_bytes_shown), table.file.filename().string()));
 }
 
 std::vector<std::string>
@@ -316,6 +328,7 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
       "no column \"id\" in the header of a node table; say which it is with "
       "--id: {}",
       columns_text(layout, all_columns(layout))));
+  GRAPHMILL_TRYV(expect_header(table, rows, layout, roles));
   for (auto column : columns_without_role(roles)) {
     if (layout.header && layout.names[column].empty())
       return rows.wrong(fmt::format(

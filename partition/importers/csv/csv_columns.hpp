@@ -52,6 +52,11 @@ private:
   result<bool> edge_header(const csv_table& table, const csv_reader& rows,
                            const std::vector<std::vector<std::string>>& first,
                            const node_test& is_node) const;
+  /// Fails if nothing tells that the first row of a node table is a header: its
+  /// ids were chosen by number, not by a name in it.
+  result<void> expect_header(const csv_table& table, const csv_reader& rows,
+                             const csv_layout& layout,
+                             const column_roles& roles) const;
   /// Names, not numbers, that choices give to columns of an edge list.
   std::vector<std::string> names_chosen_for(const csv_table& table) const;
   static bool ignores_others(const choice& choice);

@@ -1,10 +1,8 @@
 #include "partition/importers/csv/csv_features.hpp"
 
 #include "messages/words/closest.hpp"
-#include "messages/words/number_text.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/importers/columns/fields/column_state.hpp"
-#include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/text/csv_reader.hpp"
 
 #include <nlohmann/json.hpp>
@@ -20,18 +18,6 @@ namespace graphmill {
 namespace {
 
 constexpr std::size_t feature_block_values = std::size_t{1} << 18;
-
-/// The column of this name, or else number.
-std::optional<std::size_t> column_named(const csv_layout& layout,
-                                        const std::string& name) {
-  for (std::size_t i = 0; layout.header && i < layout.count(); ++i)
-    if (lower_name(layout.names[i]) == lower_name(name))
-      return i;
-  const auto number = number_from<std::size_t>(name);
-  if (number && *number >= 1 && *number <= layout.count())
-    return *number - 1;
-  return std::nullopt;
-}
 
 /// What a columns file says about a table; nothing if it does not name it.
 const csv_feature_choice* choice_for(const csv_table& table,
@@ -85,7 +71,7 @@ result<void> find_fields_like(const csv_table& table, const csv_layout& layout,
                               const csv_import_options& options,
                               csv_features& features) {
   for (const auto& request : features.columns.requests()) {
-    const auto column = column_named(layout, request.column);
+    const auto column = find_column(layout, request.column);
     if (!column)
       return fail(ec::invalid_argument,
                   "{} has no column \"{}\", of which {} has features",
@@ -203,7 +189,7 @@ result<csv_features> choose_csv_features(const csv_table& table,
     return out;
   }
   for (const auto& request : chosen->requests) {
-    const auto column = column_named(layout, request.column);
+    const auto column = find_column(layout, request.column);
     if (!column) {
       const auto near = closest(request.column, layout.names);
       return fail(ec::invalid_argument, "{}: {} has no column \"{}\"{}",

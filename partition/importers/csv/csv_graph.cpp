@@ -280,6 +280,28 @@ result<void> name_relations(csv_edge_file& file, const note_callback& on_note) {
   return ok();
 }
 
+/// Says that nodes may be there twice, as pandas writes 2.0 for 2 in columns
+/// with gaps. Ids of tables are compared with those of edges anyway.
+void note_twice_named(const csv_node_type& type, const note_callback& on_note) {
+  constexpr std::string_view fraction = ".0";
+  node_id twice = 0;
+  std::string_view first;
+  for (node_id i = 0; !type.table && i < type.ids.size(); ++i) {
+    const auto id = type.ids.name(i);
+    if (!id.ends_with(fraction)
+        || !type.ids.find(id.substr(0, id.size() - fraction.size())))
+      continue;
+    if (++twice == 1)
+      first = id;
+  }
+  if (twice > 0)
+    tell_note(
+      on_note,
+      "{} of type {} are named with \".0\" and without it, such "
+      "as {}: each is two nodes; write ids alike if it is one",
+      twice, type.name, first);
+}
+
 } // namespace
 
 namespace {
@@ -337,6 +359,8 @@ result<csv_graph> read_csv_graph(const csv_import_options& given) {
     if (file.layout.relation)
       GRAPHMILL_TRYV(name_relations(file, options.on_note));
   }
+  for (const auto& type : graph.nodes)
+    note_twice_named(type, options.on_note);
   GRAPHMILL_TRYV(expect_nodes(graph));
   return graph;
 }

@@ -106,6 +106,14 @@ bool has_nodes_below(const std::vector<text_row>& rows,
 
 } // namespace
 
+bool is_above_numbers(const std::vector<std::vector<std::string>>& rows) {
+  for (std::size_t i = 0; i < rows.front().size(); ++i)
+    if (is_word(rows.front()[i]) && !is_number(rows.front()[i])
+        && has_numbers_below(rows, i))
+      return true;
+  return false;
+}
+
 first_row guess_first_row(const std::vector<std::vector<std::string>>& rows,
                           const header_hints& hints) {
   const auto& first = rows.front();

@@ -25,6 +25,11 @@ struct header_hints {
 
 enum class first_row : std::uint8_t { header, edge, unclear };
 
+/// Whether a first row can be nothing but a header: a text stands above numbers
+/// in one of its columns.
+/// @param rows As below.
+bool is_above_numbers(const std::vector<std::vector<std::string>>& rows);
+
 /// What the first row of an edge list is, as far as that is certain. It is a
 /// header if it has a name that the user gave; usual names of both ends, names
 /// like "user_id" or those of the node types; if it is no node, and the rows

@@ -1,6 +1,8 @@
 #include "partition/importers/csv/csv_layout.hpp"
 
 #include "messages/base/pluralized.hpp"
+#include "messages/words/number_text.hpp"
+#include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 
 #include <numeric>
@@ -18,6 +20,24 @@ std::vector<std::string> trimmed_fields(const csv_reader& rows) {
   for (auto field : rows.fields())
     out.emplace_back(trim_blanks(field));
   return out;
+}
+
+std::optional<std::size_t> find_column(const csv_layout& layout,
+                                       const std::string& text) {
+  const auto named = [&](auto written) -> std::optional<std::size_t> {
+    for (std::size_t i = 0; layout.header && i < layout.count(); ++i)
+      if (written(layout.names[i]) == written(text))
+        return i;
+    return std::nullopt;
+  };
+  if (const auto same = named([](std::string_view name) { return name; }))
+    return same;
+  if (const auto alike = named(lower_name))
+    return alike;
+  const auto number = number_from<std::size_t>(text);
+  if (number && *number >= 1 && *number <= layout.count())
+    return *number - 1;
+  return std::nullopt;
 }
 
 std::vector<std::size_t> all_columns(const csv_layout& layout) {

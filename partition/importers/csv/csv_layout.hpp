@@ -42,6 +42,11 @@ struct csv_layout {
   std::size_t count() const { return names.size(); }
 };
 
+/// The column of this name, else of one that differs in capital letters alone,
+/// else of this number from 1.
+std::optional<std::size_t> find_column(const csv_layout& layout,
+                                       const std::string& text);
+
 /// A column for people: its name in quotes, or its number from 1.
 std::string column_text(const csv_layout& layout, std::size_t column);
 

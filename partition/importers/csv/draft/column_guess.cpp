@@ -20,6 +20,31 @@ constexpr std::size_t most_values_kept = 100000;
 constexpr std::size_t most_one_hot = 50;
 constexpr std::size_t most_example_bytes = 40;
 
+/// Whether commas may separate thousands: 1,234 or 1,234,567.89.
+bool has_groups(std::string_view text) {
+  const auto are_digits = [](std::string_view part) {
+    return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+  };
+  if (text.starts_with('-'))
+    text.remove_prefix(1);
+  const auto point = text.find('.');
+  if (point != text.npos && !are_digits(text.substr(point + 1)))
+    return false;
+  text = text.substr(0, point);
+  constexpr std::size_t group = 3;
+  auto comma = text.find(',');
+  if (comma > group || !are_digits(text.substr(0, comma))
+      || text.front() == '0')
+    return false;
+  for (; comma != text.npos; comma = text.find(',')) {
+    text.remove_prefix(comma + 1);
+    if (const auto digits = text.substr(0, text.find(','));
+        digits.size() != group || !are_digits(digits))
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 void column_guess::add(std::string_view field) {
@@ -34,7 +59,11 @@ void column_guess::add(std::string_view field) {
     values_.emplace(field);
   std::string point{field};
   std::ranges::replace(point, ',', '.');
-  const auto number = number_from<double>(point);
+  // A code such as 01067 is no number: its zeros would be lost.
+  const auto code = field.size() > 1
+                    && field.find_first_not_of("0123456789") == field.npos
+                    && field.front() == '0';
+  const auto number = code ? std::nullopt : number_from<double>(point);
   if (number && std::isfinite(*number)) {
     ++(point == field ? numbers_ : comma_numbers_);
     least_ =
@@ -42,8 +71,13 @@ void column_guess::add(std::string_view field) {
     greatest_ =
       numbers_ + comma_numbers_ == 1 ? *number : std::max(greatest_, *number);
   }
+  if (field.find(',') != field.npos && has_groups(field)) {
+    if (++grouped_ == 1)
+      example_ = shortened(printable(field), most_example_bytes);
+    uncounted_ += number ? 0 : 1;
+  }
   booleans_ += boolean_in(field) ? 1 : 0;
-  if (!number && read_moment(field, "iso")) {
+  if (!number && !code && read_moment(field, "iso")) {
     ++dates_;
     timed_ += field.find(':') != field.npos ? 1 : 0;
   }
@@ -70,6 +104,13 @@ bool column_guess::all(std::int64_t count) const {
   return rows_ > missing_ && count == rows_ - missing_;
 }
 
+/// Whether all are numbers, and no comma in them is certainly before a
+/// fraction: 1,234 may be one thousand or a little more than one.
+bool column_guess::may_have_thousands() const {
+  return grouped_ > 0 && grouped_ == comma_numbers_ + uncounted_
+         && all(numbers_ + grouped_);
+}
+
 std::string column_guess::numbers(const char* decimal) const {
   // Far apart: the ratio of what is usual and what is largest says so.
   const auto wide = least_ >= 0 && greatest_ > 10000;
@@ -84,6 +125,8 @@ std::string column_guess::feature() const {
     return fmt::format("{{as: boolean{}}}", missing);
   if (all(numbers_))
     return numbers("");
+  if (may_have_thousands())
+    return {};
   if (all(numbers_ + comma_numbers_))
     return numbers(", decimal: comma");
   if (all(dates_))
@@ -107,6 +150,11 @@ std::string column_guess::feature() const {
 std::string column_guess::reason() const {
   if (rows_ == missing_)
     return "empty in all rows";
+  if (may_have_thousands())
+    return fmt::format("commas as in {} may separate thousands: then take them "
+                       "out of the table; or stand before fractions: then "
+                       "{{as: number, decimal: comma}}",
+                       example_);
   return fmt::format(
     "{}{} values, such as {}{}",
     values_.size() == most_values_kept ? "more than " : "", values_.size(),

@@ -28,12 +28,15 @@ public:
 
 private:
   bool all(std::int64_t count) const;
+  bool may_have_thousands() const;
   std::string numbers(const char* decimal) const;
 
   std::int64_t rows_ = 0;
   std::int64_t missing_ = 0;
   std::int64_t numbers_ = 0;
   std::int64_t comma_numbers_ = 0;
+  std::int64_t grouped_ = 0;   ///< With commas that may separate thousands.
+  std::int64_t uncounted_ = 0; ///< Of them, with several commas or a point.
   std::int64_t booleans_ = 0;
   std::int64_t dates_ = 0;
   std::int64_t timed_ = 0; ///< Dates with a time.

@@ -146,7 +146,7 @@ void adopt_roles(const nlohmann::json& table, csv_import_options& options) {
     add_choice(options, type, csv_role::ignore, name, true);
   for (const auto& name : record_texts(table, "features"))
     add_choice(options, type, csv_role::feature, name, false);
-  if (table.value("header", true))
+  if (table["header"].get<bool>())
     options.with_header.push_back(type);
   else
     options.without_header.push_back(type);
@@ -204,11 +204,13 @@ result<void> adopt_changes(const nlohmann::json& recorded,
     if (std::ranges::find(options.no_label, text) == options.no_label.end())
       options.no_label.push_back(text);
   auto& changes = options.changes;
-  const auto duplicates =
-    recorded.is_object()
-      ? integer_of(recorded.value("duplicates", nlohmann::json{}))
-      : std::nullopt;
   constexpr auto usual = duplicate_edges::keep;
+  auto duplicates = static_cast<std::int64_t>(usual);
+  if (recorded.is_object())
+    duplicates = integer_of(recorded.value("duplicates", nlohmann::json{}))
+                   .value_or(duplicates);
+  if (duplicates < 0 || duplicates > static_cast<int>(duplicate_edges::sum))
+    return no_csv_record(options, "its columns.json is damaged");
   GRAPHMILL_TRYV(adopt_change(options, "--reverse", false, is_set("reverse"),
                               options.reverse));
   GRAPHMILL_TRYV(adopt_change(options, "--undirected", false,
@@ -220,10 +222,9 @@ result<void> adopt_changes(const nlohmann::json& recorded,
   GRAPHMILL_TRYV(adopt_change(options, "--self-loops", false,
                               is_set("drop_self_loops"),
                               changes.drop_self_loops));
-  GRAPHMILL_TRYV(
-    adopt_change(options, "--duplicates", usual,
-                 duplicates ? static_cast<duplicate_edges>(*duplicates) : usual,
-                 changes.duplicates));
+  GRAPHMILL_TRYV(adopt_change(options, "--duplicates", usual,
+                              static_cast<duplicate_edges>(duplicates),
+                              changes.duplicates));
   GRAPHMILL_TRYV(
     adopt_change(options, "--sparse", false, is_set("sparse"), changes.sparse));
   GRAPHMILL_TRYV(adopt_change(options, "--regression", false,
@@ -237,7 +238,9 @@ bool is_table_list(const nlohmann::json& value) {
   return value.is_array()
          && std::all_of(value.begin(), value.end(), [](const auto& table) {
               return table.is_object() && table.contains("roles")
-                     && table.contains("type") && table["type"].is_string();
+                     && table.contains("type") && table["type"].is_string()
+                     && table.contains("header")
+                     && table["header"].is_boolean();
             });
 }
 
@@ -315,6 +318,9 @@ result<void> adopt_csv_record(csv_import_options& options) {
   GRAPHMILL_TRYV(
     adopt_changes(record.value("changes", nlohmann::json{}), options));
   GRAPHMILL_TRY(const auto info, read_dataset_info(options.like));
+  if (options.target.empty()) // Tomorrow's tables may have no labels.
+    options.target =
+      info.node_types[static_cast<std::size_t>(info.target)].name;
   const auto has_classes = [](const node_type_info& type) {
     return type.labels == label_kind::classes && type.class_count > 0;
   };
@@ -345,7 +351,17 @@ result<void> expect_same_types(const dataset_info& info,
   }
   for (std::size_t i = 0; i < info.edge_types.size(); ++i) {
     const auto name = info.edge_type_name(static_cast<edge_type_id>(i));
-    if (!like.find_edge_type(name))
+    const auto same = like.find_edge_type(name);
+    if (same
+        && info.edge_types[i].weighted
+             != like.edge_types[static_cast<std::size_t>(*same)].weighted)
+      return differ(fmt::format(
+        "edges of type {} have weights {}; leave the column with weights out "
+        "(--ignore), or say which it is (--weight)",
+        printable(name),
+        info.edge_types[i].weighted ? "here and none there"
+                                    : "there and none here"));
+    if (!same)
       return differ(fmt::format("it has no edge type {}, which comes of a "
                                 "relation that it has no edge of; leave these "
                                 "rows out",

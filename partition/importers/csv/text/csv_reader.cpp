@@ -153,6 +153,7 @@ struct csv_reader::impl {
   bool is_separator(int c) const;
   void skip_blanks();
   bool end_field(int c);
+  bool at_quote();
   result<bool> quoted_field();
   bool plain_field();
   void skip_comments();
@@ -262,6 +263,19 @@ bool csv_reader::impl::end_field(int c) {
   return true;
 }
 
+/// Goes past the blanks before a quoted field; those of others are kept.
+bool csv_reader::impl::at_quote() {
+  const auto begin = text.size();
+  for (auto c = peek(); (c == ' ' || c == '\t') && !is_separator(c)
+                        && text.size() <= longest_row;
+       c = peek())
+    text.push_back(static_cast<char>(get()));
+  if (peek() != '"')
+    return false;
+  text.resize(begin);
+  return true;
+}
+
 result<bool> csv_reader::impl::quoted_field() {
   get();
   for (;;) {
@@ -319,7 +333,7 @@ result<bool> csv_reader::impl::read_row() {
   if (peek() == end_of_file)
     return false;
   for (auto more = true; more;) {
-    if (peek() == '"') {
+    if (at_quote()) {
       GRAPHMILL_TRY(more, quoted_field());
     } else {
       more = plain_field();

@@ -67,8 +67,10 @@ std::size_t fields_in(std::string_view row, char separator) {
     quotes = row[i] == '"' && begins ? true : quotes && !begins;
     if (row[i] == '"' && quotes)
       quoted = !quoted;
-    begins = !quoted && separates(row[i]);
-    fields += begins && !(blanks && separates(row[i - 1])) ? 1 : 0;
+    const auto ends = !quoted && separates(row[i]);
+    // Blanks may stand before a quote.
+    begins = ends || (begins && (row[i] == ' ' || row[i] == '\t'));
+    fields += ends && !(blanks && separates(row[i - 1])) ? 1 : 0;
   }
   return fields;
 }

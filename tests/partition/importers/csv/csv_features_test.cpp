@@ -6,6 +6,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/support/text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -228,6 +230,63 @@ CATCH_TEST_CASE("what is not like the other dataset is refused",
         "the label \"theft\" is none of the classes"));
 }
 
+CATCH_TEST_CASE("the target of tomorrow is that of today",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  csv_import_options options;
+  const auto tables = [&](const char* labelled) {
+    options.nodes = {{"device", table_at(folder / "d.csv", "id\nd\n")},
+                     {"account", table_at(folder / "a.csv", labelled)}};
+    options.edges = {{"device__of__account",
+                      table_at(folder / "e.csv", "source,target\nd,a\n")}};
+  };
+  tables("id,label,split\na,x,train\nb,y,train\n");
+  temp_folder today;
+  CATCH_CHECK(value_of(import_csv(options, today.path())).target == 1);
+  tables("id\na\nb\n");
+  options.like = today.path();
+  temp_folder tomorrow;
+  CATCH_CHECK(value_of(import_csv(options, tomorrow.path())).target == 1);
+}
+
+CATCH_TEST_CASE("edges of tomorrow have weights if those of today do",
+                "[partition][import][csv]") {
+  constexpr const char* nodes = "id,f\na,1\nb,2\n";
+  export_folder in{nodes, "source,target\na,b\n"};
+  temp_folder today;
+  value_of(import_csv(in.options, today.path()));
+  export_folder later{nodes, "source,target,weight\na,b,7\n"};
+  later.options.like = today.path();
+  temp_folder tomorrow;
+  CATCH_CHECK(has(error_of(import_csv(later.options, tomorrow.path())).message,
+                  "have weights here and none there"));
+  later.options.ignore = {"weight"};
+  temp_folder again;
+  CATCH_CHECK_FALSE(
+    value_of(import_csv(later.options, again.path())).edge_types[0].weighted);
+}
+
+CATCH_TEST_CASE("a damaged record of columns is refused",
+                "[partition][import][csv]") {
+  export_folder in;
+  in.choose({request("age", "number", {{"fill", {"mean"}}})}, {"tip", "town"});
+  temp_folder today;
+  value_of(import_csv(in.options, today.path()));
+  in.options.features.clear();
+  in.options.choices.clear();
+  in.options.like = today.path();
+  std::ifstream file{today / "columns.json"};
+  const auto sound = nlohmann::json::parse(file);
+  for (const auto* path : {"/nodes/0/header", "/changes/duplicates"}) {
+    auto damaged = sound;
+    damaged[nlohmann::json::json_pointer{path}] = 7;
+    std::ofstream{today / "columns.json"} << damaged;
+    temp_folder out;
+    CATCH_CHECK(has(error_of(import_csv(in.options, out.path())).message,
+                    "its columns.json is damaged"));
+  }
+}
+
 CATCH_TEST_CASE("labels that stand for none stay such",
                 "[partition][import][csv]") {
   export_folder in{
@@ -282,4 +341,28 @@ CATCH_TEST_CASE("a draft of a columns file", "[partition][import][csv]") {
     CATCH_INFO(draft);
     CATCH_CHECK(has(draft, part));
   }
+}
+
+CATCH_TEST_CASE("a draft takes codes with zeros in front for no numbers",
+                "[partition][import][csv]") {
+  export_folder in{"id,code,one\na,01067,0.5\nb,10115,0\nc,10115,00\n"};
+  const auto draft = value_of(draft_columns_file(in.options));
+  CATCH_INFO(draft);
+  CATCH_CHECK(has(draft, "\"code\": {as: category}"));
+  CATCH_CHECK(has(draft, "\"one\": {as: category}"));
+}
+
+CATCH_TEST_CASE("a draft guesses nothing of commas between thousands",
+                "[partition][import][csv]") {
+  export_folder in{"id,sum,large,point,both\n"
+                   "a,999,\"1,234,567\",\"1,234.5\",\"1,234\"\n"
+                   "b,\"1,234\",5,7.25,\"2,5\"\n"
+                   "c,\"12,345\",\"-7,000\",\"0\",3\n"};
+  const auto draft = value_of(draft_columns_file(in.options));
+  CATCH_INFO(draft);
+  for (const auto* part : {"- \"sum\"  # commas as in 1,234 may separate",
+                           "- \"large\"  # commas as in 1,234,567 may",
+                           "- \"point\"  # commas as in 1,234.5 may",
+                           "\"both\": {as: number, decimal: comma"})
+    CATCH_CHECK(has(draft, part));
 }

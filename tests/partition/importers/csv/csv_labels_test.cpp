@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace graphmill;
@@ -146,6 +147,25 @@ CATCH_TEST_CASE("all that looks as if no label were known is named",
   const imported_labels sound{
     "id,label,split\na,art,train\nb,0.5,train\nc,-2,train\n"};
   CATCH_CHECK(notes_on_names(sound.census.at(0)).empty());
+}
+
+CATCH_TEST_CASE("classes that are called almost the same are named",
+                "[partition][import][csv][labels]") {
+  const auto notes_on = [](const std::string& a, const std::string& b) {
+    const imported_labels with{"id,label,split\na," + a + ",train\nb," + b
+                               + ",train\nc,ok,train\n"};
+    return notes_on_names(with.census.at(0));
+  };
+  for (const auto& [a, b] : std::vector<std::pair<const char*, const char*>>{
+         {"Fraud", "fraud"},
+         {"1", "1.0"},
+         {"01", "1"},
+         {"no fraud", "no_fraud"}}) {
+    const auto found = notes_on(a, b);
+    CATCH_REQUIRE(found.size() == 1);
+    CATCH_CHECK(has(found[0], "names that are almost the same"));
+  }
+  CATCH_CHECK(notes_on("1", "10").empty());
 }
 
 CATCH_TEST_CASE("a number for none among numbers is named",

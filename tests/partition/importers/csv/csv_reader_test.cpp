@@ -253,3 +253,11 @@ CATCH_TEST_CASE("a byte that is not UTF-8 is named with its row and field",
   CATCH_CHECK(value_of(read(folder, "Z\xc3\xbcrich,\xe6\x97\xa5\n"))
               == table{{"Z\xc3\xbcrich", "\xe6\x97\xa5"}});
 }
+
+CATCH_TEST_CASE("blanks may stand before a quote", "[partition][import][csv]") {
+  temp_folder folder;
+  CATCH_CHECK(value_of(read(folder, "a, \"b, c\"\n\"d\",\t\"e\"\n x,  y\"z\n"))
+              == table{{"a", "b, c"}, {"d", "e"}, {" x", "  y\"z"}});
+  CATCH_CHECK(value_of(read(folder, "a;  \"b;c\"\n1;2\n"))
+              == table{{"a", "b;c"}, {"1", "2"}});
+}

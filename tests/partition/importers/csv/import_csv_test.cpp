@@ -467,3 +467,58 @@ CATCH_TEST_CASE("how many pairs have edges both ways is told",
   CATCH_CHECK(told(text, true).empty());
   CATCH_CHECK(told("0,1\n1,0\n", false).empty());
 }
+
+CATCH_TEST_CASE("a node table without a header is not taken for one with it",
+                "[partition][import][csv]") {
+  csv_import_options by_number;
+  by_number.choices = {{csv_role::id, "1"}};
+  const auto* edges = "source,target\nb,b\n";
+  for (const auto* nodes : {"1,0.5\n2,0.7\n", "a,5\nb,7\n", "a\nb\n"}) {
+    CATCH_INFO(nodes);
+    CATCH_CHECK(has(message_of(nodes, edges, by_number),
+                    "is this first row a header or a node"));
+  }
+  const auto count_of = [&](const char* nodes, csv_import_options options) {
+    temp_folder source;
+    temp_folder out;
+    options.nodes = {{"", put(source / "nodes.csv", nodes)}};
+    options.edges = {{"", put(source / "edges.csv", edges)}};
+    return value_of(import_csv(options, out.path())).node_types[0].count;
+  };
+  // A word above numbers is a name; so is what the user calls so.
+  CATCH_CHECK(count_of("who,age\na,5\nb,7\n", by_number) == 2);
+  CATCH_CHECK(count_of(",age\na,5\nb,7\n", by_number) == 2);
+  auto told = by_number;
+  told.with_header = {"nodes.csv"};
+  CATCH_CHECK(count_of("who\na\nb\n", told) == 2);
+  told.with_header.clear();
+  told.without_header = {"nodes.csv"};
+  CATCH_CHECK(count_of("a,5\nb,7\n", told) == 2);
+}
+
+CATCH_TEST_CASE("ids that differ in a fraction alone are told",
+                "[partition][import][csv]") {
+  temp_folder source;
+  temp_folder out;
+  csv_import_options options;
+  std::string notes;
+  options.on_note = [&notes](const std::string& note) { notes += note + '\n'; };
+  options.edges = {{"", put(source / "edges.csv", "from,to\n1,2.0\n2,1.0\n")}};
+  value_of(import_csv(options, out.path()));
+  CATCH_CHECK(has(notes, "2 of type node are named with \".0\" and without"));
+  CATCH_CHECK(has(notes, "such as 2.0"));
+}
+
+CATCH_TEST_CASE("names of columns that differ in capital letters alone",
+                "[partition][import][csv]") {
+  temp_folder source;
+  temp_folder today;
+  csv_import_options options;
+  options.nodes = {{"", put(source / "nodes.csv", "id,x,X\na,1,10\nb,2,20\n")}};
+  options.edges = {{"", put(source / "edges.csv", "source,target\na,b\n")}};
+  const auto before = value_of(import_csv(options, today.path()));
+  options.like = today.path();
+  temp_folder tomorrow;
+  CATCH_CHECK(value_of(import_csv(options, tomorrow.path())).digest
+              == before.digest);
+}
