@@ -20,7 +20,7 @@ std::span<const harness> harnesses() {
     http_bytes_harness,     checkpoint_harness,     http_query_harness,
     shown_harness,          traced_harness,         sweeps_harness,
     node_lists_harness,     roll_call_harness,      office_harness,
-    stand_ins_harness,
+    stand_ins_harness,      columns_file_harness,   columns_record_harness,
   };
   return all;
 }

@@ -23,6 +23,8 @@ extern const harness shard_arrays_harness;
 extern const harness verified_harness;
 extern const harness csv_rows_harness;
 extern const harness csv_import_harness;
+extern const harness columns_file_harness;
+extern const harness columns_record_harness;
 extern const harness npy_import_harness;
 extern const harness wordnet_harness;
 extern const harness safetensors_harness;

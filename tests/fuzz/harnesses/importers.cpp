@@ -2,9 +2,9 @@
 #include "partition/importers/csv/text/csv_reader.hpp"
 #include "partition/importers/npy/npy.hpp"
 #include "partition/importers/wordnet/wordnet.hpp"
+#include "tests/fuzz/harnesses/imported.hpp"
 #include "tests/fuzz/registry.hpp"
 
-#include "partition/dataset/inspection/inspect.hpp"
 #include "partition/files/npy/npy_header.hpp"
 #include "partition/importers/wordnet/wordnet_format.hpp"
 
@@ -21,30 +21,6 @@ namespace graphmill::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// An empty folder, for what is imported.
-fs::path fresh_folder() {
-  auto out = scratch() / "imported";
-  std::error_code ignored;
-  fs::remove_all(out, ignored);
-  fs::create_directory(out);
-  return out;
-}
-
-/// What an importer has written opens, and nothing in it is broken.
-void check_import(const result<dataset_info>& done, const fs::path& folder) {
-  if (!done) {
-    require(!done.error().message.empty(), "an error without a sentence");
-    return;
-  }
-  const auto data = dataset::open(folder);
-  if (!data)
-    broken("what was imported does not open: " + data.error().message);
-  const auto found = inspect_dataset(data.value());
-  require(found.has_value(), "what was imported cannot be inspected");
-  if (!found.value().broken.empty())
-    broken("what was imported is broken: " + found.value().broken.front());
-}
 
 // -- tables
 
