@@ -56,7 +56,7 @@ class Links(unittest.TestCase):
         foreign = {  # Of other programs.
             "append", "buildtype", "forward", "logdir", "nodes", "ntasks",
             "no-rebuild", "prefix", "unity"}
-        for page in [ROOT / "README.md", ROOT / "examples/recipes.md",
+        for page in [ROOT / "README.md", *(ROOT / "examples").glob("*.md"),
                      *(ROOT / "examples/guide").glob("*.md")]:
             found = set(re.findall(r"(?<![\w-])--([a-z][\w-]+)", page.read_text()))
             self.assertLessEqual(found - foreign, known, page.name)

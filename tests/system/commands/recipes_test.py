@@ -1,5 +1,5 @@
-"""Every block of examples/recipes.md does what the page says, in the order of
-the page, with small graphs; SLURM's commands are stand-ins."""
+"""Every block of the pages with recipes does what the page says, in the order of
+the pages, with small graphs; SLURM's commands are stand-ins."""
 
 import csv
 import importlib.util
@@ -21,7 +21,8 @@ from imports import save
 from runs import PATIENCE_SECONDS
 from support import ROOT, np, program
 
-PAGE = (ROOT / "examples/recipes.md").read_text()
+PAGE = "".join((ROOT / f"examples/{name}.md").read_text()
+               for name in ("recipes", "recipes-labels", "recipes-scale"))
 # Blocks in these languages are files, which their first line names.
 FILES = ("yaml", "bash")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -299,14 +300,14 @@ class Recipes(runs.Workplace):
             "Tomorrow's graph": self.tomorrow,
             "A nightly job": self.nightly,
             "An export with gaps, categories and dates": self.an_export,
-            "My PyG object": self.trains_something,
-            "Nodes with several labels": self.several_labels,
-            "Numbers as labels": self.numbers,
-            "Hops beforehand": self.hops_beforehand,
             "A graph of several types": self.trains_something,
             "Settings for a graph of several types": self.trains_something,
             "Payments as nodes": self.payments,
             "Unbalanced classes": self.unbalanced,
+            "My PyG object": self.trains_something,
+            "Nodes with several labels": self.several_labels,
+            "Numbers as labels": self.numbers,
+            "Hops beforehand": self.hops_beforehand,
             "Larger than memory": self.larger_than_memory,
             "How large a machine": self.sizing,
             "Several processes on this machine": self.trains_something,
