@@ -47,6 +47,14 @@ class Links(unittest.TestCase):
                 with self.subTest(page=page.name, target=target):
                     self.assertTrue((ROOT / target).exists())
 
+    def test_pages_are_installed(self):
+        """Examples are, as a folder."""
+        build = (ROOT / "meson.build").read_text()
+        for page in pages():
+            name = str(page.relative_to(ROOT))
+            if not name.startswith("examples/") or "packaging" in name:
+                self.assertIn(f"  '{name}',\n", build)
+
     def test_options_that_are_named(self):
         """In code and blocks of the guide, the README and the recipes."""
         sources = "".join(path.read_text() for room in ("actors", "examples")
