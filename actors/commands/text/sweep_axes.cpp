@@ -82,9 +82,14 @@ public:
       range.logarithmic
         ? range.low * std::pow((range.high + up) / range.low, share())
         : range.low + (range.high + up - range.low) * share();
-    return range.whole ? fmt::format("{}", static_cast<std::int64_t>(std::min(
-                                             std::floor(value), range.high)))
-                       : fmt::format("{:.4g}", value);
+    if (range.whole)
+      return fmt::format("{}", static_cast<std::int64_t>(
+                                 std::min(std::floor(value), range.high)));
+    // Short, unless that leaves the range.
+    const auto text = fmt::format("{:.4g}", value);
+    const auto read = parse_number(text).value_or(range.high);
+    return read < range.low || read > range.high ? fmt::format("{}", value)
+                                                 : text;
   }
 
 private:

@@ -102,8 +102,16 @@ CATCH_TEST_CASE("draws keep within their range and fill it", "[sweep]") {
 
   // Of a range without different numbers there is an end, too.
   const std::vector<sweep_axis> narrow{
-    value_of(parse_sweep_axis("a=1.00001..1.00002"))};
+    value_of(parse_sweep_axis("a=1..1.001"))};
   CATCH_CHECK(!random_combinations(narrow, 5, 1));
+
+  // Four digits would leave these.
+  const std::vector<sweep_axis> fine{
+    value_of(parse_sweep_axis("a=0.99991..0.99992"))};
+  for (const auto& one : value_of(random_combinations(fine, 5, 1))) {
+    CATCH_CHECK(number_of(one) >= 0.99991);
+    CATCH_CHECK(number_of(one) <= 0.99992);
+  }
 }
 
 CATCH_TEST_CASE("names say what a sweep varied", "[sweep]") {
