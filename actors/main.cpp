@@ -46,7 +46,7 @@ int become_engine(char** argv) {
   const auto engine = self.parent_path() / "graphmill-engine";
   ::execv(engine.c_str(), argv);
   return graphmill::say_failure(
-    graphmill::fail_errno(errno, "cannot start {}, which belongs beside {}",
+    graphmill::fail_errno(errno, "cannot start {}, which must be beside {}",
                           engine.string(), self.string()));
 }
 

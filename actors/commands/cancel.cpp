@@ -51,10 +51,11 @@ result<int> cancel(const cancel_options& options) {
 void add_cancel_command(command_line& cli) {
   auto options = std::make_shared<cancel_options>();
   auto* command = cli.app.add_subcommand(
-    "cancel", "End a run of a cluster, or take it off the queue");
+    "cancel", "End a run of a cluster, or remove it from the queue");
   command->add_option("run", options->run, "Id of the run")->required();
-  command->add_flag("--now", options->now,
-                    "Do not finish the step, do not save the weights");
+  command->add_flag(
+    "--now", options->now,
+    "End at once, without finishing the step or saving the weights");
   add_cluster_options(*command, options->cluster);
   command->callback(
     [&cli, options] { cli.run = [options] { return cancel(*options); }; });

@@ -257,64 +257,62 @@ result<int> chaos(const chaos_options& options) {
   GRAPHMILL_TRY(const auto run, client.run(options.run));
   if (is_over(run.state))
     return fail(ec::invalid_argument,
-                "run {} is {} already: name one that is on, or is queued",
-                run.id, to_string(run.state));
+                "run {} is {} already: name a running or queued run", run.id,
+                to_string(run.state));
   chaos_drill drill{client, signals, options};
   GRAPHMILL_TRY(const auto end, drill.carry_out(plan));
   return conclude_chaos(options, end, drill.done());
 }
 
 constexpr const char* chaos_footer =
-  "The plan is a pure function of seed, kinds and the names of the daemons, "
-  "and\n"
-  "of which of them leads and which have slots for trainers. It\n"
-  "begins at once, and ends with the run; a fault whose daemon is lost is "
-  "left\n"
-  "out. All daemons must have been started with --chaos-allowed, and whoever\n"
-  "supervises them must start those again that are killed.\n"
+  "The plan depends only on seed, kinds, the names of the daemons, the "
+  "coordinator\n"
+  "and the daemons with slots. It starts at once and ends with the run. A "
+  "fault\n"
+  "whose daemon is lost is left out. All daemons need --chaos-allowed, and a\n"
+  "supervisor must restart killed daemons.\n"
   "  kill     SIGKILL, at once or at a moment of the run\n"
   "  stop     SIGSTOP for 1, 3 or 10 s\n"
   "  delay    messages of a daemon leave late\n"
   "  cut      connections end\n"
-  "  corrupt  messages between daemons cannot be read\n"
-  "  disk     files of runs cannot be written: at the coordinator that may "
+  "  corrupt  messages between daemons are unreadable\n"
+  "  disk     files of runs cannot be written. At the coordinator that may "
   "fail\n"
-  "           the run, as a full disk does, so that it is not among the "
-  "default\n"
-  "Ends with 0 if the run has finished, with 1 if it failed or was cancelled,\n"
-  "or if the cluster cannot be reached. Ctrl-C ends the chaos, not the run.";
+  "           the run, as a full disk does. Not in the default list\n"
+  "The exit code is 0 if the run has finished, 1 if it failed or was "
+  "cancelled,\n"
+  "or if the cluster is unreachable. Ctrl-C ends the chaos, not the run.";
 
 /// @returns the one without which the others make no sense.
 CLI::Option* add_single_options(CLI::App& command, chaos_options& options) {
-  auto* daemon =
-    command.add_option("--daemon", options.daemon,
-                       "Harm this one, once, by the one of --kinds, which "
-                       "must be given; no plan");
+  auto* daemon = command.add_option(
+    "--daemon", options.daemon,
+    "Harm only this daemon, once, by the one kind in --kinds; no plan");
   command
     .add_option("--at", options.at,
-                "With --daemon: when it next comes to this: at_once, start_up, "
+                "With --daemon: the moment of the fault: at_once, start_up, "
                 "filling_caches, mid_epoch, exchange, checkpoint, epoch_edge, "
                 "evaluation or drain; within 10 min")
     ->capture_default_str()
     ->needs(daemon);
   command
     .add_option("--peer", options.peer,
-                "With --daemon, of delay and cut: only what it asks of this "
-                "one")
+                "With --daemon, for delay and cut: only requests to this peer")
     ->needs(daemon);
   command
-    .add_option("--lasts", options.lasts,
-                "With --daemon: milliseconds of stop, delay or disk, which "
-                "need it")
+    .add_option(
+      "--lasts", options.lasts,
+      "With --daemon: milliseconds of stop, delay or disk; required by them")
     ->needs(daemon);
   command
     .add_option("--each", options.each,
-                "With --daemon: milliseconds that delay holds a message; it "
-                "needs them")
+                "With --daemon: milliseconds for which delay holds a message; "
+                "required by it")
     ->needs(daemon);
   command
-    .add_option("--messages", options.messages,
-                "With --daemon: how many corrupt damages; it needs that")
+    .add_option(
+      "--messages", options.messages,
+      "With --daemon: how many messages corrupt damages; required by it")
     ->needs(daemon);
   return daemon;
 }
@@ -324,26 +322,27 @@ CLI::Option* add_single_options(CLI::App& command, chaos_options& options) {
 void add_chaos_command(command_line& cli) {
   auto options = std::make_shared<chaos_options>();
   auto* command = cli.app.add_subcommand(
-    "chaos", "Harm the daemons of a cluster by a plan, while a run is on");
+    "chaos", "Harm the daemons of a cluster by a plan during a run");
   auto* seed = command->add_option("--seed", options->seed, "Of the plan");
   auto* run = command->add_option("--during", options->run, "Id of the run");
-  command->add_option("--kinds", options->kinds, "What is done, as in kill,cut")
+  command
+    ->add_option("--kinds", options->kinds, "Kinds of faults, as in kill,cut")
     ->capture_default_str();
-  command->add_option("--faults", options->faults, "How many at the most")
+  command->add_option("--faults", options->faults, "Largest number of faults")
     ->check(CLI::Range(1u, 10'000u))
     ->capture_default_str();
   command
     ->add_option("--every", options->every_seconds,
-                 "Seconds from a fault to the next, on average")
+                 "Mean seconds between faults")
     ->check(CLI::Range(0.1, 3600.0))
     ->capture_default_str();
   command
     ->add_option("--patience", options->patience_seconds,
-                 "Seconds that the coordinator may be out of reach")
+                 "Seconds to wait for an unreachable coordinator")
     ->check(CLI::Range(1.0, 86'400.0))
     ->capture_default_str();
   auto* dry_run = command->add_flag("--dry-run", options->dry_run,
-                                    "Only show the plan; harm nobody");
+                                    "Print the plan only; harm no daemon");
   // A single fault has no plan, and is carried out.
   add_single_options(*command, *options)->excludes(seed, run, dry_run);
   command->footer(chaos_footer);

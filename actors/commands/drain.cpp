@@ -25,9 +25,8 @@ result<int> drain(const drain_options& options) {
                           {"state", options.back ? "ready" : "draining"}}));
   else
     say("daemon {} {}\n", options.daemon,
-        options.back ? "takes part in new runs again"
-                     : "takes no part in new runs; those that are on it go "
-                       "on");
+        options.back ? "accepts new runs again"
+                     : "accepts no new runs; its running runs go on");
   return 0;
 }
 
@@ -35,12 +34,11 @@ result<int> drain(const drain_options& options) {
 
 void add_drain_command(command_line& cli) {
   auto options = std::make_shared<drain_options>();
-  auto* command = cli.app.add_subcommand(
-    "drain", "Keep new runs of a cluster off one of its daemons");
+  auto* command = cli.app.add_subcommand("drain", "Keep new runs off a daemon");
   command->add_option("daemon", options->daemon, "Name of the daemon")
     ->required();
   command->footer("Runs in the queue that need the daemon wait for it.");
-  command->add_flag("--back", options->back, "Take it into service again");
+  command->add_flag("--back", options->back, "Return it to service");
   add_cluster_options(*command, options->cluster);
   command->callback(
     [&cli, options] { cli.run = [options] { return drain(*options); }; });

@@ -83,7 +83,8 @@ result<void> event_printer::print_new() {
 
 void event_printer::say_if_none() const {
   if (!has_printed_ && !asked_.run.empty())
-    say(stderr, "graphmill: no event of run {} is remembered\n", asked_.run);
+    say(stderr, "graphmill: the coordinator has no events of run {}\n",
+        asked_.run);
 }
 
 /// Until the run is over, or without one until a signal. The coordinator may be
@@ -101,7 +102,7 @@ result<int> follow_events(cluster_client& client, event_printer& events,
   };
   GRAPHMILL_TRY(const auto over, follow(look, signals));
   if (!over)
-    return fail(ec::cancelled, "follows no more");
+    return fail(ec::cancelled, "stopped following");
   if (is_run_over) // Or nobody reads on.
     events.say_if_none();
   return 0;
@@ -128,17 +129,18 @@ result<int> events(const events_options& options) {
 void add_events_command(command_line& cli) {
   auto options = std::make_shared<events_options>();
   auto* command = cli.app.add_subcommand(
-    "events", "Print what has happened in a cluster, the latest last");
+    "events", "Print the events of a cluster, the latest last");
   command->add_option("run", options->run,
-                      "Only what is of this run (default: everything)");
+                      "Only events of this run (default: all)");
   command->add_flag("-f,--follow", options->follow,
-                    "Go on: until the run is over, or until Ctrl-C");
+                    "Follow until the run ends, or until Ctrl-C");
   add_cluster_options(*command, options->cluster);
-  command->footer(
-    "Daemons that join, leave, are lost or come back, runs that are queued,\n"
-    "start, recover or end, checkpoints, warnings: the last 2,000, also from\n"
-    "before the coordinator was started anew. With --json, each is an object,\n"
-    "as /api/events has it.");
+  command->footer("Events: daemons join, leave, are lost or come back; runs "
+                  "are queued, start,\n"
+                  "recover or end; checkpoints; warnings. The coordinator "
+                  "keeps the last 2,000,\n"
+                  "also through a restart. With --json, each is an object as "
+                  "in /api/events.");
   command->callback(
     [&cli, options] { cli.run = [options] { return events(*options); }; });
 }

@@ -32,7 +32,8 @@ result<int> fetch(const fetch_options& options) {
                 "cancel it",
                 run.id, to_string(run.state));
   if (options.out.empty() && !is_plain_path(run.id))
-    return fail(ec::invalid_data, "the run has a strange id; give --out");
+    return fail(ec::invalid_data,
+                "the id of the run cannot name a folder; give --out");
   const auto folder =
     options.out.empty() ? fs::path{"runs"} / run.id : fs::path{options.out};
   GRAPHMILL_TRY(const auto got, fetch_run(client, run.id, folder,
@@ -58,19 +59,17 @@ result<int> fetch(const fetch_options& options) {
 void add_fetch_command(command_line& cli) {
   auto options = std::make_shared<fetch_options>();
   auto* command = cli.app.add_subcommand(
-    "fetch", "Bring the folder of a finished run of a cluster here");
+    "fetch", "Copy the folder of a finished run from a cluster");
   command->add_option("run", options->run, "Id of the run (default: latest)");
   command->add_option("--out", options->out,
                       "The folder to make (default: runs/RUN)");
   command->add_flag("-q,--quiet", options->quiet, "Show no progress");
   add_cluster_options(*command, options->cluster);
-  command->footer(
-    "Checkpoints are not fetched: a run goes on where they are, by `graphmill "
-    "resume RUN\n--cluster ADDRESS`. `graphmill evaluate` and `predict` take "
-    "the "
-    "folder; "
-    "give them --data where\nthe dataset lies elsewhere than on the "
-    "coordinator's machine.");
+  command->footer("Checkpoints stay at the coordinator; `graphmill resume RUN "
+                  "--cluster ADDRESS`\n"
+                  "continues the run there. `graphmill evaluate` and `predict` "
+                  "use the folder; give them\n"
+                  "--data if the dataset has another path here.");
   command->callback(
     [&cli, options] { cli.run = [options] { return fetch(*options); }; });
 }

@@ -47,13 +47,12 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
   auto target = std::make_shared<import_target>();
   app
     ->add_option("--out", target->folder,
-                 "Folder of the new dataset; kept as it is if it holds one "
-                 "already that was made with the same options, of the same "
-                 "sources")
+                 "Folder of the new dataset. A dataset there from the same "
+                 "options and sources is kept")
     ->required(!instead);
   app->add_flag("--replace", target->replace,
-                "Import anew, and put the dataset in the place of the one in "
-                "--out when it is whole; all files of that one go");
+                "Import again, and replace the dataset in --out when the new "
+                "one is complete; all its files are removed");
   app->add_option("--name", target->name,
                   "Name of the dataset; default: that of the folder");
   app->add_flag("--reverse", options->reverse,
@@ -92,20 +91,19 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
 
 void add_wordnet(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<wordnet_options>();
-  auto* app = add_kind(cli, parent, "wordnet",
-                       "WordNet's synsets and their pointers, with the "
-                       "lexicographer file as label",
-                       options, import_wordnet,
-                       [options] { return wordnet_files(*options); });
+  auto* app = add_kind(
+    cli, parent, "wordnet",
+    "WordNet's synsets and pointers, with the lexicographer file as label",
+    options, import_wordnet, [options] { return wordnet_files(*options); });
   app
     ->add_option("--source", options->source,
-                 "Folder of data.noun, data.verb, data.adj and data.adv; the "
-                 "Debian package wordnet-base has them")
+                 "Folder with data.noun, data.verb, data.adj and data.adv "
+                 "(Debian package wordnet-base)")
     ->capture_default_str();
   app
     ->add_option("--features", options->feature_width,
-                 "Columns that the words of lemmas and definitions are hashed "
-                 "to")
+                 "Number of features to which the words of lemmas and "
+                 "definitions are hashed")
     ->capture_default_str();
   app->add_option("--seed", options->seed, "Seed of the split 10/10/80")
     ->capture_default_str();
@@ -123,9 +121,9 @@ void add_sets(CLI::App& app, const char* flag, const char* help,
 
 void add_no_label(CLI::App& app, std::vector<std::string>& values) {
   app
-    .add_option("--no-label", values,
-                "A label that says that none is known, in all labels and label "
-                "sets; may come several times")
+    .add_option(
+      "--no-label", values,
+      "A label that means unknown, in all labels and label sets; repeatable")
     ->type_name("VALUE")
     ->expected(1) // Not the folder behind it.
     ->allow_extra_args(false)
@@ -143,33 +141,32 @@ void add_npy(command_line& cli, CLI::App& parent) {
   };
   auto* app = add_kind<npy_import_options>(
     cli, parent, "npy",
-    "A folder of .npy arrays: edges, features (dense or CSR), labels and "
-    "splits",
+    "A folder of .npy arrays: edges, features (dense or CSR), labels, splits",
     options, import_npy, [options] { return npy_files(*options); }, prepare);
   app->add_option("source", options->source, "Folder of the arrays")
     ->required();
   app
-    ->add_option("--ignore", options->ignore,
-                 "A file of the folder to leave out; others that nothing reads "
-                 "are an error")
+    ->add_option(
+      "--ignore", options->ignore,
+      "A file of the folder to leave out; any other unknown file is an error")
     ->type_name("FILE")
     ->expected(1) // Not the folder behind it.
     ->allow_extra_args(false)
     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_flag("--renumber-labels", options->renumber_labels,
-                "Number the labels that there are from 0, and keep them as "
-                "names of classes; labels with gaps are, in any case");
+                "Renumber labels from 0, and keep the old ones as names of "
+                "classes. Labels with gaps are always renumbered");
   app->add_flag("--multi-label", options->multi_label,
-                "Nodes may have several labels: rows of labels.npy are 0 and "
-                "1; taken so anyway unless each row marks one");
+                "Nodes have several labels: rows of labels.npy are 0 and 1. "
+                "The default, unless each row marks one label");
   app->add_flag("--regression", options->regression,
-                "Labels are numbers to be learnt, one or several for each "
-                "node; nan where nothing is known");
+                "Labels are numbers to learn, one or several for each node; "
+                "nan means unknown");
   add_sets(*app, "--multi-label-set",
-           "As --multi-label, of the label set labels.SET.npy",
+           "As --multi-label, for the label set labels.SET.npy",
            options->multi_label_sets);
   add_sets(*app, "--regression-set",
-           "As --regression, of the label set labels.SET.npy",
+           "As --regression, for the label set labels.SET.npy",
            options->regression_sets);
   add_no_label(*app, options->no_label);
   add_change_flags(*app, *flags);
@@ -258,7 +255,7 @@ void add_columns(CLI::App& app, csv_import_options& options) {
   add_column(app, "--destination", "Destinations of edges",
              csv_role::destination, options);
   add_column(app, "--relation",
-             "Relations of edges: one edge type for each value",
+             "Relations of edges: each value becomes an edge type",
              csv_role::relation, options);
   add_column(app, "--weight", "Weights of edges, not negative; default: weight",
              csv_role::weight, options);
@@ -269,8 +266,8 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              "train, val, test or nothing for each node; default: split",
              csv_role::split, options);
   add_column(app, "--label-set",
-             "Other labels of nodes: a label set that is called like the "
-             "column; default: label.<set>",
+             "Other labels of nodes: a label set with the name of the column; "
+             "default: label.<set>",
              csv_role::label_set, options);
   add_column(app, "--split-set",
              "The split of a label set, or another split of the labels; "
@@ -278,54 +275,55 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              csv_role::split_set, options);
   add_column(app, "--time", "Times of nodes, for --split with --by time",
              csv_role::time, options);
-  add_column(app, "--feature",
-             "A feature of nodes, though it is called like a label or a split",
-             csv_role::feature, options);
+  add_column(
+    app, "--feature",
+    "A feature of nodes, although its name looks like a label or split",
+    csv_role::feature, options);
   app
     .add_option("--ignore", options.ignore,
-                "A column to leave out, or '*' for all that no other option "
-                "names and no usual name tells; in edge lists, nothing is left "
-                "out otherwise")
+                "A column to leave out, or '*' for all columns without an "
+                "option or a usual name. Edge lists leave out no other columns")
     ->type_name("[TABLE=]COLUMN");
 }
 
 void add_headers(CLI::App& app, csv_flags& flags) {
   app.add_flag("--header", flags.header,
                "--header[=TABLE]: edge lists, or one table, have a header; "
-               "default: seen from their first rows, where these tell");
+               "default: the first rows decide");
   app.add_flag("--no-header", flags.no_header,
-               "--no-header[=TABLE]: edge lists, or one table, have none");
+               "--no-header[=TABLE]: edge lists, or one table, have no header");
 }
 
 void add_features(CLI::App& app, csv_import_options& options,
                   csv_flags& flags) {
   app
     .add_option("--columns", flags.columns,
-                "A YAML file that says what each column is and how it becomes "
-                "features: numbers, categories, dates, texts")
+                "A YAML file that describes each column and its features: "
+                "numbers, categories, dates, texts")
     ->type_name("FILE");
   app.add_flag("--suggest", flags.suggest,
-               "Print a first draft of a columns file, and import nothing");
+               "Print a draft of a columns file; import nothing");
   app
     .add_option("--like", options.like,
-                "Import as that dataset was imported, with its columns, "
-                "categories, means and classes, so that its runs can be used")
+                "Import like that dataset, with its columns, categories, means "
+                "and classes, so that its runs can predict this one")
     ->type_name("FOLDER");
   app
     .add_option("--fill", flags.fill,
-                "What missing numbers become: mean, median, most_frequent, "
-                "zero or a number; default: they are an error")
+                "Value for missing numbers: mean, median, most_frequent, zero "
+                "or a number; default: an error")
     ->type_name("WHAT");
-  app.add_flag("--indicate-missing", flags.indicate_missing,
-               "Add a feature for each number that says where it was missing");
+  app.add_flag(
+    "--indicate-missing", flags.indicate_missing,
+    "Add a feature for each number column that marks missing values");
   app
     .add_option("--decimal", flags.decimal,
-                "What stands before the fraction of numbers: point or comma")
+                "Character before the fraction of numbers: point or comma")
     ->check(CLI::IsMember({"point", "comma"}));
   app
     .add_option("--fit", flags.fit,
-                "Nodes that means, categories and scales go by: all, or train, "
-                "the training nodes alone; default: all")
+                "Nodes that means, categories and scales are fitted to: all, "
+                "or train (training nodes only); default: all")
     ->check(CLI::IsMember({"all", "train"}));
 }
 
@@ -375,9 +373,9 @@ char separator_of(const std::string& text) {
 
 char comment_mark_of(const std::string& text) {
   if (text.size() != 1 || text.find_first_of(" \t\r\n\"") != text.npos)
-    refuse_words(fmt::format("--comments {}: one character expected, that "
-                             "lines which are comments begin with",
-                             in_quotes(text)));
+    refuse_words(fmt::format(
+      "--comments {}: one character expected, with which comment lines begin",
+      in_quotes(text)));
   return text.front();
 }
 
@@ -420,29 +418,30 @@ void add_csv(command_line& cli, CLI::App& parent) {
              "features; once per type",
              options->nodes, false);
   add_columns(*app, *options);
-  app->add_flag("--regression", options->regression,
-                "Labels are numbers to be learnt; nothing or nan where none is "
-                "known");
-  add_sets(*app, "--regression-set", "As --regression, of the label set SET",
+  app->add_flag(
+    "--regression", options->regression,
+    "Labels are numbers to learn; an empty field or nan means unknown");
+  add_sets(*app, "--regression-set", "As --regression, for the label set SET",
            options->regression_sets);
   add_no_label(*app, options->no_label);
   app
     ->add_option("--classes-of", options->classes_of,
-                 "A dataset whose classes those of the same node type are: "
-                 "labels have its numbers, and others are an error")
+                 "Use the classes of this dataset, with its numbers; other "
+                 "labels are an error")
     ->type_name("FOLDER");
   add_features(*app, *options, *flags);
   add_headers(*app, *flags);
-  app->add_option("--target", options->target,
-                  "Node type to learn on; default: the first with labels");
+  app->add_option(
+    "--target", options->target,
+    "Node type whose labels are learnt; default: the first with labels");
   app
     ->add_option_function<std::string>(
       "--separator",
       [options](const std::string& text) {
         options->separator = separator_of(text);
       },
-      "Between columns: a character, or tab; default: comma, tab, ';' or "
-      "space, whichever all first rows have alike")
+      "Separator of columns: a character, or tab; default: comma, tab, ';' or "
+      "space, by the first rows")
     ->type_name("CHAR");
   app
     ->add_option_function<std::string>(
@@ -450,13 +449,15 @@ void add_csv(command_line& cli, CLI::App& parent) {
       [options](const std::string& text) {
         options->comments = comment_mark_of(text);
       },
-      "Lines that begin with it are comments; default: '#' in lists of SNAP, "
-      "'%' in those of KONECT, else none are")
+      "Character that begins comment lines; default: '#' in lists of SNAP, '%' "
+      "in those of KONECT, else none")
     ->type_name("CHAR");
   add_change_flags(*app, flags->changes);
   app->footer("COLUMN is a name in the header or a number from 1. TABLE is a "
-              "node type, an edge\ntype (or its middle name) or the name of a "
-              "file. What was taken for what is\nprinted at the end.");
+              "node type, an edge\n"
+              "type (or its middle name) or the name of a file. The import "
+              "prints at the end\n"
+              "how it has read every column.");
 }
 
 void add_rmat(command_line& cli, CLI::App& parent) {
@@ -485,7 +486,7 @@ void add_rmat(command_line& cli, CLI::App& parent) {
     ->capture_default_str();
   app->add_option("--classes", options->class_count, "Number of classes")
     ->capture_default_str();
-  app->add_option("--seed", options->seed, "Seed of everything drawn")
+  app->add_option("--seed", options->seed, "Random seed")
     ->capture_default_str();
   app->add_option("--train", options->fractions[0], "Share of training nodes")
     ->capture_default_str();
@@ -501,13 +502,13 @@ void add_rmat(command_line& cli, CLI::App& parent) {
 
 void add_import_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
-    "import", "Make a dataset folder of other data, or generate one");
+    "import", "Make a dataset from your data, or generate one");
   app->require_subcommand(1);
-  app->footer("A second run with the same --out, options and sources finds the "
-              "dataset there and\ndoes nothing; with other options, or when a "
-              "source has changed, it is refused\nunless --replace imports "
-              "anew.\nThe next step: graphmill inspect, or graphmill "
-              "partition.");
+  app->footer("A second import with the same --out, options and sources does "
+              "nothing. With other\n"
+              "options, or after a source has changed, it fails unless "
+              "--replace is given.\n"
+              "The next step: graphmill inspect, or graphmill partition.");
   add_wordnet(cli, *app);
   add_npy(cli, *app);
   add_csv(cli, *app);

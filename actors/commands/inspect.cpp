@@ -91,16 +91,16 @@ result<int> run_inspect(const inspect_arguments& given) {
 
 void add_inspect_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
-    "inspect", "Show what is in a dataset and look for damage in it");
+    "inspect", "Show the content of a dataset and check it for damage");
   auto given = std::make_shared<inspect_arguments>();
   app
     ->add_option("DATASET", given->folder,
-                 "Folder of a dataset, or of a partitioned one")
+                 "Folder of a dataset or of a partitioned dataset")
     ->required();
   app->add_flag("--json", given->json, "Print one line of JSON");
   app->add_flag("-q,--quiet", given->quiet, "Show no progress");
-  app->footer("Reads every array and compares it with the digest on record.\n"
-              "Exits with 1 if anything is broken.");
+  app->footer("Reads every array and compares it with its recorded digest.\n"
+              "The exit code is 1 if anything is broken.");
   app->callback(
     [&cli, given] { cli.run = [given] { return run_inspect(*given); }; });
 }

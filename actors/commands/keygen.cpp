@@ -54,12 +54,13 @@ result<int> make_shared_key(const std::string& file, bool json) {
   if (json)
     say("{}\n", one_line({{"file", file}, {"public_key", keys.public_key}}));
   else
-    say(
-      "{} holds the keys of a new cluster.\nCopy it to the machines "
-      "of its daemons and users, and name it there by --key or\n"
-      "GRAPHMILL_KEY. Whoever can read it can use the cluster. What one user\n"
-      "does on one machine needs none: your own key is used there.\n",
-      file);
+    say("{} holds the keys of a new cluster.\n"
+        "Copy it to the machines of its daemons and users, and give it there "
+        "as --key or\n"
+        "GRAPHMILL_KEY. Whoever can read it can use the cluster. On one "
+        "machine, one user\n"
+        "needs no key file: commands use the user's own key.\n",
+        file);
   return 0;
 }
 
@@ -83,21 +84,19 @@ std::string what_to_do(const key_holder& holder, const std::string& file,
   switch (holder.role) {
   case key_role::coordinator:
     return format_printable(
-      "{1} says whom it lets in. Start it by `graphmill node "
-      "--key {0} --members {1}`,\nand give everybody else a "
-      "key by `graphmill keygen --daemon NAME` or --client "
-      "NAME.\n",
+      "{1} lists the members of the cluster. Start the coordinator with\n"
+      "`graphmill node --key {0} --members {1}`, and make the other keys with\n"
+      "`graphmill keygen --daemon NAME` or --client NAME.\n",
       file, members);
   case key_role::daemon:
-    return format_printable(
-      "Its public key stands in {1}.\nMove {0} to its machine "
-      "and start it by `graphmill node --key {0} --join "
-      "...`.\n",
-      file, members);
+    return format_printable("Its public key is in {1}.\n"
+                            "Move {0} to its machine and start it with "
+                            "`graphmill node --key {0} --join ...`.\n",
+                            file, members);
   default:
     return format_printable(
-      "Its public key stands in {1}.\nMove {0} to its owner, "
-      "who names it by --key or GRAPHMILL_KEY.\n",
+      "Its public key is in {1}.\n"
+      "Move {0} to its owner, who gives it as --key or GRAPHMILL_KEY.\n",
       file, members);
   }
 }
@@ -122,8 +121,7 @@ result<int> make_own_key(key_holder holder, const keygen_options& options,
                           {"name", holder.name},
                           {"members", options.members}}));
   else
-    say_lines(format_printable("{} holds the key of {}, and nobody else may "
-                               "have it.\n",
+    say_lines(format_printable("{} holds the key of {}. Keep it secret.\n",
                                file, label_of(holder))
               + what_to_do(holder, file, options.members));
   return 0;
@@ -135,8 +133,8 @@ result<int> revoke(const keygen_options& options) {
   if (options.json)
     say("{}\n", one_line({{"members", options.members}, {"revoked", gone}}));
   else
-    say("{} of \"{}\" {} taken out of {}.\nA coordinator that uses the file "
-        "acts on it within seconds.\n",
+    say("{} of \"{}\" {} removed from {}.\n"
+        "A coordinator that uses the file applies this within seconds.\n",
         pluralized(gone, "key"), options.revoke, gone == 1 ? "is" : "are",
         options.members);
   return 0;
@@ -156,48 +154,47 @@ result<int> keygen(const keygen_options& options) {
 }
 
 constexpr const char* keygen_footer =
-  "Without a role, the key is one for all: whoever has it may do everything.\n"
-  "With roles, everybody has a key of their own, and may do what the role\n"
-  "allows. The first command makes the members file, which the coordinator\n"
-  "reads; the others add lines to it:\n"
+  "A key without a role is for all: whoever has it may do everything.\n"
+  "With roles, each member has its own key and may do what its role allows.\n"
+  "The first command makes the members file, which the coordinator reads.\n"
+  "The other commands change it:\n"
   "  graphmill keygen --coordinator first\n"
   "  graphmill keygen --daemon second\n"
   "  graphmill keygen --client alice\n"
   "  graphmill keygen --client screen --read-only\n"
   "  graphmill keygen --revoke alice\n"
-  "To change a key, make another one of the same name in another file, use\n"
+  "To change a key, make another one with the same name in another file, use\n"
   "it, and revoke the old one by its public key: --revoke='KEY'.";
 
 } // namespace
 
 void add_keygen_command(command_line& cli) {
   auto options = std::make_shared<keygen_options>();
-  auto* command = cli.app.add_subcommand(
-    "keygen", "Make the key files that keep others out of a cluster");
+  auto* command =
+    cli.app.add_subcommand("keygen", "Make the key files of a cluster");
   command->add_option("file", options->file,
-                      "The file to make; default: graphmill.key, or NAME.key");
+                      "File to write; default: graphmill.key, or NAME.key");
   auto* coordinator =
     command->add_option("--coordinator", options->coordinator,
                         "Name of a daemon: make its key as the coordinator of "
-                        "a new cluster whose keys have roles");
+                        "a new cluster with roles");
   auto* daemon = command->add_option("--daemon", options->daemon,
                                      "Name of a daemon: make its key");
-  auto* client = command->add_option("--client", options->client,
-                                     "Name of a person or program: make its "
-                                     "key to use the cluster");
+  auto* client = command->add_option(
+    "--client", options->client, "Name of a person or program: make its key");
   command
     ->add_flag("--read-only", options->read_only,
-               "Of --client: it may look, but change nothing")
+               "With --client: the key may read, but change nothing")
     ->needs(client);
-  auto* revoked = command->add_option("--revoke", options->revoke,
-                                      "A name, or a public key: take it out of "
-                                      "the members file");
+  auto* revoked = command->add_option(
+    "--revoke", options->revoke,
+    "A name or a public key: remove it from the members file");
   coordinator->excludes(daemon)->excludes(client)->excludes(revoked);
   daemon->excludes(client)->excludes(revoked);
   client->excludes(revoked);
   command
     ->add_option("--members", options->members,
-                 "The coordinator's file with the keys of all")
+                 "The coordinator's file with the keys of all members")
     ->capture_default_str();
   command->add_flag("--json", options->json, "Print one line of JSON");
   command->footer(keygen_footer);

@@ -81,7 +81,7 @@ result<int> logs(const logs_options& options) {
     return 0;
   if (options.daemon.empty())
     GRAPHMILL_TRYV(no_log(client, run.id));
-  say(stderr, "graphmill: there is no such line of run {}{}\n", run.id,
+  say(stderr, "graphmill: no line of run {} matches{}\n", run.id,
       options.daemon.empty() ? ""
                              : " any more; without --daemon, its log file is "
                                "printed");
@@ -93,24 +93,24 @@ result<int> logs(const logs_options& options) {
 void add_logs_command(command_line& cli) {
   auto options = std::make_shared<logs_options>();
   auto* command = cli.app.add_subcommand(
-    "logs", "Print what all daemons of a cluster log of a run");
+    "logs", "Print the log lines of all daemons about a run");
   command->add_option("run", options->run, "Id of the run (default: latest)");
   command->add_flag("-f,--follow", options->follow,
-                    "Go on until the run is over");
+                    "Follow until the run ends");
   command->add_option("--daemon", options->daemon, "Only lines of this daemon");
   command
-    ->add_option("--level", options->level,
-                 "Only lines of this level and worse: debug, info, warn, "
-                 "error, critical")
+    ->add_option(
+      "--level", options->level,
+      "Only lines of this level or above: debug, info, warn, error, critical")
     ->check(parsed_by(parse_log_level))
     ->capture_default_str();
   add_cluster_options(*command, options->cluster);
   command->footer(
-    "The coordinator keeps the last lines of all daemons in memory, 16 MiB.\n"
-    "What it had said of the run before that, also before it was started "
-    "anew,\n"
-    "is printed from the log in the run's folder, without a daemon's name.\n"
-    "With --json, each line is an object, as /api/logs has it.");
+    "The coordinator keeps the last 16 MiB of lines of all daemons in memory.\n"
+    "Older lines of the run, also from before a restart, come from the log in "
+    "the\n"
+    "run's folder, without a daemon's name.\n"
+    "With --json, each line is an object as in /api/logs.");
   command->callback(
     [&cli, options] { cli.run = [options] { return logs(*options); }; });
 }

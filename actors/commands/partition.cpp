@@ -190,50 +190,52 @@ result<int> run_partition(const partition_arguments& given) {
 void add_partition_command(command_line& cli) {
   auto given = std::make_shared<partition_arguments>();
   auto* command = cli.app.add_subcommand(
-    "partition", "Cut a dataset into parts, balanced in nodes of each type, "
+    "partition", "Divide a dataset into parts, balanced by nodes of each type, "
                  "training seeds and in-edges");
   command->add_option("dataset", given->dataset, "Folder of the dataset")
     ->required();
-  command->add_option("--parts", given->parts, "How many parts to make")
+  command->add_option("--parts", given->parts, "Number of parts")
     ->required()
     ->check(CLI::Range(part_id{1}, most_parts));
   command
     ->add_option("--method", given->method,
                  "metis: fewest cut edges; ldg: one pass, least memory; "
-                 "random: balanced, regardless of edges")
+                 "random: balanced, ignores edges")
     ->check(CLI::IsMember({"metis", "ldg", "random"}))
     ->capture_default_str();
   command
     ->add_option(
       "--coarsen", given->coarsen,
-      fmt::format("Give METIS clusters of nodes: memory by nodes (about 200 "
-                  "bytes each) instead of edges (100), and less time. auto: "
-                  "above {} edges",
-                  largest_whole_graph))
+      fmt::format(
+        "Give METIS clusters of nodes: takes about 200 bytes for each node "
+        "instead of 100 for each edge, and less time. auto: above {} edges",
+        largest_whole_graph))
     ->check(CLI::IsMember({"auto", "always", "never"}))
     ->capture_default_str();
   command->add_option("--out", given->out,
-                      "Folder to write; DATASET-parts-N if not given");
+                      "Folder to write; default: DATASET-parts-N");
   command
-    ->add_option("--seed", given->seed,
-                 "Same dataset, options and seed: same parts")
+    ->add_option(
+      "--seed", given->seed,
+      "Random seed; the same dataset, options and seed give the same parts")
     ->capture_default_str();
   command
     ->add_option("--metis-memory", given->memory_gib,
                  "GiB that METIS may allocate; 0: no limit")
     ->check(CLI::NonNegativeNumber)
     ->capture_default_str();
-  command->add_flag("--no-verify", given->no_verify,
-                    "Do not compare the dataset with the digests on record "
-                    "before");
+  command->add_flag(
+    "--no-verify", given->no_verify,
+    "Do not compare the dataset with its recorded digests first");
   command->add_flag("--json", given->json,
                     "Print the report as one line of JSON");
   command->add_flag("-q,--quiet", given->quiet,
                     "Show neither estimate nor progress");
-  command->footer(
-    "Ctrl-C or SIGTERM ends it and leaves nothing behind. What a killed one\n"
-    "leaves (.NAME.partial-PID and .NAME.lock beside the folder) is cleared\n"
-    "by the next one into the same folder.");
+  command->footer("Ctrl-C or SIGTERM ends it and leaves nothing behind. After "
+                  "a SIGKILL, the next\n"
+                  "partitioning into the same folder removes .NAME.partial-PID "
+                  "and .NAME.lock\n"
+                  "beside the folder.");
   command->callback(
     [&cli, given] { cli.run = [given] { return run_partition(*given); }; });
 }

@@ -210,31 +210,31 @@ void add_runs_command(command_line& cli) {
   auto options = std::make_shared<runs_options>();
   auto* command =
     cli.app.add_subcommand("runs", "List the runs of a cluster, latest first, "
-                                   "or those in a folder, and remove them "
-                                   "there");
+                                   "or list and remove those in a folder");
   command->add_option("run", options->run, "Id of one run (default: all)");
-  command->add_option("-n,--limit", options->limit, "At most so many runs")
+  command
+    ->add_option("-n,--limit", options->limit, "Largest number of runs to list")
     ->check(CLI::Range(1u, 1'000'000u))
     ->capture_default_str();
   command
     ->add_option("--before", options->before,
-                 "Begin with those older than this run: the next page")
+                 "Start with runs older than this one: the next page")
     ->excludes("run");
   add_cluster_options(*command, options->cluster);
   auto* local =
     command
       ->add_option("--local", options->folder,
-                   "The runs in a folder of this machine, instead: what has "
-                   "become of each, and what it takes (default: ./runs)")
+                   "List the runs in a folder of this machine instead, with "
+                   "result and size (default: ./runs)")
       ->expected(0, 1)
       ->type_name("[DIR]")
       ->excludes("run", "--before");
   auto* remove =
     command
-      ->add_option("--remove", options->remove,
-                   "Remove runs from that folder: one by its name, or, by an "
-                   "age such as 12h, 30d or 8w, all that have ended and were "
-                   "last written to before; may come several times")
+      ->add_option(
+        "--remove", options->remove,
+        "Remove runs from that folder: one by its name, or by an age such as "
+        "12h, 30d or 8w all older runs that have ended; repeatable")
       ->type_name("RUN|AGE")
       ->expected(1)
       ->allow_extra_args(false)
@@ -242,11 +242,13 @@ void add_runs_command(command_line& cli) {
       ->excludes("run", "--before");
   command
     ->add_flag("--dry-run", options->dry_run,
-               "Say what --remove would remove, and remove nothing")
+               "Print what --remove would remove; remove nothing")
     ->needs(remove);
-  command->footer("A run that is on is never removed, and by its age none that "
-                  "has not ended: `graphmill\nresume` may go on with it. What "
-                  "lies outside its folder stays.");
+  command->footer("A running run is never removed. By age, only runs that have "
+                  "ended are removed,\n"
+                  "because `graphmill resume` can continue the others. Files "
+                  "outside a run's folder\n"
+                  "stay.");
   command->callback([&cli, options, local] {
     options->local = local->count() > 0;
     if (options->folder.empty()) // --local alone.

@@ -57,7 +57,7 @@ std::string chaos_line(const std::vector<daemon_status>& daemons) {
   for (const auto& daemon : daemons)
     if (daemon.chaos)
       names.push_back(daemon.name);
-  return fmt::format("clients may do harm (--chaos-allowed): {}",
+  return fmt::format("chaos allowed (--chaos-allowed): {}",
                      fmt::join(names, ", "));
 }
 
@@ -259,7 +259,7 @@ result<shown> show_run(cluster_client& client, const std::string& id,
     if (now && !view.daemon.empty() && now.value().daemons.empty())
       return fail(
         ec::unavailable, // It has yet to, in the next attempt.
-        "daemon \"{}\" has told nothing of run {}: `graphmill status` "
+        "daemon \"{}\" has reported nothing about run {}: `graphmill status` "
         "shows the daemons, and the run's definition which it uses",
         view.daemon, run.id);
     if (now)
@@ -285,28 +285,29 @@ result<int> show_run_status(const cluster_options& cluster,
 void add_status_command(command_line& cli) {
   auto options = std::make_shared<status_options>();
   auto* command = cli.app.add_subcommand(
-    "status", "Show a cluster: its daemons, what runs and what waits");
-  auto* run = command->add_option(
-    "run", options->run, "Id of a run: show how its actors are instead");
+    "status", "Show a cluster: daemons, running and queued runs");
+  auto* run = command->add_option("run", options->run,
+                                  "Id of a run: show its state instead");
   command->add_flag("-w,--watch", options->watch,
-                    "Show it again every second: until the run is over, or of "
-                    "a cluster until Ctrl-C");
+                    "Update every second, until the run ends or until Ctrl-C");
   command
     ->add_flag("--actors", options->actors,
-               "Of a run: show each actor of each daemon, rather than a screen")
+               "With RUN: show each actor of each daemon instead of a screen")
     ->needs(run);
   command
     ->add_option("--daemon", options->daemon,
-                 "Of a run: show this daemon's actors alone, also of one that "
-                 "is left out where there are very many")
+                 "With RUN: show only the actors of this daemon, also if the "
+                 "list of all leaves it out")
     ->needs(run);
   add_cluster_options(*command, options->cluster);
   command->footer(
-    "Exit code: 0 if all is well. 3 if a daemon of the cluster is lost, "
-    "damaged or silent,\nnobody in service has some part, or what becomes of "
-    "runs cannot be written; of a run,\nif something is wrong but it goes on, "
-    "or will. 4 if it has failed. With --watch, it is\nthat of what was shown "
-    "last, also after Ctrl-C.");
+    "Exit code 0: all is well. Exit code 3: a daemon of the cluster is lost, "
+    "damaged or\n"
+    "silent, no daemon in service has some part, or results of runs cannot be "
+    "written; of\n"
+    "a run, something is wrong but it goes on, or will. Exit code 4: the run "
+    "has failed.\n"
+    "With --watch, the code is that of the last screen, also after Ctrl-C.");
   command->callback([&cli, options] {
     cli.run = [options] {
       return options->run.empty()

@@ -37,12 +37,12 @@ result<int> stop(const stop_options& options) {
 void add_stop_command(command_line& cli) {
   auto options = std::make_shared<stop_options>();
   auto* command =
-    cli.app.add_subcommand("stop", "End a daemon of a cluster, or all of them");
+    cli.app.add_subcommand("stop", "End a daemon of a cluster, or all daemons");
   command->add_option("daemon", options->daemon, "Name of the daemon");
   command->add_flag("--all", options->all,
                     "All daemons, the coordinator last, and stand-ins");
   add_cluster_options(*command, options->cluster);
-  command->footer("A run that is on and needs the daemon fails.");
+  command->footer("A running run that needs the daemon fails.");
   command->callback([&cli, options] {
     if (options->all != options->daemon.empty())
       refuse_words(

@@ -58,7 +58,7 @@ result<int> watch(cluster_client& client, const std::string& run,
       return ok();
     if (reader == output_reader::hung_up)
       signals.hang_up();
-    return fail(ec::cancelled, "nobody reads what is printed");
+    return fail(ec::cancelled, "nobody reads the output");
   };
   auto ended = run_watcher{client, std::move(with)}.follow();
   if (ended)
@@ -67,8 +67,8 @@ result<int> watch(cluster_client& client, const std::string& run,
     return 0;
   if (ended.error().code == ec::cancelled)
     return fail(ec::cancelled,
-                "watches no more; run {0} goes on. `graphmill watch {0}` shows "
-                "it again, `graphmill cancel {0}` ends it",
+                "stopped watching; run {0} goes on. `graphmill watch {0}` "
+                "shows it again, `graphmill cancel {0}` ends it",
                 run);
   return ended.error();
 }
@@ -137,18 +137,18 @@ void add_weights_options(CLI::App& command, submit_options& options) {
   auto* predict =
     command
       .add_option("--predict", options.predict,
-                  "In the place of a definition the folder of a finished run, "
-                  "whose weights are sent: the cluster predicts all nodes")
+                  "Instead of a definition, the folder of a finished run: the "
+                  "cluster predicts all nodes with its weights")
       ->type_name("RUN");
   auto* evaluate =
     command
       .add_option("--evaluate", options.evaluate,
-                  "The same: the cluster measures a split, as `graphmill "
-                  "evaluate` does")
+                  "Instead of a definition, the folder of a finished run: the "
+                  "cluster measures a split, as `graphmill evaluate` does")
       ->type_name("RUN")
       ->excludes(predict);
   command
-    .add_option("--split", options.split, "Which split --evaluate measures")
+    .add_option("--split", options.split, "The split that --evaluate measures")
     ->check(CLI::IsMember({"train", "validation", "test"}))
     ->capture_default_str()
     ->needs(evaluate);
@@ -161,37 +161,35 @@ void add_weights_options(CLI::App& command, submit_options& options) {
 void add_sweep_options(CLI::App& command, submit_options& options) {
   auto* grid =
     command
-      .add_option(
-        "--grid", options.grid,
-        "Run every combination of values of fields: --grid "
-        "model.hidden=64,256 (repeatable), and print a table, best "
-        "first; with --random also ranges, as in model.dropout=0..0.6 "
-        "or optimizer.learning_rate=log:1e-4..1e-1")
+      .add_option("--grid", options.grid,
+                  "Run every combination of values: --grid model.hidden=64,256 "
+                  "(repeatable), and print a table, best first. With --random "
+                  "also ranges, as in model.dropout=0..0.6 or "
+                  "optimizer.learning_rate=log:1e-4..1e-1")
       ->check(parsed_by(parse_sweep_axis))
       ->type_name("FIELD=A,B")
       ->allow_extra_args(false);
   command
     .add_option("--repeat", options.repeat,
-                "Run each so many times, with seeds one apart, for mean and "
-                "deviation")
+                "Run each setting so many times with consecutive seeds, for "
+                "mean and deviation")
     ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
     ->capture_default_str();
   auto* random =
     command
       .add_option("--random", options.random,
-                  "Of --grid run so many combinations that are drawn at random")
+                  "Run only so many combinations of --grid, drawn at random")
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{most_sweep_runs}))
       ->needs(grid);
   command
-    .add_option("--search-seed", options.search_seed,
-                "Which ones --random draws: the same for the same number")
+    .add_option("--search-seed", options.search_seed, "Random seed of --random")
     ->capture_default_str()
     ->needs(random);
   command
     .add_option("--halving", options.halving,
-                "Successive halving: train all for few epochs first, and go on "
-                "with the best one in so many, as in 3, until these have had "
-                "train.epochs")
+                "Successive halving: train all settings for a few epochs, then "
+                "the best one in so many (as in 3) for longer, until the last "
+                "ones have had train.epochs")
     ->check(CLI::Range(2u, 10u))
     ->needs(grid);
 }
@@ -200,42 +198,54 @@ void add_sweep_options(CLI::App& command, submit_options& options) {
 
 void add_submit_command(command_line& cli) {
   auto options = std::make_shared<submit_options>();
-  auto* command = cli.app.add_subcommand(
-    "submit", "Give a pipeline definition to a cluster, which runs it");
+  auto* command =
+    cli.app.add_subcommand("submit", "Run a definition on a cluster");
   command->add_option("file", options->file, "Pipeline definition (YAML)");
   add_override_option(*command, options->overrides);
   add_tag_option(*command, options->tags);
   add_sweep_options(*command, *options);
   add_tensorboard_flag(*command, options->tensorboard);
   add_weights_options(*command, *options);
-  command->add_flag("-w,--watch", options->watch,
-                    "Show the run and wait for its end");
+  command->add_flag("-w,--watch", options->watch, "Show the run until it ends");
   command->add_flag("-q,--quiet", options->quiet,
                     "No progress, no table; errors only");
   add_cluster_options(*command, options->cluster);
   command->footer(
     "The definition is checked here first, then against the cluster's "
-    "dataset.\nRuns wait for each other in a queue. Ctrl-C ends --watch, not "
-    "the run;\nso does a terminal that is closed.\nWith --watch, the exit code "
-    "is 0 only if the run finished, and "
-    "--json\nprints the same line as `graphmill train --json`.\n"
-    "With --grid or --repeat it waits for all runs, which are queued at once, "
-    "90 at\nthe most. Best is the best mean of evaluate.metric over "
-    "validation. Ctrl-C ends\nthe waiting and prints what there is; the runs "
-    "go on. --json ends with {\"sweep\":\na "
-    "row each, with the ids of its runs, \"error\"}. Runs are called like the "
-    "values that they\nhave, as in people-hidden64-dropout0.3.\n"
-    "--halving stops the others early and takes a fraction of the time; the "
-    "table says\nhow many epochs each row had.\n"
-    "What --predict gives is in the run's folder, which `graphmill fetch` "
-    "brings:\nlogits.npy and predictions.npy, row i of node i before the "
-    "dataset was cut; of\nall neighbours, unless --set "
-    "evaluate.neighbours=sampled says otherwise.\n--evaluate tells the "
-    "metrics of `graphmill evaluate` with as many trainers; with\n--json they "
-    "are under \"evaluation\". --set evaluate.scores=true adds ROC-AUC and\n"
-    "average precision, --set evaluate.neighbours=all takes all neighbours. "
-    "Both use\nthe decision threshold of the run, or that of --set "
-    "evaluate.threshold=0.3:CLASS.");
+    "dataset.\n"
+    "Runs wait in a queue. Ctrl-C or a closed terminal ends --watch, not the "
+    "run.\n"
+    "With --watch, the exit code is 0 only if the run has finished, and "
+    "--json\n"
+    "prints the same line as `graphmill train --json`.\n"
+    "\n"
+    "Many settings: --grid and --repeat queue all runs at once, at most 90, "
+    "wait for\n"
+    "them, and print the best mean of evaluate.metric over validation first. "
+    "Ctrl-C\n"
+    "ends the wait and prints the table so far; the runs go on. --json ends "
+    "with\n"
+    "{\"sweep\": a row each, with the ids of its runs, \"error\"}. Runs are "
+    "named after\n"
+    "their values, as in people-hidden64-dropout0.3. --halving stops the other "
+    "settings\n"
+    "early and takes a fraction of the time; the table shows the epochs of "
+    "each row.\n"
+    "\n"
+    "--predict writes logits.npy and predictions.npy to the run's folder, "
+    "which\n"
+    "`graphmill fetch` brings. Row i is node i before partitioning. It takes "
+    "all\n"
+    "neighbours, unless --set evaluate.neighbours=sampled is given.\n"
+    "\n"
+    "--evaluate prints the metrics of `graphmill evaluate` with as many "
+    "trainers; --json\n"
+    "has them under \"evaluation\". --set evaluate.scores=true adds ROC-AUC "
+    "and average\n"
+    "precision, --set evaluate.neighbours=all takes all neighbours.\n"
+    "\n"
+    "Both use the decision threshold of the run, or that of\n"
+    "--set evaluate.threshold=0.3:CLASS.");
   command->callback([&cli, options] {
     if (options->file.empty() && options->predict.empty()
         && options->evaluate.empty())
@@ -250,8 +260,8 @@ void add_submit_command(command_line& cli) {
 
 void add_watch_command(command_line& cli) {
   auto options = std::make_shared<watch_options>();
-  auto* command = cli.app.add_subcommand(
-    "watch", "Show a run of a cluster and wait for its end");
+  auto* command =
+    cli.app.add_subcommand("watch", "Show a run of a cluster until it ends");
   command->add_option("run", options->run, "Id of the run (default: latest)");
   command->add_flag("-q,--quiet", options->quiet,
                     "No progress, no table; errors only");

@@ -40,11 +40,10 @@ result<void> queue_runs(cluster_client& client, sweep_plan& plan,
     if (!id && count == 0)
       return id.error();
     if (!id)
-      return fail(id.error().code,
-                  "{} of {} are queued, and go on: `graphmill runs` shows "
-                  "them; {}",
-                  count, pluralized(plan.runs.size(), "run"),
-                  id.error().message);
+      return fail(
+        id.error().code,
+        "{} of {} are queued and go on: `graphmill runs` shows them; {}", count,
+        pluralized(plan.runs.size(), "run"), id.error().message);
     plan.rows[each.row].runs.push_back({std::move(id).value(), each.def.seed});
     ++count;
   }
@@ -61,7 +60,7 @@ result<void> await_into(cluster_client& client, sweep_run& run, bool quiet,
   const auto ended = await_run(client, run.id, quiet);
   if (!ended && ended.error().code == ec::cancelled)
     return fail(ec::cancelled,
-                "waits no more; the runs go on: `graphmill runs` shows them");
+                "stopped waiting; the runs go on: `graphmill runs` shows them");
   if (!ended)
     return ended.error();
   const auto& record = ended.value();

@@ -62,10 +62,10 @@ struct top_session {
       if (step.end)
         return false;
       if (step.command)
-        view.message = asker.carry_out(*step.command)
-                         ? "asking the cluster ..."
-                         : "not done: the cluster has not answered what was "
-                           "asked before";
+        view.message =
+          asker.carry_out(*step.command)
+            ? "asking the cluster ..."
+            : "not done: the cluster has not answered the previous request";
       drawn = {};
       asker.follow(view.followed);
       if (!view.run.empty())
@@ -118,20 +118,29 @@ result<int> show_top(const top_options& options) {
 void add_top_command(command_line& cli) {
   auto options = std::make_shared<top_options>();
   auto* command = cli.app.add_subcommand(
-    "top", "Show a cluster and a run live: daemons, actors, what limits it");
-  command->add_option("run", options->run,
-                      "Id of the run (default: the one that is on, or else "
-                      "the latest)");
+    "top", "Show a cluster and a run live: daemons, actors, limits");
+  command->add_option(
+    "run", options->run,
+    "Id of the run (default: the running one, or else the latest)");
   add_cluster_options(*command, options->cluster);
   command->footer(
-    "Keys: q ends it. Arrows, or k and j, move; tab goes to the other table. "
-    "s sorts\nby the next column, r reverses, / filters by part of a name. "
-    "Enter shows all\nfigures of an actor, or the actors of a daemon; l "
-    "follows "
-    "the log of the daemon,\nor what the actor's one says of the run; escape "
-    "goes back. n shows the next\nof several runs that are on. d drains the daemon, or takes it into service "
-    "again,\nand c cancels the run, both after y.\nNO_COLOR is obeyed. Where there is no "
-    "terminal, or with --json, it prints what\n`status RUN --actors --watch` prints.");
+    "Keys:\n"
+    "  q                  quits\n"
+    "  arrows, k and j    move; tab switches to the other table\n"
+    "  s, r               sorts by the next column, reverses the order\n"
+    "  /                  filters by part of a name\n"
+    "  Enter              shows all figures of an actor, or the actors of a "
+    "daemon\n"
+    "  l                  follows the log of the daemon, or of the actor's "
+    "daemon\n"
+    "  Escape             goes back\n"
+    "  n                  shows the next of several running runs\n"
+    "  d                  drains the daemon, or returns it to service; asks "
+    "first\n"
+    "  c                  cancels the run; asks first\n"
+    "NO_COLOR removes colours. Without a terminal, or with --json, it prints "
+    "what\n"
+    "`status RUN --actors --watch` prints.");
   command->callback(
     [&cli, options] { cli.run = [options] { return show_top(*options); }; });
 }

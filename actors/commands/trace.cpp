@@ -33,7 +33,7 @@ std::string holes_in(const run_trace& trace) {
       out += fmt::format("; the first {} of daemon {} were overwritten before",
                          pluralized(daemon.lost, "span"), daemon.name);
   if (!trace.missing.empty())
-    out += fmt::format("; without {}, which could not be asked",
+    out += fmt::format("; without {}, which did not answer",
                        fmt::join(trace.missing, ", "));
   return out;
 }
@@ -73,7 +73,8 @@ result<int> trace(const trace_options& options) {
   // Daemons know still what a run did that waits for its next attempt.
   if (run.state == run_state::queued && run.started == unix_time{0})
     return fail(ec::unavailable,
-                "run {} has yet to begin: there is nothing to trace", run.id);
+                "run {} has not started yet: there is nothing to trace",
+                run.id);
   trace_wish wish;
   wish.run = run.id;
   wish.last = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -90,14 +91,13 @@ void add_trace_command(command_line& cli) {
   auto options = std::make_shared<trace_options>();
   auto* command = cli.app.add_subcommand(
     "trace",
-    "Write what every actor of a run of a cluster did, batch by batch, "
-    "for Perfetto");
+    "Write what every actor of a run did, batch by batch, for Perfetto");
   command->add_option("run", options->run, "Id of the run (default: latest)");
   auto* last =
     command
       ->add_option("--last", options->last_seconds,
-                   "So long before now, or before its end, as in 10s or 500ms: "
-                   "each daemon knows its last 65,536 spans")
+                   "How far back from now, or from the end of the run, as in "
+                   "10s or 500ms. Each daemon keeps its last 65,536 spans")
       ->transform(
         CLI::AsNumberWithUnit(std::map<std::string, double>{
                                 {"ms", 0.001}, {"s", 1.0}, {"min", 60.0}})
@@ -107,13 +107,13 @@ void add_trace_command(command_line& cli) {
       ->capture_default_str();
   command
     ->add_option("--steps", options->steps,
-                 "Instead: that many training steps, from now on, or the last "
-                 "ones of a run that is over")
+                 "Instead of --last: so many training steps from now on, or "
+                 "the last ones of a finished run")
     ->check(CLI::Range(std::size_t{1}, most_traced_steps))
     ->excludes(last);
   command
     ->add_option("--out", options->out,
-                 "The file to write, JSON in Chrome's trace event format")
+                 "File to write, JSON in Chrome's trace event format")
     ->capture_default_str();
   add_cluster_options(*command, options->cluster);
   command->callback(

@@ -128,8 +128,8 @@ void say_where(cluster_client& client, const up_options& options) {
         options.insecure ? "" : options.key);
   else
     say(stderr,
-        "the cluster is at {}, with a key that nobody else has; with --key "
-        "FILE, from `graphmill keygen FILE`, `graphmill top` could show it\n",
+        "the cluster is at {}, with a key of its own; with --key FILE, from "
+        "`graphmill keygen FILE`, `graphmill top` could show it\n",
         at);
 }
 
@@ -137,11 +137,11 @@ void say_where(cluster_client& client, const up_options& options) {
 error left_behind(const error& reason, const std::string& run,
                   const up_options& options) {
   const auto folder = (fs::path{options.runs} / run).string();
-  return fail(reason.code,
-              "run {} is left in {}{}: `graphmill resume {}`{} goes on with "
-              "it; {}",
-              run, folder, options.local != 0 ? "" : " at the first host",
-              folder, options.local != 0 ? "" : " there", reason.message);
+  return fail(
+    reason.code,
+    "run {} is left in {}{}: `graphmill resume {}`{} continues it; {}", run,
+    folder, options.local != 0 ? "" : " at the first host", folder,
+    options.local != 0 ? "" : " there", reason.message);
 }
 
 /// Submits and follows; a signal cancels the run, a second one at once.
@@ -175,8 +175,8 @@ result<void> check_key(const up_options& options) {
   if (!keys || keys->role == key_role::all)
     return ok();
   return fail(ec::invalid_argument,
-              "{} holds the key of {} alone, and `up` starts all daemons with "
-              "one key: `graphmill keygen FILE` makes one for all",
+              "{} holds only the key of {}, and `up` starts all daemons with "
+              "one key: `graphmill keygen FILE` makes a key for all",
               keys->file, label_of({keys->role, keys->name, {}}));
 }
 
@@ -225,42 +225,41 @@ result<int> up(const up_options& options) {
 void add_up_command(command_line& cli) {
   auto options = std::make_shared<up_options>();
   auto* command = cli.app.add_subcommand(
-    "up", "Start a cluster, run a definition on it, and end the cluster");
+    "up", "Start a cluster, run a definition on it, end the cluster");
   command->add_option("file", options->file, "Pipeline definition (YAML)")
     ->required();
-  auto* local =
-    command
-      ->add_option("--local", options->local,
-                   "Start so many daemons on this machine; the dataset's parts "
-                   "are dealt out to them")
-      ->check(CLI::Range(1u, 1024u));
+  auto* local = command
+                  ->add_option("--local", options->local,
+                               "Start so many daemons on this machine and "
+                               "divide the dataset's parts among them")
+                  ->check(CLI::Range(1u, 1024u));
   command
     ->add_option("--hosts", options->hosts,
-                 "Start a daemon by ssh on every host that this file names, "
-                 "the coordinator on the first")
+                 "Start a daemon by ssh on each host in this file; the "
+                 "coordinator on the first")
     ->excludes(local);
   command->add_option("--data", options->data,
                       "The dataset, or the folder that holds it (default: "
                       "./data); with --hosts, the dataset there");
   command
     ->add_option("--runs", options->runs,
-                 "Folder in which the run folder is made, at the coordinator")
+                 "Folder for the run folder, at the coordinator")
     ->capture_default_str();
   add_override_option(*command, options->overrides);
   add_tag_option(*command, options->tags);
   add_tensorboard_flag(*command, options->tensorboard);
   command
     ->add_option("--program", options->program,
-                 "With --hosts: graphmill's path there")
+                 "With --hosts: the path of graphmill there")
     ->capture_default_str();
   command
     ->add_option("--key", options->key,
                  "The cluster's key file (graphmill keygen), with --hosts at "
-                 "the same path here and there; default: with --local one that "
-                 "nobody else has, with --hosts your own on each host")
+                 "the same path on all hosts; default: with --local a new key, "
+                 "with --hosts your own key on each host")
     ->envname("GRAPHMILL_KEY");
   command->add_flag("--insecure", options->insecure,
-                    "Without a key: whoever can connect can use the daemons");
+                    "Use no key: whoever can connect can use the daemons");
   add_no_verify_option(*command, options->how.no_verify);
   add_storage_options(*command, options->how.storage);
   command->add_flag("--json", options->json,
@@ -268,17 +267,17 @@ void add_up_command(command_line& cli) {
   command->add_flag("-q,--quiet", options->quiet,
                     "No progress, no table; errors only");
   command->footer(
-    "A line of the hosts file is a host as ssh takes it, then options:\n"
+    "A line of the hosts file is a host as for ssh, then options:\n"
     "  user@10.0.0.1 serve=0,2-4 data=/srv/parts slots=2 port=7801\n"
     "  gpu-box address=10.0.0.7       # address: as the others reach it\n"
     "ssh must not ask for a password. The daemons end with this command.\n"
-    "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
-    "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "
-    "has it go on.");
+    "Ctrl-C finishes the step and saves weights and metrics; a second one "
+    "stops at once.\n"
+    "SIGTERM and a closed terminal act like Ctrl-C, unless nohup is used.");
   command->callback([&cli, options] {
     if ((options->local != 0) == !options->hosts.empty())
-      refuse_words("say where the daemons shall run: --local N on this "
-                   "machine, or --hosts FILE by ssh");
+      refuse_words("say where the daemons run: --local N on this machine, or "
+                   "--hosts FILE by ssh");
     cli.run = [options] { return up(*options); };
   });
 }

@@ -60,8 +60,8 @@ result<int> validate(const definition_options& options) {
   }
   if (problems.empty() && !options.json)
     say("{}: valid{}\n", options.file,
-        data.empty() ? ", but no dataset to check it against; say where "
-                       "it lies with --data"
+        data.empty() ? ", but there is no dataset to check it against; give "
+                       "its folder with --data"
                      : fmt::format(" for the dataset {} in {}",
                                    source.value.dataset, data));
   return show_problems(options, problems, data, notes);
@@ -72,7 +72,7 @@ result<int> validate(const definition_options& options) {
 void add_validate_command(command_line& cli) {
   auto options = std::make_shared<definition_options>();
   auto* command = cli.app.add_subcommand(
-    "validate", "Check a pipeline definition and say all that is wrong");
+    "validate", "Check a definition and print all problems");
   add_definition_options(*command, *options);
   command->footer("Fields of a definition: graphmill help definition");
   command->callback(

@@ -59,8 +59,8 @@ result<void> set_option(launch_host& host, std::string_view key,
   if (key == "slots")
     return set_number(host.slots, key, value);
   return fail(ec::invalid_argument,
-              "`{}` is no option of a host; there are serve, data, slots, "
-              "port, and address",
+              "`{}` is no option of a host; the options are serve, data, "
+              "slots, port and address",
               key);
 }
 
@@ -161,8 +161,8 @@ result<std::vector<launch_host>> parse_hosts(std::string_view text,
     auto host = parse_host(line);
     if (host && !addresses.insert(address_of(host.value())).second)
       host = fail(ec::invalid_argument,
-                  "{} is there already; daemons of one machine need ports of "
-                  "their own (port=7801)",
+                  "{} is there already; each daemon of a machine needs its own "
+                  "port (port=7801)",
                   address_of(host.value()));
     if (host)
       out.push_back(std::move(host).value());

@@ -150,12 +150,12 @@ result<void> launched_cluster::check(std::size_t index) {
   if (deaths.size() > most_deaths)
     return fail(death.code,
                 "a daemon has died for the {}th time within {} s and is not "
-                "started again: {}",
+                "restarted: {}",
                 deaths.size(), deaths_within.count(), death.message);
   if (with_.tell) {
     const auto words = daemon.last_words();
-    with_.tell(fmt::format("{} and is started again{}{}", daemon.end_text(),
-                           words.empty() ? "" : "; it said at last:\n",
+    with_.tell(fmt::format("{} and is restarted{}{}", daemon.end_text(),
+                           words.empty() ? "" : "; its last output:\n",
                            last_lines(words, told_lines)));
   }
   return start_again(index);

@@ -16,8 +16,7 @@ result<part_id> parse_part(std::string_view text, std::string_view whole) {
   const auto value = number_from<part_id>(text);
   if (!value || *value < 0 || *value >= most_parts)
     return fail(ec::invalid_argument,
-                "`{}` in `{}` is no number of a part: give parts and ranges of "
-                "them, as in 0,2-4",
+                "`{}` in `{}` is no part: give parts and ranges, as in 0,2-4",
                 text, whole);
   return *value;
 }
@@ -39,8 +38,8 @@ result<std::vector<part_id>> parse_parts(std::string_view text) {
       GRAPHMILL_TRY(last, parse_part(item.substr(dash + 1), text));
     }
     if (last < first)
-      return fail(ec::invalid_argument,
-                  "the range `{}` of parts ends before it begins", item);
+      return fail(ec::invalid_argument, "the range `{}` ends before it begins",
+                  item);
     for (auto part = first; part <= last; ++part)
       out.push_back(part);
     more = comma != std::string_view::npos;

@@ -29,7 +29,7 @@ shutdown_watchdog::shutdown_watchdog(std::shared_ptr<spdlog::logger> log,
   try {
     thread_ = std::thread{[this] { watch(); }};
   } catch (const std::system_error& refused) {
-    log_->warn("nobody watches whether actors end: {}", refused.what());
+    log_->warn("the shutdown watchdog cannot run: {}", refused.what());
   }
 }
 

@@ -152,8 +152,8 @@ void failover::is_away(std::size_t daemon, const error& reason, actions& todo) {
     }
   of.told = passed != 0;
   if (of.told)
-    say(fmt::format("daemon {} does not answer, so that other owners of its "
-                    "parts are asked until it does: {}",
+    say(fmt::format("daemon {} does not answer; other owners of its parts are "
+                    "asked until it does: {}",
                     daemons_[daemon].name, reason.message),
         todo);
 }

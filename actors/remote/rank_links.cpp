@@ -153,11 +153,10 @@ rank_inboxes::find(const gradient_message& head) const {
   std::lock_guard lock{mutex_};
   const auto at = residents_.find(place{head.run, head.generation, head.to});
   if (at == residents_.end())
-    return fail(
-      ec::unavailable,
-      "rank {} of the gradient group of run \"{}\" (generation {}) is "
-      "not here, or has left",
-      head.to, head.run, head.generation);
+    return fail(ec::unavailable,
+                "rank {} of the gradient group of run \"{}\" (generation {}) "
+                "is not here or has left",
+                head.to, head.run, head.generation);
   return at->second;
 }
 

@@ -130,21 +130,19 @@ result<std::vector<node_id>> global_ids(std::span<const node_id> wanted,
   std::vector<node_id> out;
   for (std::size_t p = 0; p < member.shards.size(); ++p) {
     if (!member.shards[p])
-      return fail(ec::invalid_argument,
-                  "to predict a list of nodes takes all parts, and part {} is "
-                  "elsewhere",
-                  p);
+      return fail(
+        ec::invalid_argument,
+        "predicting a list of nodes needs all parts, and part {} is elsewhere",
+        p);
     const auto& own = member.shards[p]->nodes(target);
     for (auto id = own.begin; id < own.end; ++id)
       if (std::binary_search(wanted.begin(), wanted.end(), own.original(id)))
         out.push_back(id);
   }
   if (out.size() != wanted.size())
-    return fail(ec::not_found,
-                "of {} nodes that were asked for, there are {}; ids go from 0 "
-                "to {}",
-                wanted.size(), out.size(),
-                graph.info().node_types[target].count - 1);
+    return fail(
+      ec::not_found, "only {1} of {0} listed nodes exist; ids go from 0 to {2}",
+      wanted.size(), out.size(), graph.info().node_types[target].count - 1);
   return out;
 }
 

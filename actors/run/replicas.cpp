@@ -26,8 +26,8 @@ std::optional<error> difference(const std::vector<trainer_answer>& replicas) {
       odd.push_back(replica.state.rank);
   return fail(ec::internal,
               "after {} training steps the weights of rank {} differ from "
-              "those of rank {}: trainers of one run need the same build of "
-              "Graphmill; a machine that computes wrongly does this, too",
+              "those of rank {}: all trainers of a run need the same build of "
+              "Graphmill; a faulty machine also causes this",
               usual.steps, fmt::join(odd, ", "), usual.rank);
 }
 

@@ -115,8 +115,7 @@ run_course::task run_course::fetched(bool found) {
     return task::none;
   if (!found && failure_)
     failure_->message +=
-      fmt::format("; the weights after {} are lost, for no trainer could "
-                  "give them",
+      fmt::format("; the weights after {} are lost: no trainer could send them",
                   pluralized(train_steps_, "training step"));
   return enter(state::ended, task::end);
 }

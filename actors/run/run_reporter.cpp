@@ -170,11 +170,11 @@ void run_reporter::note_validation(const nlohmann::json& line, double quality) {
 /// Such an epoch is not chosen, which nobody would see otherwise.
 void run_reporter::warn_without_quality(const phase_result& done) {
   if (log_ && done.phase == phase::validation && std::isnan(done.quality()))
-    log_->warn("the validation after epoch {} has no {}, so its weights are "
-               "not kept as the best ones: a class has no seeds or is never "
-               "predicted, a score is not a number, or a trainer is of a "
-               "version that does not tell",
-               done.epoch + 1, done.metric.name);
+    log_->warn(
+      "the validation after epoch {} has no {}, so its weights are not kept as "
+      "the best ones: a class has no seeds or is never predicted, a score is "
+      "not a number, or a trainer has a version that does not report it",
+      done.epoch + 1, done.metric.name);
 }
 
 result<void> run_reporter::on_phase(const phase_result& done) {
@@ -230,7 +230,7 @@ void run_reporter::tell_events() {
   const auto told = folder_->add_events(lines_);
   if (!told && !events_fail_ && log_)
     log_->warn("the curves for TensorBoard lack the last epoch: {}. Training "
-               "goes on; they will be whole when they can be written again",
+               "goes on; the next successful write completes them",
                told.error().message);
   events_fail_ = !told;
 }

@@ -260,7 +260,7 @@ private:
       }
       ++flight.attempt;
       ++config_.gauges->retried;
-      log_of(flight)->warn("{}: {}; beginning it anew", describe(flight),
+      log_of(flight)->warn("{}: {}; repeating it", describe(flight),
                            cause.message);
       pause(which, flight);
     };

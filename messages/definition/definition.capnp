@@ -31,11 +31,11 @@ struct Definition {
   # holds for all of it. Everything but `dataset` has a default.
 
   name @0 :Text
-    $help("Name of the run, used for its folder; the file's name if left out")
+    $help("Name of the run and its folder; default: the name of the file")
     $length(max = 100);
 
   dataset @1 :Text
-    $help("Name of the dataset, or its path; --data says where it lies")
+    $help("Name of the dataset, or its path; --data gives its folder")
     $required $length(min = 1, max = 100);
 
   seed @2 :UInt64 = 1
@@ -55,7 +55,7 @@ struct Definition {
   recovery @14 :Recovery;
 
   labels @15 :Text
-    $help("Label set of the dataset to learn, with the splits that it has; the labels of the target node type if left out. `graphmill inspect` lists label sets")
+    $help("Label set to learn, with its splits; default: the labels of the target node type. `graphmill inspect` lists label sets")
     $length(max = 80);
 }
 
@@ -64,7 +64,7 @@ struct Sampler {
   # change how fast that is, never what is drawn.
 
   fanouts @0 :List(Int32) = [10, 10]
-    $help("In-edges to sample per node, one number per hop beginning at the seeds; -1, or the word all, takes all. As many hops as the model has layers; `all` alone takes all in each of the hops that there would be without it, two if nothing else is said. Or a map: one list per edge type, `default` for all others")
+    $help("In-edges to sample per node, one number per hop, starting at the seeds; -1, or the word all, takes all. The model has as many layers. `all` alone takes all in every hop, two hops by default. Or a map: one list per edge type, `default` for all others")
     $unit("in-edges per node") $range(min = -1, max = 1000000)
     $word(name = "all", value = -1)
     $length(min = 1, max = 16) $perKey("edgeFanouts");
@@ -76,11 +76,11 @@ struct Sampler {
     $help("Sample with replacement");
 
   replicas @3 :UInt32 = 1
-    $help("Sampler stages at work on different batches")
+    $help("Sampler actors that work on different batches")
     $unit("stages") $range(min = 1, max = 64);
 
   threads @4 :UInt32 = 1
-    $help("Threads that sample, per part of the graph")
+    $help("Sampling threads per part of the graph")
     $unit("threads") $range(min = 1, max = 64);
 }
 
@@ -96,25 +96,25 @@ struct Fetch {
   # Gathering the features of the nodes that were sampled.
 
   replicas @0 :UInt32 = 1
-    $help("Feature fetch stages at work on different batches")
+    $help("Fetcher actors that work on different batches")
     $unit("stages") $range(min = 1, max = 64);
 
   threads @1 :UInt32 = 1
-    $help("Threads that gather features, per part of the graph")
+    $help("Gathering threads per part of the graph")
     $unit("threads") $range(min = 1, max = 64);
 
   precision @2 :Precision = float32
-    $help("Exactness of features: float16 halves what travels between daemons, and rounds every row, wherever it lies, so that weights do not depend on the placement");
+    $help("Precision of features: float16 halves the traffic between daemons. It rounds every row, also local ones, so that weights do not depend on the placement");
 
   cache @3 :UInt64 = 0
-    $help("Memory for feature rows of other daemons' nodes, kept from the start of a run, on every daemon with trainers, at 2 bytes a value if they travel as float16 and else at 4; 0 keeps none")
+    $help("Memory on every daemon with trainers for feature rows of other daemons' nodes, filled at the start of a run. A value takes 2 bytes with float16, else 4; 0 keeps none")
     $unit("bytes") $range(max = 1125899906842624);
 
   cacheOrder @4 :CacheOrder = vip
-    $help("Which rows the cache keeps: those that are likeliest to be wanted by the trainers here (vip), or those with most out-edges (degree)");
+    $help("Rows that the cache keeps: those that its trainers most likely need (vip), or those with most out-edges (degree)");
 
   verify @5 :Float64 = 0
-    $help("Share of the feature rows, labels and original ids fetched from other daemons that is checked: their owner must show the block of the file that they are from, which must be the one that the dataset had when it was partitioned. 0 checks none, 1 all. A value that differs fails the run, with the name of the daemon")
+    $help("Share of the feature rows, labels and original ids from other daemons that is checked: their owner must prove that they are in the file as it was partitioned. 0 checks none, 1 all. A wrong value fails the run and names the daemon")
     $range(min = 0, max = 1);
 }
 
@@ -137,14 +137,14 @@ enum CacheOrder {
 
 struct Model {
   kind @0 :ModelKind = sage
-    $help("The kind of layers");
+    $help("Kind of layers");
 
   hidden @1 :UInt32 = 256
     $help("Width of the layers between input and output")
     $unit("values per node") $range(min = 1, max = 65536);
 
   heads @2 :UInt32 = 4
-    $help("Attention heads of kinds that attend; the hidden width is divided among them")
+    $help("Attention heads; they divide the hidden width. For kinds with attention")
     $unit("heads") $range(min = 1, max = 128);
 
   dropout @3 :Float64 = 0.5
@@ -152,46 +152,46 @@ struct Model {
     $range(min = 0, max = 0.99);
 
   embedding @4 :UInt32 = 64
-    $help("Width of the vector learnt per node of a type without features")
+    $help("Width of the learnt vector of each node of a type without features")
     $unit("values per node") $range(min = 1, max = 65536);
 
   layerNorm @5 :Bool = false
-    $help("Normalise each node's values between layers");
+    $help("Normalise the values of each node between layers");
 
   weights @6 :Text
-    $help("File of weights (safetensors) to begin with, of another run with the same model; none: they are drawn by the seed. For a run on a cluster it lies where that is submitted")
+    $help("File of initial weights (safetensors) from another run with the same model; default: random weights. For a run on a cluster, a file where it is submitted")
     $length(max = 4096);
 
   residual @7 :Bool = false
-    $help("Add a layer's input to what it computes, before norm and activation, wherever both are of the same width and the layer does not give the logits");
+    $help("Add the input of a layer to its output, before norm and activation, where both have the same width; not in the layer of the logits");
 
   jumping @8 :Bool = false
-    $help("Jumping knowledge: the outputs of all layers, which then are of the hidden width, are put side by side, and one more matrix makes the logits of them");
+    $help("Jumping knowledge: all layers have the hidden width, and one more matrix computes the logits from all their outputs side by side");
 
   embeddingScale @9 :Float64 = 0.01
-    $help("About how long the vectors learnt per node are at first; those of nodes that training never sees stay as they are drawn, and would drown the others if they were long")
+    $help("Approximate initial length of learnt vectors of nodes. Vectors of nodes that training never reaches keep it, so a large length drowns the others")
     $range(min = 0, max = 1000);
 
   outputHeads @10 :UInt32 = 0
-    $help("Attention heads of the last layer, whose outputs are averaged; 0: as many as `heads`. For kinds that attend, but for hgt")
+    $help("Attention heads of the last layer, which averages them; 0: as many as `heads`. For kinds with attention, except hgt")
     $unit("heads") $range(max = 128);
 
   attentionDropout @11 :Float64 = 0
-    $help("Probability of dropping what a node attends to, edge by edge and head by head, while training. For kinds that attend")
+    $help("Probability of dropping an attention weight, for each edge and head, while training. For kinds with attention")
     $range(min = 0, max = 0.99);
 
   attentionResidual @12 :Bool = false
-    $help("Add each node's own row, times a matrix, to what its attention gives. For kinds that attend and have no such matrix or gate anyway");
+    $help("Add each node's own row, times a matrix, to the result of its attention. For kinds with attention that have no such matrix or gate");
 
   messageDropout @13 :Float64 = 0
-    $help("Probability of dropping a value of the rows that attention sums, which the layer's weights have made, behind the scores, while training. For gat and gatv2")
+    $help("Probability of dropping a value of the projected rows that attention sums, after the scores, while training. For gat and gatv2")
     $range(min = 0, max = 0.99);
 
   edgeWeights @14 :EdgeWeights = use
-    $help("Whether layers weigh the rows of neighbours by the weights of edges, where the dataset has some. gcn, sage, sage_sum, gin, rgcn and hetero_sage can; other kinds that hear neighbours have no sum to weigh, and take such a dataset with ignore alone");
+    $help("Whether layers multiply rows of neighbours by the weights of edges, if there are some. gcn, sage, sage_sum, gin, rgcn and hetero_sage can; other kinds with neighbours accept such a dataset only with ignore");
 
   relations @15 :RelationUse = sum
-    $help("How a layer puts the messages of several edge types into one node together, of rgcn and hetero_sage: sum adds them up; mean divides the sum by the number of edge types that have an edge at the node; mean_of_all divides it by the number of all edge types into the node's type, which is what hetero_sage did before this field");
+    $help("How rgcn and hetero_sage combine the messages of several edge types at a node: sum adds them; mean divides the sum by the number of edge types with an edge at the node; mean_of_all divides it by the number of all edge types into the node's type, as hetero_sage did before this field");
 }
 
 enum RelationUse {
@@ -216,19 +216,19 @@ struct Trainer {
   # changes speed, and the weights by rounding alone.
 
   replicas @0 :UInt32 = 1
-    $help("Trainers that share each step's seeds and average their gradients. Or a map of min and max: then a run on a cluster has as many of them as its daemons take, goes on with fewer when one is lost for good, and takes others in at the edge of an epoch; its weights depend on when that was, which it records. A run in one process has max of them")
+    $help("Trainers that share the seeds of each step and average their gradients. Or a map of min and max: a run on a cluster then has as many as there are slots, continues with fewer when one is lost, and adds others at the end of an epoch. Its weights depend on when that happens, which it records. A run in one process has max trainers")
     $unit("trainers") $range(min = 1, max = 64) $least("minReplicas");
 
   threads @1 :UInt32 = 0
-    $help("Threads that compute, per trainer; they change speed, never the weights. 0 deals the processors of a machine out to its trainers")
+    $help("Compute threads per trainer; they change speed, never the weights. 0 divides the processors of a machine among its trainers")
     $unit("threads") $range(max = 256);
 
   device @2 :Text = "cpu"
-    $help("Where tensors are computed on: cpu, cuda, or cuda:N")
+    $help("Device of the trainers: cpu, cuda, or cuda:N")
     $length(min = 1, max = 16);
 
   stepTimeout @3 :UInt32 = 1800
-    $help("How long a trainer that is done with its part of a step waits for the others before the run fails: more than one may fall behind whose batches are slow to come. Daemons that are lost are known in seconds whatever this is")
+    $help("How long a trainer waits for the others in a step before the run fails; longer than slow batches may delay one. Lost daemons are noticed within seconds in any case")
     $unit("seconds") $range(min = 10, max = 86400);
 
   minReplicas @4 :UInt32 = 0
@@ -236,13 +236,13 @@ struct Trainer {
   # The entry `min` of `replicas`; 0: there is none, their number is fixed.
 
   sizes @5 :List(Text)
-    $help("Where the number of trainers changes, each as EPOCHS/STEPS:TRAINERS, as in [0/0:2, 3/17:1]: after 3 epochs and 17 steps of the next one, go on with 1. With what a run recorded as its sizes, another one ends with the same weights. None: `replicas` decides")
+    $help("Positions at which the number of trainers changes, as EPOCHS/STEPS:TRAINERS, as in [0/0:2, 3/17:1]: after 3 epochs and 17 steps of the next one, continue with 1. The recorded sizes of a run give its weights again. Default: `replicas` decides")
     $length(max = 4096);
 }
 
 struct Train {
   batchSize @0 :UInt32 = 1024
-    $help("Seeds per step, over all trainers together")
+    $help("Seeds per step, of all trainers together")
     $unit("seeds") $range(min = 1, max = 16777216)
     $word(name = "all", value = 4294967295);
 
@@ -251,46 +251,46 @@ struct Train {
     $unit("epochs") $range(min = 1, max = 1000000);
 
   maxSteps @2 :UInt32 = 0
-    $help("Stop after that many steps over all epochs; 0 sets no limit")
+    $help("Stop after so many steps over all epochs; 0 sets no limit")
     $unit("steps") $range(max = 4294967295);
 
   seedOrder @3 :SeedOrder = local
-    $help("Which trainer takes a seed: one near its part, or independent of parts");
+    $help("Which trainer gets a seed: one near its part (local), or independent of parts (global)");
 
   patience @4 :UInt32 = 0
-    $help("Stop after that many validations without a gain; 0 never does")
+    $help("Stop after so many validations without improvement; 0 never stops")
     $unit("validations") $range(max = 1000000);
 
   recordSteps @5 :Bool = false
-    $help("Write to steps.jsonl in the run folder what each trainer had of each step: seeds, by their ids before partitioning, sum of losses, and correct ones. For batch sizes of at most 65536");
+    $help("Write each trainer's part of each step to steps.jsonl in the run folder: seeds, by their ids before partitioning, sum of losses, and correct ones. For batch sizes of at most 65536");
 
   minEpochs @6 :UInt32 = 0
-    $help("Epochs before `patience` begins to count: validations without a gain in the first so many epochs end nothing")
+    $help("Epochs before `patience` starts to count")
     $unit("epochs") $range(max = 1000000);
 
   labelSmoothing @7 :Float64 = 0
-    $help("Share of a seed's target that is dealt out to all classes alike. Losses that are shown stay plain cross-entropies")
+    $help("Share of a seed's target that is spread equally over all classes. Losses that are shown stay plain cross-entropies")
     $range(min = 0, max = 0.999);
 
   balanceClasses @8 :Bool = false
-    $help("Weigh training seeds by the inverse of how many of them their class has, so that all classes count the same. For runs in one process alone; on a cluster give `class_weights`");
+    $help("Weigh training seeds by the inverse of the size of their class, so that all classes count the same. In one process only; on a cluster set `class_weights`");
 
   classWeights @9 :List(Float64)
-    $help("What the seeds of each class weigh in the gradient: a list with one number for each class, or a map from names of classes to numbers, as in {fraud: 10}, in which classes that are not named weigh 1. A step takes the weighted mean over its seeds. None: all weigh the same. Losses that are shown stay plain cross-entropies")
+    $help("Weight of each class in the gradient: a list with one number for each class, or a map from names of classes to numbers, as in {fraud: 10}, where other classes weigh 1. A step takes the weighted mean over its seeds. Default: equal weights. Losses that are shown stay plain cross-entropies")
     $range(min = 0, max = 1e9) $length(max = 1000000) $perKey("namedClassWeights");
 
   loss @10 :ValueLoss = mse
-    $help("What is made small where labels are numbers: mse the squares of errors, mae their amounts, huber half the squares up to an error of 1, and amounts less one half beyond. The mean over the values of a seed. For labels that are classes there is nothing to choose");
+    $help("Loss for labels that are numbers: mse (squared errors), mae (absolute errors) or huber (half the squared error up to an error of 1, the absolute error less one half beyond), averaged over the values of a seed. Not for classes");
 
   patienceWindow @11 :UInt32 = 1
-    $help("Over how many validations the score that `patience` counts is averaged, so that one lucky validation does not end a run: a moving average that forgets the older ones exponentially. 1 takes each as it is. The best epoch is chosen by each validation as it is")
+    $help("Validations over which the score for `patience` is averaged, by an exponential moving average, so that one lucky validation does not end a run. 1 averages nothing. The best epoch is always chosen by single validations")
     $unit("validations") $range(min = 1, max = 1000000);
 
   namedClassWeights @12 :List(ClassWeight);
   # The entries of `classWeights` if that is a map, in any order.
 
   focalGamma @13 :Float64 = 0
-    $help("Focal loss: each cross-entropy is multiplied by (1 - p) to the power of this, where p is the probability that the model gives to what is true. Seeds that the model is sure of then count less. 0: plain cross-entropy; 2 is usual. Losses that are shown stay plain cross-entropies")
+    $help("Focal loss: multiplies each cross-entropy by (1 - p) to this power, where p is the probability of the true class or label. Easy seeds then count less. 0: plain cross-entropy; 2 is usual. Losses that are shown stay plain cross-entropies")
     $range(min = 0, max = 20);
 }
 
@@ -320,10 +320,10 @@ enum SeedOrder {
 
 struct Evaluate {
   neighbours @0 :NeighbourUse = sampled
-    $help("Evaluate with sampled neighbours, or with all of them");
+    $help("Evaluate with sampled neighbours or with all");
 
   batchSize @1 :UInt32 = 1024
-    $help("Seeds per step of an evaluation, over all trainers together")
+    $help("Seeds per step of an evaluation, of all trainers together")
     $unit("seeds") $range(min = 1, max = 16777216)
     $word(name = "all", value = 4294967295);
 
@@ -332,24 +332,24 @@ struct Evaluate {
     $unit("epochs") $range(min = 1, max = 1000000);
 
   metric @3 :EvaluationMetric = accuracy
-    $help("The metric of the validations that chooses the best epoch and that `train.patience` counts by. Larger is better, except for loss, mse and mae. f1_macro, roc_auc and average_precision are means over all classes or labels, also where there are two. WORD:CLASS is the metric of one class against all others, as in f1:fraud: f1, precision, recall, roc_auc, average_precision, recall_at_fpr@RATE (the largest recall with a false-positive rate of at most RATE) and precision_at_k@COUNT (the precision of the COUNT seeds with the largest scores), as in recall_at_fpr@0.01:fraud. f1 and its means, precision and recall are for up to 512 classes, or any number of labels; the others bring scores together as `scores` does. Where labels are numbers: mse or mae, the means of squares or amounts of errors")
+    $help("Metric of validations that chooses the best epoch and drives `train.patience`. Larger is better, except for loss, mse and mae. f1_macro, roc_auc and average_precision are means over all classes or labels, also of two. WORD:CLASS is the metric of one class against all others, as in f1:fraud: f1, precision, recall, roc_auc, average_precision, recall_at_fpr@RATE (the largest recall with a false-positive rate of at most RATE) and precision_at_k@COUNT (the precision of the COUNT seeds with the largest scores), as in recall_at_fpr@0.01:fraud. f1 and its means, precision and recall are for up to 512 classes, or any number of labels; the others collect scores as `scores` does. For numbers: mse or mae, the mean squared or absolute error")
     $detail("metricDetail");
 
   scores @4 :Bool = false
-    $help("Tell ROC-AUC and average precision of validations and tests, too, each class against the others. For that the scores of all their seeds are brought to where the run is led: 4 bytes for each seed and class, 256 MiB for a split at the most, and 16 MiB for a batch");
+    $help("Also compute ROC-AUC and average precision of validations and tests, each class against the others. The scores of all their seeds are collected where the run is led: 4 bytes for each seed and class, at most 256 MiB for a split and 16 MiB for a batch");
 
   predict @5 :Bool = false
-    $help("Nothing is trained: the run computes the model for all nodes of the target type, with the weights that it begins with, in batches of `batch_size`, and leaves logits and predictions in its folder. On a cluster alone, where `graphmill submit --predict RUN` sends such a run");
+    $help("Train nothing: compute logits and predictions of all nodes of the target type with the initial weights, in batches of `batch_size`, into the run folder. On a cluster only; `graphmill submit --predict RUN` sends such a run");
 
   only @6 :MeasuredSplit = none
-    $help("Nothing is trained: the run measures this split with the weights that it begins with, and tells all metrics. Sampled neighbours are drawn as after the last of `train.epochs`. On a cluster alone, where `graphmill submit --evaluate RUN` sends such a run");
+    $help("Train nothing: compute all metrics of this split with the initial weights. Sampled neighbours are drawn as after the last of `train.epochs`. On a cluster only; `graphmill submit --evaluate RUN` sends such a run");
 
   metricDetail @7 :Text
     $length(max = 300);
   # What follows the word of `metric`: "@0.01:fraud", ":fraud", or nothing.
 
   threshold @8 :Text
-    $help("Decision threshold of one class: a seed is taken for the class if the class has at least this probability, and otherwise for the likeliest of the others. WORD:CLASS tunes it on the validation seeds of the best epoch, as in f1:fraud: f1 makes the F1 of the class largest, recall_at_fpr@RATE its recall with a false-positive rate of at most RATE, and precision_at_k@COUNT takes the COUNT seeds with the largest scores. NUMBER:CLASS sets it, as in 0.3:fraud. The run keeps it, and predict and evaluate use it. Brings scores together as `scores` does. Empty: the likeliest class; labels from 0.5 on")
+    $help("Decision threshold of one class: a seed is predicted to have the class if the class has at least this probability, and otherwise the likeliest of the others. WORD:CLASS tunes it on the validation seeds of the best epoch, as in f1:fraud: f1 maximises the F1 of the class, recall_at_fpr@RATE its recall with a false-positive rate of at most RATE, and precision_at_k@COUNT selects the COUNT seeds with the largest scores. NUMBER:CLASS sets it, as in 0.3:fraud. The run keeps it, and predict and evaluate use it. Collects scores as `scores` does. Empty: the likeliest class; labels from 0.5 on")
     $length(max = 300);
 }
 
@@ -402,19 +402,19 @@ struct Placement {
   # a run is, never what comes out; a run in one process takes no notice of it.
 
   trainers @0 :List(Text)
-    $help("Daemons of a cluster that train: ranks are dealt to them in this order, round after round, as far as they have slots; none: near the parts. `graphmill train` takes no notice")
+    $help("Daemons that train: they get ranks in this order, round after round, as far as they have slots; default: near the parts. `graphmill train` ignores this")
     $length(max = 1024);
 
   samplers @1 :List(Text)
-    $help("Daemons of a cluster that sample: batches are dealt to them in turn, whole; none: beside each trainer. `graphmill train` takes no notice")
+    $help("Daemons that sample: they get whole batches in turn; default: beside each trainer. `graphmill train` ignores this")
     $length(max = 1024);
 
   owners @2 :UInt32 = 1
-    $help("Daemons of a cluster that serve each part, as far as so many offer it: with 2 a run goes on when one of them dies, but each maps and reads what it serves. `graphmill train` takes no notice")
+    $help("Daemons that serve each part, as far as so many offer it: with 2, a run continues when one of them dies, but each maps and reads the part. `graphmill train` ignores this")
     $unit("daemons") $range(min = 1, max = 16);
 
   daemons @3 :List(Text)
-    $help("Daemons of a cluster that the run may use for whatever it is; none: all. Runs that name others do not wait for each other where the coordinator takes several at once (`graphmill node --runs-at-once`). `graphmill train` takes no notice")
+    $help("The only daemons that the run may use; default: all. Runs on different daemons do not wait for each other with `graphmill node --runs-at-once`. `graphmill train` ignores this")
     $length(max = 1024);
 }
 
@@ -422,15 +422,15 @@ struct Checkpoint {
   # What a run leaves on its way, so that it can be resumed. It changes no result.
 
   everySteps @0 :UInt32 = 0
-    $help("Write a checkpoint after every so many training steps, too, and not at the edges of epochs alone; 0 does not")
+    $help("Also write a checkpoint after every so many training steps, besides those after each epoch; 0 does not")
     $unit("steps") $range(max = 4294967295);
 
   everyMinutes @1 :UInt32 = 0
-    $help("Write a checkpoint whenever so many minutes have passed since the last one, too; 0 does not")
+    $help("Also write a checkpoint when so many minutes have passed since the last one; 0 does not")
     $unit("minutes") $range(max = 525600);
 
   keep @2 :UInt32 = 2
-    $help("How many checkpoints are kept in the run folder, the newest ones; 0 writes none")
+    $help("How many of the newest checkpoints the run folder keeps; 0 writes none")
     $unit("checkpoints") $range(max = 1000);
 }
 
@@ -438,10 +438,10 @@ struct Recovery {
   # What a run on a cluster does when it loses a daemon. It changes no result.
 
   wait @0 :UInt32 = 300
-    $help("How long a run on a cluster that has lost a daemon waits for it, or for another one that can take its place, before it ends; 0 ends it at once")
+    $help("How long a run that has lost a daemon waits for it, or for a replacement, before it ends; 0 ends it at once. On a cluster only")
     $unit("seconds") $range(max = 604800);
 
   attempts @1 :UInt32 = 5
-    $help("After so many attempts in a row that have lost a daemon before they had trained a step, a run on a cluster ends")
+    $help("End the run after so many attempts in a row that lost a daemon before they trained a step. On a cluster only")
     $unit("attempts") $range(min = 1, max = 1000000);
 }

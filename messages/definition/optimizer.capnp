@@ -9,14 +9,14 @@ $Cxx.namespace("graphmill::schema");
 
 struct Optimizer {
   kind @0 :OptimizerKind = adam
-    $help("The rule that applies gradients");
+    $help("Rule that applies gradients");
 
   learningRate @1 :Float64 = 0.01
     $help("Step size")
     $range(min = 1e-9, max = 1000);
 
   weightDecay @2 :Float64 = 0
-    $help("Decay of the weights; decoupled from the gradient in adamw. Vectors learnt per node have `embedding_decay` instead")
+    $help("Decay of the weights; decoupled from the gradient in adamw. Learnt vectors of nodes have `embedding_decay` instead")
     $range(min = 0, max = 100);
 
   momentum @3 :Float64 = 0
@@ -27,7 +27,7 @@ struct Optimizer {
     $help("How the learning rate changes over the epochs");
 
   warmupEpochs @5 :UInt32 = 0
-    $help("Epochs during which the learning rate climbs to its full value")
+    $help("Epochs in which the learning rate rises to its full value")
     $unit("epochs") $range(max = 1000000);
 
   stepEpochs @6 :UInt32 = 10
@@ -35,21 +35,21 @@ struct Optimizer {
     $unit("epochs") $range(min = 1, max = 1000000);
 
   stepFactor @7 :Float64 = 0.5
-    $help("What the schedule `step` multiplies the learning rate by")
+    $help("Factor by which the schedule `step` multiplies the learning rate")
     $range(min = 0, max = 1);
 
   decayLayers @8 :DecayedLayers = all
-    $help("The layers whose weights `weight_decay` is for: all of them, or the first one alone");
+    $help("Layers to which `weight_decay` applies: all, or the first one");
 
   decayBiases @9 :Bool = true
-    $help("Whether `weight_decay` is for biases and norms of these layers, too");
+    $help("Whether `weight_decay` also applies to biases and norms of these layers");
 
   embeddingDecay @10 :Float64 = 0
-    $help("Decay of the vectors learnt per node: each step multiplies all of them, also those that it does not touch, by 1 - learning rate * embedding_decay")
+    $help("Decay of the learnt vectors of nodes: each step multiplies all of them, also those of other nodes than its own, by 1 - learning rate * embedding_decay")
     $range(min = 0, max = 1e9);
 
   clipNorm @11 :Float64 = 0
-    $help("Scale the gradients of a step down to this length, taken over all parameters together, if they are longer; 0 does not")
+    $help("Largest length of the gradient of a step, over all parameters together; longer ones are scaled down. 0 sets no limit")
     $range(min = 0, max = 1e9);
 }
 

@@ -34,7 +34,7 @@ std::string line_of_missing_records(std::size_t lines) {
   gap.time = now_unix();
   gap.what = "audit";
   gap.done = false;
-  gap.why = "lines are missing here: the disk had no room for them";
+  gap.why = "lines are missing here: the disk was full";
   gap.times = lines;
   return lines_of({gap});
 }
@@ -89,8 +89,8 @@ audit_log::audit_log(const std::filesystem::path& folder,
   : lines_(
     {rotated_file{folder / "audit.jsonl", audit_limits::file_bytes, {".old"}},
      line_of_missing_records, std::move(complain),
-     "what users of the cluster do is not noted until it can be",
-     "what users of the cluster do is noted again"},
+     "changes by users are not recorded until the audit log can be written",
+     "changes by users are recorded again"},
     audit_limits::waiting) {}
 
 void audit_log::add(audit_entry entry) {

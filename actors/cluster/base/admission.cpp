@@ -19,8 +19,8 @@ result<void> check_role(const curve_keys& keys, const std::string& name,
                 keys.file, whose);
   if (joins && keys.role == key_role::coordinator)
     wrong.add(fail(ec::invalid_argument,
-                   "{} holds the key of {}, which joins nobody: leave out "
-                   "--join, or use the key of a daemon",
+                   "{} holds the key of {}, which joins no coordinator: leave "
+                   "out --join, or use the key of a daemon",
                    keys.file, whose));
   if (!joins && keys.role == key_role::daemon)
     wrong.add(fail(ec::invalid_argument,
@@ -29,8 +29,8 @@ result<void> check_role(const curve_keys& keys, const std::string& name,
                    keys.file, whose));
   if (!name.empty() && name != keys.name)
     wrong.add(fail(ec::invalid_argument,
-                   "{} holds the key of {}, but this daemon is to be called "
-                   "\"{}\": leave out --name, or use another key",
+                   "{} holds the key of {}, but --name is \"{}\": leave out "
+                   "--name, or use another key",
                    keys.file, whose, name));
   return wrong.ended();
 }
@@ -83,17 +83,17 @@ result<admission> admission_of(const std::optional<curve_keys>& keys,
 std::string admission::described(const std::optional<curve_keys>& keys,
                                  const std::string& address) const {
   if (!keys)
-    return fmt::format("insecure: whoever can connect to {} can use it, other "
-                       "users of this machine, too",
+    return fmt::format("insecure: whoever can connect to {} can use it, "
+                       "including other users of this machine",
                        address);
   if (!table)
-    return fmt::format("lets in whoever has the key {}", keys->file);
+    return fmt::format("admits holders of the key {}", keys->file);
   if (watch)
-    return fmt::format("lets in the holders of {} in {}",
+    return fmt::format("admits the holders of {} in {}",
                        pluralized(members.size(), "key"),
                        watch->file().string());
-  return fmt::format("lets in the coordinator that {} names, and the daemons "
-                     "that it names",
+  return fmt::format("admits the coordinator that {} names, and the daemons "
+                     "that the coordinator names",
                      keys->file);
 }
 

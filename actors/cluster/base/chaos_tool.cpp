@@ -103,8 +103,8 @@ void chaos_tool::inflict(const chaos_request& asked) {
 
 error refuse_chaos(const std::string& daemon) {
   return fail(ec::permission,
-              "daemon \"{}\" does not let itself be harmed: whoever starts it "
-              "allows that by `graphmill node --chaos-allowed`",
+              "daemon \"{}\" does not allow chaos: start it with `graphmill "
+              "node --chaos-allowed`",
               daemon);
 }
 

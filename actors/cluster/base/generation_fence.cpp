@@ -17,13 +17,13 @@ result<void> generation_fence::meet(const std::string& cluster,
 result<void> generation_fence::check(const std::string& cluster,
                                      std::uint64_t generation) const {
   if (cluster != cluster_ && !cluster_.empty())
-    return fail(ec::permission,
-                "this daemon is in another cluster, and takes no orders from "
-                "the coordinator of this one");
+    return fail(
+      ec::permission,
+      "this daemon is in another cluster, and refuses this coordinator");
   if (generation < highest_)
     return fail(ec::superseded,
-                "coordinator {} of this cluster has been followed by "
-                "coordinator {}: nobody obeys it any more, and it ends",
+                "coordinator {} of this cluster has been replaced by "
+                "coordinator {}: no daemon obeys it any more, and it ends",
                 generation, highest_);
   return ok();
 }

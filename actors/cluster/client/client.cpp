@@ -42,11 +42,11 @@ result<void> check_is_for_clients(const std::optional<curve_keys>& keys) {
       || (keys->role != key_role::coordinator
           && keys->role != key_role::daemon))
     return ok();
-  return fail(ec::permission,
-              "{} holds the key of {}, with which no command may ask: name a "
-              "client's key by --key or GRAPHMILL_KEY (`graphmill keygen "
-              "--client NAME` makes one)",
-              keys->file, label_of({keys->role, keys->name, {}}));
+  return fail(
+    ec::permission,
+    "{} holds the key of {}, and commands need a client's key: give one with "
+    "--key or GRAPHMILL_KEY (`graphmill keygen --client NAME` makes one)",
+    keys->file, label_of({keys->role, keys->name, {}}));
 }
 
 } // namespace
@@ -166,7 +166,7 @@ error cluster_client::explain(error reason) const {
   if (reason.code == ec::unavailable || reason.code == ec::timeout)
     return fail(ec::unavailable,
                 "nobody answers at {}: start the cluster's first daemon there "
-                "(`graphmill node`), or name another address by --cluster or "
+                "(`graphmill node`), or give another address with --cluster or "
                 "GRAPHMILL_CLUSTER ({})",
                 address(), reason.message);
   if (reason.code == ec::permission)
@@ -271,8 +271,9 @@ result<run_record> cluster_client::run(const std::string& id) {
   if (!found.runs.empty())
     return std::move(found.runs.front());
   if (id.empty())
-    return fail(ec::not_found, "the cluster has not had a run yet; `graphmill "
-                               "submit` gives it one");
+    return fail(
+      ec::not_found,
+      "the cluster has had no run yet; `graphmill submit` starts one");
   return fail(ec::not_found,
               "the cluster knows no run {}; `graphmill runs` lists the latest",
               id);

@@ -30,8 +30,7 @@ public:
     scratch_folder out;
     out.target_ = fs::absolute(target, failed);
     if (failed)
-      return fail_errno(failed.value(), "cannot tell where {} is",
-                        target.string());
+      return fail_errno(failed.value(), "cannot find {}", target.string());
     const auto parent = out.target_.parent_path();
     GRAPHMILL_TRYV(make_folders(parent));
     auto pattern = (parent / ".fetch-XXXXXX").string();

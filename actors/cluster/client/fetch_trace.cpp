@@ -42,7 +42,7 @@ public:
                   "no daemon has traces of run {}: each keeps those of the "
                   "latest run that it was part of{}",
                   wish_.run,
-                  out_.missing.empty() ? "" : ", and some cannot be asked");
+                  out_.missing.empty() ? "" : ", and some did not answer");
     return collect();
   }
 

@@ -27,7 +27,7 @@ result<std::uint64_t> upload_one(cluster_client& client, const fs::path& path,
       std::min<std::uint64_t>(upload_piece_bytes, piece.size - piece.offset));
     GRAPHMILL_TRY(const auto got, read_some(file.get(), piece.bytes, path));
     if (got != piece.bytes.size())
-      return fail(ec::invalid_data, "{} has become shorter while it was read",
+      return fail(ec::invalid_data, "{} became shorter while it was read",
                   path.string());
     GRAPHMILL_TRYV(client.upload(piece));
     piece.offset += got;

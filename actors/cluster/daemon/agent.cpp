@@ -80,8 +80,7 @@ private:
     const auto refused = registered_.answered(
       answer ? ok() : result<void>{answer.error()}, clock::now());
     if (refused)
-      stop(fail(refused->code,
-                "the coordinator at {} does not take this daemon: {}",
+      stop(fail(refused->code, "the coordinator at {} refuses this daemon: {}",
                 config_.coordinator, refused->message));
     if (!answer) {
       tell_of_silence(answer.error());
@@ -137,7 +136,7 @@ private:
   /// One answers: the same, or another one, perhaps at another address.
   void on_coordinator(const peer_identity& who) {
     if (auto sound = fence_.meet(who.cluster, who.generation); !sound) {
-      config_.log->warn("{} is not listened to: {}", who.address,
+      config_.log->warn("{} is ignored: {}", who.address,
                         sound.error().message);
       return;
     }
@@ -155,8 +154,8 @@ private:
 
   void on_coordinator_lost(const std::string& reason) {
     config_.log->warn(
-      "the coordinator at {} is lost: {}; what is on here goes "
-      "on without it for {} s at most",
+      "the coordinator at {} is lost: {}; runs here go on without it for {} s "
+      "at most",
       config_.coordinator, reason,
       std::chrono::ceil<std::chrono::seconds>(config_.grace).count());
     give_up_at_ = clock::now() + config_.grace;
@@ -279,17 +278,16 @@ private:
   /// Why a request is not served, if it is not.
   std::optional<error> refusal_of(const incoming_request& request) {
     if (request.from.address.empty()) // A client.
-      return fail(
-        ec::invalid_argument,
-        "daemon \"{}\" takes orders from the coordinator at {} alone: "
-        "ask there",
-        calls_.net().self().name, config_.coordinator);
+      return fail(ec::invalid_argument,
+                  "daemon \"{}\" accepts requests only from the coordinator at "
+                  "{}: ask there",
+                  calls_.net().self().name, config_.coordinator);
     const auto role = request.from.holder.role;
     if (role != key_role::all && role != key_role::coordinator)
-      return fail(ec::permission,
-                  "daemon \"{}\" takes orders from the coordinator alone, not "
-                  "from {}",
-                  calls_.net().self().name, label_of(request.from.holder));
+      return fail(
+        ec::permission,
+        "daemon \"{}\" accepts orders only from the coordinator, not from {}",
+        calls_.net().self().name, label_of(request.from.holder));
     auto fresh = fence_.check(request.from.cluster, request.from.generation);
     if (fresh)
       return std::nullopt;

@@ -186,8 +186,7 @@ result<void> make_absolute(std::filesystem::path& folder) {
   std::error_code failed;
   auto whole = std::filesystem::absolute(folder, failed);
   if (failed)
-    return fail_errno(failed.value(),
-                      "cannot tell where {} is, as seen from the root",
+    return fail_errno(failed.value(), "cannot find the absolute path of {}",
                       folder.string());
   folder = std::move(whole);
   return ok();
@@ -214,8 +213,7 @@ coordinators_of(const daemon_options& options) {
   if (options.standby)
     return fail(
       ec::invalid_argument,
-      "a stand-in for the coordinator joins nobody: leave out --join, "
-      "or --standby");
+      "a stand-in joins no coordinator: leave out --join, or --standby");
   return parse_endpoints(options.join);
 }
 

@@ -81,7 +81,7 @@ result<daemon_log> open_daemon_log(const log_options& options,
                    rotated_file::writers::one},
       notice_of_loss(options, name, "they could not be written"),
       [told](const std::string& text) { told->warn("{}", text); },
-      "the log is not written there until it can be, and all else goes on",
+      "the daemon goes on, and writes the log there again when it can",
       fmt::format("the log is written to {} again", options.file.string())});
     GRAPHMILL_TRYV(file->open());
     auto sink = std::make_shared<queued_sink>(queued_sink::outlet{

@@ -42,9 +42,8 @@ void monitoring::start(const std::shared_ptr<spdlog::logger>& log,
                        const std::shared_ptr<const log_ring>& lines,
                        const coordinator_port& port) {
   if (!left_out_.empty())
-    log->warn("--http {} is left out: a coordinator tells of its cluster over "
-              "HTTP, and this daemon joins one; --metrics ADDRESS has it tell "
-              "of itself",
+    log->warn("--http {} is ignored: it is for coordinators, and this daemon "
+              "joins one; --metrics ADDRESS serves this daemon's own metrics",
               left_out_);
   for (const auto& place : places_) {
     http_server::options with;
@@ -69,11 +68,9 @@ void monitoring::start(const std::shared_ptr<spdlog::logger>& log,
     if (server) {
       const auto& at = server.value()->address();
       if (place.of_cluster)
-        log->info("tells of the cluster at http://{0}/metrics, and shows it at "
-                  "http://{0}/",
-                  at);
+        log->info("web page at http://{0}/, metrics at http://{0}/metrics", at);
       else
-        log->info("tells of itself at http://{}/metrics", at);
+        log->info("metrics of this daemon at http://{}/metrics", at);
       servers_.push_back(std::move(server).value());
       continue;
     }

@@ -57,9 +57,8 @@ request_router::log_lines(const incoming_request& request) const {
   const auto role = request.from.holder.role;
   if (!lines_ || request.from.address.empty()
       || (role != key_role::all && role != key_role::coordinator))
-    return fail(ec::permission,
-                "the lines of this daemon's log are its coordinator's: ask "
-                "that for them, as `graphmill logs` does");
+    return fail(ec::permission, "only the coordinator may read this daemon's "
+                                "log lines: ask it, as `graphmill logs` does");
   GRAPHMILL_TRY(const auto asked, decode_log_request(request.data));
   return encode(lines_->since(asked));
 }

@@ -72,8 +72,7 @@ void share_host::deploy(const incoming_request& request) {
   kept_.keep_only(open);
   const auto run = assigned.run; // Which goes away with it.
   if (runs_.contains(run))
-    next_.insert_or_assign(run,
-                           next_share{std::move(assigned), request.reply});
+    next_.insert_or_assign(run, next_share{std::move(assigned), request.reply});
   else
     take_up(std::move(assigned), request.reply);
 }
@@ -148,7 +147,7 @@ void share_host::begin(const run_prepared& done) {
   if (begun) {
     run->records = done.records;
   } else {
-    log_of(done.run)->warn("run {}: not begun: {}", done.run,
+    log_of(done.run)->warn("run {}: not started: {}", done.run,
                            begun.error().message);
     run->deployed.reply(begun.error());
   }

@@ -63,8 +63,8 @@ bool share_host::take_request(const incoming_request& request) {
   if (!run || run.value()->keeping
       || run.value()->life.now() != share_life::state::hosted) {
     request.reply.reply(fail(ec::unavailable,
-                             "run {} is not on at daemon \"{}\"", wanted.run,
-                             name()));
+                             "run {} is not running at daemon \"{}\"",
+                             wanted.run, name()));
     return false;
   }
   if (wanted.action == member_action::load) {

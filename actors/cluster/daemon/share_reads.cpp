@@ -25,8 +25,8 @@ result<payload> share_host::spans(const payload& data) const {
   const auto traced = traced_.find(wanted.run);
   if (traced == traced_.end())
     return fail(ec::not_found,
-                "daemon \"{}\" has no traces of run {}: it keeps those of its "
-                "latest run{} alone",
+                "daemon \"{}\" has no traces of run {}: it keeps only those of "
+                "its latest run{}",
                 name(), wanted.run, traced_.size() > 1 ? "s" : "");
   const auto& [attempt, board] = traced->second;
   auto out = trace_of(*board, wanted.from, wanted.most);

@@ -86,8 +86,8 @@ cluster_event missing_before(const cluster_event& next, std::uint64_t events) {
           event_kind::warning,
           {},
           {},
-          fmt::format("{} before this could not be written, and {} told no "
-                      "more since the coordinator was started anew",
+          fmt::format("{} before this could not be written, and {} lost since "
+                      "the coordinator was restarted",
                       pluralized(events, "event"), events == 1 ? "is" : "are")};
 }
 
@@ -133,12 +133,12 @@ std::size_t add_events(std::string_view text, const std::string& cluster,
 event_journal::event_journal(const std::filesystem::path& folder,
                              std::string cluster, complaint complain)
   : file_(folder / file_name), cluster_(std::move(cluster)),
-    lines_({rotated_file{file_, file_bytes, {old_name}}, line_of_missing_events,
-            std::move(complain),
-            "what happens until it can be written will not be told after a "
-            "restart of the coordinator",
-            "what happens can be noted in " + file_.string() + " again"},
-           most_waiting) {}
+    lines_(
+      {rotated_file{file_, file_bytes, {old_name}}, line_of_missing_events,
+       std::move(complain),
+       "a restart of the coordinator loses the events until it can be written",
+       "events can be written to " + file_.string() + " again"},
+      most_waiting) {}
 
 event_journal::past event_journal::former(std::uint64_t below) const {
   past out;
@@ -149,9 +149,8 @@ event_journal::past event_journal::former(std::uint64_t below) const {
     const auto text = read_text(file, longest_file);
     if (!text) {
       if (text.error().code != ec::not_found)
-        out.damage.push_back(
-          text.error().message
-          + "; what has happened before it was started is not told");
+        out.damage.push_back(text.error().message
+                             + "; events before its start are lost");
       continue;
     }
     if (const auto unreadable = add_events(text.value(), cluster_, events))

@@ -192,8 +192,8 @@ result<void> lock_database(SQLite::Database& database, const fs::path& file) {
     if (reason.code != ec::unavailable)
       return reason;
     return fail(ec::unavailable,
-                "{} is in use: another coordinator has the same folder for "
-                "runs; give this one another",
+                "{} is in use by another coordinator: give this one another "
+                "folder with --runs",
                 file.string());
   }
   return ok();
@@ -223,10 +223,10 @@ result<run_history> run_history::open(const fs::path& file, std::uint32_t keep,
   GRAPHMILL_TRYV(open_file(file, O_RDWR | O_CREAT, file_access::owner));
   auto next = open_as_it_is(file, keep, take_up, died);
   if (next)
-    next.value().set_aside_ = fmt::format(
-      "{}; it lies at {} now, and a new history of runs begins: the folders of "
-      "runs are as they were",
-      out.error().message, aside.string());
+    next.value().set_aside_ =
+      fmt::format("{}; it is now at {}, and a new history of runs starts: the "
+                  "folders of runs are unchanged",
+                  out.error().message, aside.string());
   return next;
 }
 

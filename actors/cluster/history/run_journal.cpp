@@ -146,8 +146,7 @@ result<office> take_office(SQLite::Database& database, const fs::path& file) {
   if (out.cluster.size() != 32
       || out.cluster.find_first_not_of("0123456789abcdef") != std::string::npos
       || generation < 1)
-    return fail(ec::invalid_data,
-                "{} is damaged: it does not say which cluster it is of",
+    return fail(ec::invalid_data, "{} is damaged: it does not name its cluster",
                 file.string());
   return out;
 }

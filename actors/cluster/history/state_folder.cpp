@@ -36,7 +36,7 @@ result<std::optional<state_lock>> await_lock(const fs::path& runs,
       if (made)
         sign.emplace(std::move(made).value());
       else
-        log.warn("`graphmill status` will not tell that this one stands by: {}",
+        log.warn("`graphmill status` will not list this stand-in: {}",
                  made.error().message);
     }
     if (auto holder = state_lock::holder(runs); holder != told) {

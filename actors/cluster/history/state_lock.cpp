@@ -71,16 +71,15 @@ result<void> check_state_folder(const fs::path& folder) {
   if (about.st_uid != ::geteuid() && about.st_uid != 0)
     return fail(ec::permission,
                 "the folder for runs {} belongs to the user with the number "
-                "{}, who may put files in the place of the coordinator's: "
-                "chown it, and look for what that user may have put there; or "
-                "name another folder by --runs",
+                "{}, who could replace the coordinator's files: chown it, and "
+                "check its files; or give another folder with --runs",
                 folder.string(), about.st_uid);
   if ((about.st_mode & S_IWOTH) != 0)
-    return fail(ec::permission,
-                "every user of this machine may put files into the folder for "
-                "runs {}: chmod 700 it, and look for what others may have put "
-                "there; or name another folder by --runs",
-                folder.string());
+    return fail(
+      ec::permission,
+      "every user of this machine can write to the folder for runs {}: chmod "
+      "700 it, and check its files; or give another folder with --runs",
+      folder.string());
   return ok();
 }
 
@@ -124,7 +123,7 @@ result<state_lock> state_lock::take(const fs::path& folder) {
 std::string state_lock::holder(const fs::path& folder) {
   const auto note = note_in(folder / file_name);
   if (!note)
-    return "somebody who has not said who it is";
+    return "an unknown process";
   const auto process =
     integer_of(note->value("process", nlohmann::json{})).value_or(0);
   // Whoever wrote the note may have chosen words that pass for lines of ours.
@@ -169,10 +168,10 @@ result<void> state_lock::check() const {
   const auto note = note_in(path_);
   if (!note || (text_in(*note, "token") == token_ && is_ours()))
     return ok();
-  return fail(ec::superseded,
-              "{} is led by another coordinator by now, {}: this one has lost "
-              "its lock and ends",
-              path_.parent_path().string(), holder(path_.parent_path()));
+  return fail(
+    ec::superseded,
+    "another coordinator leads {} now, {}: this one has lost its lock and ends",
+    path_.parent_path().string(), holder(path_.parent_path()));
 }
 
 } // namespace graphmill

@@ -15,11 +15,12 @@ using offers_by_digest = std::map<std::string, std::vector<kept_offer>>;
 
 std::string dispute_of(const std::vector<kept_offer>& a,
                        const std::vector<kept_offer>& b, bool is_settled) {
-  return fmt::format(
-    "daemons \"{}\" and \"{}\" have kept other weights after the same step, "
-    "with digests {} and {}: {}",
-    a.front().daemon, b.front().daemon, a.front().digest, b.front().digest,
-    is_settled ? "more say the former, which is used" : "neither is used");
+  return fmt::format("daemons \"{}\" and \"{}\" have kept different weights "
+                     "after the same step, with digests {} and {}: {}",
+                     a.front().daemon, b.front().daemon, a.front().digest,
+                     b.front().digest,
+                     is_settled ? "more daemons have the former, which is used"
+                                : "neither is used");
 }
 
 /// What is believed about one step is added to `out`.
@@ -44,7 +45,7 @@ result<void> check_position(const run_position& at, const known_course& of) {
   GRAPHMILL_TRYV(at.check());
   const auto refused =
     fail(ec::invalid_data,
-         "the run cannot stand in epoch {} after step {}, with {} steps in all",
+         "the run cannot be in epoch {} after step {}, with {} steps in all",
          std::int64_t{at.epoch} + 1, at.step, at.train_steps);
   if (at.epoch > of.epochs_told || at.step > of.steps_per_epoch)
     return refused;
@@ -74,8 +75,7 @@ result<void> check_given(const kept_offer& offer, const std::string& digest) {
   if (digest != offer.digest)
     return fail(
       ec::invalid_data,
-      "it has kept weights with the digest {}, as it says, but those that it "
-      "gives have {}",
+      "it reported weights with the digest {}, but sent weights with {}",
       offer.digest, digest);
   return ok();
 }

@@ -26,20 +26,19 @@ const std::array benchmarks{
   benchmark{"assembly", "Transposed edges per second, one thread",
             bench_assembly},
   benchmark{"step",
-            "A training step of GraphSAGE, one thread; the limit are its "
-            "matrix products",
+            "A training step of GraphSAGE, one thread; the limit is its matrix "
+            "products",
             bench_step},
   benchmark{"spans",
-            "A state of an actor that is kept for traces; the limit is one "
+            "A state of an actor that is recorded for traces; the limit is one "
             "that is not",
             bench_spans},
   benchmark{"status",
-            "The answer about a run of 200 daemons with 50 actors each; the "
-            "limit is the writing of its text",
+            "The answer to status of 200 daemons with 50 actors each; the "
+            "limit is writing its text",
             bench_status},
   benchmark{"epoch",
-            "A whole epoch of training, and what it costs beyond "
-            "the work itself",
+            "An epoch of training, and its overhead beyond the work itself",
             bench_epoch},
 };
 
@@ -130,7 +129,7 @@ result<int> run_bench(const bench_options& options) {
 
 void add_bench_command(command_line& cli) {
   auto* app = cli.app.add_subcommand(
-    "bench", "Measure the hot paths, each beside its limit on this machine");
+    "bench", "Measure the hot paths beside their limits on this machine");
   auto options = std::make_shared<bench_options>();
   options->context.cache = default_cache();
   options->context.on_progress = show_progress(false);

@@ -36,17 +36,17 @@ result<void> check_split(const local_run_config& config, bool scores) {
   const auto& info = graph.info();
   if (const auto note =
         note_on_values(info, graph.seeds(config.evaluated).size()))
-    say(stderr, "warning: {}: the loss alone is told\n", *note);
+    say(stderr, "warning: {}: only the loss is printed\n", *note);
   if (!scores)
     return ok();
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const std::uint64_t seeds = graph.seeds(config.evaluated).size();
   const auto classes = static_cast<std::uint64_t>(target.class_count);
   if (target.regression())
-    return fail(ec::invalid_argument,
-                "--scores is for classes, and labels of {} are numbers; leave "
-                "it out",
-                info.name);
+    return fail(
+      ec::invalid_argument,
+      "--scores is for classes, and labels of {} are numbers; leave it out",
+      info.name);
   if (seeds * classes <= seed_outcomes::most_scores)
     return ok();
   return fail(ec::invalid_argument,
@@ -113,13 +113,12 @@ void add_evaluate_command(command_line& cli) {
   command->add_option("--split", options->split, "Which split")
     ->check(CLI::IsMember({"train", "validation", "test"}))
     ->capture_default_str();
-  command->add_flag("--scores", options->scores,
-                    "Tell ROC-AUC and average precision, too, whatever the "
-                    "run's definition says");
-  command->footer(
-    "Sampled neighbours are drawn as in the run's own last test "
-    "(with --split validation:\nits best validation), so that the "
-    "numbers are those of the run.");
+  command->add_flag(
+    "--scores", options->scores,
+    "Print ROC-AUC and average precision, whatever the run's definition says");
+  command->footer("Sampled neighbours are drawn as in the run's last test "
+                  "(with --split validation: its\n"
+                  "best validation), so the numbers equal those of the run.");
   command->callback(
     [&cli, options] { cli.run = [options] { return evaluate(*options); }; });
 }

@@ -66,35 +66,36 @@ result<int> node(node_options& options) {
 
 void add_network_options(CLI::App& command, daemon_options& daemon) {
   command
-    .add_option("--listen", daemon.listen,
-                "Address for other daemons and clients; port 0: one that is "
-                "free")
+    .add_option(
+      "--listen", daemon.listen,
+      "Address for other daemons and clients; port 0 takes a free port")
     ->capture_default_str();
-  command.add_option("--join", daemon.join,
-                     "Address of the coordinator; without it this daemon is "
-                     "the coordinator. Several, with commas between them: "
-                     "where another one may take over");
+  command.add_option(
+    "--join", daemon.join,
+    "Address of the coordinator; without it this daemon is the coordinator. "
+    "With stand-ins, all addresses with commas between them");
   command
-    .add_option("--key", daemon.key,
-                "Key file of the cluster, from `graphmill keygen`; default: "
-                "your own, ~/.config/graphmill/key, which is made at first use")
+    .add_option(
+      "--key", daemon.key,
+      "Key file of the cluster, from `graphmill keygen`; default: your own "
+      "key, ~/.config/graphmill/key, which is made at first use")
     ->envname("GRAPHMILL_KEY");
-  command.add_option("--members", daemon.members,
-                     "Of a coordinator whose key is its own (`graphmill keygen "
-                     "--coordinator`): the file with the keys that it lets in. "
-                     "It is read again when it changes");
+  command.add_option(
+    "--members", daemon.members,
+    "Coordinator of a cluster with roles (`graphmill keygen --coordinator`): "
+    "the file with the keys of all members. It is read again when it changes");
   command.add_flag("--insecure", daemon.insecure,
-                   "Use no key: whoever can connect can use the daemon, other "
-                   "users of this machine, too");
+                   "Use no key: whoever can connect can use the daemon, "
+                   "including other users of this machine");
   command.add_option("--interface", daemon.interface_name,
                      "Network interface for the cluster, as in eth0");
   command.add_option("--advertise", daemon.advertise,
-                     "Host that others reach this daemon by, or host:port "
-                     "where that is forwarded to it");
+                     "Host by which others reach this daemon, or host:port if "
+                     "that is forwarded to it");
   command
     .add_option("--lost-after", daemon.lost_after,
-                "Seconds of silence after which this daemon takes another one "
-                "for lost: longer than one may be stopped or busy. Whose "
+                "Seconds of silence after which another daemon counts as lost: "
+                "longer than a daemon may be stopped or busy. A daemon whose "
                 "process has ended is lost within a second")
     ->check(CLI::Range(2u, 60u))
     ->capture_default_str();
@@ -102,13 +103,13 @@ void add_network_options(CLI::App& command, daemon_options& daemon) {
 
 void add_trainer_options(CLI::App& command, daemon_options& daemon) {
   command.add_option("--slots", daemon.slots,
-                     "Trainers that it takes, 0 for a daemon that only serves "
-                     "data; default: one per processor");
+                     "Trainers that the daemon runs at most, 0 for a daemon "
+                     "that only serves data; default: one per processor");
   command
     .add_option("--processors", daemon.processors,
-                "Processors that its trainers share where a definition leaves "
-                "trainer.threads open; default: all that it may run on. Of "
-                "use to several daemons on one machine")
+                "Processors that its trainers share if a definition does not "
+                "set trainer.threads; default: all that it may use. Useful for "
+                "several daemons on one machine")
     ->check(CLI::Range(1u, 4096u));
 }
 
@@ -116,27 +117,25 @@ void add_coordinator_options(CLI::App& command, node_options& options) {
   auto& daemon = options.daemon;
   command
     .add_flag("--standby", daemon.standby,
-              "Be the coordinator as soon as nobody else has the folder "
-              "for runs, which must lie where locks work (a local disk, "
-              "NFSv4); until then only wait")
+              "Wait, and become the coordinator when no other one has the "
+              "folder of runs. Locks must work there (a local disk, NFSv4)")
     ->excludes(command.get_option("--join"));
   command.add_flag("--leave-open-runs", options.leave_open_runs,
-                   "Of a coordinator: do not go on with runs that were queued "
-                   "or on when another one ended; they have failed");
+                   "Coordinator: do not continue queued and running runs of a "
+                   "former coordinator; they have failed");
   command
     .add_option("--grace", options.grace_seconds,
-                "Of a daemon that joins: seconds for which it keeps its share "
-                "of a run when the coordinator is lost")
+                "Joining daemon: seconds for which it keeps its share of a run "
+                "when the coordinator is lost")
     ->check(CLI::Range(0u, 86'400u))
     ->capture_default_str();
   command
-    .add_option("--runs", daemon.runs,
-                "Of a coordinator: where run folders are made")
+    .add_option("--runs", daemon.runs, "Coordinator: folder for run folders")
     ->capture_default_str();
   command
-    .add_option("--keep-runs", daemon.keep_runs,
-                "Of a coordinator: how many runs that are over it keeps in "
-                "its list; folders stay")
+    .add_option(
+      "--keep-runs", daemon.keep_runs,
+      "Coordinator: how many finished runs its list keeps; their folders stay")
     ->check(CLI::Range(1u, 10'000'000u))
     ->capture_default_str();
 }
@@ -144,10 +143,9 @@ void add_coordinator_options(CLI::App& command, node_options& options) {
 void add_queue_options(CLI::App& command, daemon_options& daemon) {
   command
     .add_option("--runs-at-once", daemon.runs_at_once,
-                "Of a coordinator: how many runs it has on at a time, at the "
-                "most, on daemons of their own (`placement.daemons`) or on "
-                "free slots of those that they share; each counts on as large "
-                "a part of a daemon's memory")
+                "Coordinator: how many runs may run at once, on daemons of "
+                "their own (`placement.daemons`) or on free slots of shared "
+                "daemons; each gets an equal part of a daemon's memory")
     ->check(CLI::Range(1u, deployment::most_runs_at_once))
     ->capture_default_str();
 }
@@ -155,21 +153,20 @@ void add_queue_options(CLI::App& command, daemon_options& daemon) {
 void add_monitoring_options(CLI::App& command, monitoring_options& watched) {
   command
     .add_option("--http", watched.http,
-                "Of a coordinator: address at which it tells of its cluster "
-                "over HTTP (/metrics for Prometheus, /healthz, /readyz), in "
-                "the clear; none: nowhere")
+                "Coordinator: address of its web page, metrics and JSON over "
+                "HTTP (/metrics for Prometheus, /healthz, /readyz), "
+                "unencrypted; none: no HTTP")
     ->capture_default_str();
-  command.add_option("--metrics", watched.metrics,
-                     "Address at which this daemon tells of itself in the same "
-                     "way; port 0: one that is free");
-  command.add_option("--http-token-file", watched.token_file,
-                     "File with a token that those who ask over HTTP must "
-                     "show, in browsers as the password; without it only "
-                     "addresses of loopback are allowed");
+  command.add_option(
+    "--metrics", watched.metrics,
+    "Address of this daemon's own metrics over HTTP; port 0 takes a free port");
+  command.add_option(
+    "--http-token-file", watched.token_file,
+    "File with a token that HTTP clients must send, in browsers as the "
+    "password; without it only loopback addresses are allowed");
   command.add_option("--http-action-token-file", watched.action_token_file,
-                     "Of a coordinator: file with a token that those must show "
-                     "who cancel, drain or resume over HTTP; without it nobody "
-                     "can");
+                     "Coordinator: file with a token that HTTP clients must "
+                     "send to cancel, drain or resume; without it nobody can");
 }
 
 void add_log_options(CLI::App& command, log_options& logs) {
@@ -177,29 +174,29 @@ void add_log_options(CLI::App& command, log_options& logs) {
     .add_option_function<std::string>(
       "--log-format",
       [&logs](const std::string& format) { logs.json = format == "json"; },
-      "plain: a sentence in a line; json: each line an object with time, "
-      "level, daemon, run, batch, module and text")
+      "plain: one sentence a line; json: one object a line with time, level, "
+      "daemon, run, batch, module and text")
     ->check(CLI::IsMember({"plain", "json"}))
     ->default_str("plain");
   command
     .add_option("--log-level", logs.levels,
-                "What is logged at all: debug, info, warn, error or critical, "
-                "and by module, as in info,transport=debug; modules are "
-                "daemon, coordinator, agent, data, transport, http, run")
+                "Lowest level that is logged: debug, info, warn, error or "
+                "critical, also by module, as in info,transport=debug. Modules "
+                "are daemon, coordinator, agent, data, transport, http, run")
     ->check(parsed_by(parse_log_levels))
     ->capture_default_str();
   command.add_option("--log-file", logs.file,
-                     "Write the log to this file, too, which you alone can "
-                     "read; no two daemons may have the same");
+                     "Also write the log to this file, which only you can "
+                     "read; each daemon needs its own");
   command
     .add_option("--log-file-size", logs.file_bytes,
-                "Bytes of that file, as in 16MiB, before it is put aside as "
-                "FILE.1, and that as FILE.2")
+                "Size of that file, as in 16MiB, at which it becomes FILE.1, "
+                "and FILE.1 becomes FILE.2")
     ->transform(CLI::AsSizeValue(false))
     ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40))
     ->default_str("16MiB");
   command
-    .add_option("--log-files", logs.files, "How many of them are kept in all")
+    .add_option("--log-files", logs.files, "Number of log files that are kept")
     ->check(CLI::Range(2u, 1000u))
     ->capture_default_str();
 }
@@ -207,22 +204,24 @@ void add_log_options(CLI::App& command, log_options& logs) {
 constexpr const char* node_footer =
   "The first daemon is the coordinator; the others join it:\n"
   "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
-  "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 "
-  "--join tcp://10.0.0.1:7800\n"
+  "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 --join "
+  "tcp://10.0.0.1:7800\n"
   "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800\n"
-  "Started by srun or torchrun, it takes name, addresses and parts from\n"
-  "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, or SLURM's variables,\n"
-  "where no flag gives them. Examples are in examples/cluster.\n"
-  "Daemons on CPUs of different kinds train together if all are started "
-  "with\n"
-  "the environment variable OPENBLAS_CORETYPE=Haswell.\n"
-  "Ctrl-C, SIGTERM, or a terminal that is closed end it in order: a run is\n"
-  "stopped after its step, and its weights are saved. Twice ends it at "
-  "once.\n"
-  "nohup keeps it through the end of a terminal.\n"
-  "A coordinator that is started again with the same --runs goes on with its\n"
-  "queue, and with the run that was on from its last checkpoint. So does one\n"
-  "with --standby, without anybody's help.";
+  "Under srun or torchrun, name, addresses and parts come from RANK, "
+  "WORLD_SIZE,\n"
+  "MASTER_ADDR and MASTER_PORT, or SLURM's variables, unless flags give them.\n"
+  "examples/cluster has examples.\n"
+  "Daemons on different kinds of CPUs train together if all have the "
+  "environment\n"
+  "variable OPENBLAS_CORETYPE=Haswell.\n"
+  "Ctrl-C, SIGTERM or a closed terminal end the daemon in order: it stops its "
+  "run\n"
+  "after the step and saves the weights. A second one ends it at once. nohup "
+  "keeps\n"
+  "it running when the terminal closes.\n"
+  "A coordinator that is restarted with the same --runs continues its queue "
+  "and its\n"
+  "running runs. A daemon with --standby takes over without a restart.";
 
 } // namespace
 
@@ -230,16 +229,15 @@ void add_node_command(command_line& cli) {
   auto options = std::make_shared<node_options>();
   auto& daemon = options->daemon;
   auto* command = cli.app.add_subcommand(
-    "node", "Start a node daemon, which serves parts of a dataset and trains");
+    "node", "Start a daemon, which serves parts of a dataset and trains");
   command
     ->add_option("--data", daemon.data,
-                 "The partitioned dataset; of its parts only those served "
-                 "here need to be there")
+                 "The partitioned dataset; only the served parts must be there")
     ->required();
   command
     ->add_option("--serve", options->parts,
-                 "Parts to serve, as in 0,2-4, or none, or any: all of "
-                 "them, which is the default without a launcher")
+                 "Parts to serve, as in 0,2-4, or none, or any for all parts "
+                 "(the default without a launcher)")
     ->check(parsed_by(parse_served_parts));
   add_network_options(*command, daemon);
   command->add_option("--name", daemon.name,
@@ -253,11 +251,11 @@ void add_node_command(command_line& cli) {
   add_log_options(*command, daemon.logs);
   add_no_verify_option(*command, options->no_verify);
   command->add_flag("--chaos-allowed", daemon.chaos,
-                    "Let clients kill, stop and disturb this daemon by "
-                    "`graphmill chaos`, to see that runs survive it");
-  command->add_option("--ready-file", daemon.ready_file,
-                      "Write the address to this file once the daemon is in "
-                      "the cluster");
+                    "Let clients kill, stop and disturb this daemon with "
+                    "`graphmill chaos`, to test that runs survive it");
+  command->add_option(
+    "--ready-file", daemon.ready_file,
+    "Write the address to this file when the daemon has joined the cluster");
   command->footer(node_footer);
   command->callback([&cli, options, command] {
     options->says_where =

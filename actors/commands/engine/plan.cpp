@@ -94,8 +94,8 @@ caches_of(const definition& def,
           const std::shared_ptr<const partitioned_graph>& graph) {
   if (graph->part_count() == 1)
     return fail(ec::invalid_argument,
-                "--cache counts what daemons ask of each other, and the "
-                "dataset has one part: cut it up by `graphmill partition`");
+                "--cache counts requests between daemons, and the dataset has "
+                "one part: divide it with `graphmill partition`");
   return count_remote_rows(def, graph);
 }
 
@@ -130,9 +130,9 @@ storage_of(const definition& def,
 std::string storage_text(const planned_storage& storage) {
   auto text = sentence(storage.decision);
   if (storage.decision.from_disk)
-    text += fmt::format("; {:.0f} % of the feature rows are to be expected "
-                        "from there",
-                        100 * storage.fraction);
+    text +=
+      fmt::format("; {:.0f} % of the feature rows are expected from there",
+                  100 * storage.fraction);
   return text;
 }
 
@@ -214,18 +214,16 @@ void add_plan_command(command_line& cli) {
   auto options = std::make_shared<plan_command_options>();
   auto cluster = std::make_shared<cluster_options>();
   auto* command = cli.app.add_subcommand(
-    "plan", "Show what a run of a definition takes: stages, steps, budgets, "
-            "memory");
+    "plan", "Show the resources of a run: stages, steps, budgets, memory");
   add_definition_options(*command, *options);
   add_storage_options(*command, options->storage);
   auto* count = command->add_flag(
     "--cache", options->caches,
-    "Count, by sampling an epoch, what fetch.cache of several sizes would "
-    "spare, by either fetch.cache_order; takes as long as that");
-  auto* address =
-    command->add_option("--cluster", cluster->address,
-                        "Show where the cluster with its first daemon at this "
-                        "address would carry it out");
+    "Sample an epoch and count the rows that several sizes of fetch.cache "
+    "would save, for both values of fetch.cache_order");
+  auto* address = command->add_option(
+    "--cluster", cluster->address,
+    "Show where the cluster with this coordinator would run it");
   add_key_options(*command, cluster->key, cluster->insecure);
   address->excludes(command->get_option("--data"));
   address->excludes(count);

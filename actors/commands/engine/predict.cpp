@@ -163,7 +163,7 @@ void show(const predict_options& options, const prediction_files& files,
   say("wrote the {} of {} to {}\n", name_of_labels(made.labels),
       pluralized(made.count(), "node"), names.front().second);
   if (made.threshold)
-    say("nodes are taken for {} from probability {:.4f} on\n",
+    say("nodes are predicted as {} from probability {:.4f} on\n",
         made.threshold->class_name, made.threshold->fixed.value_or(0.5));
   for (std::size_t i = 1; i < names.size(); ++i)
     say("wrote {} to {}\n", names[i].first, names[i].second);
@@ -174,10 +174,10 @@ void check_words(const predict_options& options) {
   if (options.all && options.neighbours == "sampled")
     refuse_words("--all takes all neighbours: leave --neighbours sampled out");
   if (!options.all && !options.embeddings_of.empty())
-    refuse_words("--embeddings-of takes --all: batches are of the nodes that "
-                 "have classes");
+    refuse_words("--embeddings-of needs --all: batches hold only nodes of the "
+                 "target type");
   if (!options.all && !options.scratch.empty())
-    refuse_words("--scratch is for what --all has to put aside; leave it out");
+    refuse_words("--scratch is for layers of --all; leave it out");
 }
 
 /// @returns what is wrong with a name, by which the format is chosen.
@@ -355,18 +355,16 @@ void add_predict_command(command_line& cli) {
     "Predict the classes, labels or numbers of nodes with a finished run");
   add_finished_run_options(*command, *options);
   command
-    ->add_option(
-      "--out", options->out,
-      "Where predictions go: [nodes] int64 classes (.npy), or "
-      "[nodes, labels] uint8 if nodes may have several labels, "
-      "[nodes] or [nodes, numbers] float32 if labels are numbers, or "
-      "a line for each node (.csv)")
+    ->add_option("--out", options->out,
+                 "File of the predictions. .npy: [nodes] int64 classes, "
+                 "[nodes, labels] uint8 for several labels, [nodes] or [nodes, "
+                 "numbers] float32 for numbers. .csv: a line for each node")
     ->check(check_name)
     ->capture_default_str();
   auto* nodes = command->add_option(
     "--nodes", options->nodes,
-    "Predict these alone: a file with one node in a line, by its id in the "
-    "tables or its number in the dataset, or a .npy of int64; their numbers "
+    "Predict only these nodes: a file with one node a line, by its id in the "
+    "tables or its number in the dataset, or a .npy of int64. Their numbers "
     "are written, too");
   command
     ->add_option_function<std::string>(
@@ -375,36 +373,37 @@ void add_predict_command(command_line& cli) {
         options->nodes_by =
           word == "name" ? node_naming::name : node_naming::number;
       },
-      "What that file has; default: what all of its entries are")
+      "How --nodes names nodes; default: whatever fits all entries")
     ->check(CLI::IsMember({"number", "name"}))
     ->needs(nodes);
   command->add_flag("--probabilities", options->probabilities,
-                    "Write [nodes, classes] float32, too: beside --out, or "
-                    "as columns of a .csv");
+                    "Also write probabilities, [nodes, classes] float32, "
+                    "beside --out or as columns of a .csv");
   command->add_flag("--logits", options->logits,
-                    "The same before the softmax, or the logistic "
-                    "function of labels");
+                    "Also write logits: the values before the softmax, or "
+                    "before the logistic function of labels");
   command->add_flag("--embeddings", options->embeddings,
-                    "Write the inputs of the last layer, too, beside it");
+                    "Also write embeddings: the inputs of the last layer");
   command
     ->add_option("--embeddings-of", options->embeddings_of,
-                 "With --all, the same of all nodes of another type, "
-                 "as they enter the last layer that reads them; may be "
-                 "given again")
+                 "With --all: embeddings of all nodes of another type, as they "
+                 "enter the last layer that reads them; repeatable")
     ->allow_extra_args(false);
   command->add_flag("--all", options->all,
-                    "With all neighbours, layer by layer: each layer once for "
-                    "each node");
+                    "Compute layer by layer with all neighbours: each layer "
+                    "once for each node");
   command->add_option("--scratch", options->scratch,
-                      "With --all, a folder for layers that memory does not "
-                      "hold (default: where --out goes)");
+                      "With --all: folder for layers that do not fit into "
+                      "memory (default: that of --out)");
   command->footer(
-    "PREDICTIONS.npy gets PREDICTIONS.ids.npy, .probabilities.npy, "
-    ".logits.npy,\n.embeddings.npy and .embeddings.TYPE.npy beside it. Without "
-    "--nodes row i is\nof node i. --all gives the same bits for any number of "
-    "threads and parts; batches\nwith --neighbours all agree with it to a few "
-    "units in the seventh decimal.\nLayers get half of the memory that there "
-    "is, or of --memory.");
+    "Extra outputs are PREDICTIONS.ids.npy, .probabilities.npy, .logits.npy,\n"
+    ".embeddings.npy and .embeddings.TYPE.npy beside PREDICTIONS.npy. Without "
+    "--nodes,\n"
+    "row i is node i. --all gives the same bits for any number of threads and "
+    "parts;\n"
+    "batches with --neighbours all agree with it to a few units in the seventh "
+    "decimal.\n"
+    "Layers get half of the free memory, or of --memory.");
   command->callback([&cli, options] {
     check_words(*options);
     cli.run = [options] { return predict(*options); };

@@ -114,7 +114,7 @@ result<meaning_of_entries> as_names(const node_entries& entries, node_id count,
       continue;
     if (at->second)
       return fail(ec::invalid_argument,
-                  "nodes {} and {} are both called {}: name them by number "
+                  "nodes {} and {} are both called {}: list them by number "
                   "(--nodes-by number)",
                   *at->second, node, in_quotes(name));
     at->second = node;
@@ -142,7 +142,7 @@ error unknown_nodes(const fs::path& file, const node_entries& entries,
                     const meaning_of_entries& meant, const node_type_info& type,
                     const std::string& what_there_is) {
   return fail(ec::not_found,
-              "{} names nodes of type {} that there are not: {} of {}, {}; {}",
+              "{} lists nodes of type {} that do not exist: {} of {}, {}; {}",
               file.string(), in_quotes(type.name), meant.unknown,
               entries.texts.size(), unknown_text(entries, meant),
               what_there_is);
@@ -184,23 +184,22 @@ result<std::vector<node_id>> read_node_list(const fs::path& file,
                                 ? entries_of_array(file)
                                 : entries_of_text(file));
   if (entries.texts.empty())
-    return fail(ec::invalid_argument, "{} names no node", file.string());
+    return fail(ec::invalid_argument, "{} lists no node", file.string());
   if (naming == node_naming::name && names == nullptr)
-    return fail(ec::invalid_argument,
-                "--nodes-by name: the dataset keeps no names of nodes of type "
-                "{}, which `graphmill import csv` and to_graphmill write; list "
-                "numbers",
-                in_quotes(type.name));
+    return fail(
+      ec::invalid_argument,
+      "--nodes-by name: the dataset has no names of nodes of type {}; "
+      "`graphmill import csv` and to_graphmill write them. List numbers",
+      in_quotes(type.name));
   auto numbers = as_numbers(entries, type.count);
   const auto by_number = fmt::format("numbers go from 0 to {}", type.count - 1);
   if (names == nullptr || naming == node_naming::number) {
     if (numbers.unknown == 0)
       return std::move(numbers.nodes);
     return unknown_nodes(file, entries, numbers, type,
-                         names == nullptr ? by_number
-                                              + ", and the dataset "
-                                                "keeps no names"
-                                          : by_number);
+                         names == nullptr
+                           ? by_number + ", and the dataset has no names"
+                           : by_number);
   }
   GRAPHMILL_TRY(auto named, as_names(entries, type.count, *names));
   if (naming == node_naming::either && numbers.unknown == 0)

@@ -86,8 +86,8 @@ result<run_folder> reopen_run(const std::string& run) {
       || !fs::path{run}.parent_path().empty())
     return folder;
   return fail(ec::not_found,
-              "{}; with a run of the cluster `graphmill resume {} --cluster "
-              "{}` goes on",
+              "{}; a run of the cluster is continued by `graphmill resume {} "
+              "--cluster {}`",
               folder.error().message, run, cluster);
 }
 
@@ -105,11 +105,10 @@ result<void> check_replaceable(const run_folder& folder,
   if (left == nullptr)
     return ok();
   return fail(ec::invalid_argument,
-              "the run {} has {}, but no checkpoint to go on from: "
-              "`checkpoint.keep: 0` writes none, and `graphmill fetch` brings "
-              "none here. --from-start trains it anew and replaces what is "
-              "there; if it is of a cluster, `graphmill resume` with "
-              "--cluster and its id goes on there",
+              "the run {} has {}, but no checkpoint: `checkpoint.keep: 0` "
+              "writes none, and `graphmill fetch` brings none. --from-start "
+              "trains it again and replaces its files; a run of a cluster is "
+              "continued there by `graphmill resume` with --cluster and its id",
               folder.path().string(), left);
 }
 
@@ -117,9 +116,7 @@ result<resumption> find_run(const resume_options& options) {
   resumption out;
   if (is_checkpoint(options.run)) {
     if (!options.from.empty() || options.from_start)
-      return fail(ec::invalid_argument,
-                  "{} is a checkpoint: it is gone on from itself, and not from "
-                  "{}",
+      return fail(ec::invalid_argument, "{} is a checkpoint: leave out {}",
                   options.run,
                   options.from_start ? "the start" : "--from " + options.from);
     GRAPHMILL_TRY(out.before, read_checkpoint(options.run));
@@ -191,8 +188,8 @@ result<void> check_kind_of_labels(const run_folder& folder,
   if (then == now)
     return ok();
   return fail(ec::invalid_argument,
-              "the run would learn {} in the place of {}, as its run.json will "
-              "say for ever: begin a new run by `graphmill train`",
+              "the run would learn {} instead of {}, and its run.json cannot "
+              "change: start a new run with `graphmill train`",
               phrase_of(now), phrase_of(then));
 }
 
@@ -204,7 +201,7 @@ int tell_finished(const nlohmann::json& summary,
                   const resume_options& options) {
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout,
-        "{} has finished, and nothing is changed: {}\n", options.run,
+        "{} has finished and nothing is changed: {}\n", options.run,
         how_to_train_on);
   if (options.how.json)
     say("{}\n", one_line(summary));
@@ -214,15 +211,15 @@ int tell_finished(const nlohmann::json& summary,
 /// Where a run begins that is gone on with.
 std::string begin_text(const checkpoint* before, bool steps_left) {
   if (before == nullptr)
-    return "begins anew: there is no checkpoint that it goes on from";
+    return "starts over: there is no checkpoint";
   const auto& at = before->state.at;
   if (!steps_left)
-    return fmt::format("has done all its {} training steps, and is tested "
-                       "once more: {}",
-                       at.train_steps, how_to_train_on);
-  return fmt::format("goes on after epoch {}, step {}: {} training steps are "
-                     "done",
-                     at.epoch, at.step, at.train_steps);
+    return fmt::format(
+      "has done all its {} training steps and is tested again: {}",
+      at.train_steps, how_to_train_on);
+  return fmt::format(
+    "continues after epoch {}, step {}: {} training steps are done", at.epoch,
+    at.step, at.train_steps);
 }
 
 /// The definition of a run at the coordinator, with what the user sets.
@@ -245,9 +242,9 @@ result<std::string> resume_there(cluster_client& client,
                                  const resume_options& options) {
   if (const fs::path path{options.run}; path != path.filename())
     return fail(ec::invalid_argument,
-                "{} is a path, and a cluster knows its runs by their ids, "
-                "which `graphmill runs` lists: say {} if it is that one. A "
-                "checkpoint that lies here is sent there by --from",
+                "{} is a path, but --cluster needs the id of a run, as "
+                "`graphmill runs` lists it: give {} if it is that run. --from "
+                "sends a local checkpoint to the cluster",
                 options.run, (path / "").parent_path().filename().string());
   GRAPHMILL_TRY(const auto source, definition_at(client, options));
   return client.resume(
@@ -282,7 +279,7 @@ result<int> resume_on_cluster(const resume_options& options) {
                                   : resume_there(client, options));
   if (!options.how.quiet)
     say(options.how.json ? stderr : stdout,
-        "run {} goes on with {}; `graphmill watch {}` shows it\n", run,
+        "run {} continues {}; `graphmill watch {}` shows it\n", run,
         options.run.empty() ? options.from : options.run, run);
   if (options.how.json)
     say("{}\n", one_line({{"run", run}}));
@@ -300,11 +297,11 @@ result<int> resume(const resume_options& options) {
   }
   GRAPHMILL_TRY(const auto graph, partitioned_graph::open(found.data));
   if (graph.info().digest != found.dataset_digest)
-    return fail(ec::invalid_data,
-                "{} holds another dataset than the one that the run was "
-                "trained on (digests {} and {}): say with --data where that "
-                "lies",
-                found.data.string(), graph.info().digest, found.dataset_digest);
+    return fail(
+      ec::invalid_data,
+      "{} holds another dataset than the one that the run was trained on "
+      "(digests {} and {}): give the folder of that one with --data",
+      found.data.string(), graph.info().digest, found.dataset_digest);
   GRAPHMILL_TRYV(check_definition_against(source, found.data));
   if (found.folder)
     GRAPHMILL_TRYV(check_kind_of_labels(*found.folder, def, graph.info()));
@@ -355,52 +352,52 @@ void add_resume_command(command_line& cli) {
   auto options = std::make_shared<resume_options>();
   options->cluster.address.clear();
   auto* command = cli.app.add_subcommand(
-    "resume", "Go on with a run that was stopped, has failed or is to be "
-              "trained for longer");
+    "resume",
+    "Continue a run that was stopped, has failed or should train for longer");
   command->add_option("run", options->run,
-                      "Folder of the run, or of a checkpoint, which gets a run "
-                      "of its own; with --cluster its id");
-  command->add_option("--from", options->from,
-                      "Checkpoint to go on from: a name in RUN/checkpoints, or "
-                      "a path (default: the newest one); with --cluster and "
-                      "without RUN the folder of one that lies here, which is "
-                      "sent there");
-  command->add_option("--data", options->data,
-                      "The dataset, if it has moved, or what holds it");
+                      "Folder of the run, or of a checkpoint, which gets a new "
+                      "run; with --cluster the id of a run");
+  command->add_option(
+    "--from", options->from,
+    "Checkpoint to continue from: a name in RUN/checkpoints, or a path "
+    "(default: the newest one). With --cluster and without RUN: the folder of "
+    "a local checkpoint, which is sent there");
+  command->add_option(
+    "--data", options->data,
+    "The dataset, or the folder that holds it, if it has moved");
   command
     ->add_option("--runs", options->runs,
-                 "Folder in which a run folder is made for a checkpoint")
+                 "Folder for the run folder of a checkpoint")
     ->capture_default_str();
   command
     ->add_flag("--from-start", options->from_start,
-               "Train the run anew, in the place of all that it has left")
+               "Train the run again, and replace all its files")
     ->excludes("--from");
   auto* cluster =
     command->add_option("--cluster", options->cluster.address,
-                        "Have the cluster with this coordinator go on with one "
-                        "of its runs, or with a checkpoint, as a new run");
+                        "Let the cluster with this coordinator continue one of "
+                        "its runs, or a checkpoint, as a new run");
   add_key_options(*command, options->cluster.key, options->cluster.insecure);
   add_override_option(*command, options->overrides);
   command->add_flag("--with-changes", options->with_changes,
-                    "Allow --set to change what is computed from here on, as "
-                    "more epochs or another learning rate");
+                    "Allow --set to change what is computed from here on, such "
+                    "as more epochs or another learning rate");
   add_tensorboard_flag(*command, options->tensorboard);
   add_training_options(*command, options->how);
   // A cluster has data, folders and memory of its own.
   for (const auto* own : {"--data", "--runs", "--from-start", "--no-verify",
                           "--storage", "--disk-cache", "--memory"})
     cluster->excludes(command->get_option(own));
-  command->footer(
-    "The weights are those of a run that was never stopped. Later checkpoints\n"
-    "than the one that is gone on from, and later metrics, are removed.");
+  command->footer("The weights equal those of a run that was never stopped. "
+                  "Checkpoints and metrics\n"
+                  "after the checkpoint are removed.");
   command->callback([&cli, options] {
     if (options->cluster.address.empty() && options->run.empty())
-      refuse_words("say what to go on with: the folder of a run or of a "
-                   "checkpoint");
-    if (options->run.empty() && options->from.empty())
       refuse_words(
-        "say what the cluster is to go on with: the id of one of its runs, or "
-        "by --from the folder of a checkpoint that lies here");
+        "say what to continue: the folder of a run or of a checkpoint");
+    if (options->run.empty() && options->from.empty())
+      refuse_words("say what the cluster should continue: the id of one of its "
+                   "runs, or with --from the folder of a local checkpoint");
     cli.run = [options] { return resume(*options); };
   });
 }

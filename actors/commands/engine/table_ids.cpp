@@ -51,8 +51,8 @@ table_ids::open(const fs::path& dataset, const dataset_info& info,
   const auto read = out->ends_.empty() ? 0 : out->ends_.back() + 1;
   if (std::ssize(out->ends_) != count || read != text.size())
     return fail(ec::invalid_data,
-                "{} has not a line for each of {} nodes: import the tables "
-                "again, or move that file away to do without the ids in it",
+                "{} does not have one line for each of {} nodes: import the "
+                "tables again, or move the file away to go without its ids",
                 path.string(), count);
   return std::shared_ptr<const table_ids>{std::move(out)};
 }

@@ -59,8 +59,7 @@ result<void> check_first_weights(const definition& def,
   GRAPHMILL_TRY(const auto from, learnt_beside(def.model.weights));
   return from ? expect_same_relations(
            names, *from,
-           fmt::format("model.weights: {} has learnt from "
-                       "another dataset",
+           fmt::format("model.weights: {} was trained on another dataset",
                        def.model.weights))
               : ok();
 }
@@ -105,36 +104,33 @@ result<int> train(const train_options& options) {
 void add_train_command(command_line& cli) {
   auto options = std::make_shared<train_options>();
   auto* command = cli.app.add_subcommand(
-    "train", "Train the model of a pipeline definition on this machine");
+    "train", "Train the model of a definition on this machine");
   command->add_option("file", options->file, "Pipeline definition (YAML)")
     ->required();
   command->add_option("--data", options->data,
                       "The dataset, or the folder that holds it (default: "
                       "./data)");
-  command
-    ->add_option("--runs", options->runs,
-                 "Folder in which the run folder is made")
+  command->add_option("--runs", options->runs, "Folder for the run folder")
     ->capture_default_str();
   add_override_option(*command, options->overrides);
   add_tag_option(*command, options->tags);
-  auto* curves =
-    command
-      ->add_option("--tensorboard", options->curves,
-                   "Write loss and metrics for TensorBoard, too, into "
-                   "RUN/tensorboard, or a folder called like the run in this "
-                   "one")
-      ->expected(0, 1)
-      ->type_name("[DIR]");
+  auto* curves = command
+                   ->add_option("--tensorboard", options->curves,
+                                "Also write loss and metrics for TensorBoard, "
+                                "to RUN/tensorboard, or to DIR/RUN")
+                   ->expected(0, 1)
+                   ->type_name("[DIR]");
   command
     ->add_option("--trace", options->how.trace,
-                 "Write what every actor did, batch by batch, in its last "
+                 "Write what every actor did, batch by batch, in the last "
                  "65,536 spans, for Perfetto")
     ->type_name("FILE");
   add_training_options(*command, options->how);
   command->footer(
-    "Ctrl-C once finishes the step and saves weights and metrics; twice stops "
-    "at once.\nSIGTERM and a terminal that is closed do the same, unless nohup "
-    "has it go on.\nFields of a definition: graphmill help definition");
+    "Ctrl-C finishes the step and saves weights and metrics; a second one "
+    "stops at once.\n"
+    "SIGTERM and a closed terminal act like Ctrl-C, unless nohup is used.\n"
+    "Fields of a definition: graphmill help definition");
   command->callback([&cli, options, curves] {
     options->tensorboard = curves->count() > 0;
     cli.run = [options] { return train(*options); };

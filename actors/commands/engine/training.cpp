@@ -49,14 +49,15 @@ result<int> conclude(const training_options& options, const run_result& run,
   if (!failure)
     return 0;
   const auto kept = checkpoints_in(folder.checkpoints());
-  return say_failure(fail(
-    failure->code, "{}; {} so far are in {}{}", failure->message,
-    saved.has_weights ? "weights and metrics" : "metrics",
-    folder.path().string(),
-    kept.empty() ? ""
-                 : fmt::format("; `graphmill resume {}` goes on from its last "
-                               "checkpoint, {}",
-                               folder.path().string(), kept.front())));
+  return say_failure(
+    fail(failure->code, "{}; {} so far are in {}{}", failure->message,
+         saved.has_weights ? "weights and metrics" : "metrics",
+         folder.path().string(),
+         kept.empty()
+           ? ""
+           : fmt::format(
+             "; `graphmill resume {}` continues from its last checkpoint, {}",
+             folder.path().string(), kept.front())));
 }
 
 /// An attempt is prepared: only now may files of its run change.
@@ -177,9 +178,9 @@ result<int> train_in(run_folder& folder, local_run_config config,
     reporter.go_on_after(before->metrics);
     config.from = std::move(before->state);
     const auto& at = config.from->at;
-    config.log->info("the run goes on from checkpoint {}, after {} training "
-                     "steps",
-                     checkpoint_name(at), at.train_steps);
+    config.log->info(
+      "the run continues from checkpoint {}, after {} training steps",
+      checkpoint_name(at), at.train_steps);
   }
   const auto seconds = about.seconds;
   std::optional<signal_watch> signals; // Until all is saved.

@@ -74,7 +74,7 @@ result<log_reply> line_printer::print_new() {
       continue;
     }
     if (page.missing > 0)
-      say(stderr, "graphmill: {} here, as the coordinator has forgotten them\n",
+      say(stderr, "graphmill: {} here: the coordinator no longer has them\n",
           page.missing == 1
             ? "a line is missing"
             : fmt::format("{} lines are missing", page.missing));

@@ -8,21 +8,21 @@ namespace graphmill {
 
 void add_key_options(CLI::App& command, std::string& key, bool& insecure) {
   command
-    .add_option("--key", key,
-                "The cluster's key file, from `graphmill keygen`; default: "
-                "your own, ~/.config/graphmill/key, which is made at first use")
+    .add_option(
+      "--key", key,
+      "The cluster's key file, from `graphmill keygen`; default: your own key, "
+      "~/.config/graphmill/key, which is made at first use")
     ->envname("GRAPHMILL_KEY");
   command.add_flag("--insecure", insecure,
-                   "Use no key, as the cluster must have been told to, too: "
-                   "whoever can connect to it can use it");
+                   "Use no key; the daemons need --insecure as well. Whoever "
+                   "can connect to the cluster can use it");
 }
 
 void add_cluster_options(CLI::App& command, cluster_options& options) {
   command
     .add_option("--cluster", options.address,
-                "Address of the cluster's first daemon, its coordinator; "
-                "several, with commas between them, if another one may take "
-                "over elsewhere")
+                "Address of the coordinator, the cluster's first daemon; with "
+                "stand-ins, all addresses with commas between them")
     ->envname("GRAPHMILL_CLUSTER")
     ->capture_default_str();
   add_key_options(command, options.key, options.insecure);

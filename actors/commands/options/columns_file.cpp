@@ -49,8 +49,7 @@ public:
         if (key.text == "fit")
           read_fit(value);
         else if (!names_a_table(key.text))
-          add(key, fmt::format("{} is none of the tables that are given; there "
-                               "are {}",
+          add(key, fmt::format("{} is not among the given tables, {}",
                                in_quotes(key.text), tables_text()));
         else
           read_table(key.text, value);
@@ -67,7 +66,7 @@ private:
   void for_each_entry(const yaml_node& node, std::string_view what,
                       Visit visit) {
     if (node.type != yaml_node::kind::map) {
-      add(node, fmt::format("{} should be a map, not {}", what, shown(node)));
+      add(node, fmt::format("{} must be a map, not {}", what, shown(node)));
       return;
     }
     std::vector<std::string_view> seen;
@@ -92,7 +91,7 @@ private:
     const auto expected =
       node.type == yaml_node::kind::list ? node.items.size() : 1;
     if (out.size() != expected || out.empty())
-      add(node, fmt::format("{} should be a text or a list of texts, not {}",
+      add(node, fmt::format("{} must be a text or a list of texts, not {}",
                             in_quotes(what), shown(node)));
     return out;
   }
@@ -158,7 +157,7 @@ private:
     for (const auto& [word, role] : roles_in_file)
       words.emplace_back(word);
     const auto meant = suggestion(key.text, words);
-    add(key, fmt::format("{} is no word for columns{}", in_quotes(key.text),
+    add(key, fmt::format("{} is not a word for columns{}", in_quotes(key.text),
                          meant.empty() ? fmt::format("; there are {}",
                                                      fmt::join(words, ", "))
                                        : meant));
@@ -205,7 +204,7 @@ private:
                      });
     }
     if (request.kind.empty())
-      add(column, fmt::format("{} has no `as`, which says what becomes of it",
+      add(column, fmt::format("{} has no `as`, which names its transform",
                               in_quotes(column.text)));
     else
       out.push_back(std::move(request));

@@ -18,14 +18,14 @@ struct exit_meaning {
 
 inline constexpr exit_meaning exit_meanings[]{
   {0, "done"},
-  {exit_failure, "failed; the last line on standard error says why"},
-  {exit_usage, "the command line is wrong, and nothing was done"},
-  {exit_troubled, "of `status`: the cluster or run goes on, but something is "
-                  "wrong"},
-  {exit_failed, "of `status RUN`: the run has failed"},
+  {exit_failure, "failed; the last line on standard error has the reason"},
+  {exit_usage, "wrong command line; nothing was done"},
+  {exit_troubled,
+   "`status`: the cluster or run goes on, but something is wrong"},
+  {exit_failed, "`status RUN`: the run has failed"},
   {exit_defect, "a defect of graphmill itself"},
-  {exit_cancelled, "ended by Ctrl-C, SIGTERM or a terminal that was closed, or "
-                   "the run was cancelled"},
+  {exit_cancelled,
+   "ended by Ctrl-C, SIGTERM or a closed terminal, or the run was cancelled"},
 };
 
 } // namespace graphmill

@@ -48,15 +48,15 @@ std::optional<split_fractions> fractions_of(std::string_view text) {
 result<std::optional<split_request>> split_of(const change_flags& flags) {
   if (flags.split.empty() && flags.by != "random")
     return fail(ec::invalid_argument,
-                "--by says how nodes are split, and --split is missing: say "
-                "shares such as --split 0.8,0.1,0.1");
+                "--by needs --split with the shares of training, validation "
+                "and test, such as --split 0.8,0.1,0.1");
   if (flags.split.empty())
     return std::optional<split_request>{};
   const auto fractions = fractions_of(flags.split);
   if (!fractions)
     return fail(ec::invalid_argument,
-                "--split {}: the shares of training, validation and test "
-                "expected, such as 0.8,0.1,0.1",
+                "--split {}: shares of training, validation and test expected, "
+                "such as 0.8,0.1,0.1",
                 flags.split);
   GRAPHMILL_TRYV(validate(*fractions));
   return std::optional{
@@ -76,7 +76,7 @@ result<void> add_norms(const change_flags& flags, graph_changes& changes,
     if (!norm)
       return fail(ec::invalid_argument,
                   "--normalise {}: none, l1, l2 or standardise expected, with "
-                  "TYPE= before it for one node type alone",
+                  "TYPE= before it for one node type",
                   text);
     if (typed)
       changes.normalise.emplace_back(text.substr(0, equals), *norm);
@@ -90,31 +90,29 @@ result<void> add_norms(const change_flags& flags, graph_changes& changes,
 
 void add_change_flags(CLI::App& app, change_flags& flags) {
   app.add_flag("--undirected", flags.undirected,
-               "--undirected[=TYPE]: edges go both ways, each pair of nodes "
-               "once; of one edge type, or of all; may come several times");
+               "--undirected[=TYPE]: store each pair of nodes in both "
+               "directions, for one edge type or all; repeatable");
   app
     .add_option("--self-loops", flags.self_loops,
                 "Edges from a node to itself: keep or drop")
     ->check(CLI::IsMember({"keep", "drop"}))
     ->capture_default_str();
   app
-    .add_option(
-      "--duplicates", flags.duplicates,
-      "Edges with the same ends: keep, drop all but the first, or sum: keep "
-      "the first with the sum of all their weights")
+    .add_option("--duplicates", flags.duplicates,
+                "Edges with the same ends: keep; drop all but the first; or "
+                "sum: keep the first with the sum of the weights")
     ->check(CLI::IsMember({"keep", "drop", "sum"}))
     ->capture_default_str();
-  auto* split =
-    app
-      .add_option("--split", flags.split,
-                  "Split the target's labelled nodes by these shares of "
-                  "training, validation and test; label sets, too, that have "
-                  "no split of their own")
-      ->type_name("A,B,C");
+  auto* split = app
+                  .add_option("--split", flags.split,
+                              "Split the target's labelled nodes by these "
+                              "shares of training, validation and test. Also "
+                              "splits label sets without a split of their own")
+                  ->type_name("A,B,C");
   app
     .add_option("--by", flags.by,
-                "How --split does so: by chance, by chance in each class "
-                "(label), or the oldest nodes first (time)")
+                "How --split chooses nodes: random, label (random within each "
+                "class) or time (the oldest nodes train)")
     ->check(CLI::IsMember({"random", "label", "time"}))
     ->capture_default_str();
   app.add_option("--seed", flags.seed, "Seed of --split")
@@ -124,16 +122,15 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
     .add_option("--normalise,--normalize", flags.normalise,
                 "Scale features: none, l1 (rows to a sum of 1), l2 (rows to a "
                 "length of 1) or standardise (columns to mean 0 and variance "
-                "1); with TYPE= before it, of that node type")
+                "1); with TYPE= before it, only of that node type")
     ->type_name("[TYPE=]NORM")
     ->expected(1) // Not the folder behind it.
     ->allow_extra_args(false)
     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag(
-    "--sparse", flags.sparse,
-    "Store features without their zeros, as compressed rows: in "
-    "files, in memory, in batches and on the wire; for what this does "
-    "to results, see partition/dataset-format.md");
+  app.add_flag("--sparse", flags.sparse,
+               "Store features without their zeros, as compressed rows, in "
+               "files, in memory, in batches and on the wire. "
+               "partition/dataset-format.md describes the effect on results");
 }
 
 result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {

@@ -70,7 +70,7 @@ result<nlohmann::json> import_sources::record() const {
     GRAPHMILL_TRY(const auto now, stamp_file(file));
     if (!stamp || !stamp->same_content(now) || now.size != digest.bytes)
       return fail(ec::invalid_data,
-                  "{} changed while it was read: import it again",
+                  "{} has changed during the import: import it again",
                   file.string());
     out.push_back({{"path", file.string()},
                    {"bytes", digest.bytes},
@@ -95,7 +95,7 @@ result<void> import_sources::expect_same(const nlohmann::json& recorded,
       continue;
     const auto now = digest_file(file);
     if (!now && now.error().code == ec::not_found)
-      changes.push_back(file.string() + " is not there any more");
+      changes.push_back(file.string() + " is gone");
     else if (!now)
       return now.error();
     else if (now->digest != before->value("digest", nlohmann::json{}))
@@ -108,7 +108,7 @@ result<void> import_sources::expect_same(const nlohmann::json& recorded,
           return path == now.file.string();
         }))
       changes.push_back((path.is_string() ? path.get<std::string>() : "a file")
-                        + " is not there any more");
+                        + " is gone");
   }
   if (changes.empty())
     return ok();
@@ -118,8 +118,8 @@ result<void> import_sources::expect_same(const nlohmann::json& recorded,
   if (changes.size() > most_changes_told)
     told += fmt::format(" and {} more", changes.size() - most_changes_told);
   return fail(ec::invalid_argument,
-              "{} holds a dataset of sources that are others by now: {}; "
-              "--replace imports them anew, and --out chooses another folder",
+              "{} holds a dataset whose sources have changed: {}; --replace "
+              "imports them again, and --out chooses another folder",
               folder.string(), told);
 }
 

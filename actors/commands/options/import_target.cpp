@@ -144,9 +144,9 @@ void report(const import_target& target, const dataset& data, bool built,
     say("{}: {} imported in {:.1f} s\n", target.folder.string(), info.name,
         seconds);
   else
-    say("{}: {} is there already ({}); nothing done. --replace imports it "
-        "again.\n",
-        target.folder.string(), info.name, info.provenance);
+    say(
+      "{}: {} is there already ({}); nothing done. --replace imports it again.\n",
+      target.folder.string(), info.name, info.provenance);
   print_text(info, found);
   for (const auto& sentence : warnings)
     say("warning: {}\n", sentence);
@@ -195,7 +195,7 @@ result<void> check_same_options(const import_target& target,
     differ = "kind of import";
   return fail(ec::invalid_argument,
               "{} holds a dataset that was imported with other options ({}); "
-              "--replace imports it anew, and --out chooses another folder",
+              "--replace imports it again, and --out chooses another folder",
               target.folder.string(), differ);
 }
 
@@ -210,10 +210,9 @@ result<void> check_same_import(const import_target& target,
   if (stored)
     GRAPHMILL_TRYV(check_same_options(target, *stored));
   if (!stored || !stored->is_object() || !stored->contains(sources_key)) {
-    notes.push_back(fmt::format(
-      "{} has no record of its sources, so that nobody knows whether they have "
-      "changed",
-      target.folder.string()));
+    notes.push_back(fmt::format("{} has no record of its sources, so it is "
+                                "unknown whether they have changed",
+                                target.folder.string()));
     return ok();
   }
   GRAPHMILL_TRY(auto files, sources());

@@ -62,10 +62,11 @@ std::string exit_codes_text() {
   for (const auto& [code, text] : exit_meanings)
     out += fmt::format("  {:>3}  {}\n", code, text);
   return out
-         + "SIGTERM and a terminal that is closed end a command as Ctrl-C "
-           "does; node, top and\nstatus --watch are ended so in order, with "
-           "another code. More: graphmill manual,\ngraphmill help definition, "
-           "and --help of each command.";
+         + "SIGTERM and a closed terminal end a command as Ctrl-C does. node, "
+           "top and\n"
+           "status --watch then end in order, with another code. More: "
+           "graphmill manual,\n"
+           "graphmill help definition, and --help of each command.";
 }
 
 /// A sentence may quote lines of a file or of another program.
@@ -120,9 +121,8 @@ int run_program(int argc, char** argv,
     return printed ? code : say_failure(printed.error());
   } catch (const std::bad_alloc&) {
     // What a file claims to have may be true, and too much for this machine.
-    return tell_failure(cli,
-                        fail(ec::out_of_memory,
-                             "there is not enough memory for what this takes"));
+    return tell_failure(
+      cli, fail(ec::out_of_memory, "there is not enough memory for this"));
   } catch (const std::exception& bug) {
     const error reason =
       fail(ec::internal, "unexpected exception: {}", bug.what());

@@ -42,25 +42,24 @@ std::string check_threshold_option(const std::string& text) {
     return "";
   if (is_fixed(text) && check_threshold(given))
     return "";
-  return fmt::format("{} is neither a probability and a class, as in "
-                     "0.3:fraud, nor none",
-                     in_quotes(text));
+  return fmt::format(
+    "{} is neither a probability with a class, as in 0.3:fraud, nor none",
+    in_quotes(text));
 }
 
 } // namespace
 
 void add_no_verify_option(CLI::App& command, bool& no_verify) {
-  command.add_flag(
-    "--no-verify", no_verify,
-    "Do not compare the data (or weights) with the digests on record; else "
-    "that is done in the background and remembered, and a "
-    "damaged file ends the run");
+  command.add_flag("--no-verify", no_verify,
+                   "Do not compare data and weights with their recorded "
+                   "digests. By default this happens in the background, sound "
+                   "files are remembered, and a damaged file ends the run");
 }
 
 void add_tensorboard_flag(CLI::App& command, bool& tensorboard) {
-  command.add_flag("--tensorboard", tensorboard,
-                   "Write loss and metrics for TensorBoard, too, into "
-                   "RUN/tensorboard");
+  command.add_flag(
+    "--tensorboard", tensorboard,
+    "Also write loss and metrics for TensorBoard, to RUN/tensorboard");
 }
 
 void add_finished_run_options(CLI::App& command,
@@ -69,18 +68,18 @@ void add_finished_run_options(CLI::App& command,
     ->required();
   command.add_option(
     "--data", options.data,
-    "Where the dataset lies now, if it has moved; or another one "
-    "of the same types, widths, number of classes and kind of labels");
+    "The dataset, if it has moved; or another one with the same types, feature "
+    "widths, number of classes and kind of labels");
   command
-    .add_option("--neighbours", options.neighbours,
-                "Use sampled or all neighbours (default: as in the run's "
-                "definition)")
+    .add_option(
+      "--neighbours", options.neighbours,
+      "Take sampled or all neighbours (default: as in the run's definition)")
     ->check(CLI::IsMember({"sampled", "all"}));
   command
-    .add_option("--threshold", options.threshold,
-                "Take nodes for a class from this probability on, as in "
-                "0.3:fraud, or none: the likeliest class (default: the "
-                "threshold of the run, if it has one)")
+    .add_option(
+      "--threshold", options.threshold,
+      "Predict a class from this probability on, as in 0.3:fraud; none: the "
+      "likeliest class (default: the threshold of the run, if it has one)")
     ->check(check_threshold_option);
   add_no_verify_option(command, options.no_verify);
   add_storage_options(command, options.storage);
@@ -103,17 +102,17 @@ result<void> check_weights(const run_folder& run,
   const auto& summary = read ? read.value() : nlohmann::json{};
   if (!summary.is_object())
     return fail(ec::invalid_data,
-                "{} is damaged: copy the run again from where it is sound "
-                "(--no-verify takes the weights as they are)",
+                "{} is damaged: copy the run again from a sound copy "
+                "(--no-verify uses the weights as they are)",
                 file.string());
   const auto digest = summary.value("digest", nlohmann::json{});
   if (!digest.is_string() || digest.get<std::string>().empty())
     return ok();
   if (const auto found = weights_digest(weights); found != digest)
     return fail(ec::invalid_data,
-                "{} is damaged: it has the digest {}, but {} stands in {}: "
-                "copy the run again from where it is sound (changed on "
-                "purpose? --no-verify takes it as it is)",
+                "{} is damaged: its digest is {}, but {} is recorded in {}: "
+                "copy the run again from a sound copy (if you have changed it, "
+                "--no-verify uses it as it is)",
                 run.weights().string(), found, digest.get<std::string>(),
                 file.string());
   return ok();
@@ -130,9 +129,9 @@ result<std::string> threshold_of_run(const run_folder& run,
         found.is_string())
       return found.get<std::string>();
   return fail(ec::invalid_data,
-              "the run was to tune a threshold by {}, but its summary has "
-              "none: no validation had seeds of the class and others. Give "
-              "one, as in 0.3:CLASS, or none",
+              "the definition tunes a threshold by {}, but the run's summary "
+              "has none: no validation had seeds of the class and of others. "
+              "Give --threshold, as in 0.3:CLASS, or none",
               in_quotes(wanted));
 }
 
@@ -184,20 +183,20 @@ result<void> check_measurable(const std::optional<label_meaning>& here,
                               const label_meaning& learnt,
                               const std::string& told) {
   if (!here)
-    return fail(ec::invalid_data,
-                "{}, and it has no labels to measure the run by; `predict` "
-                "needs none",
-                told);
+    return fail(
+      ec::invalid_data,
+      "{}, and it has no labels, which `evaluate` needs; `predict` needs none",
+      told);
   if (learnt.count == 0) // A run that is older than what is said of that.
     return ok();
   const auto differs = difference(*here, learnt);
   if (differs.empty())
     return ok();
-  return fail(ec::invalid_data,
-              "{}, and its labels are not those that the run has learnt: {}. "
-              "To measure the run, import the data so that they are; `predict` "
-              "needs no labels",
-              told, differs);
+  return fail(
+    ec::invalid_data,
+    "{}, and its labels are not those that the run has learnt: {}. To evaluate "
+    "the run, import the data with the same labels; `predict` needs none",
+    told, differs);
 }
 
 /// Has labels of named data mean what a run has learnt. Fails if they are of
@@ -210,11 +209,11 @@ result<void> use_learnt_labels(const finished_run_options& options,
   const auto& learnt = out.folder.from().learnt.labels;
   const auto here = labels_of(info, def.labels);
   if (here && here->kind != learnt.kind)
-    return fail(ec::invalid_data,
-                "{}, and its labels are {}, where the run has learnt {}: what "
-                "the model says would be read as something else. Name a "
-                "dataset with labels of the same kind",
-                told, phrase_of(here->kind), phrase_of(learnt.kind));
+    return fail(
+      ec::invalid_data,
+      "{}, and its labels are {}, where the run has learnt {}: the output of "
+      "the model would be misread. Give a dataset with labels of the same kind",
+      told, phrase_of(here->kind), phrase_of(learnt.kind));
   if (options.measures)
     return check_measurable(here, learnt, told);
   if (learnt.count > 0) {
@@ -235,15 +234,15 @@ result<void> use_other_dataset(const finished_run_options& options,
                 out.config.data.string(), options.run, info.digest,
                 out.folder.from().learnt.dataset_digest);
   if (options.data.empty())
-    return fail(ec::invalid_data,
-                "{}; to use the run on it, say so with --data", told);
+    return fail(ec::invalid_data, "{}; to use the run on it, give --data",
+                told);
   for (const auto& type : info.node_types)
     if (type.feature_width == 0)
-      return fail(ec::invalid_data,
-                  "{}, and nodes of type {} have no features: the run has "
-                  "learnt a row for each node of its own, and has none for "
-                  "others",
-                  told, type.name);
+      return fail(
+        ec::invalid_data,
+        "{}, and nodes of type {} have no features: the run has learnt a row "
+        "for each of its own nodes, and has none for others",
+        told, type.name);
   GRAPHMILL_TRYV(use_learnt_labels(options, info, told, out));
   const auto& known = out.folder.from().learnt.features;
   GRAPHMILL_TRY(const auto features,
@@ -261,8 +260,7 @@ result<void> use_other_dataset(const finished_run_options& options,
         of.scaled == "standardise" && at != known.end()
         && (of.scale.empty() || of.scale != at->second.scale))
       say(stderr,
-          "note: features of {} are standardised by the nodes of each dataset "
-          "for itself\n",
+          "note: features of {} are standardised separately in each dataset\n",
           type);
   out.config.def.dataset = info.name;
   out.other_dataset = true;
@@ -274,7 +272,7 @@ result<void> use_other_dataset(const finished_run_options& options,
 result<void> use_renamed_dataset(const finished_run_options& options,
                                  const dataset_info& info, finished_run& out) {
   const auto told =
-    fmt::format("{} holds the data that {} was trained on, called {} here",
+    fmt::format("{} holds the data that {} was trained on, with the name {}",
                 out.config.data.string(), options.run, in_quotes(info.name));
   GRAPHMILL_TRYV(use_learnt_labels(options, info, told, out));
   out.config.def.dataset = info.name;
@@ -290,8 +288,8 @@ result<fs::path> data_of(const finished_run_options& options,
   std::error_code failed;
   if (!fs::exists(before, failed))
     return fail(ec::not_found,
-                "there is no folder {} any more, where the run found its "
-                "dataset; say with --data where it lies",
+                "the folder {} with the run's dataset is gone; give its new "
+                "place with --data",
                 before.string());
   return before;
 }
@@ -355,8 +353,8 @@ constexpr decided_field decided_by_prediction[] = {
 constexpr decided_field decided_by_evaluation[] = {
   {"evaluate.predict", "--evaluate predicts nothing; --predict does"},
   {"evaluate.only", "--split says which split is measured"},
-  {"train.epochs", "neighbours are drawn as the run itself has drawn them when "
-                   "it measured that split"}};
+  {"train.epochs",
+   "neighbours are drawn as the run has drawn them for that split"}};
 
 constexpr const char* for_training =
   "it is for training, and the run is finished";
@@ -421,8 +419,8 @@ submission_of_weights(const run_folder& folder,
   } else if (!def.evaluate.threshold.empty()
              && !is_fixed(def.evaluate.threshold)) {
     return fail(ec::invalid_argument,
-                "{}: a finished run tunes no threshold; give a probability, "
-                "as in 0.3:fraud",
+                "{}: a finished run cannot tune a threshold; give a "
+                "probability, as in 0.3:fraud",
                 given->second.where.origin);
   }
   leave_training_out(def, measures);

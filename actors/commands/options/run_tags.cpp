@@ -10,7 +10,7 @@ namespace graphmill {
 void add_tag_option(CLI::App& command, std::vector<std::string>& tags) {
   command
     .add_option("--tag", tags,
-                "Add a word to the run's name, and so to its folder's: --tag "
+                "Add a word to the name of the run and its folder: --tag "
                 "baseline (repeatable)")
     ->type_name("WORD")
     ->allow_extra_args(false);
@@ -20,8 +20,8 @@ result<void> add_tags(definition& def, std::span<const std::string> tags) {
   for (const auto& tag : tags) {
     if (tag.empty() || !std::ranges::all_of(tag, is_name_character))
       return fail(ec::invalid_argument,
-                  "--tag {}: a tag is made of letters, digits, '.', '_' and "
-                  "'-', for it is part of the name of a folder",
+                  "--tag {}: a tag has only letters, digits, '.', '_' and '-', "
+                  "because it is part of the name of a folder",
                   in_quotes(tag));
     def.name += '-' + tag;
   }

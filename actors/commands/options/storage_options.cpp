@@ -16,20 +16,20 @@ void add_storage_options(CLI::App& command, storage_choice& choice) {
       [&choice, names](const std::string& name) {
         choice.where = names.at(name);
       },
-      "Where the graph is read from: memory, disk, or disk if memory does not "
-      "hold it beside the run (auto); changes speed alone")
+      "Where to read the graph from: memory, disk, or auto: disk if it does "
+      "not fit into memory beside the run. Changes only speed")
     ->check(CLI::IsMember({"auto", "memory", "disk"}))
     ->default_str("auto");
   command
     .add_option("--disk-cache", choice.cache_bytes,
-                "Memory for feature rows from disk, bytes or as in 512MiB; 0: "
-                "what there is beside everything else")
+                "Memory for feature rows from disk, in bytes or as in 512MiB; "
+                "0: all that is left")
     ->transform(CLI::AsSizeValue(false))
     ->default_str("0");
   command
     .add_option("--memory", choice.memory_bytes,
-                "Memory that the process counts on when it decides that, bytes "
-                "or as in 16GiB; 0: all that its cgroup and machine have left")
+                "Memory that the process may use, in bytes or as in 16GiB; 0: "
+                "what its cgroup and machine have left")
     ->transform(CLI::AsSizeValue(false))
     ->default_str("0");
 }

@@ -123,13 +123,11 @@ bool names_data(std::string_view word) {
 std::string cluster_instead(std::string_view command, std::string_view option) {
   if (command == "submit" && option == "--data")
     return "; a cluster trains on the dataset that its daemons serve "
-           "(`graphmill "
-           "node --data`). For another one end it by `graphmill stop --all` "
-           "and "
-           "start it with that, or start a second cluster beside it";
+           "(`graphmill node --data`). For another dataset, run `graphmill "
+           "stop --all` and restart the daemons, or start a second cluster";
   if (command == "submit" && option == "--runs")
-    return "; run folders are made where the coordinator says (`graphmill node "
-           "--runs`), and `graphmill fetch` brings them here";
+    return "; run folders are made at the coordinator (`graphmill node "
+           "--runs`), and `graphmill fetch` copies them here";
   return {};
 }
 
@@ -140,10 +138,9 @@ std::string taken_text(const CLI::App& command) {
     const auto& values = option->results();
     if (option->get_expected_min() == 0 && option->get_expected_max() == 1
         && !values.empty() && !values.front().empty())
-      return fmt::format("; {} has taken {} for its own: put it behind other "
-                         "words",
-                         in_quotes(option->get_name()),
-                         in_quotes(values.front()));
+      return fmt::format(
+        "; {} has read {} as its own value: move it behind other words",
+        in_quotes(option->get_name()), in_quotes(values.front()));
   }
   return "";
 }
@@ -175,14 +172,14 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& wrong) {
   const auto commands = commands_of(*command.app);
   if (command.words == "import" && is_python_library(word))
     return fmt::format("`import` has no command {}: examples/to_graphmill.py "
-                       "takes graphs of Python libraries",
+                       "reads graphs of Python libraries",
                        in_quotes(word));
   if (command.words == "import" && names_data(word))
-    return fmt::format("`import` is told the kind first, and then {}: csv "
-                       "--edges FILE for tables, npy FOLDER for arrays; "
-                       "examples/to_graphmill.py takes graphs of Python "
-                       "libraries",
-                       in_quotes(word));
+    return fmt::format(
+      "`import` needs the kind first, and then {}: csv --edges FILE for "
+      "tables, npy FOLDER for arrays; examples/to_graphmill.py reads graphs of "
+      "Python libraries",
+      in_quotes(word));
   if (!commands.empty())
     return fmt::format("{} has no command {}{}", in_quotes(name),
                        in_quotes(word), meant(word, commands));

@@ -20,8 +20,9 @@ double found(std::uint64_t asked, std::uint64_t wanted) {
 
 std::string cache_text(const cache_report& report) {
   auto out = fmt::format(
-    "rows asked of other daemons in an epoch of {}, by {} on {}\nwith a daemon "
-    "each; fetch.cache as a share of a part's rows\n\n"
+    "rows requested from other daemons in an epoch of {}, by {} on {}\n"
+    "with a daemon each; fetch.cache as a share of a part's rows\n"
+    "\n"
     "{:>9} {:>14} {:>11} {:>8} {:>11} {:>8} {:>11}\n",
     pluralized(report.steps, "step"), pluralized(report.trainers, "trainer"),
     pluralized(report.parts, "part"), "share", "fetch.cache", "vip", "found",

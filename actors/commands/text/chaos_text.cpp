@@ -41,12 +41,12 @@ result<std::vector<chaos_kind>> parse_chaos_kinds(const std::string& list) {
     const auto name = list.substr(from, end - from);
     const auto kind = chaos_kind_named(name);
     if (!kind)
-      return fail(ec::invalid_argument,
-                  "--kinds names \"{}\", which is none of kill, stop, delay, "
-                  "cut, corrupt and disk",
-                  name);
+      return fail(
+        ec::invalid_argument,
+        "--kinds has \"{}\"; kill, stop, delay, cut, corrupt or disk expected",
+        name);
     if (std::ranges::find(out, *kind) != out.end())
-      return fail(ec::invalid_argument, "--kinds names {} twice", name);
+      return fail(ec::invalid_argument, "--kinds has {} twice", name);
     out.push_back(*kind);
     from = end + 1;
   }
@@ -63,13 +63,12 @@ daemons_for_chaos(const std::vector<daemon_status>& daemons) {
     else if (daemon.state != daemon_state::lost)
       others.push_back(daemon.name);
   if (!others.empty() || out.empty())
-    return fail(ec::permission,
-                "this cluster is not for chaos: {} started without "
-                "--chaos-allowed",
-                others.empty()
-                  ? std::string{"all of its daemons were"}
-                  : fmt::format("{} {}", fmt::join(others, ", "),
-                                others.size() == 1 ? "was" : "were"));
+    return fail(
+      ec::permission,
+      "this cluster does not allow chaos: {} started without --chaos-allowed",
+      others.empty() ? std::string{"all of its daemons were"}
+                     : fmt::format("{} {}", fmt::join(others, ", "),
+                                   others.size() == 1 ? "was" : "were"));
   std::ranges::sort(out);
   return out;
 }

@@ -47,15 +47,15 @@ std::string budgets_text(const daemon_health& daemon) {
                        double(daemon.answer_bytes) * 1e-6,
                        double(daemon.most_answer_bytes) * 1e-6);
   if (daemon.most_disk_cache_bytes != 0)
-    out += fmt::format("rows from disk {:.1f} of {:.1f} MB, among them {} of "
-                       "{} that were asked for\n",
-                       double(daemon.disk_cache_bytes) * 1e-6,
-                       double(daemon.most_disk_cache_bytes) * 1e-6,
-                       daemon.disk_rows_found, daemon.disk_rows_wanted);
+    out += fmt::format(
+      "rows from disk {:.1f} of {:.1f} MB, which had {} of {} requested rows\n",
+      double(daemon.disk_cache_bytes) * 1e-6,
+      double(daemon.most_disk_cache_bytes) * 1e-6, daemon.disk_rows_found,
+      daemon.disk_rows_wanted);
   if (daemon.mapped_bytes != 0)
-    out += fmt::format("mapped files in memory, which the system may take "
-                       "back: {:.1f} MB\n",
-                       double(daemon.mapped_bytes) * 1e-6);
+    out += fmt::format(
+      "mapped files in memory, which the system may reclaim: {:.1f} MB\n",
+      double(daemon.mapped_bytes) * 1e-6);
   return out;
 }
 
@@ -114,7 +114,7 @@ std::string daemon_text(const daemon_health& daemon) {
   for (const auto& actor : daemon.actors)
     out += row_of(actor, width);
   if (daemon.left_out != 0)
-    out += fmt::format("  {} more are not told of\n", daemon.left_out);
+    out += fmt::format("  {} more are left out\n", daemon.left_out);
   for (const auto& sentence : daemon.long_work)
     out += format_printable("  {}\n", sentence);
   for (const auto& peer : daemon.peers)

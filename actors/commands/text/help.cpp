@@ -20,9 +20,9 @@ struct help_options {
 };
 
 constexpr std::string_view introduction =
-  "A pipeline definition is a YAML file. It says on which dataset a model is "
-  "trained, and how. Only `dataset` must be given; every other field has a "
-  "default. A field of a section is written below it, as in\n";
+  "A definition is a YAML file. It says on which dataset a model is trained, "
+  "and how. Only `dataset` is required; every other field has a default. "
+  "Fields of a section are written below it, as in\n";
 
 constexpr std::string_view example = R"(
   dataset: wordnet
@@ -103,7 +103,7 @@ void expect_topic(const CLI::App& app, const std::string& topic) {
   for (const auto* command : app.get_subcommands(nullptr))
     topics.push_back(command->get_name());
   if (!topic.empty() && std::ranges::find(topics, topic) == topics.end())
-    refuse_words(fmt::format("there is no help on {}, but on {}{}",
+    refuse_words(fmt::format("there is no help on {}; there is on {}{}",
                              in_quotes(topic), fmt::join(topics, ", "),
                              suggestion(topic, topics)));
 }
@@ -114,9 +114,9 @@ void add_help_command(command_line& cli) {
   auto options = std::make_shared<help_options>();
   auto* command = cli.app.add_subcommand(
     "help", "Help on a command, or on the fields of a definition");
-  command->add_option("topic", options->topic,
-                      "A command, or `definition` for the fields of a pipeline "
-                      "definition");
+  command->add_option(
+    "topic", options->topic,
+    "A command, or `definition` for the fields of a definition");
   command->add_flag("--json", options->json,
                     "For `definition`: print one line of JSON");
   command->callback([&cli, options] {

@@ -155,7 +155,10 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
             pluralized(found.duplicates, "duplicate"));
   }
   for (const auto& array : inspection.found.unused)
-    print(out, "\n{} is there, but nothing uses it yet\n", array);
+    print(out,
+          "\n"
+          "{} exists, but nothing uses it yet\n",
+          array);
 }
 
 json to_json(const degree_summary& degrees) {

@@ -135,10 +135,10 @@ std::string size_line(const json& summary) {
   const auto checkpoints = count(summary, "checkpoint_bytes");
   return fmt::format(
     "disk             {}{}\n", byte_text(count(summary, "bytes")),
-    checkpoints == 0 ? ""
-                     : fmt::format(", {} of it to train for longer "
-                                   "(checkpoints)",
-                                   byte_text(checkpoints)));
+    checkpoints == 0
+      ? ""
+      : fmt::format(", {} of it for checkpoints, to train for longer",
+                    byte_text(checkpoints)));
 }
 
 } // namespace
@@ -154,9 +154,9 @@ std::string summary_text(const json& summary) {
   }
   if (const auto* sizes = find(summary, "sizes"))
     if (const auto changes = sizes_in(*sizes); changes && changes->size() > 1)
-      out += fmt::format("\ntrainers         {} (after epochs/steps); with "
-                         "--set 'trainer.sizes=[{}]' others get the same "
-                         "weights\n",
+      out += fmt::format("\n"
+                         "trainers         {} (after epochs/steps); --set "
+                         "'trainer.sizes=[{}]' gives the same weights again\n",
                          sizes_text(*changes), sizes_text(*changes));
   if (const auto* cache = find(summary, "cache"))
     out += fmt::format("\nrow cache        {:.1f} % of {} remote rows found, "
@@ -166,14 +166,15 @@ std::string summary_text(const json& summary) {
                        number(*cache, "bytes_saved") * 1e-6);
   if (const auto* disk = find(summary, "disk"))
     out += fmt::format(
-      "\nfrom disk        {} of {} feature rows wanted, {:.1f} % found in the "
+      "\n"
+      "from disk        {} of {} requested feature rows, {:.1f} % found in the "
       "cache; {:.0f} rows/s by {:.0f} reads/s, {:.1f} MB\n",
       count(*disk, "rows_read"), count(*disk, "rows_wanted"),
       100 * number(*disk, "hit_rate"), number(*disk, "rows_read_per_second"),
       number(*disk, "reads_per_second"), number(*disk, "bytes_read") * 1e-6);
   out += fmt::format(
-    "\npeak memory      {:.0f} MB; batches had reserved {:.0f} MB at "
-    "most\n",
+    "\n"
+    "peak memory      {:.0f} MB; batches reserved {:.0f} MB at most\n",
     number(summary, "peak_memory_bytes") * 1e-6,
     number(summary, "peak_credit_bytes") * 1e-6);
   if (const auto batches = count(summary, "oversize_batches"); batches != 0)

@@ -57,8 +57,8 @@ result<std::optional<sweep_range>> range_in(std::string_view text) {
     return std::optional<sweep_range>{}; // As a path with ".." is none.
   if (!low || !high || !(*low < *high) || (out.logarithmic && *low <= 0))
     return fail(ec::invalid_argument,
-                "{}: a range is written LOW..HIGH or log:LOW..HIGH, with "
-                "numbers that ascend, above 0 for log",
+                "{}: write a range as LOW..HIGH or log:LOW..HIGH, with LOW "
+                "below HIGH, and above 0 for log",
                 in_quotes(text));
   out.low = *low;
   out.high = *high;
@@ -104,7 +104,7 @@ result<void> check_different(std::span<const sweep_axis> axes) {
   for (const auto& axis : axes)
     if (!seen.insert(axis.field).second)
       return fail(ec::invalid_argument,
-                  "--grid has {} twice: give all of its values at once",
+                  "--grid has {} twice: give all its values at once",
                   in_quotes(axis.field));
   return ok();
 }
@@ -156,9 +156,10 @@ result<sweep_axis> parse_sweep_axis(const std::string& text) {
                 in_quotes(text));
   const std::set<std::string> different{out.values.begin(), out.values.end()};
   if (different.size() < out.values.size())
-    return fail(ec::invalid_argument,
-                "{}: a value comes twice; --repeat runs each several times",
-                in_quotes(text));
+    return fail(
+      ec::invalid_argument,
+      "{}: a value is there twice; --repeat runs each setting several times",
+      in_quotes(text));
   return out;
 }
 
@@ -169,14 +170,13 @@ sweep_combinations(std::span<const sweep_axis> axes, std::size_t most) {
   for (const auto& axis : axes) {
     if (axis.range)
       return fail(ec::invalid_argument,
-                  "--grid {} has a range, which has no end of values: --random "
-                  "N draws N settings from it",
+                  "--grid {} has a range: --random N draws N settings from it",
                   axis.field);
     if (axis.values.size() > most / out.size())
       return fail(ec::invalid_argument,
-                  "--grid has more than {} combinations, which with their "
-                  "repeats are as many runs as may be queued at once: give "
-                  "fewer values or repeats, or --random N, which draws some",
+                  "--grid has more than {} combinations; with their repeats "
+                  "that is the largest number of queued runs: give fewer "
+                  "values or repeats, or --random N, which draws some",
                   most);
     std::vector<sweep_settings> longer;
     for (const auto& chosen : out)
@@ -195,7 +195,7 @@ random_combinations(std::span<const sweep_axis> axes, std::size_t count,
   GRAPHMILL_TRYV(check_different(axes));
   if (combinations_of(axes) < double(count))
     return fail(ec::invalid_argument,
-                "--random {}: --grid has {} combinations alone; leave --random "
+                "--random {}: --grid has only {} combinations; leave --random "
                 "out to run all of them",
                 count, combinations_of(axes));
   std::vector<sweep_settings> out;

@@ -10,17 +10,18 @@ namespace graphmill {
 void add_completion_command(command_line& cli) {
   auto shell = std::make_shared<std::string>();
   auto* command = cli.app.add_subcommand(
-    "completion", "Print what a shell needs to complete commands and options");
+    "completion", "Print the completion script of a shell");
   command->add_option("shell", *shell, "Which shell")
     ->check(CLI::IsMember({"bash", "zsh", "fish"}))
     ->required();
   command->footer(
-    "For the shell at hand:\n"
+    "For the current shell:\n"
     "  bash  source <(graphmill completion bash)\n"
     "  zsh   source <(graphmill completion zsh)     after compinit\n"
     "  fish  graphmill completion fish | source\n"
-    "For good: the same in ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish.\n"
-    "`meson install` and the package put it where shells look for it.");
+    "Permanently: the same in ~/.bashrc, ~/.zshrc or "
+    "~/.config/fish/config.fish.\n"
+    "`meson install` and the package install it where shells look for it.");
   command->callback([&cli, shell] {
     cli.run = [&cli, shell]() -> result<int> {
       const auto commands = describe_commands(cli.app);
@@ -33,8 +34,8 @@ void add_completion_command(command_line& cli) {
 }
 
 void add_manual_command(command_line& cli) {
-  auto* command =
-    cli.app.add_subcommand("manual", "Print the manual page, made of all help");
+  auto* command = cli.app.add_subcommand(
+    "manual", "Print the manual page, with the help of all commands");
   command->footer("To read it: graphmill manual | man -l -");
   command->callback([&cli] {
     cli.run = [&cli]() -> result<int> {

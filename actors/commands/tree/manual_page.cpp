@@ -212,8 +212,9 @@ std::string exit_text() {
   for (const auto& each : exit_meanings)
     out += fmt::format(".TP\n.B {}\n", each.code) + sentences(each.text);
   return out
-         + ".PP\nCommands that have nothing to save or to clear away die of a "
-           "signal, which shells show as 128 and its number.\n";
+         + ".PP\n"
+           "Commands without anything to save or remove die of a signal, which "
+           "shells show as 128 and its number.\n";
 }
 
 } // namespace

@@ -25,9 +25,8 @@ result<void> add_level(log_levels& to, std::string_view item) {
   }
   const std::string module{item.substr(0, middle)};
   if (std::ranges::find(log_modules(), module) == log_modules().end())
-    return fail(ec::invalid_argument,
-                "\"{}\" is no module with a level: there are {}", module,
-                fmt::join(log_modules(), ", "));
+    return fail(ec::invalid_argument, "\"{}\" is no module; the modules are {}",
+                module, fmt::join(log_modules(), ", "));
   GRAPHMILL_TRY(to.modules[module], parse_log_level(item.substr(middle + 1)));
   return ok();
 }
@@ -41,8 +40,8 @@ result<log_level> parse_log_level(std::string_view word) {
     });
   if (known == log_level_words.end())
     return fail(ec::invalid_argument,
-                "\"{}\" is no level of a log: it is debug, info, warn, error "
-                "or critical",
+                "\"{}\" is no log level; the levels are debug, info, warn, "
+                "error and critical",
                 word);
   return *known;
 }

@@ -102,9 +102,10 @@ private:
     read_integers(from.ids, from_.bulk, ids.data());
     for (auto id : ids)
       if (id < 0 || id >= type.count)
-        return fail(ec::invalid_data,
-                    "a batch has node {} of type \"{}\", which has {} nodes",
-                    id, type.name, type.count);
+        return fail(
+          ec::invalid_data,
+          "a batch has node {} of type \"{}\", which has only {} nodes", id,
+          type.name, type.count);
     GRAPHMILL_TRYV(check_distinct(type, list.ids));
     out_.nodes.push_back(std::move(list));
     return ok();
@@ -152,10 +153,10 @@ private:
     list.weights.resize(static_cast<std::size_t>(from.weights.count));
     read_floats(from.weights, from_.bulk, list.weights.data());
     if (!are_weights(list.weights.span()))
-      return fail(ec::invalid_data,
-                  "a weight of a batch's edges of type \"{}\" is below 0, or "
-                  "no finite number",
-                  info_.edge_type_name(type));
+      return fail(
+        ec::invalid_data,
+        "a weight of a batch's edges of type \"{}\" is negative or not finite",
+        info_.edge_type_name(type));
     out_.edges.push_back(std::move(list));
     return ok();
   }
@@ -173,7 +174,7 @@ private:
     if (std::cmp_not_equal(indptr.back(), sources))
       return fail(ec::invalid_data,
                   "the rows of a batch's edges of type \"{}\" have {} sources, "
-                  "but {} came",
+                  "but the answer has {}",
                   info_.edge_type_name(type), indptr.back(), sources);
     return ok();
   }

@@ -96,8 +96,8 @@ result<void> check_values(const node_type_info& type,
   const auto width = static_cast<std::size_t>(type.class_count);
   if (const auto bad = find_bad_value(rows, width))
     return fail(ec::invalid_data,
-                "{} came as a value of a node of type \"{}\", but finite "
-                "numbers are possible, or no number throughout",
+                "a node of type \"{1}\" has the value {0}; finite numbers "
+                "expected, or NaN in the whole row",
                 value_at(rows, *bad), type.name);
   return ok();
 }
@@ -108,7 +108,7 @@ result<void> check_label_bytes(const node_type_info& type,
                                std::span<const frame> frames) {
   if (array.count != 0 && (array.type != element::uint8 || array.base != 0))
     return fail(ec::invalid_data,
-                "labels of node type \"{}\" came as {} bytes each, from {} on",
+                "labels of node type \"{}\" have {} bytes each, from {} on",
                 type.name, element_size(array.type), array.base);
   std::vector<std::uint8_t> rows(static_cast<std::size_t>(array.count));
   auto* to = rows.data();
@@ -122,8 +122,8 @@ result<void> check_label_bytes(const node_type_info& type,
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!fits_label_row(rows[i / width * width], rows[i]))
       return fail(ec::invalid_data,
-                  "{} came as a label of a node of type \"{}\", but 0 and 1 "
-                  "are possible, or {} throughout",
+                  "a node of type \"{1}\" has the label {0}; 0 and 1 expected, "
+                  "or {2} in the whole row",
                   rows[i], type.name, no_labels);
   }
   return ok();
@@ -152,15 +152,15 @@ result<void> check_weights(const node_type_info& type, const bulk_array& array,
                            std::span<const frame> frames) {
   if (array.count != 0 && array.type != element::float32)
     return fail(ec::invalid_data,
-                "sums of weights of node type \"{}\" came as {} bytes each",
+                "sums of weights of node type \"{}\" have {} bytes each",
                 type.name, element_size(array.type));
   std::vector<float> sums(static_cast<std::size_t>(array.count));
   read_floats(array, frames, sums.data());
   if (!are_weights(sums))
-    return fail(ec::invalid_data,
-                "a sum of weights of a node of type \"{}\" is below 0, or no "
-                "finite number",
-                type.name);
+    return fail(
+      ec::invalid_data,
+      "a sum of weights of a node of type \"{}\" is negative or not finite",
+      type.name);
   return ok();
 }
 
@@ -182,17 +182,18 @@ result<void> check(incoming& arrival, bool half,
                      : labels ? type.label_bytes()
                               : 1;
   if (array.count != piece.count * width)
-    return fail(ec::invalid_data,
-                "{} values came for {} nodes of type \"{}\", {} were expected",
-                array.count, piece.count, type.name, piece.count * width);
+    return fail(
+      ec::invalid_data,
+      "the answer has {} values for {} nodes of type \"{}\"; {} expected",
+      array.count, piece.count, type.name, piece.count * width);
   if (features) {
     // Exactness: all rows of a run are rounded alike.
     const auto rounded = kept_as_half(type, half);
     if (array.count != 0
         && array.type != (rounded ? element::float16 : element::float32))
       return fail(ec::invalid_data,
-                  "features of node type \"{}\" came as {} bytes each",
-                  type.name, element_size(array.type));
+                  "features of node type \"{}\" have {} bytes each", type.name,
+                  element_size(array.type));
     return ok();
   }
   if (labels)
@@ -201,18 +202,17 @@ result<void> check(incoming& arrival, bool half,
     return check_weights(type, array, frames);
   if (array.count != 0 && !is_integer(array.type))
     return fail(ec::invalid_data,
-                "whole numbers were expected of nodes of "
-                "type \"{}\"",
+                "the values of nodes of type \"{}\" are not whole numbers",
                 type.name);
   arrival.numbers.resize(piece.count);
   read_integers(array, frames, arrival.numbers.data());
   const auto range = range_of(type, target.kind);
   for (auto number : arrival.numbers)
     if (number < range.least || number > range.greatest)
-      return fail(ec::invalid_data,
-                  "{} came for a node of type \"{}\", but {} to {} are "
-                  "possible",
-                  number, type.name, range.least, range.greatest);
+      return fail(
+        ec::invalid_data,
+        "the answer has {} for a node of type \"{}\"; {} to {} expected",
+        number, type.name, range.least, range.greatest);
   return ok();
 }
 
@@ -317,7 +317,7 @@ result<gathered_bytes> scatter(const dataset_info& info,
     }
   }
   if (arrivals.size() != reply.values.size())
-    return fail(ec::invalid_data, "{} arrays came, {} were expected",
+    return fail(ec::invalid_data, "the answer has {} arrays; {} expected",
                 reply.values.size(), arrivals.size());
   for (auto& arrival : arrivals)
     GRAPHMILL_TRYV(check(arrival, half, from.bulk));

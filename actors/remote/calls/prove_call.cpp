@@ -153,8 +153,7 @@ public:
         }
     }
     if (!content.empty() || !digests.empty())
-      return fail(ec::invalid_data, "it sent more to prove values than it was "
-                                    "asked for");
+      return fail(ec::invalid_data, "its proof has more than was requested");
     return ok();
   }
 
@@ -166,7 +165,7 @@ private:
                                           std::uint64_t bytes,
                                           const prove_call::value& about) {
     if (bytes > from.size())
-      return fail(ec::invalid_data, "it sent too little to prove {}",
+      return fail(ec::invalid_data, "its proof of {} is incomplete",
                   described(about));
     const auto count = static_cast<std::size_t>(bytes);
     const auto out = from.first(count);
@@ -213,14 +212,14 @@ private:
 
   error forged(const prove_call::value& value) const {
     return fail(ec::invalid_data,
-                "to prove {}, it sent a block that is not the one of the "
-                "dataset: its files are damaged, or it forges data",
+                "its proof of {} has a block that is not in the dataset: its "
+                "files are damaged, or it forges data",
                 described(value));
   }
 
   error other_value(const prove_call::value& value) const {
     return fail(ec::invalid_data,
-                "{} that it sent is not the one of the dataset: its files were "
+                "{} that it sent is not in the dataset: its files were "
                 "changed, or it forges data",
                 described(value));
   }
@@ -245,7 +244,7 @@ read_blocks(const bulk_array& array, const payload& from, std::int64_t blocks) {
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i] < 0 || out[i] >= blocks || (i != 0 && out[i] <= out[i - 1]))
       return fail(ec::invalid_argument,
-                  "block {} is asked for, of {} in ascending order", out[i],
+                  "block {} is requested, of {} in ascending order", out[i],
                   blocks);
   return out;
 }
@@ -305,7 +304,7 @@ result<std::uint64_t> check_proofs(const partitioned_graph& graph, part_id part,
   fault = proof_fault::proof;
   GRAPHMILL_TRY(const auto reply, decode_prove_reply(from));
   if (reply.proofs.size() != call.pieces.size())
-    return fail(ec::invalid_data, "{} proofs came, {} were expected",
+    return fail(ec::invalid_data, "the answer has {} proofs; {} expected",
                 reply.proofs.size(), call.pieces.size());
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < call.pieces.size(); ++i) {
@@ -351,7 +350,7 @@ result<wanted_proofs> read_prove(const shard& part, const prove_request& asked,
       out.bytes += proof_bytes(layout, block);
     if (out.bytes > max_bulk_bytes)
       return fail(ec::invalid_argument,
-                  "blocks of more than {} bytes are asked for at once",
+                  "the request is for blocks of more than {} bytes",
                   max_bulk_bytes);
     out.queries.push_back({query.node_type, *which, std::move(blocks)});
   }

@@ -98,8 +98,8 @@ result<void> check_counts(const sampling_piece& piece,
       && arrays.weights.count == weights)
     return ok();
   return fail(ec::invalid_data,
-              "{} sources, {} edge ids and {} weights came, {}, {} and {} were "
-              "expected of {} sampled in-edges",
+              "the answer has {} sources, {} edge ids and {} weights; {}, {} "
+              "and {} expected for {} sampled in-edges",
               arrays.sources.count, arrays.edge_ids.count, arrays.weights.count,
               expected, edge_ids, weights, total);
 }
@@ -114,7 +114,8 @@ result<neighbour_reply> read_piece(const dataset_info& info,
   neighbour_reply out;
   if (arrays.counts.count != piece.count)
     return fail(ec::invalid_data,
-                "the in-edges of {} nodes were asked for, those of {} came",
+                "the request was for the in-edges of {} nodes, the answer has "
+                "those of {}",
                 piece.count, arrays.counts.count);
   out.counts = pod_vector<std::int32_t>{pool};
   out.counts.resize(piece.count);
@@ -124,9 +125,10 @@ result<neighbour_reply> read_piece(const dataset_info& info,
   const auto most =
     static_cast<std::uint64_t>(request.rule.sources_of(type.max_in_degree));
   if (piece.most != 0 && total > most)
-    return fail(ec::invalid_data,
-                "a node is said to have {} sampled in-edges, {} are possible",
-                total, most);
+    return fail(
+      ec::invalid_data,
+      "the answer has {} sampled in-edges of a node; at most {} are possible",
+      total, most);
   GRAPHMILL_TRYV(check_counts(piece, arrays, total));
   const auto size = static_cast<std::size_t>(arrays.sources.count);
   const auto nodes = info.node_types[type.source].count;

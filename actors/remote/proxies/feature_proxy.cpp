@@ -50,7 +50,7 @@ error unproved(const error& reason) {
                      || reason.code == ec::timeout
                      || reason.code == ec::crashed;
   return {later ? ec::invalid_data : reason.code,
-          "it does not prove what it has sent: " + reason.message};
+          "it cannot prove the values that it has sent: " + reason.message};
 }
 
 /// Items about the same ids become one query, so that ids travel once.

@@ -161,8 +161,9 @@ private:
   result<void> ask_in_pieces(const sampling_call& call) {
     auto smaller = call.smaller(config_.reply_bytes);
     if (smaller.empty())
-      return fail(ec::invalid_data, "a slice of the in-edges of one node was "
-                                    "said not to fit into a message");
+      return fail(ec::invalid_data,
+                  "the owner says that a slice of the in-edges of one node "
+                  "does not fit into a message");
     ++counters().split;
     for (auto at = smaller.rbegin(); at != smaller.rend(); ++at)
       window_.push_first(std::move(*at));

@@ -157,12 +157,11 @@ private:
     if (!config_.log || now - told_full_ < full_notice)
       return;
     told_full_ = now;
-    config_.log->warn("answers to other daemons take {} bytes, of {} that they "
-                      "may: {} for their turn",
-                      of.budget->used(), config_.reply_bytes,
-                      of.queue.size() == 1
-                        ? std::string{"a request waits"}
-                        : fmt::format("{} requests wait", of.queue.size()));
+    config_.log->warn(
+      "answers to other daemons take {} of {} allowed bytes: {} for their turn",
+      of.budget->used(), config_.reply_bytes,
+      of.queue.size() == 1 ? std::string{"a request waits"}
+                           : fmt::format("{} requests wait", of.queue.size()));
   }
 
   result<prepared_answer> read(const data_request& request) {
@@ -197,7 +196,7 @@ private:
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       request.deadline - clock::now());
     if (left.count() <= 0)
-      return fail(ec::timeout, "the request came too late to be answered");
+      return fail(ec::timeout, "the deadline of the request has passed");
     return left;
   }
 
@@ -310,9 +309,10 @@ private:
     const auto& kind =
       asked.kind == batch_kind::train ? place.train : place.evaluate;
     if (asked.seeds.count > kind.most_seeds)
-      return fail(ec::invalid_argument,
-                  "a batch of {} seeds is asked for; the definition allows {}",
-                  asked.seeds.count, kind.most_seeds);
+      return fail(
+        ec::invalid_argument,
+        "the request is for a batch of {} seeds; the definition allows {}",
+        asked.seeds.count, kind.most_seeds);
     auto seeds = std::make_shared<std::vector<node_id>>(asked.seeds.count);
     read_integers(asked.seeds, request.data.bulk, seeds->data());
     sample_job job{asked.batch.value_or(batch_key{}), asked.key};

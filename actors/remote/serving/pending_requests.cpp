@@ -97,8 +97,7 @@ read_sample(const shard& part, sample_request request, const payload& from,
     GRAPHMILL_TRYV(check_type(part.info().edge_types, query.edge_type, "edge"));
     if (query.most != 0 && out->request.queries.size() != 1)
       return fail(ec::invalid_argument,
-                  "a slice is asked for together with "
-                  "{} other queries",
+                  "the request has a slice and {} other queries",
                   out->request.queries.size() - 1);
     const auto type = part.info().edge_types[query.edge_type].destination;
     GRAPHMILL_TRY(auto ids,
@@ -191,7 +190,7 @@ read_gather(const shard& part, gather_request request, const payload& from,
   // message stays far below.
   if (out->bytes > max_bulk_bytes)
     return fail(ec::invalid_argument,
-                "{} bytes of values are asked for at once, more than {}",
+                "the request is for {} bytes of values; at most {} are allowed",
                 out->bytes, max_bulk_bytes);
   for (const auto& query : out->request.queries) {
     GRAPHMILL_TRY(auto ids,

@@ -102,11 +102,11 @@ result<void> gather_original_ids(const shard& part, const gather_item& item) {
   for (std::size_t i = 0; i < item.ids.size(); ++i) {
     const auto original = nodes.original(item.ids[i]);
     if (original < 0 || original >= type.count)
-      return fail(ec::invalid_data,
-                  "node {} of type {} is said to have been node {} of {}: "
-                  "original_ids.npy of part {} is damaged; partition the "
-                  "dataset again",
-                  item.ids[i], type.name, original, type.count, part.part());
+      return fail(
+        ec::invalid_data,
+        "the original id of node {} of type {} is {} of {}: original_ids.npy "
+        "of part {} is damaged; partition the dataset again",
+        item.ids[i], type.name, original, type.count, part.part());
     out[row_of(item, i)] = original;
   }
   return ok();

@@ -348,7 +348,7 @@ private:
 
   std::optional<error> restore(const trainer_request& request) {
     if (!request.state)
-      return fail(ec::internal, "there is no state to take over");
+      return fail(ec::internal, "there is no state to load");
     if (auto done = config_.model->restore(*request.state, request.steps);
         !done)
       return done.error();

@@ -112,7 +112,7 @@ void caller_session::replied(session_time now, message incoming) {
     return;
   }
   if (at->second.method != incoming.head.method)
-    return reset(now, "it answered another question than was asked");
+    return reset(now, "it answered another request");
   if (put_off(now, at, incoming.head))
     return;
   if (incoming.head.failed)
@@ -211,11 +211,10 @@ void caller_session::fail_silent() {
       ++at;
       continue;
     }
-    at = complete(at, fail(ec::unavailable,
-                           "{} has left {} beats unanswered while {} was under "
-                           "way there",
-                           peer(), with_.liveness.silent_beats,
-                           to_string(pending.method)));
+    at = complete(
+      at, fail(ec::unavailable,
+               "{} has not answered {} beats while {} was under way there",
+               peer(), with_.liveness.silent_beats, to_string(pending.method)));
   }
 }
 

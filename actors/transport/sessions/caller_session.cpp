@@ -329,7 +329,7 @@ void caller_session::report_slow(session_time now) {
                        peer(), to_string(oldest->second.method), seconds(since),
                        seconds(last_heard_))});
   else
-    effects_.emplace_back(note{fmt::format("waits no more for {}: it took {} s",
+    effects_.emplace_back(note{fmt::format("got the answer of {}: it took {} s",
                                            peer(), seconds(*slow_since_))});
   slow_since_ = slow ? std::optional{since} : std::nullopt;
 }

@@ -31,8 +31,8 @@ void engine::run() {
   sigfillset(&signals);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   if (!without_local_.empty())
-    log(fmt::format("data for this user's other processes on this machine go "
-                    "over its network, encrypted, which is slower: {}",
+    log(fmt::format("data for this user's other processes on this machine use "
+                    "the network, encrypted, which is slower: {}",
                     without_local_));
   try {
     while (!step())

@@ -220,8 +220,8 @@ void engine::open(caller& of, const caller_session::open_link& how) {
     if (!has_room_for_link()) {
       of.session.link_down(
         now(), fail(ec::unavailable,
-                    "{} is connected to {}, and its descriptors allow for no "
-                    "more: raise its limit of open files (ulimit -Hn)",
+                    "{} is connected to {}, and its descriptors allow no more: "
+                    "raise its limit of open files (ulimit -Hn)",
                     options_.name, pluralized(quota_.peers, "peer")));
       return;
     }

@@ -111,8 +111,8 @@ void engine::look_at_failure() {
       || failed->code != ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
     return;
   ++counters_->malformed;
-  complain("what came over a connection was changed on the way: it stands "
-           "still until its other end gives it up");
+  complain("data on a connection was changed on the way: the connection is "
+           "stuck until its other end gives it up");
 }
 
 /// Whoever has another key tries again and again.
@@ -241,9 +241,9 @@ void engine::hand_out(const std::string& connection_id, message outgoing) {
   const auto method = outgoing.head.method;
   if (outbox_.send(now(), connection_id, std::move(outgoing)))
     return;
-  complain(fmt::format("{} bytes of replies wait to be taken: whoever asked "
-                       "for {} has to ask again",
-                       outbox_.bytes(), to_string(method)));
+  complain(fmt::format(
+    "{} bytes of replies are unread: the caller of {} has to ask again",
+    outbox_.bytes(), to_string(method)));
 }
 
 int engine::descriptor_of(const std::string& connection_id) const {
@@ -270,15 +270,14 @@ void engine::end_strangers(const std::vector<int>& descriptors) {
   for (const auto descriptor : descriptors)
     end_connection(descriptor, entrance_);
   counters_->strangers += descriptors.size();
-  complain(fmt::format("ended {} that did not say who it was",
+  complain(fmt::format("ended {} that did not greet",
                        pluralized(descriptors.size(), "connection")));
 }
 
 /// What waits for those who take nothing must not wait for ever.
 void engine::end_stalled() {
   for (const auto& connection_id : outbox_.stalled(now())) {
-    complain(fmt::format("ended a connection: nothing of what waits for it was "
-                         "taken for {} ms",
+    complain(fmt::format("ended a connection: it read nothing for {} ms",
                          options_.stall_limit.count()));
     end_connection(descriptor_of(connection_id), entrance_);
     outbox_.forget(connection_id);
@@ -292,8 +291,8 @@ void engine::end_unfinished() {
     });
   for (const auto descriptor : descriptors) {
     ++counters_->malformed;
-    complain("ended a connection: it sent more than a message may have, and no "
-             "end of it");
+    complain(
+      "ended a connection: it sent a message without end, larger than allowed");
     end_connection(descriptor, entrance_);
   }
 }

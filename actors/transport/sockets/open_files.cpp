@@ -12,11 +12,11 @@ result<void> check_open_files(std::size_t peers) {
   const auto limit = descriptor_limit();
   if (limit >= least)
     return ok();
-  return fail(ec::unavailable,
-              "a process may have {} files open here, and a daemon with {} "
-              "needs {}: raise the limit, as by `ulimit -n 4096`; root can "
-              "raise the hard one (`ulimit -Hn`)",
-              limit, pluralized(peers, "peer"), least);
+  return fail(
+    ec::unavailable,
+    "the limit of open files is {}, and a daemon with {} needs {}: raise it, "
+    "as with `ulimit -n 4096`; root can raise the hard limit (`ulimit -Hn`)",
+    limit, pluralized(peers, "peer"), least);
 }
 
 } // namespace graphmill

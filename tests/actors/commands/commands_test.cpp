@@ -247,7 +247,7 @@ CATCH_TEST_CASE("chaos is planned, carried out, and ends with the run",
   CATCH_CHECK_THAT(got.errors,
                    contains("b was started without --chaos-allowed"));
   CATCH_CHECK_THAT(user.runs("status").output,
-                   contains("clients may do harm (--chaos-allowed): a\n"));
+                   contains("chaos allowed (--chaos-allowed): a\n"));
 }
 
 CATCH_TEST_CASE("long lists of runs come page by page", "[cluster_commands]") {

@@ -324,8 +324,9 @@ CATCH_TEST_CASE("one daemon of a run is shown alone", "[cluster_commands]") {
     });
   auto got = user.runs("status good-1 --actors --daemon d7");
   CATCH_CHECK(got.code == 1);
-  CATCH_CHECK_THAT(got.output + got.errors,
-                   contains("daemon \"d7\" has told nothing of run good-1"));
+  CATCH_CHECK_THAT(
+    got.output + got.errors,
+    contains("daemon \"d7\" has reported nothing about run good-1"));
   got = user.runs("status good-1 --actors --daemon d7");
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK_THAT(got.output, contains("\ndaemon d7: "));
@@ -369,10 +370,10 @@ CATCH_TEST_CASE("a daemon's memory and its peers have lines of their own",
   unknown.daemon = "b";
   const auto got = status_of_run({daemon, unknown});
   CATCH_CHECK_THAT(
-    got, contains("\nrows from disk 3.0 of 4.0 MB, among them 5 of 20 "
-                  "that were asked for\n"
-                  "mapped files in memory, which the system may take "
-                  "back: 70.0 MB\n"));
+    got,
+    contains(
+      "\nrows from disk 3.0 of 4.0 MB, which had 5 of 20 requested "
+      "rows\nmapped files in memory, which the system may reclaim: 70.0 MB\n"));
   CATCH_CHECK_THAT(
     got, contains(" 125.0 ms there and back, MB/s: 2.00 out, 3.00 in, of them "
                   "gradients 0.50 and 0.25; requests/s: 4.0 out, 5.0 in\n"));

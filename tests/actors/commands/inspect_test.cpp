@@ -75,7 +75,7 @@ CATCH_TEST_CASE("inspect sees whether parts belong together",
   CATCH_REQUIRE(std::system(make.c_str()) == 0);
   std::string out;
   CATCH_CHECK(inspect(data, "-q", out) == 0);
-  CATCH_CHECK(has(out, "nodes/node/time.npy is there, but nothing uses it"));
+  CATCH_CHECK(has(out, "nodes/node/time.npy exists, but nothing uses it"));
   out = test::content_of(folder / "report");
   CATCH_CHECK(has(out, "nodes/node/time.npy is not carried over"));
   CATCH_CHECK(inspect(folder / "parts", "-q", out) == 0);

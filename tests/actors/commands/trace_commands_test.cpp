@@ -104,7 +104,7 @@ CATCH_TEST_CASE("a trace has the spans of all daemons on one clock",
   CATCH_CHECK_THAT(said.output, contains("trace.json: 2 training steps of run "
                                          "good-1, 8 spans of 2 daemons"));
   CATCH_CHECK_THAT(said.output,
-                   contains("without d, which could not be asked"));
+                   contains("without d, which did not answer"));
 }
 
 CATCH_TEST_CASE("what cannot be traced is said", "[cluster_commands]") {
@@ -119,7 +119,7 @@ CATCH_TEST_CASE("what cannot be traced is said", "[cluster_commands]") {
   });
   const auto early = user.runs("trace good-1");
   CATCH_CHECK(early.code == 1);
-  CATCH_CHECK_THAT(early.errors, contains("has yet to begin"));
+  CATCH_CHECK_THAT(early.errors, contains("has not started yet"));
   state = run_state::finished;
   const auto late = user.runs("trace good-1");
   CATCH_CHECK(late.code == 1);

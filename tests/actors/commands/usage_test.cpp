@@ -20,7 +20,7 @@ CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
     {"import csw --out y",
      "`import` has no command `csw`; did you mean `csv`?"},
     {"import pyg graph.pt --out y",
-     "`import` has no command `pyg`: examples/to_graphmill.py takes graphs"},
+     "`import` has no command `pyg`: examples/to_graphmill.py reads graphs"},
     {"foo", "`graphmill` has no command `foo`\n"},
     {"help trian", "there is no help on `trian`, but on definition, "},
     {"statsu", "`graphmill` has no command `statsu`; did you mean `status`?"},
@@ -35,19 +35,19 @@ CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
     {"submit --evaluate r --predict r", " excludes --"},
     {"submit --evaluate r --split all", "--split: "},
     {"train --tensorboard good.yaml --quiet",
-     "file is required; `--tensorboard` has taken `good.yaml` for its own: put "
-     "it behind other words"},
+     "file is required; `--tensorboard` has read `good.yaml` as its own value: "
+     "move it behind other words"},
     {"up good.yaml", "--local N on this machine"},
-    {"resume", "say what to go on with: the folder"},
-    {"resume --cluster h:1", "say what the cluster is to go on with"},
+    {"resume", "say what to continue: the folder"},
+    {"resume --cluster h:1", "say what the cluster should continue"},
     {"stop", "name the daemon to stop"},
     {"logs --level loud", "--level: "},
     {"submit good.yaml --grid model.hidden",
      "--grid: `model.hidden`: write a field and its values"},
-    {"submit good.yaml --grid model.hidden=8,8", "a value comes twice"},
+    {"submit good.yaml --grid model.hidden=8,8", "a value is there twice"},
     {"predict r --all --neighbours sampled", "--all takes all neighbours"},
-    {"predict r --embeddings-of a", "--embeddings-of takes --all"},
-    {"predict r --scratch d", "--scratch is for what --all has to put aside"},
+    {"predict r --embeddings-of a", "--embeddings-of needs --all"},
+    {"predict r --scratch d", "--scratch is for layers of --all"},
     {"chaos", "a plan takes --seed and --during"}};
   for (const auto& [line, sentence] : lines) {
     CATCH_INFO(line);
@@ -68,7 +68,7 @@ CATCH_TEST_CASE("a daemon is not started with words that make no sense",
                 "[cluster_commands]") {
   const user user{"nobody:1"};
   const std::pair<const char*, const char*> lines[]{
-    {"--serve 3-1", "the range `3-1` of parts ends before it begins"},
+    {"--serve 3-1", "the range `3-1` ends before it begins"},
     {"--serve x", "--serve: "},
     {"--standby --join tcp://h:1", "--join excludes --standby"}};
   for (const auto& [line, sentence] : lines) {

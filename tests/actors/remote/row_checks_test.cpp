@@ -123,7 +123,7 @@ CATCH_TEST_CASE("an owner that changed a row is named", "[actors][remote]") {
   CATCH_CHECK(got->failure->code == ec::invalid_data);
   CATCH_CHECK(mentions(*got->failure, "part 1 at daemon \"d1\""));
   CATCH_CHECK(mentions(*got->failure, "nodes/node/features.npy, block 0"));
-  CATCH_CHECK(mentions(*got->failure, "not the one of the dataset"));
+  CATCH_CHECK(mentions(*got->failure, "not in the dataset"));
   CATCH_CHECK(config.audit->liars() == std::vector<std::string>{"d1"});
 }
 
@@ -149,7 +149,7 @@ CATCH_TEST_CASE("an owner that lies about sound files is named",
                        ? "part 1 at daemon \"d1\": the feature row of node 20 "
                          "of type \"node\" "
                          "(nodes/node/features.npy, block 0) that it sent"
-                       : "it sent a block that is not the one of the dataset"));
+                       : "has a block that is not in the dataset"));
     CATCH_CHECK(config.audit->liars().size() == 1);
   }
 }

@@ -137,8 +137,8 @@ struct lost_members_scene {
   }
 
   void check_failed_without_weights() {
-    check_failed("it is lost; the weights after 1 training step are lost, for "
-                 "no trainer could give them");
+    check_failed("it is lost; the weights after 1 training step are lost: no "
+                 "trainer could send them");
     CATCH_CHECK(outcome->parameters == nullptr);
     CATCH_CHECK(outcome->digest.empty());
   }

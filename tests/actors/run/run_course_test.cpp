@@ -339,8 +339,8 @@ CATCH_TEST_CASE("a run that fails says when its weights are lost",
   failed.answered({});
   CATCH_CHECK(failed.fetched(false) == task::end);
   CATCH_CHECK(failed.failure()->message
-              == "trouble; the weights after 1 training step are lost, for no "
-                 "trainer could give them");
+              == "trouble; the weights after 1 training step are lost: no "
+                 "trainer could send them");
   auto sound = at(state::fetching);
   sound.fetched(false);
   CATCH_CHECK_FALSE(sound.failure());

@@ -31,7 +31,7 @@ CATCH_TEST_CASE("a batch that a stage loses is begun anew",
   const auto& jobs = f.sampler.jobs();
   CATCH_CHECK(jobs[2].stream == jobs[0].stream);
   CATCH_CHECK(*jobs[2].seeds == *jobs[0].seeds);
-  CATCH_CHECK(f.log.str().find("step 1, rank 0: it burnt; beginning it anew")
+  CATCH_CHECK(f.log.str().find("step 1, rank 0: it burnt; repeating it")
               != std::string::npos);
 }
 

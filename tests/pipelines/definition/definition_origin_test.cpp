@@ -69,10 +69,9 @@ CATCH_TEST_CASE("a long setting is not said again in full", "[definition]") {
 }
 
 CATCH_TEST_CASE("files that cannot be used", "[definition]") {
-  CATCH_CHECK(
-    problems_in("")
-    == texts{"x.yaml:1:1: `dataset` is missing: Name of the dataset, or "
-             "its path; --data says where it lies"});
+  CATCH_CHECK(problems_in("")
+              == texts{"x.yaml:1:1: `dataset` is missing: Name of the dataset, "
+                       "or its path; --data gives its folder"});
   CATCH_CHECK(problems_in("# nothing\n").size() == 1);
   CATCH_CHECK(problems_in("just words")[0].starts_with(
     "x.yaml:1:1: the definition is `just words`, must be a map"));

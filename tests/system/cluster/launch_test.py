@@ -222,7 +222,7 @@ class Local(Launch):
         self.assertIn(f"{name} was ended by signal 9", err)
         self.assertIn("has died for the 4th time within 60 s", err)
         log, = self.runs.glob("*/log.txt")
-        self.assertIn(f"`graphmill resume {log.parent}` goes on with it", err)
+        self.assertIn(f"`graphmill resume {log.parent}` continues it", err)
         self.assertGreaterEqual(self.attempts_in(log), 4)
         self.check_nothing_left()
 

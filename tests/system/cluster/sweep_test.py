@@ -134,7 +134,7 @@ class Sweep(ClusterWorkplace):
         self.assertIn("--grid train.epochs and --halving", cluster.refused(
             "submit", definition, "--halving", "2", "--grid",
             "train.epochs=1,2"))
-        self.assertIn("a range, which has no end", cluster.refused(
+        self.assertIn("a range: --random N draws N settings", cluster.refused(
             "submit", definition, "--grid", "model.dropout=0..0.5"))
         self.assertEqual(cluster.ask("runs")["runs"], [])
 

@@ -59,7 +59,7 @@ class Causes(ClusterWorkplace):
     def test_too_few_open_files(self):
         for files in (40, 64, 96):
             said = self.up(files=files)
-            self.assertIn(f"a process may have {files} files open here, and a "
+            self.assertIn(f"the limit of open files is {files}, and a "
                           "daemon with 4 peers needs 120", said)
             self.assertIn("ulimit -n", said)
             said = self.node(files=files)
@@ -92,7 +92,7 @@ class Causes(ClusterWorkplace):
 
     def test_all_causes_at_once(self):
         said = self.up(files=64, TMPDIR=str(self.top / "missing"))
-        self.assertIn("may have 64 files open", said)
+        self.assertIn("the limit of open files is 64", said)
         self.assertIn("TMPDIR", said)
         short = self.top / "token"
         short.write_text("abc\n")
@@ -103,7 +103,7 @@ class Causes(ClusterWorkplace):
             "--members", self.keys / "members")
         for cause in (f"{self.top / 'missing'}", "16 to 512 printable",
                       "which needs a coordinator: name its address by --join",
-                      "is to be called \"third\"",
+                      "but --name is \"third\"",
                       "--members is for a coordinator"):
             self.assertIn(cause, said)
 
@@ -116,7 +116,7 @@ class Causes(ClusterWorkplace):
             self.assertIn("keygen --client NAME", said)
             said = self.told("status", *nobody,
                              GRAPHMILL_KEY=str(self.keys / f"{name}.key"))
-            self.assertIn("with which no command may ask", said)
+            self.assertIn("and commands need a client's key", said)
         said = self.node("--key", self.keys / "alice.key")
         self.assertIn("a daemon needs one of its own", said)
         said = self.told("up", self.write(SMALL, self.parts), "--local", 2,

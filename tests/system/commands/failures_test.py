@@ -116,7 +116,7 @@ class Failures(runs.Workplace):
                 (("import", "pyg"), "`pyg`"),
                 (("import", "cvs"), "did you mean `csv`?"),
                 (("import", "e.csv", "--out", "set"),
-                 "is told the kind first, and then `e.csv`"),
+                 "needs the kind first, and then `e.csv`"),
                 (("train", "d.yaml", "--epochs", "3"),
                  "is set by --set train.epochs=VALUE"),
                 (("train", "d.yaml", "--learning-rate", "3"),

@@ -142,7 +142,7 @@ class Liars(MembersWorkplace):
                          "recovery": {"attempts": 100}}))
         cluster.wait_until(
             lambda: "what daemon liar says it has kept is not used: the run "
-            "cannot stand in epoch 1000000"
+            "cannot be in epoch 1000000"
             in cluster.daemons[0].log.read_text(), "offer that is refused")
         # It can be cancelled while an answer is waited for.
         liar.tell("set", "kept", "silent")

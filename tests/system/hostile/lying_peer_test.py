@@ -78,7 +78,7 @@ class LyingPeer(ClusterWorkplace):
         said = self.refused(cluster, definition)
         self.assertIn('part 1 at daemon "other"', said)
         self.assertIn("nodes/node/features.npy, block ", said)
-        self.assertIn("not the one of the dataset", said)
+        self.assertIn("not in the dataset", said)
         # It is not used for the next run without a word.
         cluster.wait_until(
             lambda: cluster.states().get("other") == "damaged",

@@ -60,7 +60,7 @@ class WrongKey(ClusterWorkplace):
                 self.assertIn(cluster.coordinator, said)
                 self.assertIn("copy the key file", said)
         self.await_log(cluster, "127.0.0.1: it has another key")
-        self.assertIn(f"lets in whoever has the key {self.own}",
+        self.assertIn(f"admits holders of the key {self.own}",
                       cluster.logs())
         cluster.await_daemons(1)
 

@@ -100,7 +100,7 @@ class Refused(runs.Workplace):
             self.assertIn("d0 was started without --chaos-allowed", said)
             said = cluster.refused("chaos", "--daemon", "d0", "--kinds",
                                    "kill")
-            self.assertIn("does not let itself be harmed", said)
+            self.assertIn("does not allow chaos", said)
             self.assertFalse(cluster.status()["daemons"][0]["chaos"])
             self.assertIsNone(cluster.daemons[0].process.poll())
 

@@ -104,7 +104,7 @@ class ReplicaTest(runs.Workplace):
         # Those who asked it have noticed for themselves.
         log = "".join(daemon.log.read_text()
                       for daemon in self.cluster.daemons[:2])
-        self.assertIn("daemon d2 does not answer, so that other owners", log)
+        self.assertIn("daemon d2 does not answer; other owners", log)
 
     def test_one_is_stopped(self):
         """The other one is asked, and it is used again later."""
@@ -113,7 +113,7 @@ class ReplicaTest(runs.Workplace):
         os.kill(stopped, signal.SIGSTOP)
         try:
             self.cluster.wait_until(
-                lambda: any("daemon d2 does not answer, so that other owners"
+                lambda: any("daemon d2 does not answer; other owners"
                             in daemon.log.read_text()
                             for daemon in self.cluster.daemons[:2]),
                 "other owner that is asked")

@@ -260,7 +260,7 @@ class Sources(Workplace):
         self.edges.write_text("1,2\n3,2\n")
         self.refused("e.csv has changed", "--replace")
         self.edges.unlink()
-        self.refused("e.csv is not there any more")
+        self.refused("e.csv is gone")
         self.edges.write_text("1,2\n2,3\n")
         self.assertIn("nothing done", self.again().stdout)
 
@@ -272,7 +272,7 @@ class Sources(Workplace):
         record = json.loads(path.read_text())
         record["sources"][0]["path"] = str(more)
         path.write_text(json.dumps(record))
-        self.refused("e.csv is new", "e2.csv is not there any more")
+        self.refused("e.csv is new", "e2.csv is gone")
 
     def test_arrays(self):
         self.edges.unlink()

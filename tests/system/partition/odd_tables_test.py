@@ -93,7 +93,7 @@ REFUSED = [
     ("two shares", "a,b\n", NODES, ["--split", "0.8,0.2"],
      ["--split 0.8,0.2", "0.8,0.1,0.1"]),
     ("an order without shares", "a,b\n", NODES, ["--by", "label"],
-     ["--split is missing"]),
+     ["--by needs --split"]),
     ("by time, without times", "a,b\n", NODES,
      ["--ignore", "split", "--split", "0.5,0.3,0.2", "--by", "time"],
      ["--split by time", "--time COLUMN"]),

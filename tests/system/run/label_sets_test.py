@@ -139,7 +139,7 @@ class LabelKinds(runs.Workplace):
                          "--set", "labels=height", "--set",
                          "evaluate.metric=mse")
         self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertIn("in the place of any of several labels", done.stderr)
+        self.assertIn("instead of any of several labels", done.stderr)
 
 
 class LabelSets(runs.Workplace):

@@ -67,8 +67,8 @@ class LocalRuns(runs.Workplace):
         self.assertIn("warning: labels of node: 1 of 2 classes have no node in "
                       'the train split, so that no model can learn them: "y" '
                       "(1 node)\n", done.stderr)
-        self.assertRegex(done.stdout, r"\ndisk  .*, .* of it to train for "
-                                      r"longer \(checkpoints\)\n")
+        self.assertRegex(done.stdout, r"\ndisk  .*, .* of it for "
+                                      r"checkpoints, to train for longer\n")
 
     def test_runs_are_listed_and_removed(self):
         summaries = [self.train(SMALL, self.data) for _ in range(3)]

@@ -144,11 +144,11 @@ class Predict(runs.Workplace):
         for text, code, told in (
                 ("0\n2048\n-1\n", "not_found",
                  "2 of 3, `2048` as line 2, `-1` as line 3; numbers go from 0 "
-                 "to 2047, and the dataset keeps no names"),
+                 "to 2047, and the dataset has no names"),
                 ("0\nnode 7\n", "not_found", "`node 7` as line 2"),
                 ("0\n1.5\n", "not_found", "`1.5` as line 2"),
                 ("99999999999999999999\n", "not_found", "line 1"),
-                ("\n\n", "invalid_argument", "names no node")):
+                ("\n\n", "invalid_argument", "lists no node")):
             with self.subTest(text):
                 bad.write_text(text)
                 self.assertIn(told, self.fails(
@@ -205,7 +205,7 @@ class Predict(runs.Workplace):
         listed.write_text("3\n")
         told = self.fails(run, "--data", data, "--nodes", listed, "--out",
                           self.top / "no.npy")
-        self.assertIn("3 is node 3 by its number, and node 36 is called so",
+        self.assertIn("3 is node 3 by its number, and node 36 has that name",
                       told)
         self.assertEqual(
             self.names_of(data, run, "3\n", "--nodes-by", "number"),
@@ -430,7 +430,7 @@ class Predict(runs.Workplace):
                             np.testing.assert_array_equal(
                                 np.load(beside(out, "logits")),
                                 np.load(beside(known, "logits")))
-                self.assertIn("it has no labels to measure the run by",
+                self.assertIn("it has no labels, which `evaluate` needs",
                               self.refused_evaluation(run, none))
 
     def test_other_data_with_other_classes(self):

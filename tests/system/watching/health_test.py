@@ -121,7 +121,7 @@ class Health(runs.Workplace):
                               .stdout.splitlines()[-1])
             self.assertEqual([daemon["daemon"] for daemon in told["daemons"]],
                              ["d0"])
-            self.assertIn('daemon \\"nobody\\" has told nothing of run',
+            self.assertIn('daemon \\"nobody\\" has reported nothing about run',
                           cluster.call("status", run, "--daemon", "nobody")
                           .stdout)
             cluster.ask("cancel", run)

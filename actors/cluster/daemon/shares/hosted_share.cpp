@@ -140,7 +140,7 @@ result<void> load_piece(hosted_share& run, const member_request& piece,
       || tensors.back().shape != piece.tensor.shape
       || tensors.back().values.size() != piece.offset)
     return fail(ec::invalid_argument,
-                "a piece of tensor {} does not follow what has come before",
+                "a piece of tensor {} does not follow the one before",
                 piece.tensor.name);
   std::uint64_t bytes = 0;
   for (const auto& part : values.bulk)

@@ -36,7 +36,7 @@ public:
       if (value)
         return std::move(*value);
       if (clock::now() >= deadline)
-        return fail(ec::timeout, "nobody has set \"{}\"", key);
+        return fail(ec::timeout, "\"{}\" is not set", key);
     }
   }
 

@@ -97,7 +97,7 @@ private:
     if (too_slow_ && !next_.failure)
       next_.failure =
         fail(ec::unavailable,
-             "the coordinator takes results of steps too slowly: {} of them "
+             "the coordinator reads results of steps too slowly: {} of them "
              "wait, {} MiB{}",
              steps.size(), waiting_bytes_ >> 20,
              done.original_seeds ? "; without `train.record_steps` they would "

@@ -42,10 +42,10 @@ result<std::optional<label_meaning>> learnt_by(const deployment& assignment) {
   const auto& told = *assignment.learnt;
   const auto kind = label_kind_of(told.kind);
   if (!kind || told.count <= 0)
-    return fail(ec::invalid_argument,
-                "run {} is refused: what its weights have learnt is not known "
-                "here",
-                assignment.run);
+    return fail(
+      ec::invalid_argument,
+      "run {} is refused: the kind of labels of its weights is unknown here",
+      assignment.run);
   return std::optional{label_meaning{*kind, told.type, told.count}};
 }
 

@@ -85,9 +85,8 @@ result<void> read_role(curve_keys& into, std::string_view text) {
       || !is_public_key(into.coordinator_key)
       || own != (into.role == key_role::coordinator))
     return fail(ec::invalid_data,
-                "{} does not say as whom its key may be used: `graphmill "
-                "keygen` with --coordinator, --daemon or --client makes files "
-                "that do",
+                "{} has a key without a role: `graphmill keygen` with "
+                "--coordinator, --daemon or --client makes keys with roles",
                 into.file);
   return ok();
 }
@@ -138,8 +137,8 @@ result<void> write_keys(const curve_keys& keys,
     file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
   if (to.number() < 0 && errno == EEXIST)
     return fail(ec::invalid_argument,
-                "{} is there already; a cluster that uses it would not let "
-                "others in with new keys, so choose another name or remove it",
+                "{} is there already, and a cluster that uses it would refuse "
+                "new keys: choose another name or remove it",
                 file.string());
   if (to.number() < 0)
     return fail_errno(errno, "cannot create the key file {}", file.string());
@@ -171,7 +170,7 @@ result<curve_keys> read_keys(const std::filesystem::path& file) {
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     return fail(ec::permission,
                 "others can read the key file {}: chmod 600 it, and make new "
-                "keys if somebody may have done so",
+                "keys if somebody may have read it",
                 file.string());
   GRAPHMILL_TRY(auto text, read_some(from.number(), file.string()));
   const wiper wiped{text};

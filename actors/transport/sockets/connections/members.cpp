@@ -63,10 +63,9 @@ result<key_holder> read_member(const std::vector<std::string_view>& words,
       || !is_public_key(out.key))
     return fail(
       ec::invalid_data,
-      "line {} of {} is none of a member: it must say `ROLE NAME "
-      "PUBLIC` with the role coordinator, daemon, client or reader, a "
-      "name of letters, digits, '.', '_' and '-', and a public key, "
-      "as `graphmill keygen` writes it",
+      "line {} of {} is no member: it must be `ROLE NAME PUBLIC` with the role "
+      "coordinator, daemon, client or reader, a name of letters, digits, '.', "
+      "'_' and '-', and a public key, as `graphmill keygen` writes it",
       number, file);
   return out;
 }
@@ -81,11 +80,9 @@ public:
       return fail(ec::invalid_data, "{} has more than {} members", file_,
                   most_members);
     if (!keys_.insert(member.key).second)
-      return fail(
-        ec::invalid_data,
-        "line {} of {} has a key that stands there already: everybody "
-        "has a key of their own",
-        number, file_);
+      return fail(ec::invalid_data,
+                  "line {} of {} repeats a key: each member has its own",
+                  number, file_);
     const auto [known, is_new] = roles_.try_emplace(member.name, member.role);
     if (!is_new && known->second != member.role)
       return fail(ec::invalid_data,
@@ -123,8 +120,8 @@ result<std::string> read_text(const file_handle& from,
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0
       || (about.st_uid != ::geteuid() && about.st_uid != 0))
     return fail(ec::permission,
-                "others can let anybody in by writing the members file {}: "
-                "make it yours, chmod 644 it, and look at its lines",
+                "others can write the members file {} and so admit anyone: "
+                "make it yours, chmod 644 it, and check its lines",
                 file);
   std::string text;
   std::array<char, 65536> bytes;
@@ -199,8 +196,7 @@ result<void> edit_members(const fs::path& file, Edit edit) {
   if (::flock(from.number(), LOCK_EX | LOCK_NB) != 0
       || ::fstat(from.number(), &ours) != 0 || ::stat(file.c_str(), &there) != 0
       || ours.st_ino != there.st_ino)
-    return fail(ec::unavailable,
-                "another process changes {} just now: try again",
+    return fail(ec::unavailable, "another process is changing {}: try again",
                 file.string());
   GRAPHMILL_TRY(auto text, read_text(from, file.string()));
   GRAPHMILL_TRYV(parse_members(text, file.string()));
@@ -265,11 +261,12 @@ result<void> make_members(const fs::path& file, const key_holder& coordinator) {
     return fail_errno(errno, "cannot create {}", file.string());
   GRAPHMILL_TRYV(write_all(
     to,
-    fmt::format("{}\n"
-                "# Whose keys the coordinator lets in: ROLE NAME PUBLIC.\n"
-                "# Whoever has no line here any more is out within seconds.\n"
-                "{}",
-                members_line, line_of(coordinator)),
+    fmt::format(
+      "{}\n"
+      "# Members whose keys the coordinator admits: ROLE NAME PUBLIC.\n"
+      "# A removed line takes effect within seconds.\n"
+      "{}",
+      members_line, line_of(coordinator)),
     file.string()));
   sync_folder_of(file);
   return ok();
@@ -297,7 +294,7 @@ result<std::size_t> revoke_member(const fs::path& file,
         if (meant && role_named(words[0]) == key_role::coordinator)
           return fail(ec::invalid_argument,
                       "\"{}\" is the coordinator of {}: its key cannot be "
-                      "revoked, but a new cluster be made",
+                      "revoked; make a new cluster instead",
                       name_or_key, file.string());
         if (meant)
           ++gone;

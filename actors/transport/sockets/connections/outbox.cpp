@@ -19,10 +19,9 @@ message put_off(const message& outgoing, std::uint64_t waiting) {
   message out;
   out.head = outgoing.head;
   out.head.failed = true;
-  out.head.failure = fail(ec::unavailable,
-                          "{} bytes of answers wait to be taken already; ask "
-                          "for less at once",
-                          waiting);
+  out.head.failure = fail(
+    ec::unavailable,
+    "{} bytes of answers are unread already; ask for less at once", waiting);
   out.head.retry_after = come_again;
   return out;
 }

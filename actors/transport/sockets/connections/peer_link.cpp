@@ -56,19 +56,19 @@ error other_key(const our_keys& ours) {
                 "name its key file by --key or GRAPHMILL_KEY, and leave out "
                 "--insecure");
   if (ours->role != key_role::all)
-    return fail(ec::permission,
-                "it is not whom {} is for: it has one key for all "
-                "(`graphmill-keys 1`), or none (--insecure), or it is another "
-                "cluster, or of another version: name another key file by "
-                "--key or GRAPHMILL_KEY",
-                name_of(*ours));
-  return fail(ec::permission,
-              "it has another key than {}: copy the key file of the cluster's "
-              "first daemon to this machine, or name it by --key or "
-              "GRAPHMILL_KEY; where everybody has a key of their own "
-              "(`graphmill-keys 2`), name yours. (One with --insecure, or of "
-              "another version, says the same.)",
-              name_of(*ours));
+    return fail(
+      ec::permission,
+      "{} does not fit it: it has one key for all (`graphmill-keys 1`), or "
+      "none (--insecure), or belongs to another cluster, or has another "
+      "version: give another key file with --key or GRAPHMILL_KEY",
+      name_of(*ours));
+  return fail(
+    ec::permission,
+    "it has another key than {}: copy the key file of the cluster's first "
+    "daemon to this machine, and give it with --key or GRAPHMILL_KEY; in a "
+    "cluster with roles (`graphmill-keys 2`), give your own key. (A daemon "
+    "with --insecure, or of another version, causes the same error.)",
+    name_of(*ours));
 }
 
 /// It has looked at our key.
@@ -76,9 +76,9 @@ error unknown_key(const our_keys& ours) {
   if (!ours || ours->role == key_role::all)
     return other_key(ours);
   return fail(ec::permission,
-              "it does not know {}, or does so no more: whoever runs the "
-              "cluster adds and revokes keys in the coordinator's members file "
-              "(`graphmill keygen`)",
+              "it does not know {}, or the key was revoked: the operator of "
+              "the cluster adds and revokes keys in the coordinator's members "
+              "file (`graphmill keygen`)",
               name_of(*ours));
 }
 
@@ -245,9 +245,8 @@ std::optional<link_failure> peer_link::broken(session_time now) {
   const auto endless =
     unfinished_.excess(now, bytes_received, [](int) { return false; });
   if (!found && !endless.empty())
-    found =
-      link_failure{fail(ec::invalid_data, "it sent more than a message may "
-                                          "have, and no end of it")};
+    found = link_failure{fail(
+      ec::invalid_data, "it sent a message without end, larger than allowed")};
   return found;
 }
 

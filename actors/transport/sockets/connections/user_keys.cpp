@@ -69,8 +69,8 @@ result<void> check_key_folder(const fs::path& folder) {
                 folder.string(), way_out);
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return fail(ec::permission,
-                "others can put a key of theirs into {}: chmod 700 it, and "
-                "remove the key if somebody may have done so",
+                "others can replace the key in {}: chmod 700 it, and remove "
+                "the key if somebody may have replaced it",
                 folder.string());
   return ok();
 }

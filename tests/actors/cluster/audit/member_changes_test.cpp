@@ -92,11 +92,11 @@ CATCH_TEST_CASE("members who stay are not noted, whatever their order",
 CATCH_TEST_CASE("a members file that changes nothing is noted with the reason",
                 "[cluster][audit][members]") {
   const auto entry = audit_of_refused_members(
-    fail(ec::permission, "others can let anybody in"), some_members_file);
+    fail(ec::permission, "others can write the members"), some_members_file);
   CATCH_CHECK(entry.who == some_members_file.string());
   CATCH_CHECK(entry.what == "members refused");
   CATCH_CHECK_FALSE(entry.done);
-  CATCH_CHECK(entry.why == "others can let anybody in");
+  CATCH_CHECK(entry.why == "others can write the members");
   CATCH_CHECK(entry.code == "permission");
 }
 

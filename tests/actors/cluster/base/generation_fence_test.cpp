@@ -15,8 +15,8 @@ CATCH_TEST_CASE("nobody obeys a coordinator that another one has followed",
   const auto refused = error_of(fence.check("a", 4));
   CATCH_CHECK(refused.code == ec::superseded);
   CATCH_CHECK(refused.message
-              == "coordinator 4 of this cluster has been followed by "
-                 "coordinator 5: nobody obeys it any more, and it ends");
+              == "coordinator 4 of this cluster has been replaced by "
+                 "coordinator 5: no daemon obeys it any more, and it ends");
   CATCH_CHECK(error_of(fence.meet("a", 3)).code == ec::superseded);
   CATCH_CHECK(fence.meet("a", 5));
   CATCH_CHECK(fence.meet("a", 6));

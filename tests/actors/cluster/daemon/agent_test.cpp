@@ -65,8 +65,8 @@ CATCH_TEST_CASE("a daemon that does not allow it does itself no harm",
   CATCH_CHECK(refused.code == ec::permission);
   CATCH_CHECK(
     refused.message
-    == "daemon \"here\" does not let itself be harmed: whoever starts "
-       "it allows that by `graphmill node --chaos-allowed`");
+    == "daemon \"here\" does not allow chaos: start it with `graphmill "
+       "node --chaos-allowed`");
 }
 
 CATCH_TEST_CASE("a daemon tells what the actors of its latest share did",
@@ -95,10 +95,9 @@ CATCH_TEST_CASE("a daemon tells what the actors of its latest share did",
   CATCH_CHECK(then.actors.size() == now.actors.size());
   const auto refused = error_of(ask("run-2", 10));
   CATCH_CHECK(refused.code == ec::not_found);
-  CATCH_CHECK(
-    refused.message
-    == "daemon \"here\" has no traces of run run-2: it keeps those of "
-       "its latest run alone");
+  CATCH_CHECK(refused.message
+              == "daemon \"here\" has no traces of run run-2: it keeps only "
+                 "those of its latest run");
 }
 
 CATCH_TEST_CASE("a daemon takes orders from nobody but the coordinator, even "
@@ -133,7 +132,7 @@ CATCH_TEST_CASE("a daemon takes orders from nobody but the coordinator, even "
         from.holder = holder;
         const auto refused =
           error_of(answer_of(daemon.ask_as(std::move(from), what, data)));
-        CATCH_CHECK(refused.message.find("takes orders from the coordinator")
+        CATCH_CHECK(refused.message.find("only from the coordinator")
                     != std::string::npos);
         if (*address != '\0') {
           CATCH_CHECK(refused.code == ec::permission);
@@ -157,7 +156,7 @@ CATCH_TEST_CASE(
   daemon.await_joins(2);
   const auto gone = error_of(answer_of(daemon.order(member_action::check)));
   CATCH_CHECK(gone.code == ec::unavailable);
-  CATCH_CHECK(gone.message == "run run-1 is not on at daemon \"here\"");
+  CATCH_CHECK(gone.message == "run run-1 is not running at daemon \"here\"");
 }
 
 CATCH_TEST_CASE("when another coordinator comes, shares end, and begin anew as "
@@ -175,7 +174,7 @@ CATCH_TEST_CASE("when another coordinator comes, shares end, and begin anew as "
   daemon.replace_coordinator();
   daemon.await_joins(2);
   CATCH_CHECK(error_of(answer_of(daemon.order(member_action::check))).message
-              == "run run-1 is not on at daemon \"here\"");
+              == "run run-1 is not running at daemon \"here\"");
   // Whether the old share is over yet or not.
   value_of(answer_of(daemon.ask(method::deploy, daemon.assignment(1))));
   value_of(answer_of(daemon.order(member_action::check)));
@@ -260,8 +259,8 @@ CATCH_TEST_CASE("a daemon tells what the actors of each of its shares do",
   value_of(answer_of(
     daemon.ask(method::deploy, daemon.assignment_of("r-3", {"r-2"}))));
   CATCH_CHECK(error_of(spans_of("r-1")).message
-              == "daemon \"here\" has no traces of run r-1: it keeps those of "
-                 "its latest runs alone");
+              == "daemon \"here\" has no traces of run r-1: it keeps only "
+                 "those of its latest runs");
   value_of(spans_of("r-2"));
 }
 

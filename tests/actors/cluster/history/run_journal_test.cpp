@@ -285,6 +285,6 @@ CATCH_TEST_CASE("a history that is of no cluster is set aside",
     run_sql(file, "UPDATE office SET cluster = 'x'");
   }
   const auto history = value_of(open_history(file));
-  CATCH_CHECK(has(history.set_aside(), "which cluster it is of"));
+  CATCH_CHECK(has(history.set_aside(), "it does not name its cluster"));
   CATCH_CHECK(history.generation() == 1);
 }

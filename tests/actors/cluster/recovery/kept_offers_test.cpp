@@ -65,8 +65,8 @@ CATCH_TEST_CASE("the furthest of what daemons have kept is tried first",
   }
   CATCH_CHECK(by_preference({kept("a", 2, 17, "x"), kept("b", 2, 17, "y")})
                 .disputes.front()
-              == "daemons \"a\" and \"b\" have kept other weights after the "
-                 "same step, with digests x and y: neither is used");
+              == "daemons \"a\" and \"b\" have kept different weights after "
+                 "the same step, with digests x and y: neither is used");
 }
 
 CATCH_TEST_CASE("a run stands nowhere but in its course", "[recovery]") {

@@ -104,8 +104,8 @@ CATCH_TEST_CASE("weights that were fetched are known by their digest",
   const auto flipped = error_of(given());
   CATCH_CHECK(flipped.code == ec::invalid_data);
   CATCH_CHECK(flipped.message
-              == "it has kept weights with the digest " + offer.digest
-                   + ", as it says, but those that it gives have "
+              == "it reported weights with the digest " + offer.digest
+                   + ", but sent weights with "
                    + weights_digest(std::span{tensors}.first(3)));
 }
 

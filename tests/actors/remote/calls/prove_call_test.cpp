@@ -182,7 +182,7 @@ CATCH_TEST_CASE("a flipped bit of a value that is checked is found",
       check_proofs(*from.data.graph, owner, checks[0], false, answer, fault));
     CATCH_CHECK(found.code == ec::invalid_data);
     CATCH_CHECK(fault == proof_fault::values);
-    CATCH_CHECK(found.message.find("that it sent is not the one of the dataset")
+    CATCH_CHECK(found.message.find("that it sent is not in the dataset")
                 != std::string::npos);
   }
 }

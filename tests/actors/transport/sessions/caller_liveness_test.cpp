@@ -234,10 +234,10 @@ CATCH_TEST_CASE("what another one can be asked waits for no silent peer",
   CATCH_CHECK_FALSE(it.answers[first]);
   it.advance(1ms);
   CATCH_CHECK(it.failed(first) == ec::unavailable);
-  CATCH_CHECK(it.answers[first]->error().message
-              == "peer (" + caller_scene::address()
-                   + ") has left 5 beats unanswered while sample was under way "
-                     "there");
+  CATCH_CHECK(
+    it.answers[first]->error().message
+    == "peer (" + caller_scene::address()
+         + ") has not answered 5 beats while sample was under way there");
   const auto second = it.ask(method::sample, hasty);
   it.advance(500ms);
   CATCH_CHECK(it.failed(second) == ec::unavailable);
@@ -309,7 +309,7 @@ CATCH_TEST_CASE("who waits for whom is told once, and once when it is over",
               == "waits for " + peer
                    + ", which has not answered sample for 30 s; its last sign "
                      "of life came 0 s ago");
-  CATCH_CHECK(it.notes[1] == "waits no more for " + peer + ": it took 90 s");
+  CATCH_CHECK(it.notes[1] == "got the answer of " + peer + ": it took 90 s");
 }
 
 CATCH_TEST_CASE("a session tells how its connections are",

@@ -338,8 +338,8 @@ CATCH_TEST_CASE("what is changed on the way is not taken for another key",
   const auto lines = logged.wait(1);
   CATCH_REQUIRE_FALSE(lines.empty());
   CATCH_CHECK(lines[0]
-              == "what came over a connection was changed on the way: it "
-                 "stands still until its other end gives it up");
+              == "data on a connection was changed on the way: the "
+                 "connection is stuck until its other end gives it up");
   CATCH_CHECK(server->statistics().malformed == 1);
   CATCH_CHECK(server->statistics().refused == 0);
   value_of(ask(*caller, between.address(), method::status));
