@@ -65,7 +65,7 @@ export class Chart {
     attribute(this.layers.picked, "height", HEIGHT - TOP - BOTTOM);
     this.when = el("span", { class: "hint" });
     this.legend = el("ul", { class: "legend" });
-    this.empty = el("p", { class: "empty", hidden: "" }, "Nothing has been told in this time.");
+    this.empty = el("p", { class: "empty", hidden: "" }, "No figures in this time.");
     this.element = el("div", { class: "chart" },
       el("h3", {}, spec.title, this.when), this.area, this.empty, this.legend);
     brushable(this.area, view, (x) => this.timeAt(x), (range) => this.showPicked(range));

@@ -52,7 +52,7 @@ function specs(store) {
       curves: (from) => runCurves(store, "loss", from) },
     { title: "Learning rate", format: threePlaces, zero: true,
       curves: (from) => runCurves(store, "learning_rate", from) },
-    { title: "Seeds in a second", format: number, zero: true,
+    { title: "Seeds per second", format: number, zero: true,
       curves: (from) => runCurves(store, "seeds_per_second", from) },
     { title: "Where the time of trainers goes", format: percent, zero: true, least: 1,
       curves: (from) => trainerCurves(store, from) },

@@ -9,13 +9,13 @@ const TOKEN = /^[!-~]{16,512}$/;
 /** What can be done: what is asked, what the button says, and what follows. */
 const ACTIONS = {
   cancel: { verb: "Cancel run", ask: (run) => `Cancel ${run}?`,
-    says: "It ends after the step that is on, and its weights are saved." },
+    says: "It ends after the current step, and its weights are saved." },
   resume: { verb: "Resume run", ask: (run) => `Resume ${run}?`,
-    says: "A new run goes on from its latest checkpoint, by the same definition." },
+    says: "A new run continues from its latest checkpoint, with the same definition." },
   drain: { verb: "Drain", ask: (daemon) => `Drain daemon ${daemon}?`,
-    says: "It takes no part in new runs; the one that is on goes on." },
-  undrain: { verb: "Bring back", ask: (daemon) => `Bring daemon ${daemon} back?`,
-    says: "It takes part in new runs again." },
+    says: "It accepts no new runs; its running run goes on." },
+  undrain: { verb: "Bring back", ask: (daemon) => `Return daemon ${daemon} to service?`,
+    says: "It accepts new runs again." },
 };
 
 /** Which of them a run or a daemon allows, by its state. */
@@ -108,7 +108,7 @@ export class Actions {
       this.hold(null);
       return { refused: "This is not the token for actions." };
     } catch {
-      return { refused: "The coordinator does not answer: it may be done all the same." };
+      return { refused: "The coordinator does not answer; the action may still be done." };
     }
   }
 }

@@ -62,7 +62,7 @@ function measureOf({ metric }) {
  * beside its name. */
 const SPECS = [
   { title: "Loss by epoch", phase: "train", format: decimal, figure: (row) => row.loss },
-  { title: "Measure of validations by epoch", phase: "validation", format: decimal,
+  { title: "Metric of validations by epoch", phase: "validation", format: decimal,
     figure: (row) => row[measureOf(row)],
     more: (rows) => {
       const last = rows.findLast(({ phase }) => phase === "validation");

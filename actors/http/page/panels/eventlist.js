@@ -32,7 +32,7 @@ export class EventList {
     const found = this.store.events.filter(fits).slice(-MOST_SHOWN).reverse();
     const none = byId("events-none");
     none.hidden = found.length > 0;
-    text(none, wanted ? "Nothing fits." : "Nothing has happened yet.");
+    text(none, wanted ? "Nothing fits." : "No events yet.");
     const list = byId("event-list");
     list.hidden = found.length === 0;
     keyed(list, found, eventKey, makeItem);

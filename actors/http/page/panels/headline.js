@@ -129,5 +129,5 @@ export function headline(store) {
       outcome(record), about);
   return about.length > 0
     ? say("warn", "alarm", "Idle, but not all is well", "", about)
-    : say("idle", "dash", "Idle", "No run is on, and none waits.", []);
+    : say("idle", "dash", "Idle", "No run is running or queued.", []);
 }

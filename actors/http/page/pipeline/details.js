@@ -136,6 +136,6 @@ export class Details {
     });
     if (actors.length === 0)
       keyed(this.cards, ["gone"], (key) => key,
-        () => el("p", {}, "It is not there any more."));
+        () => el("p", {}, "It is gone."));
   }
 }

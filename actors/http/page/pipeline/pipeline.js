@@ -293,7 +293,7 @@ export class Pipeline {
     const daemons = run?.daemons ?? [];
     none.hidden = daemons.length > 0;
     byId("share-key").hidden = daemons.length === 0;
-    text(none, run ? "No daemon has told of its actors yet." : "No run is on.");
+    text(none, run ? "No daemon has reported its actors yet." : "No run is on.");
     if (daemons.length === 0) this.opened = 0;
     keyed(this.lanes, daemons, ({ daemon }) => daemon, (daemon) => this.makeLane(daemon));
     daemons.forEach((daemon, i) => {
