@@ -26,30 +26,30 @@ void write_table(metric_writer& to, std::span<const figure_of<T>> figures,
 
 constexpr figure_of<cluster_figures> cluster_table[] = {
   {{"graphmill_coordinator_snapshot_timestamp_seconds", metric_gauge,
-    "When the coordinator has told these figures, since 1970."},
+    "Time of these figures, since 1970."},
    [](const cluster_figures& c) -> figure_value {
      return seconds_of(c.taken);
    }},
   {{"graphmill_coordinator_ready", metric_gauge,
-    "Whether the coordinator takes runs."},
+    "Whether the coordinator accepts runs."},
    [](const cluster_figures& c) -> figure_value { return c.unready.empty(); }},
   {{"graphmill_dataset_parts", metric_gauge, "Parts of the dataset."},
    [](const cluster_figures& c) -> figure_value { return c.status.parts; }},
-  {{"graphmill_runs_queued", metric_gauge, "Runs that wait for their turn."},
+  {{"graphmill_runs_queued", metric_gauge, "Runs in the queue."},
    [](const cluster_figures& c) -> figure_value {
      return double(c.status.queued.size());
    }},
-  {{"graphmill_runs_running", metric_gauge, "Runs that are on."},
+  {{"graphmill_runs_running", metric_gauge, "Running runs."},
    [](const cluster_figures& c) -> figure_value {
      return double(c.status.all_running().size());
    }},
   {{"graphmill_history_failing", metric_gauge,
-    "Whether what becomes of runs cannot be written to disk."},
+    "Whether results of runs cannot be written to disk."},
    [](const cluster_figures& c) -> figure_value {
      return !c.status.note.empty();
    }},
   {{"graphmill_runs_disk_free_bytes", metric_gauge,
-    "Room on the disk with the folder of runs."},
+    "Free space on the disk with the folder of runs."},
    [](const cluster_figures& c) -> figure_value {
      return c.disk_size == 0 ? figure_value{} : double(c.disk_free);
    }},
@@ -64,16 +64,16 @@ constexpr metric_family coordinator_family{
   "1, with the name of the coordinator and its dataset."};
 constexpr metric_family runs_over_family{
   "graphmill_runs_over_total", metric_counter,
-  "Runs that are over since this coordinator began."};
+  "Runs that have ended since this coordinator started."};
 constexpr metric_family daemons_family{"graphmill_daemons", metric_gauge,
                                        "Daemons of the cluster by state."};
 constexpr metric_family daemon_state_family{
   "graphmill_daemon_state", metric_gauge,
-  "1 for the state in which the daemon is, 0 for others."};
+  "1 for the daemon's state, 0 for others."};
 
 constexpr figure_of<daemon_status> daemon_table[] = {
   {{"graphmill_daemon_slots", metric_gauge,
-    "Trainers that the daemon can take."},
+    "Trainers that the daemon can run."},
    [](const daemon_status& d) -> figure_value { return d.slots; }},
   {{"graphmill_daemon_parts", metric_gauge, "Parts that the daemon serves."},
    [](const daemon_status& d) -> figure_value {
@@ -111,48 +111,50 @@ constexpr metric_family run_family{"graphmill_run_info", metric_gauge,
                                    "1, with id and name of the run."};
 constexpr figure_of<run_figures> run_table[] = {
   {{"graphmill_run_attempt", metric_gauge,
-    "How often the run was begun: again when it has lost a daemon."},
+    "Attempts of the run so far; a lost daemon starts another one."},
    [](const run_figures& r) -> figure_value { return r.attempt; }},
   {{"graphmill_run_started_timestamp_seconds", metric_gauge,
-    "When the run has begun, since 1970."},
+    "Start of the run, since 1970."},
    [](const run_figures& r) -> figure_value { return seconds_of(r.started); }},
   {{"graphmill_run_silent_daemons", metric_gauge,
-    "Daemons of the run that have told nothing for seconds."},
+    "Daemons of the run that have not reported for seconds."},
    [](const run_figures& r) -> figure_value {
      return double(r.health.silent.size());
    }},
   {{"graphmill_run_daemons_left_out", metric_gauge,
-    "Daemons of the run that are not told of, for want of room."},
+    "Daemons of the run that are left out to limit the size of the page."},
    [](const run_figures& r) -> figure_value { return r.health.left_out; }},
 };
 constexpr metric_family phase_family{
   "graphmill_run_phase", metric_gauge,
-  "1 for the phase in which the run is, 0 for others."};
+  "1 for the phase of the run, 0 for others."};
 constexpr figure_of<run_progress> progress_table[] = {
   {{"graphmill_run_epoch", metric_gauge, "Epoch of the run, from 0."},
    [](const run_progress& p) -> figure_value { return p.epoch; }},
-  {{"graphmill_run_epochs", metric_gauge, "Epochs that the run may take."},
+  {{"graphmill_run_epochs", metric_gauge, "Largest number of epochs."},
    [](const run_progress& p) -> figure_value { return p.epochs; }},
-  {{"graphmill_run_step", metric_gauge, "Steps that are done in the phase."},
+  {{"graphmill_run_step", metric_gauge, "Finished steps of the phase."},
    [](const run_progress& p) -> figure_value { return double(p.step); }},
   {{"graphmill_run_steps", metric_gauge, "Steps of the phase."},
    [](const run_progress& p) -> figure_value { return double(p.steps); }},
   {{"graphmill_run_loss", metric_gauge,
-    "Mean loss of the last training epoch that is over; of one that takes "
-    "longer, of its steps in the last 10 to 20 s."},
+    "Mean loss of the last finished training epoch. For an epoch longer than "
+    "that, and until the next one ends, the mean of its steps in the last 10 "
+    "to 20 s. In the first epoch, from its first step on."},
    [](const run_progress& p) -> figure_value { return p.loss; }},
   {{"graphmill_run_learning_rate", metric_gauge, "Learning rate."},
    [](const run_progress& p) -> figure_value { return p.learning_rate; }},
   {{"graphmill_run_seeds_per_second", metric_gauge,
-    "Seeds that training takes in a second."},
+    "Training seeds per second, over the last 10 to 20 s of the current or "
+    "last epoch."},
    [](const run_progress& p) -> figure_value { return p.seeds_per_second; }},
   {{"graphmill_run_remaining_seconds", metric_gauge,
-    "Until all epochs, or all steps, are trained at this pace."},
+    "Time until all epochs, or train.max_steps, are trained at this pace."},
    [](const run_progress& p) -> figure_value {
      return p.seconds_left < 0 ? figure_value{} : p.seconds_left;
    }},
   {{"graphmill_run_checkpoint_age_seconds", metric_gauge,
-    "Since the last checkpoint was written."},
+    "Time since the last checkpoint was written."},
    [](const run_progress& p) -> figure_value {
      return p.checkpoint_age < 0 ? figure_value{} : p.checkpoint_age;
    }},
@@ -207,10 +209,10 @@ void write_cluster(metric_writer& to, const cluster_figures& cluster) {
 
 constexpr figure_of<daemon_figures> process_table[] = {
   {{"graphmill_process_snapshot_timestamp_seconds", metric_gauge,
-    "When the daemon that answers has told its figures, since 1970."},
+    "Time of these figures, since 1970."},
    [](const daemon_figures& d) -> figure_value { return seconds_of(d.taken); }},
   {{"graphmill_process_registered", metric_gauge,
-    "Whether the daemon that answers is registered with the coordinator."},
+    "Whether the daemon is registered with the coordinator."},
    [](const daemon_figures& d) -> figure_value { return d.registered; }},
   {{"graphmill_process_cpu_seconds_total", metric_counter,
     "Processor time that the process has used."},
@@ -218,29 +220,29 @@ constexpr figure_of<daemon_figures> process_table[] = {
      return d.process.cpu_seconds;
    }},
   {{"graphmill_process_memory_bytes", metric_gauge,
-    "Memory that the process holds for itself."},
+    "Private memory of the process."},
    [](const daemon_figures& d) -> figure_value {
      return double(d.memory_bytes);
    }},
   {{"graphmill_process_memory_peak_bytes", metric_gauge,
-    "The most memory that the process was seen to hold for itself."},
+    "Highest private memory of the process that was measured."},
    [](const daemon_figures& d) -> figure_value {
      return double(d.peak_memory_bytes);
    }},
   {{"graphmill_process_memory_available_bytes", metric_gauge,
-    "Memory that the process could take beside what it holds."},
+    "Memory that the process could still allocate."},
    [](const daemon_figures& d) -> figure_value {
      return double(d.memory_available);
    }},
   {{"graphmill_process_threads", metric_gauge, "Threads of the process."},
    [](const daemon_figures& d) -> figure_value { return d.process.threads; }},
   {{"graphmill_process_open_descriptors", metric_gauge,
-    "Descriptors that the process has open."},
+    "Open descriptors of the process."},
    [](const daemon_figures& d) -> figure_value {
      return d.process.descriptors;
    }},
   {{"graphmill_process_max_descriptors", metric_gauge,
-    "Descriptors that the process may have open."},
+    "Limit of open descriptors."},
    [](const daemon_figures& d) -> figure_value {
      return d.process.most_descriptors;
    }},
@@ -277,24 +279,23 @@ constexpr figure_of<daemon_figures::traffic_sums> traffic_table[] = {
      return double(t.messages_received);
    }},
   {{"graphmill_transport_retries_total", metric_counter,
-    "Attempts at requests after the first."},
+    "Repeated attempts at requests."},
    [](const daemon_figures::traffic_sums& t) -> figure_value {
      return double(t.retries);
    }},
   {{"graphmill_transport_malformed_messages_total", metric_counter,
-    "Messages that cost their connection."},
+    "Malformed messages, each of which ended its connection."},
    [](const daemon_figures::traffic_sums& t) -> figure_value {
      return double(t.malformed);
    }},
   {{"graphmill_transport_refused_connections_total", metric_counter,
-    "Connections without a key that lets in."},
+    "Connections refused for their key."},
    [](const daemon_figures::traffic_sums& t) -> figure_value {
      return double(t.refused);
    }},
 };
-constexpr metric_family process_family{
-  "graphmill_process_info", metric_gauge,
-  "1, with the name of the daemon that answers."};
+constexpr metric_family process_family{"graphmill_process_info", metric_gauge,
+                                       "1, with the name of the daemon."};
 
 void write_process(metric_writer& to, const daemon_figures& own) {
   to.add(process_family, metric_label("daemon", own.daemon), 1);

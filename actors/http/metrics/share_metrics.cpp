@@ -28,23 +28,25 @@ constexpr figure_of<actor_health> actor_figures[] = {
   {{"graphmill_actor_workers", metric_gauge, "Workers of the actor."},
    [](const actor_health& a) -> figure_value { return a.workers; }},
   {{"graphmill_actor_state_seconds", metric_gauge,
-    "Seconds since the actor is in its state."},
+    "Time in the current state."},
    [](const actor_health& a) -> figure_value { return a.in_state; }},
-  {{"graphmill_actor_queue_length", metric_gauge, "What waits for the actor."},
+  {{"graphmill_actor_queue_length", metric_gauge,
+    "Items that wait for the actor."},
    [](const actor_health& a) -> figure_value { return double(a.queue); }},
   {{"graphmill_actor_items_total", metric_counter,
-    "Items that the actor has done in this attempt of the run."},
+    "Items that the actor has finished in this attempt."},
    [](const actor_health& a) -> figure_value { return double(a.items); }},
   {{"graphmill_actor_bytes_total", metric_counter,
-    "Bytes that the actor has made or received in this attempt of the run."},
+    "Bytes that the actor has produced or received in this attempt; not for "
+    "trainers, dispatcher and conductor, which produce none."},
    [](const actor_health& a) -> figure_value {
      return if_known(makes_bytes(a.kind) ? double(a.bytes) : -1);
    }},
   {{"graphmill_actor_restarts_total", metric_counter,
-    "Workers that were replaced in this attempt of the run."},
+    "Workers replaced in this attempt."},
    [](const actor_health& a) -> figure_value { return double(a.restarts); }},
   {{"graphmill_actor_latency_mean_seconds", metric_gauge,
-    "Mean time from request to answer in the last seconds."},
+    "Mean time from request to answer."},
    [](const actor_health& a) -> figure_value {
      return if_known(a.answers == 0 ? -1 : a.mean_latency);
    }},
@@ -71,14 +73,13 @@ constexpr figure_of<actor_health> actor_figures[] = {
 };
 constexpr metric_family actor_state_family{
   "graphmill_actor_state", metric_gauge,
-  "1 for the state in which the actor is."};
+  "1 for the actor's state, 0 for others."};
 constexpr metric_family actor_time_family{
   "graphmill_actor_time_ratio", metric_gauge,
-  "Share of its workers' time in each state, in the last seconds."};
+  "Share of its workers' time in each state."};
 constexpr metric_family actor_latency_family{
   "graphmill_actor_latency_seconds", metric_gauge,
-  "Upper bounds of percentiles of the time from request to answer, in the last "
-  "seconds."};
+  "Upper bounds of percentiles of the time from request to answer."};
 
 /// "part=2", but nothing for what an actor has none of.
 /// @param share Labels of its daemon's share of a run.
@@ -119,136 +120,133 @@ void write_actors(metric_writer& to, const labelled<actor_health>& actors) {
 
 constexpr figure_of<daemon_load> load_figures[] = {
   {{"graphmill_daemon_cpu_cores", metric_gauge,
-    "Processors that the daemon uses, on average over a second."},
+    "Processors that the daemon uses, averaged over a second."},
    [](const daemon_load& d) -> figure_value { return d.cores; }},
   {{"graphmill_daemon_memory_bytes", metric_gauge,
-    "Memory that the daemon holds for itself."},
+    "Private memory of the daemon."},
    [](const daemon_load& d) -> figure_value { return double(d.memory_bytes); }},
   {{"graphmill_daemon_memory_peak_bytes", metric_gauge,
-    "The most memory that the daemon was seen to hold for itself."},
+    "Highest private memory of the daemon that was measured."},
    [](const daemon_load& d) -> figure_value {
      return double(d.peak_memory_bytes);
    }},
   {{"graphmill_daemon_mapped_bytes", metric_gauge,
-    "Pages of mapped files in memory, those of parts and of programs, which "
-    "the system may take back."},
+    "Mapped files in memory (parts and programs), which the system may "
+    "reclaim."},
    [](const daemon_load& d) -> figure_value { return double(d.mapped_bytes); }},
   {{"graphmill_daemon_threads", metric_gauge, "Threads of the daemon."},
    [](const daemon_load& d) -> figure_value { return d.threads; }},
   {{"graphmill_daemon_open_descriptors", metric_gauge,
-    "Descriptors that the daemon has open."},
+    "Open descriptors of the daemon."},
    [](const daemon_load& d) -> figure_value { return d.descriptors; }},
   {{"graphmill_daemon_max_descriptors", metric_gauge,
-    "Descriptors that the daemon may have open."},
+    "Limit of open descriptors of the daemon."},
    [](const daemon_load& d) -> figure_value { return d.most_descriptors; }},
   {{"graphmill_daemon_disk_read_bytes_per_second", metric_gauge,
-    "Bytes that the daemon reads from disks in a second."},
+    "Bytes per second that the daemon reads from disks."},
    [](const daemon_load& d) -> figure_value { return d.disk_read_per_second; }},
   {{"graphmill_daemon_disk_written_bytes_per_second", metric_gauge,
-    "Bytes that the daemon writes to disks in a second."},
+    "Bytes per second that the daemon writes to disks."},
    [](const daemon_load& d) -> figure_value {
      return d.disk_written_per_second;
    }},
   {{"graphmill_daemon_sent_bytes_per_second", metric_gauge,
-    "Bytes that the daemon sends to others in a second."},
+    "Bytes per second that the daemon sends to others."},
    [](const daemon_load& d) -> figure_value { return d.sent_per_second; }},
   {{"graphmill_daemon_received_bytes_per_second", metric_gauge,
-    "Bytes that the daemon receives from others in a second."},
+    "Bytes per second that the daemon receives from others."},
    [](const daemon_load& d) -> figure_value { return d.received_per_second; }},
 };
 
 constexpr figure_of<daemon_health> share_figures[] = {
   {{"graphmill_daemon_report_age_seconds", metric_gauge,
-    "Seconds since the daemon has told of its share of the run."},
+    "Time since the daemon's last report about the run."},
    [](const daemon_health& d) -> figure_value { return d.age; }},
   {{"graphmill_daemon_row_cache_bytes", metric_gauge,
-    "Memory for rows of other daemons, of what the daemon holds."},
+    "Memory of the row cache (rows of other daemons)."},
    [](const daemon_health& d) -> figure_value {
      return double(d.cache_bytes);
    }},
   {{"graphmill_daemon_answer_bytes", metric_gauge,
-    "Memory for answers to other daemons, of what the daemon holds."},
+    "Memory of answers to other daemons."},
    [](const daemon_health& d) -> figure_value {
      return double(d.answer_bytes);
    }},
   {{"graphmill_daemon_answer_limit_bytes", metric_gauge,
-    "The most memory that answers to other daemons may take."},
+    "Limit of the memory of answers to other daemons."},
    [](const daemon_health& d) -> figure_value {
      return if_known(d.most_answer_bytes == 0 ? -1
                                               : double(d.most_answer_bytes));
    }},
   {{"graphmill_daemon_disk_cache_bytes", metric_gauge,
-    "Memory for rows of the daemon's parts that are read from disk, of what "
-    "the daemon holds."},
+    "Memory of the disk cache (rows of its own parts)."},
    [](const daemon_health& d) -> figure_value {
      return if_known(d.most_disk_cache_bytes == 0 ? -1
                                                   : double(d.disk_cache_bytes));
    }},
   {{"graphmill_daemon_disk_cache_limit_bytes", metric_gauge,
-    "The most memory that rows of the daemon's parts may take that are read "
-    "from disk."},
+    "Limit of the disk cache."},
    [](const daemon_health& d) -> figure_value {
      return if_known(
        d.most_disk_cache_bytes == 0 ? -1 : double(d.most_disk_cache_bytes));
    }},
   {{"graphmill_daemon_disk_rows_wanted_total", metric_counter,
-    "Rows of parts on disk that were asked for in this attempt of the run."},
+    "Rows requested from parts on disk in this attempt."},
    [](const daemon_health& d) -> figure_value {
      return double(d.disk_rows_wanted);
    }},
   {{"graphmill_daemon_disk_rows_found_total", metric_counter,
-    "Of these rows, those that were in memory."},
+    "Those of them that were in the disk cache."},
    [](const daemon_health& d) -> figure_value {
      return double(d.disk_rows_found);
    }},
   {{"graphmill_daemon_row_cache_wanted_total", metric_counter,
-    "Rows of other daemons that batches of this run needed."},
+    "Rows of other daemons that batches of the run needed."},
    [](const daemon_health& d) -> figure_value {
      return double(d.cache_rows_wanted);
    }},
   {{"graphmill_daemon_row_cache_found_total", metric_counter,
-    "Of these rows, those that were in the row cache."},
+    "Those of them that were in the row cache."},
    [](const daemon_health& d) -> figure_value {
      return double(d.cache_rows_found);
    }},
   {{"graphmill_daemon_long_work", metric_gauge,
-    "Actors and threads of the daemon that are at one piece of work for too "
-    "long, or were in the last minute."},
+    "Actors and threads at one piece of work for too long, now or in the last "
+    "minute; 8 at most. graphmill status RUN names them."},
    [](const daemon_health& d) -> figure_value {
      return double(d.long_work.size());
    }},
 };
 constexpr metric_family actors_left_out_family{
   "graphmill_daemon_actors_left_out", metric_gauge,
-  "Actors of the daemon that are not told of."};
+  "Actors of the daemon that are left out."};
 
 constexpr figure_of<peer_health> peer_figures[] = {
   {{"graphmill_peer_round_trip_seconds", metric_gauge,
-    "Mean time of requests of a daemon to another one, in the last seconds."},
+    "Mean time of requests from a daemon to another one."},
    [](const peer_health& p) -> figure_value {
      return if_known(p.requests == 0 ? -1 : p.mean_round_trip);
    }},
   {{"graphmill_peer_sent_bytes_per_second", metric_gauge,
-    "Bytes that a daemon sends to another one in a second."},
+    "Bytes per second from a daemon to another one."},
    [](const peer_health& p) -> figure_value { return p.sent_per_second; }},
   {{"graphmill_peer_received_bytes_per_second", metric_gauge,
-    "Bytes that a daemon receives from another one in a second."},
+    "Bytes per second that a daemon receives from another one."},
    [](const peer_health& p) -> figure_value { return p.received_per_second; }},
   {{"graphmill_peer_asked_requests_per_second", metric_gauge,
-    "Requests of a daemon to another one in a second, those with gradients "
-    "among them."},
+    "Requests per second from a daemon to another one, including gradients."},
    [](const peer_health& p) -> figure_value { return p.asked_per_second; }},
   {{"graphmill_peer_served_requests_per_second", metric_gauge,
-    "Requests of another daemon that a daemon answers in a second, those with "
-    "gradients among them."},
+    "Requests per second that a daemon answers for another one, including "
+    "gradients."},
    [](const peer_health& p) -> figure_value { return p.served_per_second; }},
   {{"graphmill_peer_gradients_sent_bytes_per_second", metric_gauge,
-    "Bytes of gradients that a daemon sends to another one in a second."},
+    "Bytes of gradients per second from a daemon to another one."},
    [](const peer_health& p) -> figure_value {
      return p.gradients_sent_per_second;
    }},
   {{"graphmill_peer_gradients_received_bytes_per_second", metric_gauge,
-    "Bytes of gradients that a daemon receives from another one in a second."},
+    "Bytes of gradients per second that a daemon receives from another one."},
    [](const peer_health& p) -> figure_value {
      return p.gradients_received_per_second;
    }},
@@ -256,7 +254,7 @@ constexpr figure_of<peer_health> peer_figures[] = {
 
 constexpr metric_family peer_state_family{
   "graphmill_peer_state", metric_gauge,
-  "1 for the state in which the connections of a daemon to another one are."};
+  "1 for the state of the connections from a daemon to another one."};
 
 /// Two samples with the same labels would cost Prometheus the whole page.
 template <class T>
