@@ -158,7 +158,7 @@ result<void> write_weights(const run_outcome& outcome,
 /// Removes the checkpoints that a run which has come to its end does not need
 /// any more. Those that stay too long take room, and nothing else.
 void drop_spare_checkpoints(const run_folder& folder) {
-  const auto source = load_definition(folder.definition());
+  const auto source = load_record(folder.definition());
   if (!source)
     return;
   if (const auto kept = kept_at_end(source.value().value.checkpoint.keep))

@@ -138,20 +138,28 @@ void write_struct(capnp::DynamicStruct::Reader reader, std::string_view indent,
   }
 }
 
-/// Has a definition that an old run has recorded mean what that run computed.
-/// A record has all fields, and one without `model.relations` is older than
-/// this field: `hetero_sage` then divided by all edge types into a type. Files
-/// that users write have no empty `model.weights`, and not all fields.
+/// Gives fields that are newer than the record of a run their old meaning.
 void keep_old_meaning(definition_source& source) {
+  auto& model = source.value.model;
+  if (model.kind == model_kind::hetero_sage
+      && !source.fields.contains("model.relations"))
+    model.relations = relation_use::mean_of_all;
+}
+
+/// Refuses the copy of a record whose meaning has changed. Records have all
+/// fields of their time, so that few files that users write are taken for one.
+void refuse_old_record(definition_source& source) {
   for (const auto* path :
        {"model.kind", "model.hidden", "model.heads", "model.dropout",
         "model.embedding", "model.layer_norm", "model.weights"})
     if (!source.fields.contains(path))
       return;
-  auto& model = source.value.model;
-  if (model.kind == model_kind::hetero_sage
+  if (source.value.model.kind == model_kind::hetero_sage
       && !source.fields.contains("model.relations"))
-    model.relations = relation_use::mean_of_all;
+    source.report(source.where("model.kind"),
+                  "this looks like the record of a run that is older than "
+                  "`model.relations`: add `relations: mean_of_all` to train as "
+                  "that run did, or `relations: sum` to train as new runs do");
 }
 
 /// Keeps a dataset's path apart from its name, which is what everybody knows it
@@ -164,6 +172,59 @@ void take_dataset_path(definition_source& source) {
   const auto end = name.find_last_not_of('/');
   name = end == std::string::npos ? "" : name.substr(0, end + 1);
   name = name.substr(name.rfind('/') + 1);
+}
+
+/// @param is_record Of a run; else a user has written it.
+definition_source source_of(std::string_view text,
+                            const std::filesystem::path& file,
+                            std::span<const std::string> overrides,
+                            std::span<const std::string> grid, bool is_record) {
+  definition_source source;
+  source.file = file.string();
+  capnp::MallocMessageBuilder message;
+  auto root = message.initRoot<capnp::DynamicStruct>(definition_schema());
+  definition_reader reader{source.problems, source.fields};
+  const auto tree = parse_yaml(text, source.file, true, source.problems);
+  if (tree)
+    reader.read(*tree, root);
+  for (const auto& [option, settings] :
+       {std::pair{"--set", overrides}, std::pair{"--grid", grid}})
+    for (const auto& setting : settings)
+      if (const auto node = parse_override(option, setting, source.problems))
+        reader.read(*node, root);
+  if (!tree)
+    return source;
+  reader.report_missing(definition_schema(), source.file);
+  if (!root.has("name"))
+    root.set("name", name_of(file).c_str());
+  if (!root.has("dataset")) {
+    // A problem by now; the other checks go on.
+    root.set("dataset", "unknown");
+    source.fields["dataset"] = {{source.file, 1, 1}, false};
+  }
+  if (!decode_into(source, root.asReader()))
+    return source;
+  take_dataset_path(source);
+  if (is_record)
+    keep_old_meaning(source);
+  else
+    refuse_old_record(source);
+  check_definition(source);
+  return source;
+}
+
+result<definition_source> load_source(const std::filesystem::path& file,
+                                      std::span<const std::string> overrides,
+                                      std::span<const std::string> grid,
+                                      bool is_record) {
+  const auto text = read_text(file);
+  if (!text)
+    return fail(text.error().code, "{}: {}", file.string(),
+                text.error().message);
+  auto source = source_of(text.value(), file, overrides, grid, is_record);
+  if (!source.problems.empty())
+    return to_error(source.problems);
+  return source;
 }
 
 } // namespace
@@ -195,35 +256,12 @@ definition_source parse_definition(std::string_view text,
                                    const std::filesystem::path& file,
                                    std::span<const std::string> overrides,
                                    std::span<const std::string> grid) {
-  definition_source source;
-  source.file = file.string();
-  capnp::MallocMessageBuilder message;
-  auto root = message.initRoot<capnp::DynamicStruct>(definition_schema());
-  definition_reader reader{source.problems, source.fields};
-  const auto tree = parse_yaml(text, source.file, true, source.problems);
-  if (tree)
-    reader.read(*tree, root);
-  for (const auto& [option, settings] :
-       {std::pair{"--set", overrides}, std::pair{"--grid", grid}})
-    for (const auto& setting : settings)
-      if (const auto node = parse_override(option, setting, source.problems))
-        reader.read(*node, root);
-  if (!tree)
-    return source;
-  reader.report_missing(definition_schema(), source.file);
-  if (!root.has("name"))
-    root.set("name", name_of(file).c_str());
-  if (!root.has("dataset")) {
-    // A problem by now; the other checks go on.
-    root.set("dataset", "unknown");
-    source.fields["dataset"] = {{source.file, 1, 1}, false};
-  }
-  if (!decode_into(source, root.asReader()))
-    return source;
-  take_dataset_path(source);
-  keep_old_meaning(source);
-  check_definition(source);
-  return source;
+  return source_of(text, file, overrides, grid, false);
+}
+
+definition_source parse_record(std::string_view text,
+                               std::span<const std::string> overrides) {
+  return source_of(text, "definition.yaml", overrides, {}, true);
 }
 
 definition_source read_definition(const std::filesystem::path& file,
@@ -241,14 +279,12 @@ result<definition_source>
 load_definition(const std::filesystem::path& file,
                 std::span<const std::string> overrides,
                 std::span<const std::string> grid) {
-  const auto text = read_text(file);
-  if (!text)
-    return fail(text.error().code, "{}: {}", file.string(),
-                text.error().message);
-  auto source = parse_definition(text.value(), file, overrides, grid);
-  if (!source.problems.empty())
-    return to_error(source.problems);
-  return source;
+  return load_source(file, overrides, grid, false);
+}
+
+result<definition_source> load_record(const std::filesystem::path& file,
+                                      std::span<const std::string> overrides) {
+  return load_source(file, overrides, {}, true);
 }
 
 std::string definition_yaml(const definition& def) {

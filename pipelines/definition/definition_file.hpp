@@ -60,8 +60,19 @@ load_definition(const std::filesystem::path& file,
                 std::span<const std::string> overrides = {},
                 std::span<const std::string> grid = {});
 
-/// The definition as YAML, every field written out; reading it gives an equal
-/// one. For run folders.
+/// The definition as YAML, every field written out: the record of a run.
+/// `parse_record` gives an equal one.
 std::string definition_yaml(const definition& def);
+
+/// Reads the record of a run, as `parse_definition` reads the file of a user. A
+/// field that is newer than the record means what the run computed, not what a
+/// new run does.
+definition_source parse_record(std::string_view text,
+                               std::span<const std::string> overrides = {});
+
+/// `load_definition` for the record in a run folder.
+result<definition_source>
+load_record(const std::filesystem::path& file,
+            std::span<const std::string> overrides = {});
 
 } // namespace graphmill

@@ -76,7 +76,7 @@ void coordinator::restore() {
 /// with its next attempt as if it had lost a daemon.
 result<void> coordinator::restore(submitted_run& run,
                                   const std::string& yaml) const {
-  auto source = parse_definition(yaml, "definition.yaml");
+  auto source = parse_record(yaml);
   if (!source.problems.empty())
     return to_error(source.problems);
   run.def = std::move(source.value);

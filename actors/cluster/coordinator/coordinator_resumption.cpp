@@ -25,7 +25,7 @@ namespace {
 /// Whether a run on the same dataset may go on by this definition.
 result<void> check_resumption(const checkpoint& before, const definition& def,
                               bool with_changes) {
-  const auto then = parse_definition(before.definition, "definition.yaml");
+  const auto then = parse_record(before.definition);
   if (!then.problems.empty())
     return to_error(then.problems);
   GRAPHMILL_TRYV(check_same_validation(then.value, def));

@@ -138,8 +138,7 @@ result<resumption> find_run(const resume_options& options) {
   if (out.folder) {
     out.data = out.folder->from().data;
     if (!out.before) {
-      GRAPHMILL_TRY(const auto source,
-                    load_definition(out.folder->definition()));
+      GRAPHMILL_TRY(const auto source, load_record(out.folder->definition()));
       if (!options.from_start)
         GRAPHMILL_TRYV(check_replaceable(*out.folder, source.value));
       out.definition = definition_yaml(source.value);
@@ -152,11 +151,10 @@ result<resumption> find_run(const resume_options& options) {
 /// What was found once, as a definition with what the user sets.
 result<definition_source> definition_of(const resumption& found,
                                         const resume_options& options) {
-  auto source = parse_definition(found.definition, "definition.yaml");
+  auto source = parse_record(found.definition);
   if (source.problems.empty() && !options.overrides.empty()) {
     const auto before = source.value;
-    source =
-      parse_definition(found.definition, "definition.yaml", options.overrides);
+    source = parse_record(found.definition, options.overrides);
     if (source.problems.empty() && !options.with_changes)
       GRAPHMILL_TRYV(check_unchanged(before, source.value));
     if (source.problems.empty() && found.before)
@@ -181,7 +179,7 @@ result<void> make_folder(resumption& found, const resume_options& options,
 result<void> check_kind_of_labels(const run_folder& folder,
                                   const definition& def,
                                   const dataset_info& info) {
-  const auto own = load_definition(folder.definition());
+  const auto own = load_record(folder.definition());
   const auto& before = own ? own.value().value.labels : def.labels;
   GRAPHMILL_TRY(const auto then, kind_of_labels(info, before));
   GRAPHMILL_TRY(const auto now, kind_of_labels(info, def.labels));
@@ -231,7 +229,7 @@ result<definition_source> definition_at(cluster_client& client,
   GRAPHMILL_TRY(const auto found, client.fetch_file(wanted));
   const std::string text{reinterpret_cast<const char*>(found.bytes.data()),
                          found.bytes.size()};
-  auto source = parse_definition(text, wanted.file, options.overrides);
+  auto source = parse_record(text, options.overrides);
   if (!source.problems.empty())
     return to_error(source.problems);
   return source;
@@ -257,8 +255,7 @@ result<std::string> resume_uploaded(cluster_client& client,
                                     const resume_options& options) {
   const fs::path folder{options.from};
   GRAPHMILL_TRY(const auto found, read_checkpoint_state(folder));
-  auto source = parse_definition(found.content.definition, "definition.yaml",
-                                 options.overrides);
+  auto source = parse_record(found.content.definition, options.overrides);
   if (!source.problems.empty())
     return to_error(source.problems);
   // What it began with is behind it, and cannot be read there.

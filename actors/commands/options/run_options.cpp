@@ -299,7 +299,7 @@ result<fs::path> data_of(const finished_run_options& options,
 result<finished_run> open_finished_run(const finished_run_options& options) {
   finished_run out;
   GRAPHMILL_TRY(out.folder, run_folder::open(options.run));
-  GRAPHMILL_TRY(auto source, load_definition(out.folder.definition()));
+  GRAPHMILL_TRY(auto source, load_record(out.folder.definition()));
   out.config.def = source.value;
   GRAPHMILL_TRY(out.config.data, data_of(options, out));
   if (!options.neighbours.empty())
@@ -404,7 +404,7 @@ result<submission>
 submission_of_weights(const run_folder& folder,
                       const std::vector<std::string>& settings,
                       std::span<const decided_field> decided, bool measures) {
-  GRAPHMILL_TRY(auto source, load_definition(folder.definition(), settings));
+  GRAPHMILL_TRY(auto source, load_record(folder.definition(), settings));
   GRAPHMILL_TRYV(refuse_decided(source, decided));
   GRAPHMILL_TRYV(refuse_decided(source, decided_by_weights));
   GRAPHMILL_TRYV(refuse_optimizer(source));

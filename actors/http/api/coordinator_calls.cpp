@@ -156,8 +156,7 @@ named_call drain_call(bool back) {
 /// As it is: with what the run was trained by. @returns the body of `submit`.
 result<payload> resumption_of(const file_request& asked, const payload& file) {
   GRAPHMILL_TRY(const auto piece, decode_file_reply(file, asked));
-  const auto source =
-    parse_definition(piece_text(piece.bytes), definition_name);
+  const auto source = parse_record(piece_text(piece.bytes));
   if (!source.problems.empty())
     return to_error(source.problems);
   resume_request wanted;

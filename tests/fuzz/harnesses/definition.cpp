@@ -41,8 +41,7 @@ void check(const definition_source& source) {
   if (!source.problems.empty())
     return;
   // What was understood is written such that it is understood the same.
-  const auto again =
-    parse_definition(definition_yaml(source.value), "again.yaml");
+  const auto again = parse_record(definition_yaml(source.value));
   if (!again.problems.empty())
     broken("a definition that was written down has a problem: "
            + to_string(again.problems.front()));

@@ -1,6 +1,8 @@
 """What every kind of model computes, by numpy from weights and dataset."""
 
 import pathlib
+import re
+import shutil
 import sys
 import unittest
 
@@ -71,6 +73,33 @@ class Models(runs.Workplace):
                        self.typed)
         self.check({"kind": "hgt", "jumping": True, "residual": True,
                     "attention_dropout": 0.25}, self.typed)
+
+    def test_record_from_before_relations(self):
+        """It means what the run computed; a copy of it means neither."""
+        summary = self.train(merged(DEFINITION, {"model": {
+            "kind": "hetero_sage", "relations": "mean_of_all"}}), self.typed)
+        record = pathlib.Path(summary["run"]) / "definition.yaml"
+        out = pathlib.Path(summary["run"]) / "old.npy"
+
+        def logits():
+            self.ask("predict", summary["run"], "--data", self.typed,
+                     "--all", "--logits", "--out", out)
+            return np.load(out.with_suffix(".logits.npy"))
+
+        def without_field(record):
+            (line,) = re.findall("  relations: .*\n", record.read_text())
+            record.write_text(record.read_text().replace(line, ""))
+
+        want = logits()
+        copy = self.top / "copy.yaml"
+        shutil.copy(record, copy)
+        without_field(record)
+        np.testing.assert_array_equal(logits(), want)
+        without_field(copy)
+        done = graphmill("train", copy, "--data", self.typed)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("add `relations: mean_of_all` to train as that run did",
+                      done.stderr)
 
     def test_weights_of_edges(self):
         for kind in ("gcn", "sage", "sage_sum", "gin"):
