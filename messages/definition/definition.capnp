@@ -283,7 +283,7 @@ struct Train {
     $help("Loss for labels that are numbers: mse (squared errors), mae (absolute errors) or huber (half the squared error up to an error of 1, the absolute error less one half beyond), averaged over the values of a seed. Not for classes");
 
   patienceWindow @11 :UInt32 = 1
-    $help("Validations over which the score for `patience` is averaged, by an exponential moving average, so that one lucky validation does not end a run. 1 averages nothing. The best epoch is always chosen by single validations")
+    $help("Validations over which the score for `patience` is averaged, by an exponential moving average, so that one lucky validation does not end a run. 1 averages nothing. The best epoch is always chosen by single validations. Where `patience` is given, the default is 10")
     $unit("validations") $range(min = 1, max = 1000000);
 
   namedClassWeights @12 :List(ClassWeight);

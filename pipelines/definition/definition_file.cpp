@@ -162,6 +162,14 @@ void refuse_old_record(definition_source& source) {
                   "that run did, or `relations: sum` to train as new runs do");
 }
 
+/// Averages what `train.patience` counts, unless the user says otherwise.
+void average_for_patience(definition_source& source) {
+  constexpr std::uint32_t window = 10;
+  auto& train = source.value.train;
+  if (train.patience != 0 && !source.fields.contains("train.patience_window"))
+    train.patience_window = window;
+}
+
 /// Keeps a dataset's path apart from its name, which is what everybody knows it
 /// by.
 void take_dataset_path(definition_source& source) {
@@ -205,10 +213,12 @@ definition_source source_of(std::string_view text,
   if (!decode_into(source, root.asReader()))
     return source;
   take_dataset_path(source);
-  if (is_record)
+  if (is_record) {
     keep_old_meaning(source);
-  else
+  } else {
     refuse_old_record(source);
+    average_for_patience(source);
+  }
   check_definition(source);
   return source;
 }

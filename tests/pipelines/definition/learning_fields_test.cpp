@@ -190,6 +190,21 @@ CATCH_TEST_CASE("what an old run has recorded means what it computed",
               == relation_use::mean);
 }
 
+CATCH_TEST_CASE("patience counts averages, unless a file says otherwise",
+                "[definition]") {
+  const auto window = [](const std::string& train) {
+    return valid("{dataset: d, train: {" + train + "}}").train.patience_window;
+  };
+  CATCH_CHECK(window("patience: 5") == 10);
+  CATCH_CHECK(window("patience: 5, patience_window: 1") == 1);
+  CATCH_CHECK(window("patience: 0") == 1);
+  CATCH_CHECK(window("epochs: 5") == 1);
+  // Runs that are older than the field have averaged nothing.
+  CATCH_CHECK(parse_record("{dataset: d, train: {patience: 5}}")
+                .value.train.patience_window
+              == 1);
+}
+
 CATCH_TEST_CASE("a window of patience is for patience", "[definition]") {
   CATCH_CHECK(valid("{dataset: d, train: {patience: 5, patience_window: 3}}")
                 .train.patience_window

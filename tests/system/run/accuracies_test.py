@@ -19,8 +19,7 @@ from imports import save
 from support import ROOT, np, program
 
 NODES, WIDTH, CLASSES = 60, 11, 3
-SHORT = ["--set", "train.epochs=2", "--set", "train.patience=0",
-         "--set", "train.patience_window=1"]
+SHORT = ["--set", "train.epochs=2", "--set", "train.patience=0"]
 
 
 class Accuracies(runs.Workplace):

@@ -136,7 +136,8 @@ class Metrics(runs.Workplace):
         patience, most = 2, 40
         summary = self.train(merged(DEFINITION, {
             "optimizer": {"learning_rate": 0.3},
-            "train": {"patience": patience, "epochs": most},
+            "train": {"patience": patience, "patience_window": 1,
+                      "epochs": most},
             "evaluate": {"metric": "loss"},
         }), self.data)
         losses = [line["loss"] for line in self.lines(summary)]
