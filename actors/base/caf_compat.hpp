@@ -1,8 +1,7 @@
 #pragma once
 
-// The only file that spells out what is called otherwise in other versions of
-// CAF. It is written for 0.17, which Debian 12 has; for another one, this file
-// changes and nothing else.
+// The only file with names that differ between versions of CAF. It is written
+// for 0.17, which Debian 12 has. Another version changes only this file.
 
 #include "actors/base/work_watch.hpp"
 #include "messages/base/caught.hpp"
@@ -46,30 +45,31 @@ public:
 std::shared_ptr<work_gauge> gauge_in(const caf::actor_system& system,
                                      std::string who);
 
-/// What the system's WORK WATCH tells of long work; nothing if it has none.
+/// The long work that the system's WORK WATCH reports; nothing if it has none.
 std::vector<std::string> long_work_in(const caf::actor_system& system);
 
-/// Takes what a handler has thrown, as an error. Whether its actor goes on for
-/// now, to end by itself; else the exception ends it at once.
+/// Receives the exception of a handler as an error. Returns whether its actor
+/// goes on for now, to end by itself; otherwise the exception ends it at once.
 using crash_handler = std::function<bool(const caf::error& reason)>;
 
-/// Has handlers of an actor say what they are at, and `on_crash` know what they
-/// throw. @param on_crash May be empty.
+/// Makes the handlers of an actor report their work, and passes their
+/// exceptions to `on_crash`.
+/// @param on_crash May be empty.
 void watch_handlers(caf::behavior& handlers, const caf::local_actor& self,
                     crash_handler on_crash);
 
-/// Runs what an actor does when something else than one of its messages comes,
-/// an answer, a limit of time or the end of another actor, as its handlers of
-/// messages are run: it is watched, and `on_crash` knows what it throws. One at
-/// a time, and outside of handlers of messages. @param what As `work_gauge` has
-/// it.
+/// Runs the reaction of an actor to something other than its messages (an
+/// answer, a time-out, the end of another actor) like a message handler: it is
+/// watched, and `on_crash` gets its exceptions. One at a time, and outside of
+/// message handlers.
+/// @param what As in `work_gauge`.
 void run_handler(caf::scheduled_actor& self, const char* what,
                  const std::function<void()>& handler);
 
 // -- state classes
 
-/// As what an actor ends that has thrown `thrown`. Throws nothing, for that
-/// would end the process.
+/// The error with which an actor ends after the exception `thrown`. It throws
+/// nothing, because that would end the process.
 caf::error crash_of(const char* name, std::exception_ptr thrown) noexcept;
 
 /// Spawns an actor whose logic is in class `S`: a constructor that takes the
@@ -144,8 +144,8 @@ Interface handle_of(Self* self) {
   return caf::actor_cast<Interface>(self);
 }
 
-/// Ends an actor politely: it may finish its handler. For destructors, too: an
-/// actor that cannot be told ends when nobody has a handle to it any more.
+/// Ends an actor politely: it may finish its handler. Also for destructors. An
+/// unreachable actor ends when its last handle is gone.
 template <class Handle>
 void stop_actor(const Handle& actor) noexcept {
   if (actor)
@@ -191,7 +191,7 @@ inline caf::error to_caf(const error& reason) {
   return caf::make_error(reason.code, reason.message);
 }
 
-/// Whether an actor has answered with an error of ours, and is still there.
+/// Whether the error is an actor's answer, and the actor is still there.
 bool is_answer(const caf::error& reason);
 
 /// Turns CAF's errors (timeouts, ended receivers) into ours, naming `asked`.

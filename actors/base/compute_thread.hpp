@@ -13,28 +13,28 @@
 
 namespace graphmill {
 
-/// A thread of our own for long computations, so that they do not hold a thread
-/// of the actor system. Runs jobs in the order they were posted. The destructor
-/// finishes the job at hand, drops the others and joins. An actor that may end
-/// while the process goes on uses an ACTOR THREAD instead, which ends without
-/// holding a thread of the actor system for that join.
+/// A thread of our own for long computations, so that they do not block a
+/// thread of the actor system. It runs jobs in the order of posting. The
+/// destructor finishes the current job, drops the others and joins. An actor
+/// that may end before the process uses an ACTOR THREAD instead, which ends
+/// without blocking a thread of the actor system.
 class compute_thread {
 public:
-  /// @param gauge Says when the thread is at a job; may be null.
+  /// @param gauge Reports the thread's jobs; may be null.
   explicit compute_thread(std::shared_ptr<work_gauge> gauge = nullptr)
     : gauge_(std::move(gauge)), thread_([this] { run(); }) {}
   ~compute_thread();
   compute_thread(const compute_thread&) = delete;
   compute_thread& operator=(const compute_thread&) = delete;
 
-  /// Queues a job. If it throws, `failed` is told why, on the same thread: a
-  /// job that others wait for ends one way or the other. What `failed` throws
-  /// makes it be called again, a few times. From any thread.
+  /// Queues a job. If it throws, `failed` gets the reason, on the same thread,
+  /// so that a job always ends. If `failed` throws, it is called again, a few
+  /// times. From any thread.
   void post(std::function<void()> job,
             std::function<void(const error&)> failed);
 
-  /// How many jobs have not begun. Owners who post on behalf of others use it
-  /// to limit how many may wait.
+  /// The number of jobs that have not started. Owners that post for others use
+  /// it to limit waiting jobs.
   std::size_t waiting();
 
 private:
@@ -50,7 +50,7 @@ private:
   std::condition_variable wake_;
   std::deque<queued> jobs_;
   bool stop_ = false;
-  std::thread thread_; ///< Last: starts when all else is there.
+  std::thread thread_; ///< Last: it starts when everything else exists.
 };
 
 } // namespace graphmill

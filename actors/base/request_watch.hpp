@@ -13,18 +13,17 @@
 
 namespace graphmill {
 
-/// Sends the requests of an actor and limits how long they wait. One per state
-/// object, used in its handlers alone.
+/// Sends the requests of an actor and limits their waits. One per state object,
+/// used only in its handlers.
 ///
-/// A request fails with a time-out when the actor that was asked has been
-/// silent for as long as the request allows: it has answered neither this
-/// request nor any other one of the same watch since. So a request does not
-/// fail for standing in line behind others, and an actor that hangs is still
-/// found out. Time in which the process was stopped does not count, but for a
-/// minute of each stop at the most.
+/// A request fails with a time-out when the asked actor has been silent for as
+/// long as the request allows: it has answered neither this request nor another
+/// one of the same watch. So waiting behind others is no failure, and a hanging
+/// actor is still noticed. Time in which the process was stopped counts for a
+/// minute of each stop at most.
 ///
-/// CAF 0.17 would keep a timer of its own for every request until it expires,
-/// long after the answer. Here the actor has one, for the earliest limit.
+/// CAF 0.17 would keep a timer for every request until it expires, long after
+/// the answer. Here the actor has one, for the earliest limit.
 class request_watch {
 public:
   /// What `ask` returns: chain `.then(on_value, on_error)`.
@@ -34,7 +33,8 @@ public:
     asked(request_watch* watch, Response response)
       : watch_(watch), response_(std::move(response)) {}
 
-    /// @param on_value Takes the answer. @param on_error Takes a `caf::error`.
+    /// @param on_value Receives the answer. @param on_error Receives a
+    /// `caf::error`.
     template <class Value, class Error>
     void then(Value on_value, Error on_error) {
       const auto id = response_.id();
@@ -76,8 +76,9 @@ public:
   request_watch(const request_watch&) = delete;
   request_watch& operator=(const request_watch&) = delete;
 
-  /// Sends a request. @param self Always the same. @param silence How long `to`
-  /// may be silent.
+  /// Sends a request.
+  /// @param self Always the same.
+  /// @param silence How long `to` may be silent.
   template <class Self, class Handle, class Message>
   auto ask(Self* self, const Handle& to, std::chrono::milliseconds silence,
            Message message) {
@@ -86,7 +87,7 @@ public:
     return asked<decltype(response)>{this, std::move(response)};
   }
 
-  /// Fails what `actor` still owes: it has ended, or is given up.
+  /// Fails the open requests to `actor`: it has ended, or is given up.
   template <class Handle>
   void give_up(const Handle& actor) {
     give_up_on(actor->id());
@@ -95,7 +96,7 @@ public:
 private:
   using clock = caf::actor_clock;
 
-  /// A request that waits.
+  /// An open request.
   struct waiting {
     caf::message_id id; ///< Of the answer.
     caf::actor_id asked;
@@ -103,7 +104,7 @@ private:
     std::chrono::milliseconds silence;
   };
 
-  /// An actor that owes answers.
+  /// An actor with open requests.
   struct debtor {
     std::size_t requests = 0;
     clock::time_point heard; ///< When it answered last.
@@ -111,7 +112,7 @@ private:
 
   void open(caf::scheduled_actor* self, caf::message_id id, caf::actor_id asked,
             std::chrono::milliseconds silence);
-  /// What an answer has its asker do is guarded as its messages are.
+  /// Guards the continuation of an answer like a message handler.
   template <class Handler>
   void answered(caf::message_id id, const char* what, const Handler& handler) {
     const auto all = [this, id, &handler] {
@@ -132,7 +133,7 @@ private:
   caf::scheduled_actor* self_ = nullptr; ///< Set by the first request.
   std::unordered_map<std::uint64_t, waiting> waiting_;
   std::unordered_map<caf::actor_id, debtor> debtors_;
-  /// Timers that are set. Each is earlier than the one set before it.
+  /// Pending timers. Each is earlier than the one set before it.
   std::map<clock::time_point, caf::message_id> armed_;
 };
 

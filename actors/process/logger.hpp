@@ -14,31 +14,33 @@
 
 namespace graphmill {
 
-/// Makes a line of each message, whatever others have put into it: control
-/// characters are escaped, line breaks with them.
-/// @param pattern As spdlog has it; "%+" is its own.
+/// Makes one line of each message, whatever it contains: control characters and
+/// line breaks are escaped.
+/// @param pattern As for spdlog; "%+" is its own.
 std::unique_ptr<spdlog::formatter>
 line_formatter(const std::string& pattern = "%+");
 
-/// Where the log of a run goes beside its file.
+/// Destinations of a run's log besides its file.
 struct log_outlets {
-  std::shared_ptr<spdlog::sinks::sink> console; ///< Gets warnings; null: standard error.
-  std::shared_ptr<spdlog::sinks::sink> memory;  ///< Gets everything; null: nobody does.
-  /// Of the logger, as the console is told it; empty: its own.
+  /// Gets warnings; null: standard error.
+  std::shared_ptr<spdlog::sinks::sink> console;
+  /// Gets everything; null: no destination.
+  std::shared_ptr<spdlog::sinks::sink> memory;
+  /// The name of the logger for the console; empty: its own.
   std::string name{};
 };
 
-/// How long the file of a run's log gets, in bytes, before it becomes FILE.old,
-/// in place of the one before.
+/// The size of a run's log, in bytes, at which it becomes FILE.old, which
+/// replaces the one before.
 inline constexpr std::size_t longest_run_log = std::size_t{16} << 20;
 
-/// A logger that writes warnings to standard error and everything to `file`
-/// (nowhere when that is empty), which its owner alone can read.
+/// A logger that writes warnings to standard error and everything to `file`,
+/// which only its owner can read. An empty name: no file.
 result<std::shared_ptr<spdlog::logger>>
 make_logger(const std::filesystem::path& file, const log_outlets& to = {});
 
-/// A line of such a file: time, level and text; nothing if it has not been
-/// written so, as when the process was killed within it.
+/// A line of such a file: time, level and text. Nothing if it has another form,
+/// as when the process was killed while writing it.
 /// @param text Without the line's end.
 std::optional<log_line> run_log_line(std::string_view text);
 

@@ -4,15 +4,15 @@
 
 namespace graphmill {
 
-/// Turns SIGINT, SIGTERM and SIGHUP into something a thread can wait for, while
-/// it exists. The handler only writes to an eventfd: OpenBLAS has threads of
-/// its own from before main, which rules sigwait and signalfd out. At most one
-/// at a time.
+/// While it exists, turns SIGINT, SIGTERM and SIGHUP into something that a
+/// thread can wait for. The handler only writes to an eventfd: OpenBLAS has
+/// threads of its own before main, which rules out sigwait and signalfd. At
+/// most one at a time.
 ///
-/// A terminal that goes away sends SIGHUP, several times over, so that counts
-/// as a first signal and never as a second one; where it was ignored from the
-/// start, as by nohup, it still is. Writing to the terminal or pipe that is
-/// gone fails, but ends nothing: SIGPIPE is ignored meanwhile.
+/// A closed terminal sends SIGHUP several times, so SIGHUP counts as a first
+/// signal and never as a second one. If it was ignored from the start, as by
+/// nohup, it stays ignored. Writing to a terminal or pipe that is gone fails,
+/// but ends nothing: SIGPIPE is ignored.
 class signal_watch {
 public:
   signal_watch();
@@ -26,8 +26,8 @@ public:
   /// Ends a `wait`; from any thread.
   void wake();
 
-  /// Counts the hangup of a terminal that is seen to be gone, whose signal may
-  /// come a moment later: it does no more then.
+  /// Counts the hangup of a terminal that is gone. Its signal may come a moment
+  /// later, and then counts no more.
   void hang_up();
 
   /// Signals that came so far.

@@ -21,24 +21,25 @@ struct remote_reply {
   std::uint64_t ticket = 0;
   payload data;
   std::optional<error> failure;
-  std::string from{}; ///< The daemon that answered, if one of several could.
+  std::string from{}; ///< The answering daemon, if several could answer.
 };
-/// Jobs of this batch and hop have waited long enough for others to join them.
+/// Jobs of this batch and hop have waited long enough for others.
 struct send_hop {
   std::uint64_t key = 0;
   std::int32_t hop = 0;
 };
 
-/// A request of another daemon for a part that we serve.
+/// Another daemon's request for a part that this one serves.
 struct data_request {
   graphmill::method method = graphmill::method::unset;
   payload data;
   std::chrono::steady_clock::time_point deadline;
-  std::string from; ///< Incarnation of who asks.
-  /// Takes the answer, once; dropped without it, the other side gets an error.
+  std::string from; ///< The caller's incarnation.
+  /// Receives the answer, once. If it is dropped without one, the other side
+  /// gets an error.
   std::function<void(result<payload>)> reply;
 };
-/// From now on requests for this part of this run are answered.
+/// From now on, requests for this part of this run are answered.
 struct serve_part {
   std::string run;
   std::shared_ptr<const shard> part;
@@ -46,12 +47,12 @@ struct serve_part {
   feature_service_actor features;
   std::shared_ptr<buffer_pool> pool;
 };
-/// From now on whole batches of this run are sampled for other daemons.
+/// From now on, whole batches of this run are sampled for other daemons.
 struct serve_batches {
   std::string run;
   std::shared_ptr<const partitioned_graph> graph;
   sampler_actor sampler;
-  /// A kind of batch that the run's definition knows.
+  /// A batch kind of the run's definition.
   struct kind {
     std::shared_ptr<const sampling_scheme> sampling;
     std::uint32_t most_seeds = 0;
@@ -59,7 +60,7 @@ struct serve_batches {
   kind train;
   kind evaluate;
 };
-/// The run is over here: none of its parts is served any more.
+/// The run has ended here: none of its parts is served any more.
 struct withdraw_run {
   std::string run;
 };
@@ -76,9 +77,9 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::withdraw_run)
 namespace graphmill {
 
 /// The DATA SERVER of a daemon answers other daemons' requests for neighbours
-/// and rows of the parts that are served here, and for batches.
+/// and rows of its parts, and for batches.
 using data_server_actor = caf::typed_actor<
-  // A daemon asks.
+  // A request of a daemon.
   takes<data_request>,
   // The AGENT has spawned the services of a part or a sampler, or ends a run.
   takes<serve_part>, takes<serve_batches>, takes<withdraw_run>>;

@@ -28,19 +28,19 @@ struct phase_result {
   std::int64_t steps = 0;
   double learning_rate = 0;
   double seconds = 0;
-  metric_choice metric = {}; ///< By which the best epoch is chosen.
-  /// Of an evaluation, if all of its seeds were told of.
+  metric_choice metric = {}; ///< Chooses the best epoch.
+  /// Of an evaluation, if all of its seeds were reported.
   std::optional<class_metrics> classes = {};
   std::optional<threshold_choice> threshold = {}; ///< Of the run.
-  /// What `metric` came to, where that is told in place of classes.
+  /// The value of `metric`, if it is known without classes.
   std::optional<double> told = {};
 
-  /// What `metric` came to; nothing if it has no value.
+  /// The value of `metric`; nothing if it has none.
   std::optional<double> value() const {
     return told ? told
                 : value_of(metric, metrics, classes ? &*classes : nullptr);
   }
-  /// The same so that the larger is the better; not a number for nothing.
+  /// The same, with larger values better; not a number for nothing.
   double quality() const {
     const auto found = value();
     if (!found)
@@ -49,7 +49,7 @@ struct phase_result {
   }
 };
 
-/// How a run ended. Without `failure` it is a success.
+/// The end of a run. Without `failure` it is a success.
 struct run_outcome {
   std::optional<error> failure; ///< `ec::cancelled` when the user stopped it.
   std::string digest;           ///< Of the weights; empty if there are none.
@@ -57,28 +57,31 @@ struct run_outcome {
   /// The quality of the best epoch (`phase_result`).
   std::optional<double> best_validation;
   std::int64_t train_steps = 0;
-  /// Of an attempt that has paused: what the next one begins with.
+  /// Of a paused attempt: the start of the next one.
   std::optional<training_state> paused = {};
 };
 
 /// Called from the CONDUCTOR's thread; must be quick and must not throw.
 struct run_observer {
-  /// Members whose caches of remote rows are filled, before the first phase of
-  /// a run that has them.
+  /// Members with filled caches of remote rows, before the first phase of a run
+  /// with caches.
   std::function<void(std::size_t done, std::size_t of)> on_filled;
-  /// A phase with steps to do is begun, or gone on with.
+  /// A phase with steps starts, or continues.
   std::function<void(const phase_request&)> on_begin;
-  /// A rank's part of a step. @param done Steps that all ranks have done, the
-  /// average of theirs rounded down.
+  /// A rank's part of a step.
+  /// @param done Steps that all ranks have done, the average of theirs rounded
+  /// down.
   std::function<void(const phase_request&, std::int64_t done,
                      const batch_metrics& part)>
     on_step;
-  std::function<result<void>(const phase_result&)> on_phase; ///< Errors end it.
+  /// Errors end the run.
+  std::function<result<void>(const phase_result&)> on_phase;
   std::function<void(const step_result&)> on_output;
   /// A rank's part of a step; called with `train.record_steps`. Errors end the
   /// run.
   std::function<result<void>(const step_result&)> on_record;
-  /// Whether a checkpoint can be taken now. Without this there are none.
+  /// Whether a checkpoint can be taken now. Without this function there are
+  /// none.
   /// @param last Of the run.
   std::function<bool(bool last)> on_checkpoint_due;
   std::function<void(training_state)> on_checkpoint;
@@ -92,26 +95,25 @@ struct conductor_config {
   rank_id ranks = 1;                   ///< Trainers in all.
   std::array<std::int64_t, 3> seeds{}; ///< By phase.
   course phases;
-  /// Makes the members, which report to the actor given. Called once.
+  /// Makes the members, which report to the given actor. Called once.
   std::function<std::vector<member_actor>(caf::actor_system&,
                                           run_reports_actor)>
     members;
   run_observer observer;
-  /// What another process has left of this run, to go on from.
+  /// The state of another process, from which this run continues.
   std::optional<training_state> from = {};
-  /// Where this attempt ends in order, behind where it begins.
+  /// Where this attempt ends in order, after its start.
   std::optional<run_point> pause_at = {};
-  /// The member whose trainer gives checkpoints: all have the same state.
+  /// The member whose trainer sends checkpoints: all have the same state.
   std::size_t keeper = 0;
-  measures wanted = {}; ///< What evaluations are to tell.
+  measures wanted = {}; ///< What evaluations report.
 };
 
 /// Spawns the CONDUCTOR, and by `members` all other actors of the run. It leads
 /// through the course phase by phase, ends the run when an actor ends unasked,
 /// and checks that the replicas are equal, after each epoch and at the end.
-/// At the edges of epochs, and within them as the definition says, it has a
-/// trainer copy its state, for a checkpoint: training does not wait for more
-/// than that.
+/// After epochs, and within them as the definition says, a trainer copies its
+/// state for a checkpoint. Training waits for nothing else.
 conductor_actor spawn_conductor(caf::actor_system& system,
                                 conductor_config config);
 

@@ -15,14 +15,14 @@ namespace graphmill {
 class buffer;
 
 /// Recycles the memory of batches, so that a batch does not pay for page faults
-/// that the one before it has paid. A block is live while a buffer has it, and
-/// is then kept for the next one or given back to the system. Any thread may
-/// call it and drop its buffers, which keep the pool alive. It never makes
-/// anybody wait for memory: limits of batches are the CREDIT LEDGER's.
+/// again. A block is live while a buffer has it. Afterwards it is kept for the
+/// next buffer or returned to the system. Any thread may call the pool and drop
+/// its buffers, which keep the pool alive. It never makes a caller wait for
+/// memory: the CREDIT LEDGER limits batches.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
 public:
-  /// @param limit_bytes Live and kept blocks together stay within this: a new
-  /// block evicts kept ones first. Live blocks alone may exceed it, for the
+  /// @param limit_bytes Limit of live and kept blocks together: a new block
+  /// evicts kept ones first. Live blocks alone may exceed it, because the
   /// ledger bounds those.
   static std::shared_ptr<buffer_pool> make(std::size_t limit_bytes);
 
@@ -34,11 +34,11 @@ public:
   /// Throws std::bad_alloc when the system has no memory.
   buffer acquire(std::size_t bytes);
 
-  /// Bytes in blocks that are in use now.
+  /// Bytes in live blocks.
   std::size_t live_bytes() const;
 
-  /// The most bytes that were in use at once, since the last `reset_peak`,
-  /// which begins anew with what is in use then.
+  /// The largest number of live bytes since the last `reset_peak`, which
+  /// restarts with the present number.
   std::size_t peak_bytes() const;
   void reset_peak();
 
@@ -58,8 +58,8 @@ private:
   std::size_t peak_bytes_ = 0;
 };
 
-/// Owns one block of memory, from a pool or from the heap, and gives it back
-/// there when it is destroyed, on any thread. Move-only. Not thread-safe.
+/// Owns one block of memory, from a pool or the heap, and returns it on
+/// destruction, on any thread. Move-only. Not thread-safe.
 class buffer {
 public:
   buffer() = default;
@@ -86,7 +86,7 @@ public:
   std::size_t capacity() const { return capacity_; }
   const std::shared_ptr<buffer_pool>& pool() const { return pool_; }
 
-  /// Gives the block back.
+  /// Returns the block.
   void reset();
 
 private:
@@ -101,9 +101,9 @@ private:
 };
 
 /// A growable array of plain values whose memory comes from a pool, or from the
-/// heap if there is none. Unlike std::vector it leaves new elements
-/// uninitialised: nearly all arrays are written as a whole right afterwards.
-/// Move-only; what growth throws is std::bad_alloc. Not thread-safe.
+/// heap without one. Unlike std::vector it leaves new elements uninitialised,
+/// because nearly all arrays are written as a whole afterwards. Growth can
+/// throw std::bad_alloc. Move-only. Not thread-safe.
 template <class T>
 class pod_vector {
   static_assert(std::is_trivially_copyable_v<T>);

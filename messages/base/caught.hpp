@@ -6,19 +6,18 @@
 
 namespace graphmill {
 
-/// The exception that is being handled, as an error. For the doors where
-/// exceptions of libraries end: `catch (...) { return caught("open it"); }`
-/// gives "cannot open it: ...".
+/// The current exception as an error, where exceptions of libraries end: `catch
+/// (...) { return caught("open it"); }` gives "cannot open it: ...".
 error caught(std::string_view doing);
 
-/// Does what a destructor does, from which nothing may be thrown: that would
-/// end the process. What `f` throws is dropped, for there is nobody to tell; it
-/// is memory that has run out in all likelihood.
+/// Does the work of a destructor, which must not throw: that would end the
+/// process. An exception of `f` is dropped, because nobody can receive it. Most
+/// likely memory has run out.
 template <class F>
 void quietly(F&& f) noexcept {
   try {
     f();
-  } catch (...) { // Nobody to tell.
+  } catch (...) { // Nobody can receive it.
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace graphmill {
 
-/// What kind of expected failure happened. Decides the exit code of a command
-/// and whether a retry can help; the sentence for people is in the message.
+/// The kind of an expected failure. It decides the exit code of a command and
+/// whether a retry can help. The message has the sentence for people.
 enum class ec : std::uint8_t {
   invalid_argument = 1, ///< A flag, a field of a definition or a parameter.
   invalid_data,         ///< A file's or message's content is broken.
@@ -23,35 +23,35 @@ enum class ec : std::uint8_t {
   timeout,              ///< A bounded wait ended without an answer.
   cancelled,            ///< The user asked to stop.
   version_mismatch,     ///< Written by a newer version of Graphmill.
-  unavailable,          ///< The peer or stage is gone; a retry may help.
-  crashed,              ///< An actor was ended by an exception.
+  unavailable,          ///< The peer or stage is gone. A retry may help.
+  crashed,              ///< An exception ended an actor.
   internal,             ///< A bug of ours, or an exception of a library.
-  superseded,           ///< Another coordinator leads the cluster by now.
+  superseded,           ///< Another coordinator leads the cluster now.
 };
 
 /// The name of an error code in snake_case, for logs and JSON.
 std::string_view to_string(ec code);
 
-/// An expected failure: a code, and a sentence that says what was wrong, where,
-/// and what to do about it.
+/// An expected failure: a code, and a sentence with the fault, the place and
+/// the remedy.
 struct error {
   ec code = ec::internal;
   std::string message;
 };
 
-/// Renders `error` for people: the message, with the code behind it.
+/// Renders `error` for people: the message, then the code.
 std::string to_string(const error& reason);
 
-/// A value or an `error`. `value()` of a failure throws, so that a missed check
-/// does not go unnoticed. (`tl::expected` compiles ten times faster than
-/// Boost.Outcome, which nearly every source paid for.)
+/// A value or an `error`. `value()` of a failure throws, so a missed check is
+/// noticed. (`tl::expected` compiles ten times faster than Boost.Outcome, and
+/// nearly every source includes it.)
 template <class T>
 class [[nodiscard]] result : public tl::expected<T, graphmill::error> {
 public:
   using tl::expected<T, graphmill::error>::expected;
-  /// A failure, so that `return fail(...)` needs no wrapper.
+  /// A failure. `return fail(...)` needs no wrapper.
   result(graphmill::error reason)
-      : tl::expected<T, graphmill::error>(tl::unexpect, std::move(reason)) {}
+    : tl::expected<T, graphmill::error>(tl::unexpect, std::move(reason)) {}
 };
 
 /// Builds an error: `return fail(ec::io, "cannot open {}", path);`.

@@ -5,9 +5,9 @@
 
 namespace graphmill {
 
-/// A node within its node type. In a partitioned dataset the *global* id: parts
-/// own contiguous ranges of it. The *original* id is the one of the dataset
-/// that was partitioned; without partitioning both are the same.
+/// A node within its node type. In a partitioned dataset it is the *global* id:
+/// each part owns a contiguous range. The *original* id is that of the dataset
+/// before partitioning. Without partitioning both are the same.
 using node_id = std::int64_t;
 
 /// An edge within its edge type: its position in the original `indices.npy`.
@@ -28,7 +28,8 @@ using part_id = std::int32_t;
 /// A trainer in its data-parallel group, from 0.
 using rank_id = std::int32_t;
 
-/// Which split a batch draws its seeds from; also separates random streams.
+/// The split from which a batch draws its seeds. It also separates random
+/// streams.
 enum class phase : std::uint8_t { train, validation, test };
 
 constexpr std::string_view to_string(phase which) {

@@ -5,8 +5,9 @@
 
 namespace graphmill {
 
-/// What a stream of random numbers is for. Part of the key, so that streams of
-/// different purposes never overlap. Values are part of the contract: append.
+/// The use of a stream of random numbers. It is part of the key, so streams of
+/// different purposes never overlap. Values are part of the contract: append
+/// only.
 enum class purpose : std::uint8_t {
   permutation = 1,
   train,
@@ -14,9 +15,9 @@ enum class purpose : std::uint8_t {
   test,
   dropout,
   initialisation,
-  split,     ///< Assignment of nodes to splits by importers.
+  split,     ///< Importers assign nodes to splits.
   generate,  ///< The R-MAT generator and its planted labels.
-  partition, ///< Dealing of nodes to parts.
+  partition, ///< Partitioning deals nodes to parts.
 };
 
 /// Finaliser of MurmurHash3 (Appleby) in the variant of SplitMix64 (Steele et
@@ -27,7 +28,7 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// The key of a stream: a mix of the four values the exactness contract names.
+/// The key of a stream: a mix of the four values of the exactness contract.
 constexpr std::uint64_t stream_key(std::uint64_t run_seed, purpose stream,
                                    std::uint64_t epoch, std::uint64_t step) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ull;
@@ -40,9 +41,9 @@ constexpr std::uint64_t stream_key(std::uint64_t run_seed, purpose stream,
 /// Four 32-bit words.
 using words4 = std::array<std::uint32_t, 4>;
 
-/// What all forms of Philox4x32-10 are made of (Salmon, Moraes, Dror, Shaw:
+/// The common part of all forms of Philox4x32-10 (Salmon, Moraes, Dror, Shaw:
 /// "Parallel random numbers: as easy as 1, 2, 3", SC'11): `philox4x32` below,
-/// `philox4x32_lanes` of random_lanes.hpp, and the one on tensors in
+/// `philox4x32_lanes` of random_lanes.hpp, and the form on tensors in
 /// pipelines/model/torch/torch_operations.cpp. Holds the key of a round.
 struct philox {
   static constexpr int rounds = 10;
@@ -59,8 +60,8 @@ struct philox {
     : key0(static_cast<std::uint32_t>(key)),
       key1(static_cast<std::uint32_t>(key >> 32)) {}
 
-  /// One round of one block. Inlined wherever it stands, so that it is compiled
-  /// for the instruction set of whoever calls it.
+  /// One round of one block. It is always inlined, so it is compiled for the
+  /// instruction set of its caller.
   [[gnu::always_inline]] constexpr void mix(std::uint32_t& c0,
                                             std::uint32_t& c1,
                                             std::uint32_t& c2,
@@ -73,7 +74,7 @@ struct philox {
     c3 = static_cast<std::uint32_t>(p0);
   }
 
-  /// Goes on to the next round.
+  /// Continues with the next round.
   [[gnu::always_inline]] constexpr void advance() {
     key0 += step0;
     key1 += step1;
@@ -97,9 +98,9 @@ constexpr words4 counter_of(std::uint64_t index, std::uint32_t middle,
           static_cast<std::uint32_t>(index >> 32), middle, block};
 }
 
-/// Draws 32-bit words from consecutive blocks of one stream. What it gives
-/// depends on key, index and middle alone, so that streams may be made anywhere
-/// and in any order. It repeats after 2^32 blocks. Value type.
+/// Draws 32-bit words from consecutive blocks of one stream. The words depend
+/// only on key, index and middle, so streams may be made anywhere and in any
+/// order. The stream repeats after 2^32 blocks. Value type.
 class random_stream {
 public:
   constexpr random_stream(std::uint64_t key, std::uint64_t index,

@@ -18,18 +18,18 @@ namespace graphmill {
 /// in the schema and the field, in the schema's order. `of` is the section.
 struct definition {
   std::string name;
-  std::string dataset; ///< Name of the dataset; `--data` says where it lies.
+  std::string dataset; ///< Name of the dataset; `--data` gives its folder.
   std::uint64_t seed = 0;
 
   struct sampler_section {
     std::vector<std::int32_t> fanouts; ///< Per hop, nearest the seeds first.
-    /// Per edge type (full name), overrides `fanouts` for it.
+    /// Per edge type (full name); overrides `fanouts`.
     std::map<std::string, std::vector<std::int32_t>> edge_fanouts;
     bool replace = false;
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Sampling threads per part.
 
-    /// How neighbours are drawn, by what the fields say together.
+    /// How neighbours are drawn, from all fields together.
     draw_kind kind() const {
       return replace ? draw_kind::with_replacement
                      : draw_kind::without_replacement;
@@ -50,11 +50,11 @@ struct definition {
   struct fetch_section {
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Feature-service threads per part.
-    /// float16: every row is rounded, wherever it comes from.
+    /// float16 rounds every row, from any place.
     feature_precision precision = feature_precision::float32;
     std::uint64_t cache = 0; ///< Bytes of remote rows per daemon; 0 = none.
     graphmill::cache_order cache_order = graphmill::cache_order::vip;
-    double verify = 0; ///< Share of values of other daemons that is checked.
+    double verify = 0; ///< Share of values from other daemons that is checked.
 
     static void fields(auto& of, auto visit) {
       visit("replicas", of.replicas);
@@ -72,14 +72,16 @@ struct definition {
   struct model_section {
     model_kind kind = model_kind::sage;
     std::uint32_t hidden = 0;
-    std::uint32_t heads = 0; ///< Kinds that attend only.
+    std::uint32_t heads = 0; ///< Kinds with attention only.
     double dropout = 0;
-    std::uint32_t embedding = 0;    ///< Width for node types without features.
-    bool layer_norm = false;        ///< Between layers.
-    std::string weights = {};       ///< File to begin with; empty: draw them.
-    bool residual = false;          ///< Layers add their input.
-    bool jumping = false;           ///< All layers' outputs give the logits.
-    double embedding_scale = 0.01;  ///< Length of their rows at first, about.
+    std::uint32_t embedding = 0; ///< Width for node types without features.
+    bool layer_norm = false;     ///< Between layers.
+    /// File of initial weights; empty: random weights.
+    std::string weights = {};
+    bool residual = false; ///< Layers add their input to their output.
+    bool jumping = false;  ///< The outputs of all layers give the logits.
+    double embedding_scale =
+      0.01; ///< Approximate initial length of their rows.
     std::uint32_t output_heads = 0; ///< Of the last layer; 0: as `heads`.
     double attention_dropout = 0;
     bool attention_residual = false;
@@ -111,18 +113,20 @@ struct definition {
   } model;
 
   struct trainer_section {
-    std::uint32_t replicas = 0; ///< The most, if there is a least number.
-    std::uint32_t threads = 0;  ///< That compute, per replica; 0: as fit.
-    std::string device;         ///< "cpu", "cuda", "cuda:0", ...
+    std::uint32_t replicas = 0; ///< The largest number, if there is a smallest.
+    /// Compute threads per replica; 0: a share of the processors.
+    std::uint32_t threads = 0;
+    std::string device; ///< "cpu", "cuda", "cuda:0", ...
     /// Seconds that a trainer waits for the others in a step.
     std::uint32_t step_timeout = 0;
-    std::uint32_t min_replicas = 0; ///< 0: just `replicas`.
-    /// When their number changes; see `trainer_sizes.hpp`. Empty: as it comes.
+    std::uint32_t min_replicas = 0; ///< 0: exactly `replicas`.
+    /// Where their number changes; see `trainer_sizes.hpp`. Empty: `replicas`
+    /// decides.
     std::vector<std::string> sizes = {};
 
     /// Whether their number may change in a run.
     bool is_elastic() const { return min_replicas != 0 || !sizes.empty(); }
-    /// Whether it follows from who is there then.
+    /// Whether the present daemons decide it.
     bool is_open() const { return min_replicas != 0 && sizes.empty(); }
 
     static void fields(auto& of, auto visit) {
@@ -177,14 +181,16 @@ struct definition {
     std::uint32_t max_steps = 0; ///< Over all epochs; 0 = no limit.
     graphmill::seed_order seed_order = graphmill::seed_order::local;
     std::uint32_t patience = 0;   ///< Evaluations without gain; 0 = never stop.
-    bool record_steps = false;    ///< With their seeds, in steps.jsonl.
+    bool record_steps = false;    ///< With their seeds, to steps.jsonl.
     std::uint32_t min_epochs = 0; ///< Before patience counts.
     double label_smoothing = 0;
-    bool balance_classes = false;           ///< Instead of `class_weights`.
-    std::vector<double> class_weights = {}; ///< Per class; empty: all the same.
-    value_loss loss = value_loss::mse;      ///< Where labels are numbers.
-    std::uint32_t patience_window = 1;      ///< Validations that are averaged.
-    /// By class name, or by number; others weigh 1. Instead of `class_weights`.
+    bool balance_classes = false; ///< Instead of `class_weights`.
+    /// Per class; empty: equal weights.
+    std::vector<double> class_weights = {};
+    value_loss loss = value_loss::mse; ///< For labels that are numbers.
+    std::uint32_t patience_window = 1; ///< Validations that are averaged.
+    /// By class name or number; other classes weigh 1. Instead of
+    /// `class_weights`.
     std::map<std::string, double> named_class_weights = {};
     double focal_gamma = 0; ///< 0: plain cross-entropy.
 
@@ -213,15 +219,15 @@ struct definition {
     neighbour_use neighbours = neighbour_use::sampled;
     std::uint32_t batch_size = 0;
     std::uint32_t every = 0; ///< Epochs between validations.
-    /// Of validations, by which the best epoch is chosen.
+    /// Of validations; chooses the best epoch.
     evaluation_metric metric = evaluation_metric::accuracy;
-    bool scores = false;  ///< Tell what takes the scores of all seeds.
-    bool predict = false; ///< All nodes, and nothing is trained.
-    measured_split only = measured_split::none; ///< Nothing is trained, either.
+    bool scores = false; ///< Compute metrics that need the scores of all seeds.
+    bool predict = false; ///< Of all nodes; trains nothing.
+    measured_split only = measured_split::none; ///< Trains nothing, either.
     std::string metric_detail = {};             ///< See `metric_choice`.
     std::string threshold = {}; ///< See `threshold_choice`; empty: none.
 
-    /// Whether the scores of seeds are brought together.
+    /// Whether the scores of seeds are collected.
     bool brings_scores() const {
       return scores || !threshold.empty() || takes_scores(metric);
     }
@@ -255,7 +261,7 @@ struct definition {
                            const budget_section&) = default;
   } budget;
 
-  /// Faults on purpose, to see for oneself that results do not change.
+  /// Faults on purpose, to prove that results do not change.
   struct faults_section {
     std::uint32_t reply_delay_ms = 0; ///< Replies late by up to this, shuffled.
     std::uint32_t trainer_delay_ms = 0; ///< Each step slower by this.
@@ -286,13 +292,14 @@ struct definition {
                            const faults_section&) = default;
   } faults;
 
-  /// Where a cluster carries the run out, by names of daemons. Changes no
-  /// result; ignored in one process.
+  /// Where a cluster runs what, by names of daemons. Changes no result; ignored
+  /// in one process.
   struct placement_section {
-    std::vector<std::string> trainers;  ///< Empty: near the parts.
-    std::vector<std::string> samplers;  ///< Empty: beside the trainers.
-    std::uint32_t owners = 1;           ///< Daemons that serve each part.
-    std::vector<std::string> daemons{}; ///< That it may use; empty: all.
+    std::vector<std::string> trainers; ///< Empty: near the parts.
+    std::vector<std::string> samplers; ///< Empty: beside the trainers.
+    std::uint32_t owners = 1;          ///< Daemons that serve each part.
+    /// The only daemons that it may use; empty: all.
+    std::vector<std::string> daemons{};
 
     static void fields(auto& of, auto visit) {
       visit("trainers", of.trainers);
@@ -305,8 +312,8 @@ struct definition {
                            const placement_section&) = default;
   } placement;
 
-  /// When a run leaves a checkpoint, besides those at the edges of epochs.
-  /// Changes no result.
+  /// When a run writes a checkpoint, besides those after each epoch. Changes no
+  /// result.
   struct checkpoint_section {
     std::uint32_t every_steps = 0;   ///< 0: not by steps.
     std::uint32_t every_minutes = 0; ///< 0: not by time.
@@ -325,7 +332,7 @@ struct definition {
   /// What a run on a cluster does when it loses a daemon. Changes no result.
   struct recovery_section {
     std::uint32_t wait = 0; ///< Seconds for another attempt; 0: the run ends.
-    std::uint32_t attempts = 1; ///< In a row that have trained nothing.
+    std::uint32_t attempts = 1; ///< In a row without a trained step.
 
     static void fields(auto& of, auto visit) {
       visit("wait", of.wait);
@@ -360,18 +367,18 @@ struct definition {
   friend bool operator==(const definition&, const definition&) = default;
 };
 
-/// Whether every feature row is to be rounded to float16.
+/// Whether every feature row is rounded to float16.
 inline bool rounds_features(const definition& def) {
   return def.fetch.precision == feature_precision::float16;
 }
 
-/// Whether a run uses the weights that it begins with, and trains nothing.
+/// Whether a run uses its initial weights and trains nothing.
 inline bool trains_nothing(const definition& def) {
   return def.evaluate.predict || def.evaluate.only != measured_split::none;
 }
 
-/// Whether members of a run have to ask each other for something before it
-/// begins: for rows to keep or, to predict, in which order nodes come.
+/// Whether the members of a run must exchange something before it starts: rows
+/// to cache or, for predictions, the order of nodes.
 inline bool has_to_fill(const definition& def) {
   return def.fetch.cache != 0 || def.evaluate.predict;
 }

@@ -17,18 +17,19 @@
 
 namespace graphmill {
 
-// The plain form of cluster.capnp, where fields are described: what daemons and
-// clients ask of the coordinator, and what it answers. All structs are values.
+// The plain form of cluster.capnp, which describes the fields: requests of
+// daemons and clients to the coordinator, and its answers. All structs are
+// values.
 //
-// An `encode` cannot fail. Every `decode_*` checks what came from outside, and
-// fails with `invalid_data`: on what is no message of Cap'n Proto, on values of
-// enumerations that this version does not know, and on what `check` of a struct
-// refuses. Whether names mean something here is for the receiver to find out.
+// An `encode` cannot fail. Every `decode_*` checks foreign input and fails with
+// `invalid_data`: on what is no message of Cap'n Proto, on unknown values of
+// enumerations, and on what `check` of a struct refuses. The receiver checks
+// whether names exist.
 //
-// `fields` of a struct is the list of its fields by their names in the schema,
-// which encoding and decoding both walk.
+// `fields` of a struct lists its fields by their names in the schema. Encoding
+// and decoding both use it.
 
-/// What a daemon says of itself when it registers (`join`).
+/// A daemon's description of itself when it registers (`join`).
 struct join_request {
   std::string dataset;
   std::string dataset_digest;
@@ -40,7 +41,7 @@ struct join_request {
   std::string fault;
   std::string arithmetic;
   std::string arithmetic_digest;
-  bool chaos = false; ///< It lets itself be troubled (`chaos_request`).
+  bool chaos = false; ///< It allows chaos (`chaos_request`).
 
   /// Fails unless `parts` ascend and each is below the number of digests.
   result<void> check() const;
@@ -78,13 +79,13 @@ struct join_reply {
 payload encode(const join_reply& reply);
 result<join_reply> decode_join_reply(const payload& from);
 
-/// The most keys of a cluster whose keys have roles, and the longest name of
-/// whoever has one, in bytes.
+/// The largest number of keys in a cluster with roles, and the longest name of
+/// a holder, in bytes.
 inline constexpr std::size_t most_members = 4096;
 inline constexpr std::size_t longest_member_name = 128;
 
-/// What the coordinator tells daemons of each other's keys (`members`). The
-/// answer is empty.
+/// The keys of daemons, from the coordinator to daemons (`members`). The answer
+/// is empty.
 struct members_update {
   std::vector<key_holder> members;
 
@@ -111,7 +112,7 @@ struct daemon_status {
   std::string note;
   std::uint32_t cuda_devices = 0;
   bool chaos = false; ///< As in `join_request`.
-  /// Nothing: it has told nothing in the last seconds.
+  /// Empty: no report in the last seconds.
   std::optional<daemon_load> load{};
 
   static void fields(auto& of, auto visit) {
@@ -137,10 +138,10 @@ struct status_reply {
   std::vector<std::string> queued;
   std::string note;
   std::vector<std::string> stand_ins{};
-  /// Runs that are on beside `running`, in the order in which they began.
+  /// Running runs besides `running`, in the order of their start.
   std::vector<std::string> also_running{};
 
-  /// All runs that are on.
+  /// All running runs.
   std::vector<std::string> all_running() const;
 
   static void fields(auto& of, auto visit) {
@@ -162,19 +163,19 @@ result<status_reply> decode_status_reply(const payload& from);
 payload encode_definition_body(const definition& def);
 result<definition> decode_definition_body(const payload& from);
 
-/// What else `submit` says: which run the new one is to go on with, or that it
-/// is to go on with what its client has uploaded, and what its folder gets.
+/// The rest of `submit`: the run or upload that the new run continues, and what
+/// its folder gets.
 struct resume_request {
   std::string run;           ///< Empty: none.
   std::string checkpoint;    ///< Its name; empty: the newest one.
-  bool with_changes = false; ///< The definition may be another one.
+  bool with_changes = false; ///< The definition may differ.
   bool tensorboard = false;  ///< Curves for TensorBoard.
   bool uploaded = false;     ///< With neither run nor checkpoint.
 };
 payload encode_resumption(const definition& def, const resume_request& of);
 result<resume_request> decode_resumption(const payload& from);
 
-/// The answer to `submit`: the id that the run has got.
+/// The answer to `submit`: the id of the run.
 payload encode_run_id(const std::string& run);
 result<std::string> decode_run_id(const payload& from);
 
@@ -193,7 +194,7 @@ struct plan_reply {
   std::vector<std::string> daemon_of_rank; ///< By rank.
   /// Empty if each trainer's daemon samples for itself.
   std::vector<std::string> samplers;
-  /// By part: who serves it beside its first owner.
+  /// By part: the daemons that serve it besides its first owner.
   std::vector<daemon_names> replicas_of_part{};
 
   static void fields(auto& of, auto visit) {
@@ -206,8 +207,8 @@ struct plan_reply {
 payload encode(const plan_reply& reply);
 result<plan_reply> decode_plan_reply(const payload& from);
 
-/// How far a run is. States only go forward, but for a run whose coordinator
-/// was lost while it was on, which is queued again; the last three are final.
+/// The state of a run. States only go forward, except that a running run whose
+/// coordinator was lost is queued again. The last three are final.
 enum class run_state : std::uint8_t {
   queued = 1,
   running,
@@ -216,7 +217,7 @@ enum class run_state : std::uint8_t {
   cancelled,
 };
 std::string_view to_string(run_state state);
-/// Whether nothing more will happen in a run.
+/// Whether a run has ended.
 constexpr bool is_over(run_state state) {
   return state >= run_state::finished;
 }
@@ -288,9 +289,9 @@ struct watch_request {
 payload encode(const watch_request& request);
 result<watch_request> decode_watch_request(const payload& from);
 
-/// An event of a run: either the end of a phase or a progress within one.
+/// An event of a run: the end of a phase, or progress within one.
 struct run_news {
-  /// JSON text at the end of a phase; empty for a progress, which the fields
+  /// JSON text at the end of a phase; empty for progress, which the fields
   /// below describe.
   std::string metrics;
   std::string label;
@@ -306,7 +307,7 @@ struct watch_reply {
 payload encode(const watch_reply& reply);
 result<watch_reply> decode_watch_reply(const payload& from);
 
-/// Asks to end a run: after the step that is on, or at once (`cancel`).
+/// Asks to end a run: after the current step, or at once (`cancel`).
 struct cancel_request {
   std::string run;
   bool now = false;
@@ -362,12 +363,14 @@ struct file_reply {
   }
 };
 payload encode(const file_reply& reply);
-/// @param asked What it answers. Fails if nothing came of a file that goes on
-/// there: it cannot be read, and must not be taken for one that has ended.
+/// @param asked The request. Fails if the answer is empty although the file
+/// goes on there: the file cannot be read, and must not look as if it had
+/// ended.
 result<file_reply> decode_file_reply(const payload& from,
                                      const file_request& asked);
 
-/// What a request to `upload` brings of a file, if so much is left of it.
+/// The size of a piece in a request to `upload`, if so much is left of the
+/// file.
 inline constexpr std::size_t upload_piece_bytes = std::size_t{4} << 20;
 
 /// A piece of a file of a checkpoint at a client (`upload`). The answer is
@@ -378,7 +381,7 @@ struct upload_request {
   std::uint64_t offset = 0;
   std::vector<std::byte> bytes; ///< They travel in bulk frames.
 
-  /// Fails unless it is as long as a piece has to be: whoever sends a file byte
+  /// Fails unless it has the length of a piece: a client that sends a file byte
   /// by byte could keep its place for ever.
   result<void> check_bytes() const;
 

@@ -13,15 +13,15 @@
 
 namespace graphmill {
 
-// The requests of the data plane in plain structs; data.capnp says what their
-// fields mean, and which element types an array may have. All structs are
-// values. A `bulk_array` only says where an array lies in the bulk frames of
-// the same message; it is read by means of bulk.hpp.
+// The requests of the data plane as plain structs; data.capnp describes their
+// fields and the allowed element types of arrays. All structs are values. A
+// `bulk_array` gives the position of an array in the bulk frames of the same
+// message; bulk.hpp reads it.
 
 /// The longest name of a run, in bytes.
 inline constexpr std::size_t max_run_name = 256;
 
-/// The most queries of a request, and the most kinds of data of a query.
+/// The largest number of queries of a request, and of kinds of data of a query.
 inline constexpr std::size_t max_queries = 4096;
 inline constexpr std::size_t max_kinds = 16;
 
@@ -31,8 +31,8 @@ struct neighbour_query {
   draw_rule rule;
   bool edge_ids = false;
   bulk_array destinations;
-  /// If not 0, there is one destination, and a slice of its sources is wanted:
-  /// this many, from number `skip` on.
+  /// If not 0, there is one destination, and the request is for a slice of its
+  /// sources: this many, from number `skip` on.
   std::int64_t most = 0;
   std::int64_t skip = 0;
   bool weights = false;
@@ -46,8 +46,7 @@ struct sample_request {
   std::vector<neighbour_query> queries;
 };
 
-/// Lists of neighbours, one after the other: how long each is, and what is in
-/// them.
+/// Lists of neighbours, one after the other: their lengths, and their content.
 struct neighbour_arrays {
   bulk_array counts;
   bulk_array sources;
@@ -60,11 +59,11 @@ struct sample_reply {
   bool too_large = false;
 };
 
-/// What may be asked of a node. The values are those of data.capnp. In memory,
+/// Kinds of data of a node. The values are those of data.capnp. In memory,
 /// features are rows of float, in-weights float, degrees int32, and all others
 /// int64.
 enum class gather_kind : std::uint16_t {
-  unset, ///< Is never sent, as no value 0 of an enumeration is.
+  unset, ///< Never sent, like every value 0 of an enumeration.
   features,
   labels,
   degrees, ///< In-degrees of all edge types together, over the full graph.
@@ -91,8 +90,8 @@ struct gather_reply {
   std::vector<bulk_array> values;
 };
 
-/// Which plan of the run's definition a batch is sampled by. The values are
-/// those of data.capnp.
+/// Which plan of the run's definition samples a batch. The values are those of
+/// data.capnp.
 enum class batch_kind : std::uint16_t { unset, train, evaluate };
 /// Asks a daemon that samples for others for a whole batch (`sample_batch`).
 struct batch_request {
@@ -100,12 +99,12 @@ struct batch_request {
   std::uint64_t key = 0;
   batch_kind kind = batch_kind::unset;
   bulk_array seeds;
-  std::optional<batch_key> batch{}; ///< For who looks on.
+  std::optional<batch_key> batch{}; ///< For observers.
 };
 /// The nodes of one type in a batch, in order of discovery.
 struct node_arrays {
-  /// [hops + 1] How many are known after each hop, from 0, the seeds, on. The
-  /// numbers do not fall.
+  /// [hops + 1] Nodes known after each hop, from 0, the seeds, on. The numbers
+  /// do not fall.
   std::vector<std::int64_t> found;
   bulk_array ids; ///< Without those of the seeds, which the caller has.
 };
@@ -116,7 +115,8 @@ struct batch_reply {
   bool too_large = false;
 };
 
-/// The most node and edge types, and hops, that a batch's message may have.
+/// The largest numbers of node and edge types, and of hops, in a batch's
+/// message.
 inline constexpr std::size_t max_types = 4096;
 inline constexpr std::size_t max_found = 64;
 
@@ -145,7 +145,7 @@ struct prove_query {
   gather_kind kind = gather_kind::unset;
   bulk_array blocks;
 };
-/// Asks the daemon of a part for what proves values that it has sent (`prove`).
+/// Asks the daemon of a part for a proof of values that it has sent (`prove`).
 struct prove_request {
   std::string run;
   part_id part = 0;
@@ -161,9 +161,9 @@ struct prove_reply {
   std::vector<proof_arrays> proofs;
 };
 
-/// Makes a message of a struct and the arrays that it refers to, which are all
-/// that have been added to `arrays`. Fails with `invalid_argument` if it is
-/// larger than may be sent.
+/// Encodes a struct and the arrays to which it refers, which are all that were
+/// added to `arrays`. Fails with `invalid_argument` if the message is too
+/// large.
 result<payload> encode(const sample_request& from, bulk_writer arrays);
 result<payload> encode(const sample_reply& from, bulk_writer arrays);
 result<payload> encode(const gather_request& from, bulk_writer arrays);
@@ -175,11 +175,10 @@ result<payload> encode(const spread_reply& from, bulk_writer arrays);
 result<payload> encode(const prove_request& from, bulk_writer arrays);
 result<payload> encode(const prove_reply& from, bulk_writer arrays);
 
-/// Reads what came from outside; fails with `invalid_data`. Arrays have been
-/// checked against the frames and are of the element types that data.capnp
-/// allows, lists are within the limits above, and kinds of data and of batches
-/// are known ones. Part, types, fanouts and ids have not been checked: only
-/// those who have the dataset can do so.
+/// Decodes foreign input; fails with `invalid_data`. Arrays are checked against
+/// the frames and have element types that data.capnp allows, lists are within
+/// the limits above, and kinds of data and batches are known. Part, types,
+/// fanouts and ids are not checked: that needs the dataset.
 result<sample_request> decode_sample_request(const payload& from);
 result<sample_reply> decode_sample_reply(const payload& from);
 result<gather_request> decode_gather_request(const payload& from);

@@ -20,10 +20,10 @@ public:
   /// Bytes of its own.
   static frame copy(std::span<const std::byte> bytes);
 
-  /// Bytes that live as long as `owner` does, without a copy. They must not
-  /// change meanwhile: those of a request not before the reply is there, for it
-  /// may be sent again, and those of a reply never, for it may be kept. The
-  /// owner may be dropped on any thread.
+  /// Bytes that live as long as `owner`, without a copy. They must not change:
+  /// those of a request until the reply is there, because it may be sent again;
+  /// those of a reply never, because it may be kept. The owner may be dropped
+  /// on any thread.
   static frame own(std::shared_ptr<const void> owner,
                    std::span<const std::byte> bytes) {
     frame made;
@@ -43,13 +43,13 @@ private:
   std::span<const std::byte> bytes_;
 };
 
-/// The most bytes that a frame may have on the wire.
+/// The largest size of a frame on the wire, in bytes.
 inline constexpr std::size_t max_frame_bytes = std::size_t{1} << 20;
 
-/// The most bulk frames of a message.
+/// The largest number of bulk frames of a message.
 inline constexpr std::size_t max_bulk_frames = 64;
 
-/// What a message carries beside its envelope.
+/// The content of a message besides its envelope.
 struct payload {
   frame body;              ///< One Cap'n Proto struct, by method; or empty.
   std::vector<frame> bulk; ///< Arrays, described in the body.

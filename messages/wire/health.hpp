@@ -15,13 +15,13 @@
 
 namespace graphmill {
 
-// The plain form of health.capnp, where fields are described: the one model of
-// how the actors of a run are. Whoever shows it (status, the table at the end
-// of a run) reads these structs and nothing else. All of them are values.
+// The plain form of health.capnp, which describes the fields: the one model of
+// the actors of a run. Everything that shows it (status, the table at the end
+// of a run) reads only these structs. All of them are values.
 //
 // Encoding and decoding are as in cluster.hpp.
 
-/// What kind of actor something is said of.
+/// The kind of an actor.
 enum class actor_kind : std::uint8_t {
   sampling_service = 1,
   sampler,
@@ -38,7 +38,7 @@ enum class actor_kind : std::uint8_t {
   cache_filler,
   conductor, // The last one.
 };
-/// As people and reports call it: "sampling service".
+/// The name for people and reports: "sampling service".
 std::string_view to_string(actor_kind kind);
 
 /// What an actor does; health.capnp describes each.
@@ -71,7 +71,7 @@ struct batch_place {
   }
 };
 
-/// How an actor is, or a pool of workers that do the same. Times in seconds.
+/// The health of an actor, or of a pool of equal workers. Times in seconds.
 struct actor_health {
   actor_kind kind = actor_kind::sampler;
   std::int32_t part = -1;
@@ -150,7 +150,7 @@ struct actor_health {
   }
 };
 
-/// What goes between a daemon and another one.
+/// Traffic between a daemon and another one.
 struct peer_health {
   std::string name;
   std::uint64_t requests = 0;
@@ -165,7 +165,7 @@ struct peer_health {
   double in_state = 0;
   std::string why;
 
-  /// Whether signs of life are left unanswered, or connections are broken.
+  /// Whether signs of life are unanswered, or connections are broken.
   bool in_trouble() const {
     return state == actor_state::waiting || state == actor_state::restarting
            || state == actor_state::failed;
@@ -187,18 +187,19 @@ struct peer_health {
   }
 };
 
-/// The most of each in a report, and the longest text, in bytes: 256 actors
-/// take some 100 KiB.
+/// The largest number of each in a report, and the longest text, in bytes: 256
+/// actors take some 100 KiB.
 namespace health_limits {
 inline constexpr std::size_t actors = 256;
 inline constexpr std::size_t peers = 256;
 inline constexpr std::size_t long_work = 8;
 inline constexpr std::size_t text = 256;
-/// Of a whole report, encoded: more than one with the most of all takes.
+/// Of a whole encoded report: more than a report with the largest numbers
+/// takes.
 inline constexpr std::size_t bytes = 384 * 1024;
 } // namespace health_limits
 
-/// How a daemon and its share of a run, if any, are (`health_report`).
+/// The health of a daemon and of its share of a run, if any (`health_report`).
 struct daemon_health : daemon_load {
   std::string daemon;
   std::string run;
@@ -220,8 +221,8 @@ struct daemon_health : daemon_load {
   std::uint64_t cache_offer_bytes = 0;
   double cache_offer_spared = 0;
 
-  /// Fails on more actors, peers or text than a report may have, and on shares
-  /// and times that are none.
+  /// Fails on more actors, peers or text than a report may have, and on invalid
+  /// shares and times.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -250,7 +251,7 @@ struct daemon_health : daemon_load {
 payload encode(const daemon_health& report);
 result<daemon_health> decode_daemon_health(const payload& from);
 
-/// How far a run is.
+/// The progress of a run.
 struct run_progress {
   graphmill::phase phase = graphmill::phase::train;
   std::int32_t epoch = 0;
@@ -279,9 +280,9 @@ struct run_progress {
   }
 };
 
-/// What limits a run, and what to change.
+/// What limits a run, and the remedy.
 struct verdict {
-  std::string limit; ///< Empty: nothing can be said yet.
+  std::string limit; ///< Empty: not known yet.
   std::string sentence;
   std::vector<std::string> evidence;
 
@@ -292,7 +293,7 @@ struct verdict {
   }
 };
 
-/// Asks how a run is (`health`).
+/// Asks for the health of a run (`health`).
 struct health_request {
   std::string run;
   std::string daemon;
@@ -305,7 +306,7 @@ struct health_request {
 payload encode(const health_request& request);
 result<health_request> decode_health_request(const payload& from);
 
-/// How a run is: the answer to `health`.
+/// The health of a run: the answer to `health`.
 struct run_health {
   std::string run;
   std::optional<run_progress> progress;

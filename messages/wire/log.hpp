@@ -12,12 +12,12 @@
 
 namespace graphmill {
 
-// The plain form of log.capnp, where fields are described: what daemons log,
-// and what happens in a cluster. All structs are values.
+// The plain form of log.capnp, which describes the fields: log lines of
+// daemons, and events of a cluster. All structs are values.
 //
 // Encoding and decoding are as in cluster.hpp.
 
-/// How bad it is; a greater one is worse.
+/// The severity; a greater one is worse.
 enum class log_level : std::uint8_t {
   debug = 1,
   info,
@@ -25,20 +25,20 @@ enum class log_level : std::uint8_t {
   error,
   critical, // The last one.
 };
-/// As users write it: "warn".
+/// The word for users: "warn".
 std::string_view to_string(log_level level);
 
-/// The most of each in an answer, and the longest texts, in bytes: with what
-/// encoding adds, an answer stays below 700 kB.
+/// The largest numbers in an answer, and the longest texts, in bytes. With the
+/// overhead of encoding, an answer stays below 700 kB.
 namespace log_limits {
 inline constexpr std::size_t lines = 1000;
 inline constexpr std::size_t text = 2048; ///< Of a line.
 inline constexpr std::size_t name = 256;  ///< All other texts.
-/// Of the lines of an answer, as `log_line::bytes` counts them. One line more
-/// may be begun below that.
+/// Of the lines of an answer, as `log_line::bytes` counts them. One more line
+/// may start below it.
 inline constexpr std::size_t answer = 256 * 1024;
-/// Lines that are looked at for an answer, so that whoever asks for what there
-/// is not costs little: about a millisecond. The next answer goes on there.
+/// Lines that are searched for an answer, so that a request without matches
+/// costs little: about a millisecond. The next answer continues there.
 inline constexpr std::uint64_t looked_at = 16'384;
 inline constexpr std::size_t events = 500;
 } // namespace log_limits
@@ -53,7 +53,7 @@ struct log_line {
   std::string module;
   std::string text;
 
-  /// What it takes in memory, with some room for those who keep it.
+  /// Its memory, with some room for its keepers.
   std::size_t bytes() const {
     return 256 + daemon.size() + run.size() + batch.size() + module.size()
            + text.size();
@@ -115,7 +115,7 @@ struct log_reply {
 payload encode(const log_reply& reply);
 result<log_reply> decode_log_reply(const payload& from);
 
-/// Asks for what has happened (`events`).
+/// Asks for events (`events`).
 struct events_request {
   std::uint64_t after = 0;
   std::string run{};
@@ -128,7 +128,7 @@ struct events_request {
 payload encode(const events_request& request);
 result<events_request> decode_events_request(const payload& from);
 
-/// Something that has happened, as clients hear of it.
+/// An event, as clients see it.
 struct event_line {
   std::uint64_t seq = 0;
   unix_time time{0};

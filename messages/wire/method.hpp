@@ -9,9 +9,9 @@
 
 namespace graphmill {
 
-/// What a request asks for. The values are those of wire.capnp, where they are
-/// described; those of obsolete methods are left out. To add one: append it
-/// there, here, and to the table below.
+/// The methods of requests. The values are those of wire.capnp, which describes
+/// them; obsolete methods are left out. To add one, append it there, here, and
+/// to the table below.
 enum class method : std::uint16_t {
   unset,
   hello, ///< The transport's own.
@@ -50,16 +50,16 @@ enum class method : std::uint16_t {
   spans,
 };
 
-/// One more than the greatest value of a method.
+/// One more than the largest value of a method.
 inline constexpr std::size_t method_count =
   static_cast<std::size_t>(method::spans) + 1;
 
-/// Which connection of a peer a message takes. What waits on one channel does
-/// not hold up the other.
+/// The connection of a peer that a message takes. Messages on one channel do
+/// not delay the other.
 enum class channel : std::uint8_t { control, data };
 
-/// Who of a daemon answers a request. What is the coordinator's goes to the
-/// agent of a daemon that is none; what is for ranks, to the one that it names.
+/// The actor of a daemon that answers a request. The coordinator's methods go
+/// to the agent of other daemons; those for ranks to the named rank.
 enum class method_server : std::uint8_t {
   transport,
   coordinator,
@@ -68,8 +68,8 @@ enum class method_server : std::uint8_t {
   ranks,
 };
 
-/// Under which sum of a run's report its messages are. Gradients are under
-/// none: the stage that adds them up counts them.
+/// The sum of a run's report that counts the messages. None counts gradients:
+/// the stage that adds them does.
 enum class method_subject : std::uint8_t {
   control,
   sampling,
@@ -77,18 +77,18 @@ enum class method_subject : std::uint8_t {
   gradients,
 };
 
-/// What must be known about a method wherever it passes.
+/// The properties of a method.
 struct method_traits {
   graphmill::method method;
   std::string_view name; ///< In snake_case, for logs and reports.
   graphmill::channel channel;
-  bool idempotent; ///< May be run again by a retry; its reply is not kept.
+  bool idempotent; ///< A retry may run it again; its reply is not kept.
   method_server server;
-  role_set callers; ///< Whose keys may ask for it, where keys have roles.
+  role_set callers; ///< The roles that may ask for it, in clusters with roles.
   method_subject about = method_subject::control;
 };
 
-/// By value. The first row is that of all unknown values.
+/// By value. The first row is for all unknown values.
 inline constexpr auto method_table = [] {
   using enum method_server;
   using enum method_subject;
@@ -97,14 +97,14 @@ inline constexpr auto method_table = [] {
   constexpr role_set everybody{key_role::coordinator, key_role::daemon,
                                key_role::client, key_role::reader};
   constexpr role_set leader{key_role::coordinator};
-  // A coordinator is a daemon, too, and asks itself.
+  // A coordinator is also a daemon, and asks itself.
   constexpr role_set daemons{key_role::coordinator, key_role::daemon};
   constexpr role_set clients{key_role::client};
   constexpr role_set readers{key_role::client, key_role::reader};
-  // A coordinator asks daemons for `status`, to know whether one is there.
+  // A coordinator asks daemons for `status`, as a sign of life.
   constexpr role_set onlookers{key_role::coordinator, key_role::client,
                                key_role::reader};
-  // Clients have the coordinator stop daemons, or trouble them.
+  // Clients make the coordinator stop or disturb daemons.
   constexpr role_set stoppers{key_role::coordinator, key_role::client};
   constexpr method_traits unknown{method::unset, "unknown",   small,
                                   true,          coordinator, everybody};
@@ -159,8 +159,8 @@ static_assert(
   }(),
   "each method stands at its value");
 
-/// Of a method that is known; of `unset` for any other value, those of obsolete
-/// methods among them.
+/// The traits of a known method; of `unset` for any other value, including
+/// obsolete methods.
 constexpr const method_traits& traits_of(method which) {
   const auto row = static_cast<std::size_t>(which);
   return method_table[row < method_table.size() ? row : 0];

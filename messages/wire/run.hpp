@@ -18,20 +18,18 @@
 
 namespace graphmill {
 
-// The plain form of run.capnp, where fields are described: what the coordinator
-// and the daemons of a run say to each other while it is on. All structs are
-// values.
+// The plain form of run.capnp, which describes the fields: messages between the
+// coordinator and the daemons of a running run. All structs are values.
 //
-// An `encode` cannot fail. Every `decode_*` checks what came from outside, and
-// fails with `invalid_data`: on what is no message of Cap'n Proto, on values of
-// enumerations that this version does not know, and on what `check` of a struct
-// refuses. Whether a run, a rank or a tensor is there is for the receiver to
-// find out.
+// An `encode` cannot fail. Every `decode_*` checks foreign input and fails with
+// `invalid_data`: on what is no message of Cap'n Proto, on unknown values of
+// enumerations, and on what `check` of a struct refuses. The receiver checks
+// whether a run, a rank or a tensor exists.
 //
-// `fields` of a struct is the list of its fields by their names in the schema,
-// which encoding and decoding both walk.
+// `fields` of a struct lists its fields by their names in the schema. Encoding
+// and decoding both use it.
 
-/// Where a daemon of a run is reached.
+/// The address of a daemon of a run.
 struct daemon_address {
   std::string name;
   std::string address;
@@ -45,8 +43,8 @@ struct daemon_address {
   }
 };
 
-/// The daemons that serve a part beside the one that is its first owner, by
-/// their positions in a list.
+/// The daemons that serve a part besides its first owner, by their positions in
+/// a list.
 struct part_replicas {
   std::vector<std::uint16_t> daemons;
 
@@ -55,15 +53,15 @@ struct part_replicas {
   static void fields(auto& of, auto visit) { visit("daemons", of.daemons); }
 };
 
-/// All that serve a part, the first owner first.
+/// All daemons that serve a part, the first owner first.
 /// @param replicas By part, or empty.
 std::vector<std::uint16_t> owners_of(std::size_t part,
                                      std::span<const std::uint16_t> first,
                                      std::span<const part_replicas> replicas);
 
-/// What the outputs of a model are.
+/// The meaning of a model's outputs.
 struct learnt_labels {
-  std::string kind; ///< As files of datasets say it: "classes".
+  std::string kind; ///< The word in files of datasets: "classes".
   std::string type; ///< The node type that has them.
   std::int64_t count = 0;
 
@@ -76,13 +74,13 @@ struct learnt_labels {
   }
 };
 
-/// What the coordinator gives each daemon of a run at its begin (`deploy`): who
-/// does what in it. The answer is empty.
+/// What the coordinator sends each daemon of a run at its start (`deploy`): who
+/// does what. The answer is empty.
 struct deployment {
   std::string run;
   definition def;
   std::string dataset_digest;
-  std::uint32_t generation = 0; ///< One less than the attempt at the run.
+  std::uint32_t generation = 0; ///< The number of the attempt, less one.
   std::vector<daemon_address> daemons;
   std::vector<std::uint16_t> owner_of_part;
   std::vector<std::uint16_t> daemon_of_rank;
@@ -90,21 +88,21 @@ struct deployment {
   std::string coordinator;
   /// Empty if each trainer's daemon samples for itself.
   std::vector<std::uint16_t> samplers;
-  /// Public keys of `daemons`; empty where keys have no roles.
+  /// Public keys of `daemons`; empty without roles.
   std::vector<std::string> daemon_keys{};
-  /// By part, or empty. The same bytes are there, so that any owner gives the
-  /// same answers.
+  /// By part, or empty. All owners have the same bytes and give the same
+  /// answers.
   std::vector<part_replicas> replicas_of_part{};
-  /// Other runs that are on, or wait for their next attempt: the daemon keeps
-  /// what it has of them, and of no others.
+  /// Other running runs, or runs that wait for their next attempt: the daemon
+  /// keeps what it has of them, and of no others.
   std::vector<std::string> beside{};
-  /// Each of so many runs counts on as large a share of a daemon's memory.
+  /// Each of so many runs gets an equal share of a daemon's memory.
   std::uint32_t runs_at_once = 1;
-  /// Of a run that predicts with weights of another dataset, whose labels say
-  /// what its outputs are.
+  /// For a run that predicts with weights of another dataset: the meaning of
+  /// its outputs.
   std::optional<learnt_labels> learnt{};
 
-  /// The most runs that a coordinator has on at a time.
+  /// The largest number of running runs of a coordinator.
   static constexpr std::uint32_t most_runs_at_once = 16;
 
   /// All that serve a part, its first owner first.
@@ -116,10 +114,10 @@ struct deployment {
   /// Of the run, from 1.
   std::uint32_t attempt() const { return generation + 1; }
 
-  /// Fails unless there are parts, ranks and a name of the run, all positions
-  /// are those of daemons in the list, there are as many keys as daemons, or
-  /// none, there are replicas of as many parts as there are, or of none, and no
-  /// more runs are on than may be.
+  /// Fails unless there are parts, ranks and a name of the run; all positions
+  /// are those of daemons in the list; there are as many keys as daemons, or
+  /// none; there are replicas of as many parts as there are, or of none; and no
+  /// more runs are running than allowed.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -149,20 +147,20 @@ enum class trainer_action : std::uint16_t {
   keep_best = 1,
   restore_best,
   snapshot,
-  fill_cache, ///< Asked of members alone: to fill their caches of remote rows.
+  fill_cache, ///< For members only: fill their caches of remote rows.
   digest,     ///< Asks for digests of the present weights, which stay there.
-  checkpoint, ///< Copies all that the next steps depend on.
-  restore,    ///< Takes over what was copied at another time, or elsewhere.
-  /// Asks for the weights that `snapshot` has taken. It does not travel:
-  /// another daemon is asked for them in pieces, by `weights_request`.
+  checkpoint, ///< Copies everything that the next steps depend on.
+  restore,    ///< Loads a copy from another time or place.
+  /// Asks for the weights that `snapshot` has copied. It does not travel:
+  /// `weights_request` asks another daemon for them in pieces.
   weights = 0x100,
-  /// As `checkpoint`, with where it stands, for another attempt of the run. It
-  /// does not travel either: whoever is ordered to `keep` asks it.
+  /// As `checkpoint`, with its position, for another attempt of the run. It
+  /// does not travel either: the receiver of the order `keep` asks it.
   keep,
 };
-/// What the coordinator orders a member of a run, which is a daemon with a
-/// share of it; run.capnp describes each. `trainers` is an order to its
-/// trainers, a `trainer_action`.
+/// An order of the coordinator to a member of a run, a daemon with a share of
+/// it; run.capnp describes each. `trainers` is an order to its trainers, a
+/// `trainer_action`.
 enum class member_action : std::uint8_t {
   begin = 1,
   stop,
@@ -174,7 +172,7 @@ enum class member_action : std::uint8_t {
   keep,
   kept,
 };
-/// Where a run stands between two steps, as it travels: a `course_position` of
+/// The position of a run between two steps, on the wire: a `course_position` of
 /// the pipelines, and the sums of the steps of its epoch.
 struct run_position {
   std::int32_t epoch = 0;
@@ -189,7 +187,7 @@ struct run_position {
   double average = 0;
   double best_average = 0;
 
-  /// Fails if a count is below 0, or more steps are done of the epoch than in
+  /// Fails if a count is negative, or the epoch has more finished steps than
   /// all.
   result<void> check() const;
 
@@ -214,10 +212,10 @@ struct tensor_shape {
   std::string name;
   std::vector<std::int64_t> shape;
 
-  /// How many values it has. The shape must have passed `check`.
+  /// The number of its values. The shape must have passed `check`.
   std::uint64_t size() const;
 
-  /// Fails if a length is below 0, or the size beyond 2^48 values.
+  /// Fails if a length is negative, or the size is beyond 2^48 values.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -239,12 +237,12 @@ struct member_request {
   std::int64_t first_step = 0;
   run_position from = {};
   /// Only for the action `load`, whose values are the bulk of the message, as
-  /// `encode_weights` makes them.
+  /// `encode_weights` writes them.
   tensor_shape tensor = {};
   std::uint64_t offset = 0;
   /// Only for the action `trainers` with `restore`.
   std::int64_t restored_steps = 0;
-  std::uint32_t attempt = 0; ///< 0: of whichever is there.
+  std::uint32_t attempt = 0; ///< 0: of the present attempt.
 };
 payload encode(const member_request& request);
 result<member_request> decode_member_request(const payload& from);
@@ -253,7 +251,7 @@ result<member_request> decode_member_request(const payload& from);
 struct rank_digest {
   rank_id rank = 0;
   std::string digest;
-  std::int64_t steps = 0; ///< How many training steps the weights have taken.
+  std::int64_t steps = 0; ///< Training steps of the weights.
 
   static void fields(auto& of, auto visit) {
     visit("rank", of.rank);
@@ -285,7 +283,7 @@ payload encode(const member_reply& reply);
 result<member_reply> decode_member_reply(const payload& from);
 
 /// Asks for a piece of a tensor of the last snapshot, of the last checkpoint,
-/// or of what is kept of the run (`weights`).
+/// or of the kept state of the run (`weights`).
 struct weights_request {
   std::string run;
   std::uint32_t tensor = 0;
@@ -307,11 +305,11 @@ payload encode(const weights_request& request);
 result<weights_request> decode_weights_request(const payload& from);
 /// The answer to `weights`: copies the values into bulk frames.
 payload encode_weights(std::span<const float> values);
-/// Fails unless there are just `out.size()` values.
+/// Fails unless there are exactly `out.size()` values.
 /// @param out Receives them; unspecified after a failure.
 result<void> decode_weights(const payload& from, std::span<float> out);
 
-/// What one rank has done in one step.
+/// The result of one rank in one step.
 struct step_done {
   batch_key key;
   double loss_sum = 0;
@@ -338,21 +336,21 @@ struct step_done {
     visit("originalSeeds", of.original_seeds);
   }
 };
-/// What a member tells the coordinator of its share, unasked (`run_event`).
+/// What a member reports about its share, unasked (`run_event`).
 struct run_events {
   std::string run;
   std::uint64_t sequence = 0;
   std::vector<step_done> steps;
   std::vector<rank_id> stopped;
   std::optional<error> failure;
-  /// Its data were verified; told alone, with sequence 0.
+  /// Its data were verified; sent alone, with sequence 0.
   bool sound = false;
-  std::uint32_t attempt = 0; ///< 0: not told.
+  std::uint32_t attempt = 0; ///< 0: unknown.
 
   bool empty() const { return steps.empty() && stopped.empty() && !failure; }
 
-  /// Lists all fields but the failure, which travels as two, and the outcomes
-  /// and logits of steps.
+  /// Lists all fields except the failure, which travels as two, and the
+  /// outcomes and logits of steps.
   static void fields(auto& of, auto visit) {
     visit("run", of.run);
     visit("sequence", of.sequence);
@@ -373,13 +371,14 @@ std::size_t bulk_bytes_of(const seed_outcomes& outcomes);
 struct rendezvous_request {
   std::string run;
   std::string key;
-  /// What to set the key to; if none, its value is asked for.
+  /// The new value; empty: asks for the value.
   std::optional<std::string> value;
-  std::chrono::milliseconds wait{0}; ///< How long an answer may wait for it.
+  /// How long the answer may wait for the value.
+  std::chrono::milliseconds wait{0};
 };
 payload encode(const rendezvous_request& request);
 result<rendezvous_request> decode_rendezvous_request(const payload& from);
-/// The answer to `rendezvous`; without a value, the key is not there.
+/// The answer to `rendezvous`; without a value, the key does not exist.
 payload encode_rendezvous_value(const std::optional<std::string>& value);
 result<std::optional<std::string>> decode_rendezvous_value(const payload& from);
 

@@ -13,11 +13,11 @@
 
 namespace graphmill {
 
-// The plain form of trace.capnp, where fields are described. All structs are
+// The plain form of trace.capnp, which describes the fields. All structs are
 // values. Encoding and decoding are as in cluster.hpp.
 
-/// The most of each in an answer, so that it fits into a frame of 1 MiB: a span
-/// takes 64 bytes.
+/// The largest numbers in an answer, so that it fits into a frame of 1 MiB: a
+/// span takes 64 bytes.
 namespace trace_limits {
 inline constexpr std::size_t daemons = 1024;
 inline constexpr std::size_t actors = 1024;
@@ -27,11 +27,11 @@ inline constexpr std::size_t now = 2048;
 /// Bytes of a name of a daemon, all of which have introduced themselves,
 inline constexpr std::size_t text = max_hello_text;
 inline constexpr std::size_t peer = 64; ///< and of the same with an actor.
-/// Times and their differences can be added up without overflow.
+/// Times and their differences can be added without overflow.
 inline constexpr std::int64_t latest = std::int64_t{1} << 60;
 } // namespace trace_limits
 
-/// Asks what actors did (`trace`, `spans`).
+/// Asks for the actions of actors (`trace`, `spans`).
 struct trace_request {
   std::string run;
   std::string daemon;
@@ -48,7 +48,7 @@ struct trace_request {
 payload encode(const trace_request& request);
 result<trace_request> decode_trace_request(const payload& from);
 
-/// Of whom spans are.
+/// The actor of spans.
 struct trace_actor {
   actor_kind kind = actor_kind::sampler;
   std::int32_t part = -1;
@@ -99,7 +99,7 @@ struct trace_call {
   }
 };
 
-/// What the actors of a daemon did: the answer to `trace` and `spans`.
+/// The actions of a daemon's actors: the answer to `trace` and `spans`.
 struct trace_reply {
   std::string run;
   std::string daemon;
@@ -136,7 +136,7 @@ struct trace_reply {
     visit("now", of.now);
     visit("attempt", of.attempt);
   }
-  /// Limits, times in order, and actors that there are.
+  /// Checks limits, order of times, and existence of actors.
   result<void> check() const;
 };
 payload encode(const trace_reply& reply);

@@ -7,10 +7,10 @@
 
 namespace graphmill {
 
-/// The number that a text is: all of it, without blanks or a plus sign around
-/// it, and within what the type holds. Nothing of anything else. Reads as
-/// std::from_chars does, whatever the locale: of a type with a point, "inf" and
-/// "nan", too.
+/// The number that a text is. The whole text must be the number, without blanks
+/// or a plus sign, and within the type's range; otherwise nothing. Reads as
+/// std::from_chars does, in any locale: floating-point types also accept "inf"
+/// and "nan".
 template <class Number>
 std::optional<Number> number_from(std::string_view text) {
   Number out{};

@@ -15,18 +15,18 @@
 
 namespace graphmill {
 
-/// The newest version of the folder format that this build reads. It writes
-/// `format_version_of`.
+/// The newest version of the folder format that this build reads.
+/// `format_version_of` decides the version that it writes.
 inline constexpr int dataset_format_version = 5;
 
-/// The splits of a node type, in this order wherever they are indexed.
+/// The splits of a node type. Arrays by split use this order.
 enum class split : std::uint8_t { train, validation, test };
 inline constexpr std::array<split, 3> all_splits{
   split::train, split::validation, split::test};
 /// "train", "val", "test": the names of the files.
 std::string_view file_stem(split which);
 
-/// What the labels of a node are, from which the task follows.
+/// The kind of a node's labels. It decides the task.
 enum class label_kind : std::uint8_t {
   classes,     ///< One class of `class_count`: int64 [N], -1 = none.
   multi_label, ///< Any of `class_count` labels: uint8 [N, class_count], 1 where
@@ -37,27 +37,27 @@ enum class label_kind : std::uint8_t {
                ///< known.
 };
 
-/// "classes", "multi_label", "regression": as files say it.
+/// "classes", "multi_label", "regression": the words in files.
 std::string_view to_string(label_kind which);
-/// The kind of such a name, if there is one.
+/// The kind with this name, if there is one.
 std::optional<label_kind> label_kind_of(std::string_view name);
-/// For sentences: what a label is.
+/// What a label is, for sentences.
 std::string_view phrase_of(label_kind which);
 
-/// In all columns of the row of a node without labels, of `multi_label`.
+/// The value in all columns of an unlabelled node's row, for `multi_label`.
 inline constexpr std::uint8_t no_labels = 255;
 
-/// Whether a value may stand in a row of labels, of `multi_label`, whose first
-/// one is `first`.
+/// Whether a value is valid in a row of labels whose first value is `first`,
+/// for `multi_label`.
 inline bool fits_label_row(std::uint8_t first, std::uint8_t value) {
   return first == no_labels ? value == no_labels : value <= 1;
 }
 
-/// Other labels of the nodes of a type, with a kind, classes and splits of
-/// their own. A definition chooses one by its name.
+/// Other labels of the nodes of a type, with their own kind, classes and
+/// splits. A definition chooses one by its name.
 struct label_set_info {
   std::string name;
-  /// Classes, or labels or values of a node.
+  /// Classes, or labels or numbers of a node.
   std::int64_t class_count = 0;
   std::vector<std::string> class_names;       ///< Empty, or one per class.
   std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
@@ -69,7 +69,7 @@ struct node_type_info {
   std::int64_t count = 0;
   std::int64_t feature_width = 0;      ///< 0: the type has no features.
   dtype feature_type = dtype::float32; ///< float32 or float16.
-  /// Classes, or labels or values of a node; 0: the type has no labels.
+  /// Classes, or labels or numbers of a node; 0: the type has no labels.
   std::int64_t class_count = 0;
   std::vector<std::string> class_names;       ///< Empty, or one per class.
   std::array<std::int64_t, 3> split_counts{}; ///< Seeds per split.
@@ -79,15 +79,15 @@ struct node_type_info {
   /// Whether features are stored as compressed rows, without zeros.
   bool sparse_features = false;
   std::int64_t feature_entries = 0;  ///< Values that sparse features have.
-  std::int64_t most_row_entries = 0; ///< The most of them that a row has.
+  std::int64_t most_row_entries = 0; ///< The largest number of them in a row.
 
-  /// Whether a node may have several labels, or none of them.
+  /// Whether a node may have several labels or none.
   bool multi_label() const { return labels == label_kind::multi_label; }
   /// Whether the labels of a node are numbers.
   bool regression() const { return labels == label_kind::regression; }
-  /// Whether a node has a row of labels, and not one class.
+  /// Whether a node has a row of labels instead of one class.
   bool has_label_rows() const { return labels != label_kind::classes; }
-  /// Bytes of what one node has in a file of labels.
+  /// Bytes of one node in a file of labels.
   std::uint64_t label_bytes() const {
     if (!has_label_rows())
       return sizeof(std::int64_t);
@@ -100,7 +100,7 @@ struct node_type_info {
                            : static_cast<std::uint64_t>(feature_width)
                                * size_of(feature_type);
   }
-  /// Bytes of the arrays of its features, in whichever form they are stored.
+  /// Bytes of the arrays of its features, in their stored form.
   std::uint64_t feature_bytes() const;
 };
 
@@ -114,9 +114,9 @@ struct edge_type_info {
   bool weighted = false; ///< Whether each edge has a weight: weights.npy.
 };
 
-/// What `dataset.json` says. Value type.
+/// The content of `dataset.json`. Value type.
 struct dataset_info {
-  int format_version = 1; ///< Written is `format_version_of`.
+  int format_version = 1; ///< `format_version_of` decides the written version.
   std::string name;
   std::vector<node_type_info> node_types;
   std::vector<edge_type_info> edge_types;
@@ -124,25 +124,26 @@ struct dataset_info {
   std::string provenance;  ///< Where the data came from and how it was made.
   std::string digest;      ///< Over the content of all arrays, hexadecimal.
 
-  /// "source__name__destination": the folder and the name for people.
+  /// "source__name__destination": the folder, and the name for people.
   std::string edge_type_name(edge_type_id type) const;
   std::optional<node_type_id> find_node_type(std::string_view name) const;
   /// By full name, or by the middle name where that is unique.
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
 };
 
-/// The version that a dataset is written as: 5 if edges have weights, which
-/// older builds would leave out; 4 if a label set has rows of labels, which
-/// still older ones take for classes; 3 if the features of a node type are
-/// sparse or its own labels are rows, which those before cannot read; 2 if one
-/// has label sets, which they would leave out; else 1.
+/// The version for writing a dataset: 5 if edges have weights, which older
+/// builds would ignore; 4 if a label set has rows of labels, which still older
+/// builds read as classes; 3 if a node type has sparse features or rows of
+/// labels, which earlier builds cannot read; 2 if a type has label sets, which
+/// they would ignore; else 1.
 int format_version_of(const dataset_info& info);
 
-/// A sentence to warn with if no edge ends at a node of the target type, so
-/// that nothing is sampled for seeds; nothing otherwise.
+/// A warning if no edge ends at a node of the target type, so that seeds have
+/// no neighbours.
 std::optional<std::string> note_on_reach(const dataset_info& info);
 
-/// That, and whether the target has seeds, but none to learn from.
+/// The warning of `note_on_reach`, and one if the target has seeds, but none
+/// for training.
 std::vector<std::string> notes_on_target(const dataset_info& info);
 
 /// Reads and checks a `dataset.json`. A newer format version is refused.
@@ -168,7 +169,7 @@ public:
   const dataset_info& info() const { return info_; }
 
   struct label_arrays {
-    std::optional<npy_array> labels; ///< As `label_kind` says.
+    std::optional<npy_array> labels; ///< As `label_kind` describes.
     std::array<std::optional<npy_array>, 3>
       splits; ///< int64 ids, in seed order
   };
@@ -182,8 +183,7 @@ public:
     std::array<const npy_array*, 3> all() const {
       return {&indptr, &indices, &values};
     }
-    /// `indptr`, of which it has been checked that it ascends and stays within
-    /// the entries.
+    /// `indptr`, checked: it ascends and stays within the entries.
     result<std::span<const std::int64_t>> rows() const;
   };
 
@@ -227,9 +227,9 @@ private:
   std::vector<edge_arrays> edges_;
 };
 
-/// Optional arrays of the format that are in the folder and that nothing reads
-/// (times and features of edges, times of nodes, and weights of edge types
-/// that have none according to dataset.json), as paths within it.
+/// Optional arrays in the folder that nothing reads, as paths within it: times
+/// and features of edges, times of nodes, and weights of edge types without
+/// weights in dataset.json.
 std::vector<std::string> unused_arrays(const dataset& data);
 
 } // namespace graphmill

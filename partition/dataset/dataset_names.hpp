@@ -16,20 +16,20 @@ inline constexpr std::size_t most_label_sets = 256; ///< Of a node type.
 inline constexpr std::int64_t most_items = std::int64_t{1} << 48;
 inline constexpr std::int64_t most_columns = std::int64_t{1} << 24;
 inline constexpr std::int64_t most_classes = std::int64_t{1} << 24;
-/// Of which a node may have several: each costs a byte of every node.
+/// Labels of a node; each costs a byte of every node.
 inline constexpr std::int64_t most_labels = std::int64_t{1} << 16;
-/// Numbers that a node may have for labels.
+/// Numbers that a node may have as labels.
 inline constexpr std::int64_t most_values = 1024;
-/// So many classes cost little, whether they have nodes or not.
+/// So many classes cost little, with or without nodes.
 inline constexpr std::int64_t unquestioned_classes = 4096;
-/// Of the rows of features of a node type, and of its rows of labels: 1 PiB.
+/// The rows of features of a node type, and its rows of labels: 1 PiB.
 inline constexpr std::uint64_t most_array_bytes = std::uint64_t{1} << 50;
 inline constexpr std::int64_t most_degree = (std::int64_t{1} << 31) - 1;
 
-/// Whether `name` may name a node type or the middle of an edge type: it
-/// becomes part of file names, and "__" separates the three parts of an edge
-/// type's name.
-/// @param where What the name stands in, for the error.
+/// Whether `name` may be the name of a node type or the middle of an edge
+/// type's name: it becomes part of file names, and "__" separates the three
+/// parts.
+/// @param where The place of the name, for the error.
 result<void> check_name(std::string_view name, std::string_view where);
 
 /// Whether names are valid and unique, counts agree with each other, and ids
@@ -46,7 +46,7 @@ inline constexpr const char* weights_file = "weights.npy";
 inline constexpr const char* in_weights_file = "in_weights.npy";
 inline constexpr const char* out_weights_file = "out_weights.npy";
 
-/// Where the arrays of a type lie.
+/// The folder of the arrays of a type.
 std::filesystem::path node_folder(const std::filesystem::path& dataset,
                                   const dataset_info& info, node_type_id type);
 std::filesystem::path edge_folder(const std::filesystem::path& dataset,

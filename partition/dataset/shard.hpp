@@ -21,12 +21,11 @@ struct label_meaning;
 /// The version of `partitions.json` this build writes; it reads up to it.
 inline constexpr int partitions_format_version = 1;
 
-/// The most parts that a dataset can be cut into: the digests of all fit into
+/// The largest number of parts of a dataset: the digests of all parts fit into
 /// the message with which a daemon joins a cluster.
 inline constexpr part_id most_parts = 1 << 14;
 
-/// Node ids of 4 or 8 bytes each, as they lie in a file or in a message. Owns
-/// nothing.
+/// Node ids of 4 or 8 bytes each, as in a file or a message. Owns nothing.
 struct id_span {
   const std::byte* data = nullptr;
   std::int64_t size = 0;
@@ -38,12 +37,12 @@ struct id_span {
   }
 };
 
-/// The arrays of a part with one row for each node, of which it can be proved
-/// what is in them: each has a tree of digests beside it.
+/// The arrays of a part with one row for each node whose content can be proved:
+/// each has a tree of digests beside it.
 enum class proved_array : std::uint8_t { features, labels, original_ids };
 inline constexpr std::array<proved_array, 3> all_proved_arrays{
   proved_array::features, proved_array::labels, proved_array::original_ids};
-/// "features.npy", and of the tree beside it "features.blocks.npy".
+/// "features.npy". The tree beside it is "features.blocks.npy".
 std::string file_of(proved_array which);
 std::string tree_file_of(proved_array which);
 
@@ -54,20 +53,20 @@ struct sparse_view {
   const std::byte* values = nullptr;     ///< [columns] of the type's dtype.
 };
 
-/// What a part holds of one node type. Rows are local: global id - `begin`.
+/// One node type of a part. Rows are local: global id - `begin`.
 struct node_shard {
   node_id begin = 0;                     ///< First global id it owns.
   node_id end = 0;                       ///< One past the last.
   std::span<const node_id> original_ids; ///< Empty: original == global.
   const std::byte* features = nullptr;   ///< [end - begin, width] or null.
-  /// Empty if the type has none, or none is known of any node.
+  /// Empty if the type has no labels, or no label of it is known.
   std::span<const std::int64_t> labels;
-  /// [end - begin, label_bytes()] Where nodes have rows of labels, and no
-  /// `labels`; else empty.
+  /// [end - begin, label_bytes()] For nodes with rows of labels; then `labels`
+  /// is empty.
   std::span<const std::uint8_t> label_rows;
-  /// By `proved_array`: the trees. Empty if the part was made without.
+  /// The trees, by `proved_array`. Empty if the part has none.
   std::array<std::span<const block_digest>, 3> trees;
-  sparse_view sparse; ///< In place of `features`.
+  sparse_view sparse; ///< Instead of `features`.
 
   bool has_features() const {
     return features != nullptr || !sparse.indptr.empty();
@@ -77,7 +76,7 @@ struct node_shard {
   }
 };
 
-/// What a part holds of one edge type: all in-edges of the nodes that it owns.
+/// One edge type of a part: all in-edges of its nodes.
 struct edge_shard {
   std::span<const std::int64_t> indptr; ///< [owned destinations + 1]
   id_span indices;                      ///< Global source ids, in list order.
@@ -86,17 +85,17 @@ struct edge_shard {
   std::span<const edge_id> original_begin;
   std::span<const std::int32_t> in_degrees;  ///< [owned destinations]
   std::span<const std::int32_t> out_degrees; ///< [owned sources]
-  /// Of the edges, in the order of `indices`: finite and not negative. Empty if
-  /// the type has none, as are their sums over the whole graph.
+  /// Weights, in the order of `indices`: finite and not negative. Empty if the
+  /// type has none, and so are their sums over the whole graph.
   std::span<const float> weights;
   std::span<const float> in_weights;  ///< [owned destinations]
   std::span<const float> out_weights; ///< [owned sources]
 };
 
 /// One part of a graph, mapped. Owns the mappings behind its spans, which live
-/// as long as it does. It never changes, so that any number of threads may read
-/// it. What the arrays contain is not checked when it is opened: whoever
-/// follows a list bounds it first (see `sample_neighbours`).
+/// as long as it does. It never changes, so any number of threads may read it.
+/// Opening does not check the content of the arrays: code that follows a list
+/// checks its bounds first (see `sample_neighbours`).
 class shard {
 public:
   part_id part() const { return part_; }
@@ -138,18 +137,16 @@ private:
 ///     edges/<edge type>/original_begin.npy [owned destinations] int64
 class partitioned_graph {
 public:
-  /// Reads the book and the seeds, and checks them. Maps no part.
+  /// Reads and checks the book and the seeds. Maps no part.
   static result<partitioned_graph> open(const std::filesystem::path& folder);
 
-  /// The same graph as a label set of its target shows it: `info`, `seeds` and
-  /// the labels of its parts are that set's. Opens no file. An empty name
-  /// stands for the target's own labels, in a graph that was opened. Fails if
-  /// there is no such set.
+  /// The same graph with a label set of its target: `info`, `seeds` and the
+  /// labels of its parts are those of the set. Opens no file. An empty name
+  /// means the target's own labels. Fails if there is no such set.
   result<partitioned_graph> with_labels(std::string_view set) const;
 
-  /// The same graph as if its target had these labels and none of them were
-  /// known (`graphmill::with_unknown_labels`): whatever labels its parts have
-  /// are not shown.
+  /// The same graph with these labels for its target, none of them known
+  /// (`graphmill::with_unknown_labels`). It hides the labels of its parts.
   result<partitioned_graph>
   with_unknown_labels(const label_meaning& labels) const;
 
@@ -163,24 +160,25 @@ public:
   /// The part that owns a node. The id is not checked. Takes O(log parts).
   part_id owner(node_type_id type, node_id global) const;
 
-  /// Seeds of the target type, global ids, in the original order of the split.
+  /// Seeds of the target type, as global ids in the original order of the
+  /// split.
   std::span<const node_id> seeds(split which) const {
     return seeds_[static_cast<std::size_t>(which)];
   }
-  /// Those of a label set; none if there is no such set. Of an empty name, as
-  /// without one.
+  /// Seeds of a label set; none if there is no such set. An empty name means
+  /// the target's own labels.
   std::span<const node_id> seeds(split which, std::string_view set) const;
 
-  /// Maps a part. Fails if the folder is of another graph or of another
-  /// partitioning of it, which its digest tells.
+  /// Maps a part. Fails if the folder belongs to another graph or another
+  /// partitioning, by its digest.
   result<std::shared_ptr<const shard>> open_shard(part_id part) const;
 
-  /// Content digests of the parts; of a plain dataset its own.
+  /// Content digests of the parts; for a plain dataset, its own digest.
   const std::vector<std::string>& part_digests() const { return part_digests_; }
 
-  /// Whether it is known of all parts by which roots their blocks are judged.
+  /// Whether the roots of the blocks of all parts are known.
   bool proves_rows() const { return !roots_.empty(); }
-  /// The root of the tree over an array of a part; none if the array is empty,
+  /// The root of the tree over an array of a part. None if the array is empty,
   /// or without `proves_rows`.
   std::optional<block_digest> root_of(part_id part, node_type_id type,
                                       proved_array which) const;
@@ -199,8 +197,8 @@ private:
   std::vector<std::vector<array_roots>> roots_; ///< [part][node type]
   std::array<std::vector<node_id>, 3> seeds_;
   std::vector<std::array<std::vector<node_id>, 3>> set_seeds_; ///< By set.
-  std::string labels_; ///< The label set that is shown; empty: none.
-  /// Labels that are shown in place of all others.
+  std::string labels_; ///< The visible label set; empty: none.
+  /// Labels that replace all others.
   std::shared_ptr<const label_meaning> unknown_;
 };
 

@@ -11,9 +11,8 @@ struct XXH3_state_s;
 
 namespace graphmill {
 
-/// A running fingerprint of bytes: XXH3 with 128 bits (Collet). How the bytes
-/// are cut into pieces does not matter. It finds damage; it is no proof against
-/// forgery.
+/// A running fingerprint of bytes: XXH3 with 128 bits (Collet). The division of
+/// the bytes into pieces does not matter. It finds damage, not forgery.
 class content_hash {
 public:
   content_hash();
@@ -31,7 +30,7 @@ private:
   std::unique_ptr<XXH3_state_s, free_state> state_;
 };
 
-/// How large a file is, and the XXH3 of its bytes.
+/// The size of a file, and the XXH3 of its bytes.
 struct file_digest {
   std::uint64_t bytes = 0;
   std::string digest;

@@ -28,7 +28,7 @@ public:
   }
 
   int get() const { return fd_; }
-  /// Whoever asks closes it.
+  /// Releases the descriptor. The caller closes it.
   int release() { return std::exchange(fd_, -1); }
   void reset();
 
@@ -36,37 +36,38 @@ private:
   int fd_ = -1;
 };
 
-/// Who may read a file that is made.
+/// Who may read a new file.
 enum class file_access : std::uint8_t {
-  shared, ///< Whom the umask lets: data, which machines and users share.
-  owner,  ///< Nobody else: runs, and whatever a user has not chosen to share.
+  shared, ///< Everyone whom the umask allows: data, which machines and users
+          ///< share.
+  owner, ///< Only the owner: runs, and everything that a user has not chosen to
+         ///< share.
 };
 
-/// open(2), closed on exec; an error names the file. It opens files and folders
-/// only, and refuses at once a pipe that lies in place of one. To write, it
-/// follows no link, for others may have laid one to a file of ours, and of what
-/// is the owner's refuses a file that has a second name; both with
-/// `permission`. All that Graphmill writes to files is opened by it, by
-/// `open_own_file`, or with O_EXCL.
+/// open(2), closed on exec. An error names the file. It opens only files and
+/// folders, and refuses a pipe at once. For writing, it follows no link,
+/// because other users may have placed one to a file of ours. With `owner` it
+/// also refuses a file with a second name. Both fail with `permission`. All
+/// writes of Graphmill to files use this function, `open_own_file`, or O_EXCL.
 result<unique_fd> open_file(const std::filesystem::path& path, int flags,
                             file_access access = file_access::shared);
 
-/// open(2) of a file of ours that others might have had a hand in: made for us
-/// alone if `flags` have O_CREAT. A link is not followed, wherever it leads,
-/// and what is no file, belongs to another user or has a second name elsewhere
-/// is refused with `permission`, before anything is written to it.
+/// open(2) of a file of ours that other users could have replaced. With O_CREAT
+/// in `flags` it is created for the owner only. It follows no link. Anything
+/// but a file, a file of another user, or a file with a second name fails with
+/// `permission` before anything is written.
 result<unique_fd> open_own_file(const std::filesystem::path& path, int flags);
 
 /// Bytes of an open file; fails if it is a folder or anything else.
 /// @param path For the error only.
 result<std::size_t> file_size(int fd, const std::filesystem::path& path);
 
-/// Writes everything, however many calls it takes.
+/// Writes all bytes, with as many calls as needed.
 /// @param path For the error only.
 result<void> write_all(int fd, std::span<const std::byte> bytes,
                        const std::filesystem::path& path);
 
-/// The same at a place of the file, which grows as far as that takes.
+/// Writes all bytes at an offset of the file, which grows if needed.
 result<void> write_at(int fd, std::span<const std::byte> bytes,
                       std::uint64_t offset, const std::filesystem::path& path);
 
@@ -88,18 +89,18 @@ result<void> sync_file(int fd, const std::filesystem::path& path);
 /// fsyncs a folder, so that names made in it survive a crash.
 result<void> sync_folder(const std::filesystem::path& folder);
 
-/// fsyncs every file and folder below `folder`, and itself. Many files take
-/// long, so that it ends between two of them, with code `cancelled`, once
-/// `stop` is true; that may be null.
+/// fsyncs every file and folder below `folder`, and `folder` itself. Many files
+/// take long: it ends between two of them, with code `cancelled`, once `stop`
+/// is true. `stop` may be null.
 result<void> sync_tree(const std::filesystem::path& folder,
                        const std::atomic<bool>* stop = nullptr);
 
-/// A file that takes the place of another one when it is whole, and goes away
-/// if it never is. A link in that place is replaced, not followed. Move-only.
+/// A file that replaces another one when it is complete, and is removed if it
+/// never is. A link in that place is replaced, not followed. Move-only.
 class scratch_file {
 public:
-  /// Makes an empty file beside `target`, so what keeps from writing there is
-  /// known before the work is done. What has its name there is removed.
+  /// Creates an empty file beside `target`, so that a missing permission is
+  /// known before the work is done. Removes an older file with its name.
   static result<scratch_file> create(const std::filesystem::path& target,
                                      file_access access = file_access::shared);
   ~scratch_file();
@@ -126,21 +127,22 @@ private:
   unique_fd file_;
 };
 
-/// Removes scratch files in a folder whose processes were killed. Not to be
-/// called while this process has some there: those with its own number are
-/// taken for those of one before it, as in containers. What cannot be removed
-/// stays, and a link to a folder is not followed.
+/// Removes the scratch files of killed processes in a folder. Do not call it
+/// while this process has scratch files there: files with its own process
+/// number count as those of an earlier process, as in containers. Files that
+/// cannot be removed stay, and a link to a folder is not followed.
 void remove_left_scratch_files(const std::filesystem::path& folder);
 
-/// Makes a folder and its missing parents; there already is fine.
+/// Creates a folder and its missing parents. An existing folder is fine.
 result<void> make_folders(const std::filesystem::path& folder);
 
-/// The same, with a folder that only its owner may enter. One that is there
-/// already stays as it is: somebody may have opened it on purpose.
+/// Creates a folder that only its owner may enter. An existing one keeps its
+/// mode: a user may have opened it on purpose.
 result<void> make_private_folder(const std::filesystem::path& folder);
 
-/// The same within a folder of ours. What the user names may be a link, but in
-/// there we make none, so that one is refused with `permission`.
+/// Creates a folder within a folder of ours. Graphmill makes no links there, so
+/// a link fails with `permission`. (A folder that the user names may be a
+/// link.)
 result<void> make_inner_folder(const std::filesystem::path& folder);
 
 } // namespace graphmill

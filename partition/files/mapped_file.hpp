@@ -12,21 +12,21 @@ namespace graphmill {
 
 /// A file mapped read-only into memory. Move-only; unmaps on destruction.
 ///
-/// Someone may truncate a file while it is mapped, and reading past its new end
-/// raises SIGBUS. The first mapping installs a handler that puts zeros there
-/// and marks the mapping, so readers go on with zeros and whoever drives them
-/// asks `first_fault` at the end of each batch and fails with its answer. The
-/// mark goes with the mapping: whoever maps the file again may use it again.
+/// Other processes may truncate a mapped file, and reading past its new end
+/// raises SIGBUS. The first mapping installs a handler that maps zeros there
+/// and marks the mapping. Readers go on with zeros, and their caller checks
+/// `first_fault` at the end of each batch and fails with its answer. The mark
+/// belongs to the mapping: a new mapping of the file may be used.
 class mapped_file {
 public:
-  /// How many files a process can have mapped at a time.
+  /// The largest number of files that a process can have mapped.
   static constexpr std::size_t most = 32768;
 
   /// Maps `path`. An empty file maps to an empty span.
   static result<mapped_file> open(const std::filesystem::path& path);
 
-  /// Maps a file that is open to be read, whatever its name leads to by now. It
-  /// may be closed then.
+  /// Maps an open file, whatever its name leads to now. The file may be closed
+  /// afterwards.
   /// @param path For errors only.
   static result<mapped_file> of(int fd, const std::filesystem::path& path);
 
@@ -37,12 +37,12 @@ public:
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
-  /// Tells the kernel that it will be read from front to back.
+  /// Tells the kernel that the file will be read from front to back.
   void advise_sequential() const;
 
-  /// An error that names a file which was read past its end while it was
-  /// mapped, as long as that mapping is there; of any mapping in the process.
-  /// Costs one load if there is none. From any thread.
+  /// An error that names a file which was read past its end while mapped, as
+  /// long as that mapping exists, for any mapping in the process. Costs one
+  /// load otherwise. From any thread.
   static std::optional<error> first_fault();
 
 private:

@@ -19,10 +19,10 @@ struct sampling_scheme {
   /// fanouts[hop][edge type]: in-edges per node; -1 = all, 0 = none.
   std::vector<std::vector<std::int32_t>> fanouts;
   draw_kind kind = draw_kind::without_replacement;
-  /// Report original edge ids, too. No run asks for them: tests see by them
-  /// that the very edges of the graph are drawn.
+  /// Also report original edge ids. No run asks for them: tests use them to
+  /// check that the drawn edges are edges of the graph.
   bool edge_ids = false;
-  /// Report the weights of edges, of those types that have some.
+  /// Report the weights of edges, for types with weights.
   bool weights = false;
 
   int hops() const { return static_cast<int>(fanouts.size()); }
@@ -43,13 +43,13 @@ struct node_list {
 
 /// The sampled edges of one type: the CSRs of hops 1..L, one after the other.
 /// Row r is the node with local id r of the destination type. Every hop appends
-/// rows for the nodes that it expands, so that the first `found[h - 1]` rows
-/// are the blocks of hops 1..h: a layer that needs fewer hops takes a prefix.
+/// rows for the nodes that it expands. So the first `found[h - 1]` rows are the
+/// blocks of hops 1..h: a layer that needs fewer hops takes a prefix.
 struct edge_list {
   pod_vector<std::int64_t> indptr; ///< [found[L - 1] of destination + 1]
   pod_vector<local_id> sources;    ///< Local ids of the source type.
   pod_vector<edge_id> edge_ids;    ///< Original ids; empty unless asked for.
-  /// Of the edges; empty unless asked for, and if the type has none.
+  /// Of the edges; empty unless asked for, or if the type has none.
   pod_vector<float> weights{};
 };
 
@@ -59,8 +59,8 @@ struct sampled_subgraph {
   std::vector<edge_list> edges; ///< Per edge type.
   int hops = 0;
 
-  /// How many rows of a list of edges into `destination` make up the blocks of
-  /// hops 1..`hop`.
+  /// The number of rows, in a list of edges into `destination`, of the blocks
+  /// of hops 1..`hop`.
   std::int64_t rows(node_type_id destination, int hop) const {
     return hop == 0 ? 0 : nodes[destination].found[hop - 1];
   }
@@ -69,8 +69,8 @@ struct sampled_subgraph {
 };
 
 /// One request to the owner of a part: sample the in-edges of one type of some
-/// of its nodes. The answer is a pure function of these fields and the shard,
-/// so a request may be repeated, cut into pieces, or sent to another daemon
+/// of its nodes. The answer is a pure function of these fields and the shard.
+/// So a request may be repeated, cut into pieces, or sent to another daemon
 /// that holds the part. Borrows the destinations.
 struct neighbour_request {
   std::uint64_t key = 0; ///< `stream_key` of the batch's step.
@@ -92,14 +92,14 @@ struct neighbour_reply {
 };
 
 /// Samples on one shard. Without replacement, the positions drawn from a list
-/// ascend; with replacement, they stand in the order of the draws. Every draw
+/// ascend. With replacement, they are in the order of the draws. Every draw
 /// comes from Philox keyed by `key` with the counter (original id; hop and edge
 /// type; block). Original ids make the answer the same for every partitioning.
 ///
 /// Replaces the content of `out`, and takes memory from the pools of its
-/// arrays. Any number of threads may sample on one shard at once.
-/// Fails with `invalid_argument` on ids that the shard does not own, on a rule
-/// that makes no sense, and on weights of edges that have none, with
+/// arrays. Any number of threads may sample on one shard at once. Fails with
+/// `invalid_argument` on ids that the shard does not own, on an invalid rule,
+/// and on a request for weights that the type does not have, with
 /// `invalid_data` on broken lists, and with `out_of_memory`.
 result<void> sample_neighbours(const shard& graph,
                                const neighbour_request& request,
@@ -154,7 +154,7 @@ public:
   /// The requests of the current hop, all to be answered before `finish_hop`.
   std::span<const part_request> requests() const;
 
-  /// Takes an answer; a second answer to the same slot is ignored. Fails when
+  /// Accepts an answer; ignores a second answer to the same slot. Fails when
   /// the answer does not fit the request (counts, ranges).
   result<void> accept(std::size_t slot, neighbour_reply reply);
 
@@ -171,8 +171,8 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-/// The whole loop against one or several shards in this thread: what tests and
-/// benchmarks use, and what the actors do with messages in between.
+/// The whole loop against one or several shards in this thread. Tests and
+/// benchmarks use it; the actors do the same with messages.
 result<sampled_subgraph>
 sample(const partitioned_graph& graph,
        std::span<const std::shared_ptr<const shard>> shards,
@@ -180,8 +180,8 @@ sample(const partitioned_graph& graph,
        std::span<const node_id> seeds,
        std::shared_ptr<buffer_pool> pool = nullptr);
 
-/// The most that a batch can grow to. Counts that 64 bits cannot hold are cut
-/// off at the greatest number.
+/// The largest possible size of a batch. Counts beyond 64 bits are cut off at
+/// the largest number.
 struct subgraph_bound {
   std::vector<std::int64_t> nodes;    ///< Per node type, all hops.
   std::vector<std::int64_t> expanded; ///< Per node type: rows of its CSRs.
@@ -189,8 +189,8 @@ struct subgraph_bound {
   std::int64_t seeds = 0;
 };
 /// The bound of a batch of `seeds` seeds under `scheme`, from the counts and
-/// the greatest in-degrees of the dataset alone: whoever reserves memory by it
-/// has not sampled anything yet.
+/// the largest in-degrees of the dataset alone. It reserves memory before
+/// anything is sampled.
 subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
                         std::int64_t seeds);
 

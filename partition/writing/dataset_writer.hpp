@@ -18,32 +18,31 @@
 
 namespace graphmill {
 
-/// What a node is called.
+/// The name of a node.
 using node_namer = std::function<std::string(node_type_id, node_id)>;
 
-/// Writes a dataset folder front to back in bounded memory. Node types and edge
-/// types are declared up front, with the node counts; then arrays and edges
-/// come in any order; `finish` sorts edges into CSC, computes degrees and the
-/// digest, and writes `dataset.json` once all arrays are there, for without it
-/// no folder is a dataset. Checks what it is given: ids in range, finite
-/// features, labels in range, seeds labelled, unique and in one split only,
-/// weights finite and not negative.
+/// Writes a dataset folder front to back in bounded memory. Node types, edge
+/// types and node counts are declared first. Arrays and edges follow in any
+/// order. `finish` sorts edges into CSC, computes degrees and the digest, and
+/// writes `dataset.json` last, because no folder without it is a dataset.
+/// Checks its input: ids in range, finite features, labels in range, seeds
+/// labelled, unique and in one split only, weights finite and not negative.
 ///
-/// States: open, until `finish` is called; spent, whether `finish` succeeded or
-/// not, after which every call fails. Owns its open files and what has not been
+/// States: open, until `finish` is called; then spent, after success or
+/// failure, and every call fails. Owns its open files and the data that are not
 /// written yet: labels and splits of all types, and buffers of edges and
-/// features. Not thread-safe. It does not remove what it has written when it
-/// fails: that is for `prepare_folder` to do.
+/// features. Not thread-safe. After a failure it does not remove its files:
+/// `prepare_folder` does.
 class dataset_writer {
 public:
   struct options {
-    /// Memory for sorting edges. If a quarter of what is available is less,
-    /// that counts, but never less than 16 MiB.
+    /// Memory for sorting edges. If a quarter of the available memory is less,
+    /// that counts, but at least 16 MiB.
     std::uint64_t memory_bytes = std::uint64_t{1} << 30;
     progress_callback on_progress;
-    std::vector<edge_rules> edges{}; ///< By type; those behind it have none.
-    /// What a node is called in errors about edges that have been sorted; its
-    /// number if there is no such function.
+    std::vector<edge_rules> edges{}; ///< By type; later types have none.
+    /// The name of a node in errors about sorted edges; without this function,
+    /// its number.
     node_namer name_of{};
   };
 
@@ -68,13 +67,13 @@ public:
   result<void> set_labels(node_type_id type,
                           std::span<const std::int64_t> labels);
 
-  /// Sets all labels of a type whose nodes have rows of them: as `label_kind`
-  /// says. @param rows [nodes, label_bytes()]
+  /// Sets all labels of a type with rows of labels, as `label_kind` describes.
+  /// @param rows [nodes, label_bytes()]
   result<void> set_label_rows(node_type_id type,
                               std::vector<std::uint8_t> rows);
 
-  /// Sets the seeds of a split, in seed order. They are checked by `finish`,
-  /// which knows all splits and labels.
+  /// Sets the seeds of a split, in seed order. `finish` checks them, because it
+  /// knows all splits and labels.
   result<void> set_split(node_type_id type, split which,
                          std::span<const node_id> ids);
 
@@ -85,8 +84,8 @@ public:
                              std::span<const std::int64_t> labels,
                              std::array<std::vector<node_id>, 3> splits);
 
-  /// The same of a label set whose nodes have rows of labels: as `label_kind`
-  /// says. @param rows [nodes, bytes of a row]
+  /// The same for a label set with rows of labels, as `label_kind` describes.
+  /// @param rows [nodes, bytes of a row]
   result<void> set_label_set_rows(node_type_id type, std::size_t set,
                                   std::vector<std::uint8_t> rows,
                                   std::array<std::vector<node_id>, 3> splits);
@@ -99,11 +98,10 @@ public:
                             std::span<const node_id> destinations,
                             std::span<const float> weights = {});
 
-  /// Sorts edges, checks what could not be checked before, writes what is left,
-  /// and opens the dataset once, to see that it can be read. The writer is
-  /// spent afterwards. Fails with `out_of_memory` when memory for sorting
-  /// cannot be had.
-  /// @returns `info` as `create` was given it, with all that was filled in.
+  /// Sorts edges, checks the rest, writes what is left, and opens the dataset
+  /// once to prove that it can be read. The writer is spent afterwards. Fails
+  /// with `out_of_memory` without enough memory for sorting.
+  /// @returns `info` from `create`, completed.
   result<dataset_info> finish();
 
   /// By edge type; complete after `finish`.

@@ -10,25 +10,26 @@
 
 namespace graphmill {
 
-/// Seeds of a step whose ids are told: they must fit into a message.
+/// The largest number of seeds of a step whose ids are reported: they must fit
+/// into a message.
 inline constexpr std::uint32_t most_told_seeds = 65536;
 
-/// The split that a run measures alone; nothing for `none`.
+/// The split of a run that only evaluates; nothing for `none`.
 std::optional<split> split_of(measured_split which);
 
 /// Its name for users: "train", "validation", "test"; "none".
 std::string_view to_string(measured_split which);
 
-/// What a run does that trains nothing, as in "evaluate test"; empty for
+/// The work of a run that trains nothing, as in "evaluate test"; empty for
 /// others.
 std::string work_without_training(const definition& def);
 
-/// The split of that name; nothing for "none", and whatever is no name.
+/// The split with that name; nothing for "none" and unknown names.
 std::optional<measured_split> measured_split_named(std::string_view name);
 
-/// Seeds of the largest split that a run measures: the one that it measures
-/// alone, or those of validation and test.
-/// @param target As the label set shows it that the definition chooses.
+/// Seeds of the largest split that a run measures: its only one, or those of
+/// validation and test.
+/// @param target With the definition's label set.
 std::uint64_t most_measured_seeds(const definition& def,
                                   const node_type_info& target);
 

@@ -10,29 +10,27 @@
 
 namespace graphmill {
 
-/// The function that a layer's output goes through; ELU with alpha 1 (Clevert
-/// et al., ICLR'16).
+/// The function on a layer's output; ELU with alpha 1 (Clevert et al.,
+/// ICLR'16).
 enum class activation : std::uint8_t { none, relu, elu };
 
-/// What the edges of a relation bring to the nodes at their ends.
+/// The messages of a relation to its destinations.
 enum class message_form : std::uint8_t {
-  /// A sum of rows, weighed as `term_normalisation` says, times a weight
-  /// matrix.
+  /// A sum of rows, weighed by `term_normalisation`, times a weight matrix.
   sum,
-  /// Attention over the sources, in `model.heads` heads; where kinds are not
-  /// typed, over the node itself, too.
+  /// Attention over the sources, in `model.heads` heads; for untyped kinds also
+  /// over the node itself.
   attention,
   /// The largest value of each column, times a weight matrix.
   maximum,
   /// Attention over the sources of all relations into a type together, in
-  /// `model.heads` heads, by products of keys, queries and values that each
-  /// node
-  /// type makes, as each relation maps them.
+  /// `model.heads` heads, by products of keys, queries and values of each node
+  /// type, mapped by each relation.
   transformer,
-  none, ///< Nothing: neighbours are not heard.
+  none, ///< Nothing: neighbours are ignored.
 };
 
-/// What attention is paid by: the score of a source for a destination.
+/// The score of a source for a destination in attention.
 enum class attention_score : std::uint8_t {
   /// A number of each of them, added up (Velickovic et al., ICLR'18).
   separate,
@@ -41,7 +39,7 @@ enum class attention_score : std::uint8_t {
   joint,
 };
 
-/// How the terms of a `message_form::sum` are weighed.
+/// The weights of terms in `message_form::sum`.
 enum class term_normalisation : std::uint8_t {
   mean, ///< All terms weigh the same, and 1 together.
   /// Terms are weighed by in-degrees over the full graph, and the node itself
@@ -55,30 +53,31 @@ constexpr bool adds_itself(term_normalisation normalisation) {
   return normalisation == term_normalisation::symmetric;
 }
 
-/// All that sets one kind of model apart from the others, in one record: what
-/// depends on the kind of a model asks its traits, and names no kind.
+/// Everything that distinguishes one kind of model from the others, in one
+/// record. Code that depends on the kind asks its traits, and names no kind.
 struct model_traits {
   model_kind kind = model_kind::sage;
-  std::string_view name; ///< As users write it: its word in model_kind.capnp.
-  /// Any node types, and weights of its own for each of them and for each edge
-  /// type. Others know one node type and take all edge types as one relation.
+  std::string_view name; ///< The name for users: its word in model_kind.capnp.
+  /// Any node types, with weights of their own for each of them and for each
+  /// edge type. Other kinds have one node type, and all edge types are one
+  /// relation.
   bool typed = false;
   bool self_weight = false; ///< A weight matrix for the node's own row.
   message_form message = message_form::sum;
   term_normalisation normalisation =
     term_normalisation::mean; ///< Only for sums.
-  /// The node itself is a term of the sum and weighs 1 + epsilon, a number that
+  /// The node itself is a term of the sum with the weight 1 + epsilon, which
   /// each layer learns. Only for sums.
   bool learns_own_weight = false;
-  /// Neighbours go through a weight matrix, a bias and ReLU of their own before
-  /// the largest values are taken, as wide as hidden layers. Only for maxima.
+  /// Neighbours go through a weight matrix, a bias and ReLU, as wide as hidden
+  /// layers, before the largest values are taken. Only for maxima.
   bool pools = false;
-  /// What the messages add up to goes through a bias, ReLU and another weight
-  /// matrix, as wide as hidden layers inside, before the layer's own bias.
+  /// The sum of messages goes through a bias, ReLU and another weight matrix,
+  /// as wide as hidden layers inside, before the layer's own bias.
   bool perceptron = false;
-  /// What the messages add up to goes through GELU (Hendrycks and Gimpel, 2016)
-  /// and another weight matrix, as wide as hidden layers inside, and is weighed
-  /// against the node's own row by a gate that is learnt: `skip_gate.hpp`.
+  /// The sum of messages goes through GELU (Hendrycks and Gimpel, 2016) and
+  /// another weight matrix, as wide as hidden layers inside. A learnt gate
+  /// weighs it against the node's own row: `skip_gate.hpp`.
   bool gated = false;
   /// Only for attention.
   attention_score score = attention_score::separate;
@@ -87,24 +86,24 @@ struct model_traits {
 
   constexpr bool hears() const { return message != message_form::none; }
   constexpr bool sums() const { return message == message_form::sum; }
-  /// `model.relations` says how the sums of several relations come together.
+  /// `model.relations` combines the sums of several relations.
   constexpr bool combines_relations() const { return sums() && typed; }
-  /// Weights of edges have a meaning: they multiply what is summed.
+  /// Weights of edges have a meaning: they multiply the summed rows.
   constexpr bool weighs_edges() const { return sums(); }
   constexpr bool attends() const {
     return message == message_form::attention || attends_across();
   }
-  /// Relations share the attention of a node, so that their messages are made
+  /// Relations share the attention of a node, so their messages are computed
   /// together.
   constexpr bool attends_across() const {
     return message == message_form::transformer;
   }
-  /// A relation's destinations are scored by a matrix of their own, and are no
+  /// A relation scores its destinations by its own matrix, and they are no
   /// sources of themselves.
   constexpr bool attends_by_relation() const {
     return message == message_form::attention && typed;
   }
-  /// The rows that its attention sums may be dropped out.
+  /// Dropout may apply to the rows that attention sums.
   constexpr bool drops_messages() const {
     return message == message_form::attention && !typed;
   }
@@ -112,17 +111,17 @@ struct model_traits {
   constexpr bool needs_degrees() const {
     return sums() && normalisation == term_normalisation::symmetric;
   }
-  /// Sums a row for every node, also for those without in-edges.
+  /// Computes a row for every node, also without in-edges.
   constexpr bool sums_all_rows() const {
     return sums() && (adds_itself(normalisation) || learns_own_weight);
   }
-  /// A layer's own gradients flow along transposed edges, even if none has to
-  /// go on into its input.
+  /// A layer's own gradients flow along transposed edges, even if its input
+  /// needs none.
   constexpr bool needs_transposed() const { return attends() || pools; }
 };
 
-/// The traits of all kinds, at the position that is the value of the kind. A
-/// new kind is added here, to `model_kind`, and to `ModelKind` of the schema.
+/// The traits of all kinds, by the value of the kind. Add a new kind here, to
+/// `model_kind`, and to `ModelKind` of the schema.
 inline constexpr std::array model_kinds{
   model_traits{.kind = model_kind::sage, .name = "sage", .self_weight = true},
   model_traits{.kind = model_kind::gcn,

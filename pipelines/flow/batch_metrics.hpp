@@ -5,14 +5,14 @@
 
 namespace graphmill {
 
-/// Sums and counts of a step or of an evaluation. Those of several batches or
-/// ranks are added up and divided in the end, so that each seed counts the
-/// same, however large its batch was. Value type.
+/// Sums and counts of a step or an evaluation. Those of several batches or
+/// ranks are added, and divided in the end, so that each seed counts the same
+/// in a batch of any size. Value type.
 struct batch_metrics {
-  double loss_sum = 0;      ///< Sum of per-seed losses.
-  std::int64_t correct = 0; ///< Labelled seeds whose class, or all labels of
-                            ///< which, were predicted.
-  std::int64_t seeds = 0;   ///< Labelled seeds.
+  double loss_sum = 0; ///< Sum of per-seed losses.
+  /// Labelled seeds with the right class, or with all labels right.
+  std::int64_t correct = 0;
+  std::int64_t seeds = 0; ///< Labelled seeds.
 
   batch_metrics& operator+=(const batch_metrics& other) {
     loss_sum += other.loss_sum;
@@ -26,7 +26,7 @@ struct batch_metrics {
   }
 };
 
-/// What inference gives per seed, in seed order.
+/// The outputs of inference, in seed order.
 struct batch_output {
   std::vector<std::int64_t> predictions; ///< [seeds] class of largest logit.
   std::vector<float> logits;             ///< [seeds, classes], or labels.

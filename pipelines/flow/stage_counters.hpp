@@ -11,14 +11,14 @@
 
 namespace graphmill {
 
-/// The stage that holds the others up: the one with the highest utilisation.
+/// The stage that limits the others: the one with the highest utilisation.
 std::string bottleneck_of(const std::vector<stage_report>& stages,
                           double elapsed);
 
 /// Counters of a stage, shared by its replicas. They outlive replicas that
-/// crash and are started again, which a report counts as well. Member functions
-/// are named after events. Any thread may call them; numbers of a report taken
-/// while others count need not belong to the same moment.
+/// crash and are restarted, which a report counts as well. Member functions are
+/// named after events. Any thread may call them. Numbers of a report that is
+/// made while others count need not belong to the same moment.
 class stage_counters {
 public:
   stage_counters(std::string stage, std::uint32_t replicas)
@@ -33,7 +33,7 @@ public:
   }
   void waited_for_input(nanoseconds time) { input_ += time.count(); }
   void waited_for_credit(nanoseconds time) { credit_ += time.count(); }
-  /// A worker of a stage that asks others for what it needs had a job.
+  /// A worker that asks others for its data had a job.
   void held(nanoseconds time) { held_ += time.count(); }
   void restarted() { ++restarts_; }
 
@@ -56,7 +56,7 @@ inline std::chrono::nanoseconds thread_cpu_time() {
 }
 
 /// Counts the time of a scope as work of a stage: wall time, and processor time
-/// of the thread that makes it, which must also be the one that ends it.
+/// of its thread, which must also end it.
 class busy_scope {
 public:
   explicit busy_scope(stage_counters& counters)

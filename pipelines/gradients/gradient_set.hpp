@@ -9,14 +9,14 @@
 
 namespace graphmill {
 
-/// One rank's gradients of one step: the sum over its seeds of the loss
-/// gradients, divided by the seeds of the whole step. Adding up all ranks gives
-/// the exact average, whatever the split.
+/// One rank's gradients of one step: the sum of the loss gradients over its
+/// seeds, divided by the seeds of the whole step. The sum over all ranks is the
+/// exact average, for any division of the seeds.
 struct gradient_set {
   pod_vector<float> dense; ///< All dense parameters, in registration order.
   /// The gradient of an embedding table, of which a step touches few rows.
   struct sparse {
-    pod_vector<node_id> rows; ///< The touched ones, ascending and distinct.
+    pod_vector<node_id> rows; ///< Rows with a gradient, ascending and distinct.
     pod_vector<float> values; ///< [rows, width]
   };
   std::vector<sparse> tables; ///< In the order of `model_layout::tables`.
@@ -35,12 +35,12 @@ struct gradient_shape {
 /// `into` += `from`. Rows of tables are merged, ascending.
 void add(gradient_set& into, const gradient_set& from);
 
-/// What `add` does with tables: rows that both have are added, and all come out
+/// The part of `add` for tables: common rows are added, and all rows come out
 /// in ascending order. Both have the same number of tables.
 void add_tables(std::vector<gradient_set::sparse>& into,
                 const std::vector<gradient_set::sparse>& from);
 
-/// Is told from which offset on dense gradients are final.
+/// Called with the offset from which on dense gradients are final.
 using gradient_sink = std::function<void(std::int64_t offset)>;
 
 } // namespace graphmill

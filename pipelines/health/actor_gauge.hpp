@@ -21,23 +21,22 @@
 
 namespace graphmill {
 
-/// Of whom a gauge is.
+/// The actor of a gauge.
 struct actor_label {
   actor_kind kind = actor_kind::sampler;
-  std::int32_t part = -1; ///< That it serves, or asks for.
+  std::int32_t part = -1; ///< The part that it serves, or asks for.
   std::int32_t rank = -1; ///< Of a trainer.
   std::string peer{};     ///< The daemon that it asks.
 
   friend auto operator<=>(const actor_label&, const actor_label&) = default;
 };
 
-/// What a gauge has counted by one moment. Times in nanoseconds, over all
-/// workers.
+/// The counts of a gauge at one moment. Times in nanoseconds, over all workers.
 struct gauge_reading {
   std::chrono::steady_clock::time_point at;
   std::array<std::uint32_t, actor_states> now{}; ///< Workers by state.
-  /// By state: since when the worker is in it that entered it first, and the
-  /// batch that this one has at hand (packed; 0: none).
+  /// By state: the time at which its longest worker entered it, and the batch
+  /// of that worker (packed; 0: none).
   state_times since{};
   std::array<std::uint64_t, actor_states> at_hand{};
   state_times spent{};
@@ -55,10 +54,10 @@ struct gauge_reading {
   latency_counts latencies;
 };
 
-/// Counts what an actor does, or a pool of workers that do the same, for the
-/// reports of health. Whoever does it tells the gauge, by functions named after
-/// events, from any thread; they take no lock, but for that of the last error.
-/// A reader gets the numbers of about one moment.
+/// Counts the work of an actor, or of a pool of equal workers, for health
+/// reports. The actor calls functions named after events, from any thread; they
+/// take no lock, except for the last error. A reader gets the numbers of about
+/// one moment.
 class actor_gauge {
 public:
   using clock = std::chrono::steady_clock;
@@ -69,22 +68,22 @@ public:
   const actor_label& label() const { return label_; }
   std::size_t workers() const { return lanes_.size(); }
 
-  /// What the workers count besides, whoever of them it is. Items and bytes are
-  /// taken from there. Before the gauge is used.
-  /// @param asks_others Their time with a job is work only as far as these
-  /// counters say so; for the rest they wait for answers of others.
+  /// Counters that the workers share. Items and bytes come from there. Call it
+  /// before the gauge is used.
+  /// @param asks_others Their time with a job counts as work only as far as
+  /// these counters say so; the rest is waiting for answers of others.
   void counts_with(std::shared_ptr<const stage_counters> counters,
                    bool asks_others) {
     counters_ = std::move(counters);
     asks_others_ = asks_others;
   }
-  /// Its limits, if it gives credit. Before the gauge is used.
+  /// Its limits, if it gives credit. Call it before the gauge is used.
   void gives_credit(std::uint64_t batches, std::uint64_t bytes) {
     most_batches_ = batches;
     most_bytes_ = bytes;
   }
-  /// Where its workers' states and its requests are kept for traces, when they
-  /// are over. Before the gauge is used.
+  /// Where finished states of workers and requests are kept for traces. Call it
+  /// before the gauge is used.
   /// @param place Of the gauge on its board.
   void keeps_spans_in(std::shared_ptr<span_ring> spans, std::uint32_t place) {
     spans_ = std::move(spans);
@@ -93,8 +92,8 @@ public:
   std::uint64_t most_batches() const { return most_batches_; }
   std::uint64_t most_bytes() const { return most_bytes_; }
 
-  /// The batch of `works_on` is that of running and waiting; who does something
-  /// else has none.
+  /// The batch of `works_on` counts for running and waiting; other states have
+  /// none.
   void enter(actor_state state, std::size_t worker = 0) {
     auto& lane = lanes_[worker];
     const auto ended = lane.clock.enter(state);
@@ -111,8 +110,8 @@ public:
                      static_cast<std::uint8_t>(ended->state)});
   }
 
-  /// A request to another actor or daemon has left: the actor waits while there
-  /// is one whose answer has not come.
+  /// A request to another actor or daemon has left: the actor waits until all
+  /// answers have come.
   void asked(std::uint64_t bytes) {
     sent_ += bytes;
     ++open_;
@@ -130,15 +129,14 @@ public:
     settle();
   }
 
-  /// A job is done, that long after it was asked for. @param bytes Of what was
-  /// made.
+  /// A job has finished, so long after its request.
+  /// @param bytes Of the result.
   void done(std::chrono::nanoseconds latency, std::uint64_t bytes = 0) {
     ++items_;
     bytes_ += bytes;
     latencies_.add(latency);
   }
-  /// Something has come or is over, of which nobody knows when it was asked
-  /// for.
+  /// Something has arrived or finished whose request time is unknown.
   void made(std::uint64_t bytes) {
     ++items_;
     bytes_ += bytes;
@@ -146,7 +144,7 @@ public:
   void queued(std::size_t jobs) {
     queue_.store(jobs, std::memory_order_relaxed);
   }
-  /// To be told by one thread at a time.
+  /// Call it from one thread at a time.
   void credit(std::uint64_t batches, std::uint64_t bytes) {
     const auto raise = [](std::atomic<std::uint64_t>& peak, std::uint64_t to) {
       if (peak.load(std::memory_order_relaxed) < to)
@@ -173,8 +171,8 @@ public:
   std::vector<now_in> lanes() const; ///< By worker.
 
 private:
-  /// Another thread may ask or be answered at the same time: whoever is last
-  /// sees it.
+  /// Another thread may send a request or get an answer at the same time: the
+  /// last one sees it.
   void settle() {
     const auto wanted = [this] {
       return open_.load() > 0 ? actor_state::waiting : actor_state::starved;
@@ -196,7 +194,7 @@ private:
 
   actor_label label_;
   std::vector<lane> lanes_;          ///< By worker.
-  std::shared_ptr<span_ring> spans_; ///< Null: they are not kept.
+  std::shared_ptr<span_ring> spans_; ///< Null: spans are not kept.
   std::uint32_t place_ = 0;
   std::shared_ptr<const stage_counters> counters_;
   bool asks_others_ = false;
@@ -209,18 +207,19 @@ private:
   std::atomic<std::uint64_t> peak_batches_{0}, peak_bytes_{0};
   std::atomic<std::uint64_t> batch_{0}; ///< Packed; 0: none.
   latency_histogram latencies_;
-  mutable std::mutex mutex_; ///< Of what follows, for failures alone.
+  /// For the following fields, and only for failures.
+  mutable std::mutex mutex_;
   std::string last_error_;
 };
 
-/// All gauges of what a process does for a run. Thread-safe; actors join when
-/// they are spawned.
+/// All gauges of a process for a run. Thread-safe. Actors join when they are
+/// spawned.
 class gauge_board {
 public:
   std::shared_ptr<actor_gauge> add(actor_label label,
                                    std::uint32_t workers = 1);
   std::vector<std::shared_ptr<const actor_gauge>> all() const;
-  /// What they did last; `ring_span::gauge` is a place in `all`.
+  /// Their last actions; `ring_span::gauge` is a position in `all`.
   const span_ring& spans() const { return *spans_; }
 
 private:

@@ -7,19 +7,19 @@
 
 namespace graphmill {
 
-/// Which elements to drop. Element (row, column) is decided by 16 bits of
-/// Philox, whatever thread or order computes it. The counter is (row; stream;
-/// block); so that the bits need no shuffling in vector registers, column c
-/// takes block c / 128 * 16 + c % 16 and therein half word c % 128 / 16 (lower
-/// halves first). One block thus decides eight elements.
+/// Which elements to drop. 16 bits of Philox decide element (row, column), in
+/// any thread and order. The counter is (row; stream; block). Column c takes
+/// block c / 128 * 16 + c % 16 and therein half word c % 128 / 16 (lower halves
+/// first), so that the bits need no shuffling in vector registers. One block
+/// decides eight elements.
 struct dropout {
   std::uint64_t key = 0;    ///< The key of the step's random numbers.
   std::uint32_t stream = 0; ///< Layer, node type and rank: `stream_of`.
   /// An element is dropped if its 16 bits are below; 0 drops none.
   std::uint32_t threshold = 0;
 
-  /// What survivors are multiplied by: exactly the inverse of the share that
-  /// survives, so that the expectation is kept.
+  /// Factor of the survivors: exactly the inverse of the surviving share, so
+  /// that the expectation is kept.
   float scale() const {
     return 65536.0f / (65536.0f - static_cast<float>(threshold));
   }
@@ -29,9 +29,8 @@ struct dropout {
 /// below 65536, so that `dropout::scale` is finite.
 std::uint32_t dropout_threshold(double probability);
 
-/// The word of the counter that tells apart the masks of one step: layer and
-/// node type in 8 bits each, and the rank in 16, for ranks must not share
-/// masks.
+/// The word of the counter that separates the masks of one step: layer and node
+/// type in 8 bits each, and the rank in 16, because ranks must not share masks.
 inline std::uint32_t stream_of(int layer, int node_type, int rank) {
   return static_cast<std::uint32_t>(layer) << 24
          | static_cast<std::uint32_t>(node_type) << 16
@@ -39,10 +38,10 @@ inline std::uint32_t stream_of(int layer, int node_type, int rank) {
 }
 
 /// The same for the weights of a layer's attention, along edges and of nodes
-/// for themselves: as if they were of layers that no model has, and relations
-/// were node types. Rows are edges of the relation in the order of the batch,
-/// or nodes, and columns are heads. `message_stream_of` is for the rows that
-/// are attended to, element by element.
+/// for themselves: like layers that no model has, with relations instead of
+/// node types. Rows are edges of the relation in the order of the batch, or
+/// nodes, and columns are heads. `message_stream_of` is for the attended rows,
+/// element by element.
 inline std::uint32_t edge_stream_of(int layer, int relation, int rank) {
   return stream_of(128 + layer, relation, rank);
 }
@@ -62,8 +61,8 @@ void activate(const_matrix x, const float* bias, activation kind,
               const dropout& drop, std::int64_t begin, std::int64_t end,
               matrix out);
 
-/// What `activate` makes of one element by dropout alone, but for the sign of a
-/// zero.
+/// The effect of `activate` on one element by dropout alone, except for the
+/// sign of a zero.
 float dropped_out(const dropout& drop, std::uint64_t row, std::uint32_t column,
                   float x);
 

@@ -31,32 +31,34 @@ struct loss_shape {
   }
 };
 
-/// What the focal loss multiplies the gradient of a plain cross-entropy by.
-/// @param wrong 1 - p, of what is true. @param focus Above 0.
+/// The factor of the focal loss on the gradient of a plain cross-entropy.
+/// @param wrong 1 - p, of the true class or label.
+/// @param focus Above 0.
 double focal_factor(double wrong, double focus);
 
-/// The sum of the weights of the labelled seeds: how many they are, if there
-/// are no weights. @param labels Each -1 or a class.
+/// The sum of the weights of the labelled seeds; without weights, their number.
+/// @param labels Each -1 or a class.
 double weight_of(std::span<const std::int64_t> labels,
                  std::span<const double> class_weights);
 
-/// Weights of classes by which those that have any seeds count the same, in
-/// all as much as without weights: seeds / (such classes * seeds of the class),
-/// and 0 for a class without seeds. @param counts Seeds of each class.
+/// Weights with which all classes with seeds count the same, and together as
+/// much as without weights: seeds / (such classes * seeds of the class), and 0
+/// for a class without seeds.
+/// @param counts Seeds of each class.
 std::vector<double> balanced_weights(std::span<const std::int64_t> counts);
 
-/// Softmax cross-entropy of seeds against their labels; seeds with label -1
-/// count neither as seeds nor in the loss, and get a gradient of zeros. Sums
-/// are made in double precision, in the order of rows.
+/// Softmax cross-entropy of seeds against their labels. Seeds with label -1 do
+/// not count, and get a gradient of zeros. Sums are made in double precision,
+/// in the order of rows.
 /// @param logits [rows, classes]
 /// @param labels [rows], each -1 or a class.
-/// @param weight What each seed's gradient is multiplied by: one over the
-/// labelled seeds of the whole step.
+/// @param weight Factor of each seed's gradient: one over the labelled seeds of
+/// the whole step.
 /// @param gradient [rows, classes], receives the gradient of the logits, unless
 /// its data is null.
-/// @param shape Of the loss that the gradient is of.
-/// @returns the sum of plain losses, the seeds that were classified rightly,
-/// and the labelled seeds.
+/// @param shape Of the loss of the gradient.
+/// @returns the sum of plain losses, the seeds with the right class, and the
+/// labelled seeds.
 batch_metrics cross_entropy(const_matrix logits,
                             std::span<const std::int64_t> labels, double weight,
                             matrix gradient, const loss_shape& shape = {});
@@ -65,7 +67,7 @@ batch_metrics cross_entropy(const_matrix logits,
 /// in double precision. @param logits, out [rows, classes]; may be the same.
 void softmax(const_matrix logits, matrix out);
 
-/// Gives the class with the largest logit of each row, the first of equals.
+/// The class with the largest logit of each row, the first of equals.
 /// @param out Receives [rows], whatever it held before.
 void argmax(const_matrix logits, std::vector<std::int64_t>& out);
 

@@ -9,8 +9,8 @@
 
 namespace graphmill {
 
-/// A dense row-major matrix of floats, [rows, columns], somewhere in memory
-/// that it does not own. A value type; no index is checked.
+/// A dense row-major matrix of floats, [rows, columns], in memory that it does
+/// not own. Value type. Indices are not checked.
 /// @tparam T float, or const float for a matrix that is only read.
 template <class T>
 struct basic_matrix {
@@ -34,9 +34,9 @@ struct basic_matrix {
 using matrix = basic_matrix<float>;
 using const_matrix = basic_matrix<const float>;
 
-/// A matrix that owns its memory, whose content is unspecified at first. The
-/// memory comes from a pool and goes back to it, so that steps do not ask the
-/// system for the same again and again.
+/// A matrix that owns its memory, with unspecified content at first. The memory
+/// comes from a pool and returns to it, so steps do not ask the system for
+/// memory again and again.
 class owned_matrix {
 public:
   owned_matrix() = default;

@@ -19,23 +19,23 @@ namespace graphmill {
 /// made per piece and added in the order of pieces.
 ///
 /// A loop is open from its start until the owner finds no more pieces; helpers
-/// that wake up later let it pass. The owner works along, and returns when all
-/// pieces are done and no helper is at work any more, so that loops may refer
-/// to its stack. One owner at a time, who may be on any thread; loops must not
-/// be nested. The team owns its helpers, and its destructor joins them.
+/// that wake up later skip it. The owner works, too, and returns when all
+/// pieces are done and no helper works any more. So loops may refer to its
+/// stack. One owner at a time, on any thread; loops must not be nested. The
+/// team owns its helpers, and its destructor joins them.
 class thread_team {
 public:
-  /// @param threads The owner's included; helpers start with the first loop
-  /// that has more than one piece.
+  /// @param threads Including the owner's. Helpers start with the first loop of
+  /// more than one piece.
   explicit thread_team(unsigned threads) : threads_(std::max(threads, 1u)) {}
   ~thread_team();
   thread_team(const thread_team&) = delete;
   thread_team& operator=(const thread_team&) = delete;
 
-  /// Calls `f(piece, begin, end)` for the pieces of `grain` rows that make up
-  /// [0, rows), in any order and at once. What `f` throws first is thrown on,
-  /// after all helpers have stopped; pieces that were not begun are left out.
-  /// Throws std::system_error if the system refuses helpers.
+  /// Calls `f(piece, begin, end)` for the pieces of `grain` rows of [0, rows),
+  /// in any order and at once. The first exception of `f` is rethrown after all
+  /// helpers have stopped; pieces that were not started are left out. Throws
+  /// std::system_error if the system refuses helpers.
   template <class F>
   void for_pieces(std::int64_t rows, std::int64_t grain, const F& f) {
     run((rows + grain - 1) / grain, [rows, grain, &f](std::int64_t piece) {
@@ -43,7 +43,7 @@ public:
     });
   }
 
-  /// Processor time of the helpers so far, in which the owner's has no part.
+  /// Processor time of the helpers so far, without the owner's.
   std::chrono::nanoseconds helper_cpu() const {
     return std::chrono::nanoseconds{helper_cpu_.load()};
   }

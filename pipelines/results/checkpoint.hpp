@@ -20,10 +20,10 @@
 
 namespace graphmill {
 
-/// What a run goes on from, besides its definition and its data.
+/// The state from which a run continues, besides its definition and data.
 struct training_state {
   course_position at;
-  batch_metrics so_far; ///< Of the steps of the epoch that is on.
+  batch_metrics so_far; ///< Of the steps of the current epoch.
   /// `replica::state`, after `at.train_steps`.
   std::shared_ptr<const std::vector<named_tensor>> tensors;
 };
@@ -39,15 +39,16 @@ struct checkpoint {
   training_state state;
   std::string definition; ///< As YAML, in full.
   std::string dataset_digest;
-  std::filesystem::path data; ///< Where the dataset lay.
+  std::filesystem::path data; ///< The path of the dataset.
   rank_id world = 1;          ///< Trainers.
   part_id parts = 1;
-  /// How many trainers it has had since when, if their number may change.
+  /// The sizes of the run, if the number of trainers may change.
   std::vector<size_change> sizes = {};
-  double seconds = 0; ///< That the run has taken so far.
-  /// The lines of metrics.jsonl of the epochs behind it, as an array.
+  double seconds = 0; ///< Of the run so far.
+  /// The lines of metrics.jsonl of earlier epochs, as an array.
   nlohmann::json metrics = nlohmann::json::array();
-  /// Of weights that are sent to predict with; others are of `dataset_digest`.
+  /// For weights that are sent to predict with; otherwise `dataset_digest`
+  /// counts.
   std::optional<learnt_from> learnt = std::nullopt;
 };
 
@@ -55,15 +56,15 @@ struct checkpoint {
 inline constexpr auto checkpoint_state_file = "state.json";
 inline constexpr auto checkpoint_tensors_file = "tensors.safetensors";
 
-/// How many trainers the run of a checkpoint has had since when: always as many
-/// if it does not say.
+/// The sizes of the run of a checkpoint: always the same number of trainers if
+/// it does not say.
 std::vector<size_change> sizes_until(const checkpoint& made);
 
 /// The name of a checkpoint's folder: names sort as positions do.
 std::string checkpoint_name(const course_position& at);
 
-/// Writes a checkpoint into a folder of checkpoints, which is made if need be:
-/// aside, synced, renamed. Then the oldest ones go, until `keep` are left.
+/// Writes a checkpoint into a folder of checkpoints, which is made if needed:
+/// aside, synced, renamed. Then the oldest are removed until `keep` are left.
 /// @returns its folder.
 result<std::filesystem::path>
 write_checkpoint(const std::filesystem::path& folder, const checkpoint& made,
@@ -83,12 +84,12 @@ struct found_checkpoint {
   std::vector<std::string> passed_over = {};
 };
 
-/// The newest checkpoint of a folder that is whole; none if there are no
-/// checkpoints. Fails if there are, and all are damaged.
+/// The newest intact checkpoint of a folder; none if there are no checkpoints.
+/// Fails if all checkpoints are damaged.
 result<std::optional<found_checkpoint>>
 newest_checkpoint(const std::filesystem::path& folder);
 
-/// Removes the checkpoints behind a position: a run that goes on from there
+/// Removes the checkpoints after a position: a run that continues from there
 /// writes others.
 result<void> remove_checkpoints_after(const std::filesystem::path& folder,
                                       const std::string& name);

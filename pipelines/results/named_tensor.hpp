@@ -14,15 +14,15 @@ struct named_tensor {
   std::vector<float> values;
 };
 
-/// What stands before the names of parameters in a training state
-/// (`replica::state`): of moments of the optimizer, and of the best weights.
+/// The prefixes of parameter names in a training state (`replica::state`): of
+/// moments of the optimizer, and of the best weights.
 namespace state_names {
 inline constexpr std::string_view first = "optimizer.first.";
 inline constexpr std::string_view second = "optimizer.second.";
 inline constexpr std::string_view best = "best.";
 } // namespace state_names
 
-/// Whether a tensor of a training state is a weight as it is now.
+/// Whether a tensor of a training state is a present weight.
 inline bool is_weight(std::string_view name) {
   return !name.starts_with(state_names::first)
          && !name.starts_with(state_names::second)

@@ -42,48 +42,47 @@ namespace graphmill {
 ///   checkpoints/         the last ones: see `checkpoint`
 class run_folder {
 public:
-  /// What `evaluate` and `predict` need to go on with a run.
+  /// What `evaluate` and `predict` need to use a run.
   struct origin {
     std::filesystem::path data; ///< Absolute path of the dataset.
     learnt_from learnt;
   };
 
-  /// Makes `root`/<name>-<time>[-n], which did not exist before.
+  /// Makes `root`/<name>-<time>[-n], which must not exist.
   static result<run_folder> create(const std::filesystem::path& root,
                                    const std::string& name,
                                    const std::string& definition_yaml,
                                    const origin& from);
 
-  /// Opens a finished run; an error says what is missing, or that there is a
-  /// link in its folder.
+  /// Opens a finished run. An error names what is missing, or a link in its
+  /// folder.
   static result<run_folder> open(const std::filesystem::path& folder);
 
-  /// Opens a run that may not have come to its end, to go on with it.
+  /// Opens a run that may not have ended, to continue it.
   static result<run_folder> reopen(const std::filesystem::path& folder);
 
   /// Keeps other processes from writing here, until this object or the process
-  /// ends. Fails if one does.
+  /// ends. Fails if another process writes.
   result<void> hold();
 
-  /// Has curves for TensorBoard written from now on, also by processes that
-  /// reopen the run: these go by what is called `tensorboard` here.
-  /// @param elsewhere Curves go to a folder there with the name of the run,
-  /// which nothing may have yet; empty: into this folder. Of a run that has
-  /// curves already, their place stays.
+  /// Writes curves for TensorBoard from now on, also in processes that reopen
+  /// the run: these follow what is called `tensorboard` here.
+  /// @param elsewhere The curves go to a new folder there with the name of the
+  /// run; empty: into this folder. Curves that the run already has keep their
+  /// place.
   result<void> keep_events(const std::filesystem::path& elsewhere = {});
 
-  /// Goes back to where a run stood. Curves for TensorBoard are removed: the
-  /// next `add_events` tells of all lines. So is the summary of the end that
-  /// the run had come to before, if any; weights stay until others take their
-  /// place.
+  /// Goes back to an earlier position. Removes curves for TensorBoard: the next
+  /// `add_events` writes all lines. Removes the summary of an earlier end.
+  /// Weights stay until others replace them.
   /// @param metrics The lines of metrics.jsonl until then, an array.
-  /// @param at Later steps leave steps.jsonl.
-  /// @param definition_yaml What the run goes on with.
+  /// @param at Later steps are removed from steps.jsonl.
+  /// @param definition_yaml The definition with which the run continues.
   result<void> go_back(const nlohmann::json& metrics, const course_position& at,
                        const std::string& definition_yaml);
 
-  /// Whether steps.jsonl has all lines of the steps of training that the epoch
-  /// which is on has behind it: that many, one for each rank of each step.
+  /// Whether steps.jsonl has all lines of the finished training steps of the
+  /// current epoch: that many, one for each rank of each step.
   bool has_steps_until(const course_position& at, std::int64_t lines) const;
 
   const std::filesystem::path& path() const { return path_; }
@@ -99,22 +98,23 @@ public:
 
   /// Appends a line to metrics.jsonl and flushes it.
   result<void> add_metrics(const nlohmann::json& line);
-  /// Adds the last line to the curves for TensorBoard, if the run has any. What
-  /// fails is made good by the next call: no reason to end a run.
-  /// @param lines All that stand in metrics.jsonl, an array.
+  /// Adds the last line to the curves for TensorBoard, if the run has any. The
+  /// next call repairs a failure, which is no reason to end a run.
+  /// @param lines All lines of metrics.jsonl, an array.
   result<void> add_events(const nlohmann::json& lines);
-  /// Appends a line to steps.jsonl, which the first one makes.
+  /// Appends a line to steps.jsonl, and creates it if needed.
   result<void> add_step(const nlohmann::json& line);
   /// Writes sizes.json.
   result<void> write_sizes(const std::vector<size_change>& sizes);
-  /// What stands there; nothing if there is no such file, or a damaged one.
+  /// The content of sizes.json; empty if there is no such file, or it is
+  /// damaged.
   std::vector<size_change> read_sizes() const;
   /// Writes summary.json, aside first, then renamed.
   result<void> write_summary(const nlohmann::json& summary);
-  /// What stands there, which may be anything; fails with `not_found` if there
-  /// is no such file, and with `invalid_data` if it is no JSON.
+  /// The content of summary.json, which may be any JSON. Fails with `not_found`
+  /// if there is no such file, and with `invalid_data` if it is no JSON.
   result<nlohmann::json> read_summary() const;
-  /// The same of a run that has come to its end and left weights; else null.
+  /// The summary of a run that has ended and has weights; else null.
   nlohmann::json summary_at_end() const;
 
 private:
@@ -127,7 +127,7 @@ private:
   unique_fd held_; ///< Locked, after `hold`.
   unique_fd metrics_;
   unique_fd steps_;
-  std::optional<event_log> events_; ///< Nothing: no curves for TensorBoard.
+  std::optional<event_log> events_; ///< Empty: no curves for TensorBoard.
 };
 
 /// Writes a small text file aside, fsyncs it and renames it to `path`.

@@ -18,27 +18,26 @@
 
 namespace graphmill {
 
-/// Where daemons listen, and clients look for one, if nothing else is said.
+/// The default address of daemons, and of the coordinator for clients.
 inline constexpr const char* default_cluster = "tcp://127.0.0.1:7800";
 
 /// A command's connection to a cluster's coordinator. Every call is a request
-/// that waits for its answer; it ends within seconds, also when nobody is
-/// there: then with `ec::unavailable` and what to do. Calls come from one
-/// thread. What the coordinator answers with, errors included, is handed on.
+/// that waits for its answer. It ends within seconds, also without a
+/// coordinator: then with `ec::unavailable` and the remedy. Calls come from one
+/// thread. Answers of the coordinator, errors included, are passed on.
 class cluster_client {
 public:
   struct settings {
     std::string command; ///< Our name in handshakes.
-    /// Of the coordinator; several, with commas between them, if another one
-    /// may take over at another address.
+    /// Of the coordinator; with stand-ins, several with commas between them.
     std::string address = default_cluster;
     std::filesystem::path key; ///< Key file; empty: the user's own.
     bool insecure = false;     ///< The cluster has no key.
     /// If given, a signal ends the call under way with `ec::cancelled`. Must
     /// outlive the client.
     signal_watch* signals = nullptr;
-    /// Ends the call under way with `ec::cancelled`, and all that follow: for
-    /// calls of a thread that another one has to end.
+    /// Ends the current call and all later ones with `ec::cancelled`: for calls
+    /// of a thread that another one must end.
     std::stop_token stop{};
     std::chrono::milliseconds deadline = std::chrono::seconds{15};
     std::chrono::milliseconds unreachable = std::chrono::seconds{4};
@@ -47,24 +46,24 @@ public:
   /// Reads the key and gets ready; does not wait for the coordinator.
   static result<cluster_client> make(settings with);
 
-  /// Where the coordinator was last, or is looked for first.
+  /// The last address of the coordinator, or the first to try.
   const std::string& address() const { return addresses_[current_]; }
 
   /// @param tensorboard Whether its folder gets curves for TensorBoard.
   /// @returns the id of the run.
   result<std::string> submit(const definition& def, bool tensorboard = false);
-  /// The same of a run that goes on with another one of the cluster, or with
-  /// what this client has uploaded.
+  /// The same for a run that continues another one of the cluster, or an upload
+  /// of this client.
   result<std::string> resume(const definition& def, const resume_request& of);
   result<plan_reply> plan(const definition& def);
   result<status_reply> status();
-  /// How the run is that is on.
+  /// The health of a running run.
   result<run_health> health(const health_request& request);
   /// Lines of the logs of all daemons.
   result<log_reply> logs(const log_request& request);
-  /// What has happened in the cluster.
+  /// The events of the cluster.
   result<events_reply> events(const events_request& request);
-  /// What the actors of a daemon did; see `fetch_trace`.
+  /// The actions of a daemon's actors; see `fetch_trace`.
   result<trace_reply> trace(const trace_request& request);
   result<runs_reply> runs(const runs_request& request);
   result<watch_reply> watch(const watch_request& request);
@@ -79,8 +78,7 @@ public:
   /// The record of a run; of the latest one if `id` is empty.
   result<run_record> run(const std::string& id);
 
-  /// After a signal has ended a call: only signals that come from now on end
-  /// another one.
+  /// After a signal has ended a call: only later signals end another one.
   void forget_signals();
 
 private:

@@ -12,29 +12,29 @@
 
 namespace graphmill {
 
-/// The command line: parsing fills options and picks `run`; `main` calls it.
-/// Parsing and running are apart, so each is testable.
+/// The command line. Parsing fills options and chooses `run`, which `main`
+/// calls. Both can be tested separately.
 struct command_line {
   CLI::App app{"Trains graph neural networks on graphs too large for one "
                "machine.",
                "graphmill"};
-  /// What the chosen command does; its value is the exit code. An error is told
-  /// as `say_failure` does, with --json also in one line on standard output:
-  /// {"error": a sentence, "code": one of `ec`}. So is what is wrong with the
-  /// command line, whose exit code is 2.
+  /// The work of the chosen command; its value is the exit code. An error is
+  /// reported by `say_failure`, with --json also as one line on standard
+  /// output: {"error": a sentence, "code": one of `ec`}. The same holds for a
+  /// wrong command line, whose exit code is 2.
   std::function<result<int>()> run;
 };
 
-/// Says why a command failed, in one sentence on standard error.
+/// Prints the reason of a failure as one sentence on standard error.
 /// @returns its exit code: `exit_failure`, or `exit_cancelled`.
 int say_failure(const error& reason);
 
-/// For callbacks of commands: refuses words that each are right, but not
+/// For callbacks of commands: refuses words that are each right, but not
 /// together. Ends the parsing as a wrong option does, with exit code 2.
 [[noreturn]] void refuse_words(const std::string& sentence);
 
-/// For `check` of an option: takes the values that a parser of ours takes, and
-/// refuses others with the parser's sentence.
+/// For `check` of an option: accepts the values that a parser of ours accepts,
+/// and refuses others with the parser's sentence.
 template <class Parse>
 std::function<std::string(const std::string&)> parsed_by(Parse parse) {
   return [parse](const std::string& text) {
@@ -43,12 +43,12 @@ std::function<std::string(const std::string&)> parsed_by(Parse parse) {
   };
 }
 
-/// Says a sentence on standard error. Lines that it quotes are indented, so
-/// that none can be taken for one of ours.
+/// Prints a sentence on standard error. Quoted lines are indented, so none can
+/// look like one of ours.
 void say_sentence(std::string_view sentence);
 
 /// One registration function per command. Each adds its subcommand with help
-/// and options, and in its callback sets `run`. engine.cpp lists all of them,
+/// and options, and its callback sets `run`. engine.cpp lists all of them,
 /// main.cpp those that need neither libtorch nor actors.
 using register_command = void (*)(command_line&);
 
@@ -82,13 +82,14 @@ void add_keygen_command(command_line& cli);
 void add_node_command(command_line& cli);
 void add_up_command(command_line& cli);
 
-/// Shows progress on standard error: on a terminal a bar on a line of its own,
-/// which a progress without a phase takes away and the end of the callback
-/// ends; else a line per phase and every ten seconds. Nothing when `quiet`.
+/// Shows progress on standard error. On a terminal it is a bar on a line of its
+/// own. A progress without a phase removes the bar, and the end of the callback
+/// ends it. Otherwise it is a line per phase and every ten seconds. Nothing
+/// when `quiet`.
 progress_callback show_progress(bool quiet);
 
-/// Clears the terminal that standard output is, if it is one that obeys, for
-/// text that is shown anew in the place of what it replaces.
+/// Clears the terminal of standard output, if it is one that obeys, for text
+/// that replaces what was there.
 void clear_terminal();
 
 } // namespace graphmill

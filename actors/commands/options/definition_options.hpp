@@ -13,7 +13,7 @@
 
 namespace graphmill {
 
-/// Flags of the commands that look at a definition without running it.
+/// Flags of the commands that read a definition without running it.
 struct definition_options {
   std::string file;
   std::string data;
@@ -22,18 +22,18 @@ struct definition_options {
 };
 void add_definition_options(CLI::App& command, definition_options& options);
 
-/// --set of the commands that take a definition.
+/// --set of the commands with a definition.
 void add_override_option(CLI::App& command,
                          std::vector<std::string>& overrides);
 
 /// {"file", "valid", "data", "problems": [{"origin", "line", "column",
 /// "message"}]}; `data` is null if no dataset was found. With problems also
-/// {"error", "code"}, as a command that fails has them.
+/// {"error", "code"}, as for a failed command.
 nlohmann::json problems_json(const std::string& file,
                              std::span<const problem> problems,
                              const std::string& data);
 
-/// JSON on one line, whatever bytes its texts have.
+/// JSON on one line, for any bytes in its texts.
 std::string one_line(const nlohmann::json& value);
 
 /// Text broken into lines of at most 80 columns, each after `indent` spaces.

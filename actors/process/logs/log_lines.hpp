@@ -15,7 +15,7 @@ struct log_msg;
 
 namespace graphmill {
 
-/// What lines of a logger are about beside their text.
+/// The subject of a logger's lines besides their text.
 struct log_subject {
   std::string module{};
   std::string run{};   ///< Empty: none.
@@ -24,27 +24,26 @@ struct log_subject {
   friend bool operator==(const log_subject&, const log_subject&) = default;
 };
 
-/// A subject as the name of a logger, and back: spdlog hands no other fields to
-/// sinks. A name that was not made of one is that of a module.
+/// A subject as the name of a logger, and back, because spdlog passes no other
+/// fields to sinks. A name without a subject is that of a module.
 std::string logger_name(const log_subject& of);
 log_subject subject_in(std::string_view logger_name);
 
-/// A logger to the same sinks whose lines are about something. What is empty
-/// stays as it is. Costs an allocation or two: for lines that are rare, or to
-/// be kept.
+/// A logger to the same sinks whose lines have a subject. Empty fields stay as
+/// they are. It costs an allocation or two: for rare lines, or to be kept.
 /// @param log Null: null.
 std::shared_ptr<spdlog::logger>
 log_about(const std::shared_ptr<spdlog::logger>& log, log_subject what);
 
 /// A message as a line of a daemon's log. Its texts are printable and have
-/// lengths that may be sent.
+/// permitted lengths.
 log_line line_of(const spdlog::details::log_msg& message,
                  const std::string& daemon);
 
-/// The same for a line of somebody else.
+/// The same for a foreign line.
 log_line printable_line(log_line line);
 
-/// As /api/logs has it: time in seconds since 1970, level, daemon, run, batch,
+/// As in /api/logs: time in seconds since 1970, level, daemon, run, batch,
 /// module, text.
 nlohmann::json log_line_json(const log_line& line);
 

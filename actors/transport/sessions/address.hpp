@@ -10,7 +10,7 @@
 
 namespace graphmill {
 
-/// Where somebody listens, over TCP.
+/// A TCP address to listen at.
 struct endpoint {
   std::string host; ///< A name, an address without brackets, or *.
   std::uint16_t port = 0;
@@ -18,33 +18,33 @@ struct endpoint {
   friend bool operator==(const endpoint&, const endpoint&) = default;
 };
 
-/// Reads tcp://host:port; the scheme may be left out, and an IPv6 address
-/// stands in brackets.
+/// Reads tcp://host:port. The scheme is optional, and an IPv6 address is in
+/// brackets.
 result<endpoint> parse_endpoint(std::string_view text);
 
-/// The most addresses at which a coordinator is looked for.
+/// The largest number of addresses of a coordinator.
 inline constexpr std::size_t most_endpoints = 16;
 
-/// Reads addresses that commas separate, in the form of `to_string`. Fails if
-/// there is none, or there are more than `most_endpoints`.
+/// Reads addresses with commas between them, in the form of `to_string`. Fails
+/// if there is none, or more than `most_endpoints`.
 result<std::vector<std::string>> parse_endpoints(std::string_view text);
 
 /// The form that `parse_endpoint` reads.
 std::string to_string(const endpoint& where);
 
-/// Whether an address stands for all interfaces.
+/// Whether an address means all interfaces.
 bool is_wildcard(const endpoint& where);
 
-/// Whether an address cannot be reached from other machines. False for all
-/// names but localhost.
+/// Whether other machines cannot reach an address. False for all names but
+/// localhost.
 bool is_loopback(const endpoint& where);
 
-/// What counts as one host with others: all loopback addresses do, and all of
-/// an IPv6 network of 64 bits, of which one machine may have any.
+/// The group of addresses that counts as one host: all loopback addresses, and
+/// an IPv6 network of 64 bits, of which one machine may have any address.
 /// @param host Numeric.
 std::string host_group(const std::string& host);
 
-/// The numeric address that a name stands for.
+/// The numeric address of a name.
 result<std::string> resolve_host(const std::string& host);
 
 /// The first address of a network interface.

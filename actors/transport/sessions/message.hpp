@@ -11,19 +11,18 @@ namespace graphmill {
 /// The transport's clock; sessions get the time as an argument.
 using session_time = std::chrono::steady_clock::time_point;
 
-/// A message whose envelope has been decoded, or is to be encoded.
+/// A message with a decoded envelope, or one to encode.
 struct message {
   envelope head;
   payload data;
-  /// It is to leave with an envelope that nobody can read, on purpose.
+  /// It leaves with an unreadable envelope, on purpose.
   bool damaged = false;
 };
 
-/// Fails if a payload is too large to be sent: too many frames, or too long a
-/// one.
+/// Fails if a payload is too large: too many frames, or too long a frame.
 result<void> check_size(const payload& data);
 
-/// Bytes that a message takes while it waits: its frames, and what holds them.
+/// Bytes of a waiting message: its frames, and their overhead.
 std::uint64_t cost_of(const message& of);
 
 } // namespace graphmill

@@ -14,7 +14,7 @@
 
 namespace graphmill {
 
-/// How the edges of one type are spread over the nodes of one of its ends.
+/// The distribution of the edges of one type over the nodes at one end.
 struct degree_summary {
   /// Which percentiles are reported: 1, 10, 50, 90, 99.
   static constexpr std::array<int, 5> percents{1, 10, 50, 90, 99};
@@ -26,11 +26,11 @@ struct degree_summary {
   std::int64_t without = 0;                  ///< Nodes without such an edge.
 };
 
-/// Sums up a list of degrees, one per node; all zero for no nodes.
+/// The summary of a list of degrees, one per node; all zero without nodes.
 degree_summary summarise_degrees(std::vector<std::int32_t> degrees);
 
-/// How one of the values that nodes have for labels is spread over those of
-/// which it is known; all zero for none.
+/// The distribution of one number of the labels, over nodes with known labels;
+/// all zero without any.
 struct value_summary {
   double least = 0;
   double most = 0;
@@ -38,7 +38,8 @@ struct value_summary {
   double deviation = 0; ///< The root of the mean of squares around the mean.
 };
 
-/// How the weights of edges of one type are spread; all zero for no edges.
+/// The distribution of the weights of edges of one type; all zero without
+/// edges.
 struct weight_summary {
   double least = 0;
   double most = 0;
@@ -62,14 +63,14 @@ struct node_type_inspection : label_inspection { ///< Of the type's own labels.
 struct edge_type_inspection {
   degree_summary in;  ///< Over the destination type.
   degree_summary out; ///< Over the source type.
-  /// Edges from a node to itself; counted where both ends are of one type, and
-  /// not in parts.
+  /// Edges from a node to itself; counted if both ends have one type, and not
+  /// in parts.
   std::int64_t self_loops = 0;
-  std::int64_t duplicates = 0; ///< Edges whose ends an earlier one has as well.
+  std::int64_t duplicates = 0; ///< Edges with the same ends as an earlier one.
   std::optional<weight_summary> weights; ///< If the type has weights.
 };
 
-/// What an inspection found. Types as in `dataset_info`.
+/// The result of an inspection. Types as in `dataset_info`.
 struct inspection {
   std::vector<node_type_inspection> node_types;
   std::vector<edge_type_inspection> edge_types;
@@ -79,22 +80,22 @@ struct inspection {
 };
 
 struct inspect_options {
-  /// Not empty: the dataset is one part of a partitioned one, with these many
-  /// nodes per type in all. Its sources are global ids then, and out-degrees
-  /// and largest degrees are those of the whole, so they are not checked.
+  /// Not empty: the dataset is one part of a partitioned one, with so many
+  /// nodes per type in all. Then its sources are global ids, and out-degrees
+  /// and largest degrees are those of the whole graph, so they are not checked.
   std::vector<std::int64_t> whole_counts;
-  /// Of a part: what its files must hold.
+  /// Of a part: the expected content of its files.
   std::vector<digest_record> records;
 };
 
-/// Compares records with what the files hold.
-/// @returns a sentence for each that is damaged.
+/// Compares records with the content of files.
+/// @returns a sentence for each damaged file.
 result<std::vector<std::string>>
 find_damaged(std::span<const digest_record> records,
              const progress_callback& on_progress = {});
 
-/// Reads every array once. What is broken is part of the answer; an error is
-/// only what keeps from reading on, such as a file truncated meanwhile.
+/// Reads every array once. Damage is part of the answer. An error is only what
+/// prevents further reading, such as a file that was truncated meanwhile.
 result<inspection> inspect_dataset(const dataset& data,
                                    const inspect_options& options = {},
                                    const progress_callback& on_progress = {});

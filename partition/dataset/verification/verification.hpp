@@ -10,9 +10,10 @@
 
 namespace graphmill {
 
-/// How a verification goes about it. Borrows all that it points to.
+/// Options of a verification. Borrows all that it points to.
 struct verification {
-  verified_files* memory = nullptr; ///< Of what need not be read; may be null.
+  /// Files that need not be read; may be null.
+  verified_files* memory = nullptr;
   /// Ends it with `cancelled` when set. May be null.
   const std::atomic<bool>* stop = nullptr;
   /// While it is not null and not set, others use the disk: after each read
@@ -21,30 +22,29 @@ struct verification {
   progress_callback on_progress{};
 };
 
-/// Compares one record with what the files hold. Reads with bounded memory, and
-/// what it had to fetch from the disk it lets the kernel drop again, so that
-/// the page cache stays as it was for those who work with it. Fails with
-/// `invalid_data` and a sentence that names the file if that is damaged, or is
-/// not the file any more that was mapped.
+/// Compares one record with the content of its files. Reads with bounded
+/// memory, and lets the kernel drop what it fetched from the disk, so the page
+/// cache stays as it was for others. Fails with `invalid_data` and a sentence
+/// with the file's name if the file is damaged or was replaced since it was
+/// mapped.
 result<void> verify(const digest_record& record, const verification& how);
 
-/// Verifies many records, in order, up to the first that fails. What is found
-/// sound is remembered in `how.memory`.
+/// Verifies many records, in order, up to the first failure. Remembers sound
+/// files in `how.memory`.
 result<void> verify_all(std::span<const digest_record> records,
                         const verification& how);
 
-/// What `still_unchanged` makes of a file in whose place there is another one,
-/// or none.
+/// The effect of a replaced or missing file on `still_unchanged`.
 enum class replaced_files : bool {
   count, ///< It has changed.
-  pass,  ///< Whoever has mapped it has what was there before.
+  pass,  ///< A process that has mapped it still has the old content.
 };
 
-/// Whether nobody has written to the files since the records were made.
+/// Whether the files are unchanged since the records were made.
 result<void> still_unchanged(std::span<const digest_record> records,
                              replaced_files replaced);
 
-/// Lets the calling thread have what processor time and disk others leave.
+/// The calling thread gets only the processor time and disk that others leave.
 void give_way_to_others();
 
 } // namespace graphmill

@@ -14,7 +14,7 @@
 namespace graphmill {
 
 /// The element types that Graphmill knows, little-endian. It writes the first
-/// nine; the others come from arrays of others only.
+/// nine; the others occur only in foreign arrays.
 enum class dtype : std::uint8_t {
   float16,
   float32,
@@ -75,7 +75,7 @@ public:
   /// Opens an array in C order, of a type that Graphmill writes.
   static result<npy_array> open(const std::filesystem::path& path);
 
-  /// Opens what others have saved: also columns first, and of all types.
+  /// Opens foreign arrays: also columns first, and of all types.
   static result<npy_array> open_any(const std::filesystem::path& path);
 
   dtype type() const { return type_; }
@@ -88,7 +88,7 @@ public:
   const std::filesystem::path& path() const { return path_; }
   const mapped_file& file() const { return file_; }
 
-  /// The elements; an error that names both types if `T` is not the file's.
+  /// The elements. An error names both types if `T` is not the file's.
   template <class T>
   result<std::span<const T>> as() const {
     GRAPHMILL_TRYV(expect_type(dtype_of<T>()));
@@ -97,7 +97,7 @@ public:
   }
 
   result<void> expect_type(dtype wanted) const;
-  /// -1 stands for any extent.
+  /// -1 means any extent.
   result<void> expect_shape(const std::vector<std::int64_t>& wanted) const;
 
 private:
@@ -148,7 +148,7 @@ result<void> write_npy_bytes(const std::filesystem::path& path, dtype type,
                              const std::vector<std::int64_t>& shape,
                              std::span<const std::byte> bytes);
 
-/// The same to a file that is open, from where it stands.
+/// The same to an open file, from its present offset.
 /// @param path For the error only.
 result<void> write_npy_bytes(int fd, const std::filesystem::path& path,
                              dtype type, const std::vector<std::int64_t>& shape,

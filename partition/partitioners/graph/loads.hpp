@@ -11,8 +11,8 @@
 
 namespace graphmill {
 
-/// A node as partitioners count it: the nodes of all types end to end, in
-/// dataset order.
+/// A node in the numbering of partitioners: the nodes of all types end to end,
+/// in dataset order.
 using vertex_id = std::int64_t;
 
 /// A vertex beside another one; `weight` edges run between the two.
@@ -22,15 +22,14 @@ struct neighbour {
 };
 
 /// Replaces the content of `out` by the neighbours of a vertex, each once or
-/// more than once. What counts as a neighbour is up to who provides it.
+/// more. The provider defines what a neighbour is.
 using neighbour_lists =
   std::function<void(vertex_id, std::vector<neighbour>& out)>;
 
-/// What every vertex weighs in each of the things that parts should have the
-/// same amount of, which are called constraints: the nodes of each node type,
-/// training seeds, and in-edges. They are numbered: one per node type, in the
-/// order of the dataset, then `seed_constraint` and `edge_constraint`. It does
-/// not change once it is made.
+/// The weights of every vertex in the constraints, the quantities that parts
+/// should share equally: the nodes of each node type, training seeds, and
+/// in-edges. Constraints are numbered: one per node type, in the order of the
+/// dataset, then `seed_constraint` and `edge_constraint`. It never changes.
 class vertex_loads {
 public:
   /// The weight of a vertex in one constraint.
@@ -60,8 +59,8 @@ public:
   bool is_seed(vertex_id v) const { return seeds_[v] != 0; }
   std::int64_t in_edges(vertex_id v) const { return in_edges_[v]; }
 
-  /// The constraints in which `v` may weigh anything, always in this order: the
-  /// nodes of its type, seeds, in-edges. Weights of the last two may be 0.
+  /// The constraints in which `v` may have a weight, always in this order: the
+  /// nodes of its type, seeds, in-edges. The last two weights may be 0.
   std::array<item, 3> items(vertex_id v) const;
 
   /// For people: "nodes of paper", "training seeds" or "in-edges".
@@ -80,15 +79,15 @@ private:
   std::vector<std::int64_t> heaviest_;
 };
 
-/// What clusters of vertices weigh: the sums over their members. Unlike a
-/// vertex, a cluster may weigh something in every constraint, so each has an
-/// entry for all of them.
+/// The weights of clusters of vertices: the sums over their members. Unlike a
+/// vertex, a cluster may have a weight in every constraint, so it has an entry
+/// for each.
 class cluster_loads {
 public:
   using item = vertex_loads::item;
 
   /// @tparam Loads `vertex_loads`, or `cluster_loads` for clusters of clusters.
-  /// @param members What the members weigh; it is not kept.
+  /// @param members The weights of the members; not kept.
   /// @param clusters [members] The cluster of each member, below `count`.
   template <class Loads>
   cluster_loads(const Loads& members, std::span<const std::uint32_t> clusters,
@@ -103,7 +102,7 @@ public:
   }
   std::int64_t total(int constraint) const { return totals_[constraint]; }
   /// The weight of the heaviest single vertex (not cluster) in a constraint:
-  /// what parts may hold does not depend on how vertices are clustered.
+  /// limits of parts do not depend on clusters.
   std::int64_t heaviest(int constraint) const { return heaviest_[constraint]; }
 
 private:
@@ -112,14 +111,13 @@ private:
   std::vector<std::int64_t> heaviest_;
 };
 
-/// How far above the mean a part may be, as a share of the mean.
+/// How far a part may be above the mean, as a share of the mean.
 inline constexpr double balance_tolerance = 0.05;
 
-/// What each part holds of each constraint, against a cap: 5 % above the mean,
-/// or what cannot be avoided (the mean rounded up, the heaviest vertex). Those
-/// who move vertices keep it up to date by `add` and `remove`; it does not know
-/// where a vertex is. It borrows the loads, which must outlive it. Not
-/// thread-safe.
+/// The load of each part in each constraint, against a cap: 5 % above the mean,
+/// or the unavoidable load (the mean rounded up, the heaviest vertex). Code
+/// that moves vertices updates it by `add` and `remove`; it does not know where
+/// a vertex is. Borrows the loads, which must outlive it. Not thread-safe.
 /// @tparam Loads `vertex_loads`, or `cluster_loads` for clusters of vertices.
 template <class Loads>
 class basic_part_loads {
@@ -139,24 +137,23 @@ public:
   std::int64_t cap(int constraint) const { return caps_[constraint]; }
   std::int64_t heaviest_part(int constraint) const;
 
-  /// Whether `v` can come to `p` without exceeding a cap.
+  /// Whether `p` can take `v` without exceeding a cap.
   bool fits(vertex_id v, part_id p) const;
-  /// The share of the cap that is still free at `p`: of all constraints in
-  /// which `v` weighs anything, the least. Below 0 where `p` exceeds its cap.
+  /// The smallest free share of the cap at `p`, over all constraints in which
+  /// `v` has a weight. Below 0 where `p` exceeds its cap.
   double slack(vertex_id v, part_id p) const;
-  /// Whether `p` exceeds a cap in something that `v` weighs in.
+  /// Whether `p` exceeds a cap in a constraint in which `v` has a weight.
   bool is_overfull(vertex_id v, part_id p) const;
 
   /// Loads above their caps, in units of each constraint's mean, over all parts
   /// and constraints; 0 when all is balanced.
   double excess() const;
-  /// By how much `excess` changes when `v` comes to `p`.
+  /// The change of `excess` when `p` gets `v`.
   double excess_of_adding(vertex_id v, part_id p) const;
-  /// By how much `excess` changes when `v` moves.
+  /// The change of `excess` when `v` moves.
   double excess_of_moving(vertex_id v, part_id from, part_id to) const;
-  /// By how much `excess` changes when `v` of part `p` and `u` of part `q`
-  /// change places. Both are of the same node type, so that they weigh in the
-  /// same constraints.
+  /// The change of `excess` when `v` of part `p` and `u` of part `q` change
+  /// places. Both have the same node type, and so the same constraints.
   double excess_of_swapping(vertex_id v, part_id p, vertex_id u,
                             part_id q) const;
 
@@ -166,7 +163,7 @@ private:
   const Loads* loads_;
   part_id parts_;
   std::vector<std::int64_t> caps_; ///< [constraints]
-  /// [constraints]; 1 in place of 0, for it is divided by.
+  /// [constraints]; 1 instead of 0, because it is a divisor.
   std::vector<double> means_;
   std::vector<std::int64_t> load_; ///< [parts, constraints]
 };

@@ -13,31 +13,30 @@
 
 namespace graphmill {
 
-/// Bytes of memory that this process holds, mapped files apart; 0 if the system
-/// does not say.
+/// Bytes of memory of this process without mapped files; 0 if unknown.
 std::uint64_t memory_in_use();
 
-/// Tells others how a long piece of work goes on, a few times a second, and
-/// passes on their wish to end it. It is used by the one thread that works; any
-/// thread may set the flag that it looks at. It never ends the work by itself:
-/// whoever works asks, often enough, and returns.
+/// Reports the progress of long work, a few times a second, and passes on the
+/// wish to end it. Only the working thread uses it; any thread may set the flag
+/// that it reads. It never ends the work itself: the worker checks often
+/// enough, and returns.
 class monitor {
 public:
-  /// How many vertices may be worked on between two calls of `tell`.
+  /// The largest number of vertices between two calls of `tell`.
   static constexpr unsigned interval = 1U << 14;
 
-  /// @param stop Becomes true when the work shall end; may be null. Must
+  /// @param stop Becomes true when the work should end; may be null. Must
   /// outlive the monitor.
-  /// @param estimate_seconds How long the work is expected to take as a whole,
-  /// passed on with all progress.
+  /// @param estimate_seconds Expected time of the whole work, passed on with
+  /// all progress.
   monitor(progress_callback on_progress, const std::atomic<bool>* stop,
           double estimate_seconds)
     : on_progress_(std::move(on_progress)), stop_(stop),
       estimate_seconds_(estimate_seconds) {}
 
-  /// Says that `done` of `total` units of a phase are finished. Cheap; the
+  /// Reports that `done` of `total` units of a phase are finished. Cheap. The
   /// first and the last unit of a phase are always passed on.
-  /// @returns false when the work shall end.
+  /// @returns false when the work should end.
   bool tell(std::string_view phase, std::uint64_t done,
             std::uint64_t total = 0) {
     const auto now = std::chrono::steady_clock::now();
@@ -45,7 +44,7 @@ public:
     const auto last = total != 0 && done >= total;
     const auto due =
       fresh || last || now - told_ >= std::chrono::milliseconds{200};
-    // What phases allocate for a moment is looked for more often than told.
+    // Short allocations of phases are checked more often than progress.
     if (due || now - looked_ >= std::chrono::milliseconds{10}) {
       looked_ = now;
       note_memory(memory_in_use());
@@ -64,18 +63,18 @@ public:
     peak_memory_ = std::max(peak_memory_, bytes);
   }
 
-  /// The most bytes that were in use at any of the moments when `tell` looked,
-  /// every 10 ms if it is called as often, or `note_memory` was called, mapped
-  /// files apart. What came and went between them is not seen. Pages that a
-  /// child process shares with this one count once: what the system says of the
-  /// child has all that it inherited in it.
+  /// The largest number of bytes in use when `tell` looked, every 10 ms if it
+  /// is called as often, or `note_memory` was called, without mapped files.
+  /// Peaks between are not seen. Pages that a child process shares with this
+  /// one count once: the figure of the child includes everything that it
+  /// inherited.
   std::uint64_t peak_memory_bytes() const { return peak_memory_; }
 
   bool wants_stop() const {
     return stop_ != nullptr && stop_->load(std::memory_order_relaxed);
   }
 
-  /// An error of code `cancelled` when the work shall end.
+  /// An error of code `cancelled` when the work should end.
   result<void> check() const {
     if (wants_stop())
       return fail(ec::cancelled, "stopped on request; nothing was written");

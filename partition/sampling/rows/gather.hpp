@@ -10,12 +10,11 @@
 
 namespace graphmill {
 
-/// Copies feature rows of owned nodes into `out`, widening float16, and with
-/// all their zeros where they are stored without. A row with a value that is no
-/// finite number ends it with `invalid_data`: the value would spread to all
-/// weights, or vanish in a ReLU and never be noticed. Rows before it have been
-/// written then. From 4 MiB on, rows of float32 are written past the caches
-/// where that is possible. Thread-safe.
+/// Copies feature rows of owned nodes into `out`. It widens float16, and adds
+/// the zeros of sparse features. A row with a value that is not finite fails
+/// with `invalid_data`: the value would spread to all weights, or vanish in a
+/// ReLU unnoticed. Rows before it are written by then. From 4 MiB on, rows of
+/// float32 are written past the caches where possible. Thread-safe.
 /// @param ids Global ids that the shard owns, of a type with features.
 /// @param rows Where each id's row goes in `out`: row `rows[i]`; empty = i.
 /// @param out [any rows, feature width] float32.
@@ -25,15 +24,15 @@ result<void> gather_features(const shard& graph, node_type_id type,
                              std::span<const local_id> rows, float* out,
                              bool rounded = false);
 
-/// The same in the form in which batches hold them (`row_form`).
+/// The same in the form of batches (`row_form`).
 /// @param out [any rows, floats of a row]
 result<void> gather_rows(const shard& graph, node_type_id type,
                          std::span<const node_id> ids,
                          std::span<const local_id> rows, float* out,
                          bool rounded = false);
 
-/// Copies single feature rows from wherever they have been read to, with the
-/// same bits and the same checks as `gather_features`. Value type.
+/// Copies single feature rows from a buffer, with the bits and checks of
+/// `gather_features`. Value type.
 class feature_row_copy {
 public:
   /// @param type With features. @param rounded As in `gather_features`.
@@ -42,7 +41,8 @@ public:
   std::size_t row_bytes() const { return row_bytes_; } ///< As in the file.
   std::size_t width() const { return width_; }         ///< Floats written.
 
-  /// @returns whether the row may be used; else `bad_feature_row` says why.
+  /// @returns whether the row is usable; otherwise `bad_feature_row` has the
+  /// reason.
   bool operator()(const std::byte* from, float* out) const {
     return copy_(out, from, width_);
   }
@@ -53,19 +53,18 @@ private:
   std::size_t row_bytes_;
 };
 
-/// What is wrong with values of a row of which some are not finite, or beyond
-/// what float16 can hold.
+/// The error of a row with values that are not finite, or beyond float16.
 error bad_features(const node_type_info& type, node_id original,
                    std::span<const float> values);
 
-/// What is wrong with a row that could not be used.
+/// The error of an unusable row.
 error bad_feature_row(const node_type_info& type, node_id original,
                       const std::byte* row);
 
 /// The sum of the weights of a node's in-edges over the full graph, of all edge
-/// types together; edges of types without weights count 1. Added up in double
-/// in the order of the dataset's types, and rounded once, so that it does not
-/// depend on parts. Fails with `invalid_data` if what is on record is no such
+/// types together. Edges of types without weights count 1. It is added in
+/// double in the order of the dataset's types and rounded once, so it does not
+/// depend on parts. Fails with `invalid_data` if the stored value is no such
 /// sum.
 /// @param id Global, owned by the shard.
 result<float> in_weight(const shard& graph, node_type_id type, node_id id);

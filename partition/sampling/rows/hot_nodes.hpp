@@ -9,8 +9,8 @@
 
 namespace graphmill {
 
-/// Adds how likely each node is in a batch: `inclusion`, driven to its end with
-/// all parts at hand.
+/// Adds how likely each node is in a batch: runs `inclusion` to its end, with
+/// all parts present.
 /// @param shards All parts, in order.
 /// @param scores Of all nodes (see `no_scores`).
 result<void> add_inclusion(const partitioned_graph& graph,
@@ -20,8 +20,8 @@ result<void> add_inclusion(const partitioned_graph& graph,
                            node_scores& scores,
                            const inclusion_limits& limits = {});
 
-/// Adds the out-degrees, over all edge types, of the nodes that a part owns:
-/// the simpler order, `fetch.cache_order: degree`, which knows neither seeds
+/// Adds the out-degrees, over all edge types, of the nodes of a part: the
+/// simpler order, `fetch.cache_order: degree`, which depends on neither seeds
 /// nor fanouts.
 void add_degrees(const shard& part, node_scores& scores);
 
@@ -29,23 +29,23 @@ void add_degrees(const shard& part, node_scores& scores);
 struct hot_nodes {
   std::vector<std::vector<node_id>> ids; ///< Per type, ascending.
   std::uint64_t bytes = 0;               ///< Of their rows, as kept.
-  bool half = false; ///< Rows are rounded to float16 wherever they lie.
+  bool half = false; ///< Rows are rounded to float16 in any place.
 };
 
-/// Whether rows of a type are kept as they travel between daemons, as float16:
-/// if all rows are rounded to it, or if the dataset has no more. Packed rows
-/// are not: half of them are columns.
+/// Whether rows of a type are kept as float16, as they travel: if all rows are
+/// rounded to it, or if the dataset has no more. Packed rows are not: half of
+/// them are columns.
 bool kept_as_half(const node_type_info& type, bool half);
 
-/// Bytes of a row of a type, as it is kept.
+/// Bytes of a kept row of a type.
 std::uint64_t kept_row_bytes(const node_type_info& type, bool half);
 
 /// The nodes with features that none of the parts `here` owns, best first, as
 /// many as fit into `budget` bytes of rows. Rows of all types compete by score
-/// alone: a row that is wanted as often as another saves bytes in proportion to
-/// what it takes. Of equal scores, types in dataset order and lower ids go
-/// first, so that every daemon chooses alike. Nodes with score 0, which
-/// evaluation may want, come last.
+/// alone: equally wanted rows save bytes in proportion to their size. Of equal
+/// scores, types in dataset order and lower ids come first, so that every
+/// daemon chooses the same. Nodes with score 0, which evaluation may need, come
+/// last.
 /// @param half Whether rows are rounded to float16.
 hot_nodes choose_hot_nodes(const partitioned_graph& graph,
                            std::span<const part_id> here,

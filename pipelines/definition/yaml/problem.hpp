@@ -10,7 +10,7 @@
 
 namespace graphmill {
 
-/// A place in what the user wrote.
+/// A place in the user's text.
 struct source_position {
   std::string origin; ///< A file, or a flag with its value.
   int line = 0;       ///< From 1; 0 when the origin has no lines.
@@ -20,8 +20,8 @@ struct source_position {
                          const source_position&) = default;
 };
 
-/// One thing that is wrong with a definition. Problems are collected, so that
-/// the user sees all of them at once.
+/// One problem of a definition. Problems are collected, so that the user sees
+/// all of them at once.
 struct problem {
   source_position where;
   std::string text; ///< A sentence without its full stop.
@@ -33,7 +33,7 @@ std::string to_string(const problem& found);
 /// All problems, a line each, as one error. There must be at least one.
 error to_error(std::span<const problem> problems);
 
-/// Foreign text between back quotes: fit for a terminal (control characters
+/// Foreign text in back quotes: safe for a terminal (control characters
 /// escaped) and not too long.
 std::string in_quotes(std::string_view text);
 
