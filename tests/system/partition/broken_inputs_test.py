@@ -69,7 +69,7 @@ MAKERS = {
         "a pipe as table": table(to_pipe),
         "a comment between edges": table("a,b\n# hi\nb,c\n", None),
         "a node table that may have no header": table(
-            "a,b\n", "a,1\nb,2\nc,3\n", "--id", "n.csv=1"),
+            "a,b\n", "a,5\nb,6\nc,7\n", "--id", "n.csv=1"),
         "ids with and without a fraction": table("1,2.0\n2,1\n", None),
         "classes with almost the same name": table(
             "a,b\n", "id,label,split\na,Fraud,train\nb,fraud,train\n"),
