@@ -85,8 +85,9 @@ test_in build --no-suite plain --num-processes $(($(nproc) + 1)) --timeout-multi
 
 # Sanitizers: the rooms without libtorch and CAF, which are not instrumented. The
 # compiler warns of more in such builds, as of fences under the thread sanitizer.
+# Of debug information there are the lines that findings name.
 sanitize() { # FOLDER SANITIZERS TARGET SUITE
-  configure "$1" -Doptimization=0 -Ddebug=true -Dtests=true \
+  configure "$1" -Doptimization=0 -Ddebug=false -Dcpp_args=-g1 -Dtests=true \
     -Db_sanitize="$2" -Db_lundef=false -Dwerror=false
   ninja -C "$1" "$3"
   test_in "$1" --suite "$4" --timeout-multiplier 10
