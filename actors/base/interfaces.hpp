@@ -40,15 +40,11 @@ inline error asked_in_vain() {
   return fail(ec::timeout, "it was not done: whoever asked has given up");
 }
 
-/// `crash` tells any job to end its worker by an exception, for tests and for
-/// the `faults` section of a definition; `crash_midway`, where a job has it, in
-/// the middle of a handler that does not wait. `until` is when whoever asked
-/// from another daemon gives up: nobody begins the job, or a hop of it, after
-/// that.
+/// `until` is when an asker of another daemon gives up. After that, no worker
+/// begins the job or a hop of it.
 struct neighbour_job {
   neighbour_request request;
   std::shared_ptr<const void> owner; ///< Keeps the request's spans alive.
-  bool crash = false;
   job_clock::time_point until = job_clock::time_point::max();
 };
 struct neighbour_answer {
@@ -68,11 +64,9 @@ struct gather_item {
 struct gather_job {
   std::vector<gather_item> items;
   std::shared_ptr<const void> owner; ///< Keeps spans and targets alive.
-  bool crash = false;
   /// A number of the batch, the same if it is begun anew: which of its values
   /// are checked depends on that (`fetch.verify`).
   std::uint64_t batch = 0;
-  bool crash_midway = false;
   job_clock::time_point until = job_clock::time_point::max();
 };
 struct gather_answer {
@@ -87,7 +81,6 @@ struct sample_job {
   std::uint64_t stream = 0; ///< `stream_key` of the step.
   std::shared_ptr<const std::vector<node_id>> seeds;
   std::shared_ptr<const sampling_scheme> scheme;
-  bool crash = false;
   job_clock::time_point until = job_clock::time_point::max();
 };
 struct sample_answer {

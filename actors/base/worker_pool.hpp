@@ -5,7 +5,6 @@
 #include "actors/base/request_watch.hpp"
 #include "actors/base/ticket_table.hpp"
 #include "actors/base/timeouts.hpp"
-#include "messages/base/random.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 
@@ -39,33 +38,16 @@ struct worker_pool_config {
   std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
   /// Told of each worker that has died, and why. Empty: nobody is.
   std::function<void(const std::string& why)> on_death;
-  /// Fault: every n-th job ends its worker, in turn as the worker takes it and
-  /// while the worker is at it: where a handler does not wait, by the job's
-  /// `crash_midway`, if it has one; else after it has answered.
-  std::uint32_t crash_every = 0;
-  std::uint32_t reply_delay_ms = 0; ///< Fault: answers late by up to this.
-  /// Fault: a worker that takes a job begins with it after this. The time
-  /// counts as work.
-  std::chrono::milliseconds job_delay{0};
 };
 
-/// A timer of a WORKER POOL: releases a late answer, has a worker begin with
-/// the job that a fault held back, or respawns workers if neither is told.
-struct pool_timer {
-  std::uint64_t answer = 0;
-  std::uint64_t job = 0;  ///< Ticket of the job.
-  std::size_t worker = 0; ///< Who took it.
-};
+/// INTERNAL: the pause is over after which a WORKER POOL respawns workers.
+struct backoff_over {};
 
 } // namespace graphmill
 
-GRAPHMILL_LOCAL_MESSAGE(graphmill::pool_timer)
+GRAPHMILL_LOCAL_MESSAGE(graphmill::backoff_over)
 
 namespace graphmill {
-
-/// Why a worker dies that a fault ends.
-inline constexpr const char* crash_text =
-  "ended on purpose (faults.crash_every)";
 
 /// The WORKER POOL gives each idle worker one job at a time, in the order of
 /// arrival. A worker that dies is replaced with exponential back-off, and its
@@ -76,7 +58,7 @@ inline constexpr const char* crash_text =
 template <class Job, class Answer>
 class worker_pool {
 public:
-  using interface = caf::typed_actor<answers<Job, Answer>, takes<pool_timer>>;
+  using interface = caf::typed_actor<answers<Job, Answer>, takes<backoff_over>>;
   using worker = worker_actor<Job, Answer>;
   using factory = std::function<worker(caf::actor_system&)>;
   static constexpr const char* name = "worker_pool";
@@ -114,7 +96,7 @@ public:
         assign();
         return promise;
       },
-      [this](const pool_timer& timer) { on_timer(timer); },
+      [this](const backoff_over&) { respawn(); },
     };
   }
 
@@ -132,19 +114,8 @@ private:
   struct slot {
     worker handle;
     std::uint64_t running = 0; ///< Ticket of its job; 0 = idle.
-    bool doomed = false;       ///< Will end soon: gets no other job.
     clock::time_point idle_since{};
-    clock::time_point given{};             ///< Its job, if it has one.
-    std::optional<Job> held;               ///< By a fault: it has yet to begin.
-    std::chrono::milliseconds held_for{0}; ///< From now on.
-    std::chrono::milliseconds piece{0};    ///< Of that, until the timer comes.
-  };
-
-  /// An answer that a fault holds back.
-  struct late_answer {
-    promise_type promise;
-    Answer answer;
-    clock::time_point since{};
+    clock::time_point given{}; ///< Its job, if it has one.
   };
 
   void rest(std::size_t i) {
@@ -157,7 +128,6 @@ private:
     auto& slot = slots_[i];
     slot.handle = make_(self_->home_system());
     slot.running = 0;
-    slot.doomed = false;
     rest(i);
     deaths_.watch(self_, slot.handle,
                   [this, i](const caf::error& reason) { on_death(i, reason); });
@@ -165,7 +135,7 @@ private:
 
   void assign() {
     for (std::size_t i = 0; i < slots_.size() && !queue_.empty(); ++i) {
-      if (!slots_[i].handle || slots_[i].running != 0 || slots_[i].doomed)
+      if (!slots_[i].handle || slots_[i].running != 0)
         continue;
       drop_late();
       if (!queue_.empty())
@@ -194,55 +164,22 @@ private:
     auto job = queue_.front().job;
     const auto ticket = running_.add(std::move(queue_.front()));
     queue_.pop_front();
-    const auto strikes =
-      config_.crash_every != 0 && ++given_ % config_.crash_every == 0;
-    slot.doomed = strikes && ++strikes_ % 2 == 0;
-    job.crash = strikes && !slot.doomed;
-    if constexpr (requires { job.crash_midway; })
-      job.crash_midway = slot.doomed;
     slot.running = ticket;
     if constexpr (requires { job.key; })
       config_.gauge->works_on(job.key, i);
     config_.gauge->enter(actor_state::running, i);
-    if (config_.job_delay.count() == 0) {
-      begin(i, std::move(job));
-      return;
-    }
-    slot.held = std::move(job);
-    slot.held_for = config_.job_delay;
-    hold(i, ticket);
-  }
-
-  /// Holds the job that a worker has taken for some more of the delay: in
-  /// pieces, so that a long one counts as work while it lasts.
-  void hold(std::size_t i, std::uint64_t ticket) {
-    constexpr std::chrono::milliseconds longest_piece{250};
-    auto& slot = slots_[i];
-    slot.piece = std::min(slot.held_for, longest_piece);
-    post_later(handle_of<interface>(self_), slot.piece,
-               pool_timer{0, ticket, i});
-  }
-
-  /// Has the worker do the job that it has taken.
-  void begin(std::size_t i, Job job) {
-    auto& slot = slots_[i];
-    const auto ticket = slot.running;
     requests_.ask(self_, slot.handle, config_.job_timeout, std::move(job))
       .then(
         [this, i, ticket](Answer& answer) {
           if (auto done = retire(i, ticket)) {
             backoff_ = config_.backoff;
-            deliver({std::move(done->promise), std::move(answer), done->since});
+            deliver(*done, std::move(answer));
           }
           assign();
         },
         [this, i, ticket](const caf::error& reason) {
           on_error(i, ticket, reason);
         });
-    if (slot.doomed) // Comes right after the job, before what that waits for.
-      caf::anon_send(
-        caf::actor_cast<caf::actor>(slot.handle),
-        caf::exit_msg{self_->address(), to_caf(fail(ec::crashed, crash_text))});
   }
 
   /// Takes a job off its worker; nothing if it has been taken off before.
@@ -255,22 +192,6 @@ private:
         counters_->held(slots_[i].idle_since - slots_[i].given);
     }
     return done;
-  }
-
-  /// The worker may have died with the job meanwhile, and have another one.
-  void begin_held(std::size_t i, std::uint64_t ticket) {
-    auto& slot = slots_[i];
-    if (slot.running != ticket || !slot.held)
-      return;
-    counters_->worked(slot.piece, std::chrono::nanoseconds{0});
-    slot.held_for -= slot.piece;
-    if (slot.held_for.count() > 0) {
-      hold(i, ticket);
-      return;
-    }
-    auto job = std::move(*slot.held);
-    slot.held.reset();
-    begin(i, std::move(job));
   }
 
   void on_error(std::size_t i, std::uint64_t ticket, const caf::error& reason) {
@@ -292,7 +213,6 @@ private:
     const auto ticket = slots_[i].running;
     requests_.give_up(slots_[i].handle);
     slots_[i].handle = worker{};
-    slots_[i].held.reset();
     if (auto lost = retire(i, ticket))
       retry(std::move(*lost), reason);
     const auto why = from_caf(reason, config_.stage).message;
@@ -301,7 +221,7 @@ private:
     if (config_.on_death)
       config_.on_death(why);
     assign(); // Another worker may be idle.
-    post_later(handle_of<interface>(self_), backoff_, pool_timer{});
+    post_later(handle_of<interface>(self_), backoff_, backoff_over{});
     backoff_ = std::min(2 * backoff_, config_.longest_backoff);
   }
 
@@ -316,34 +236,15 @@ private:
                   config_.stage, config_.attempts, cause.message)));
   }
 
-  void deliver(late_answer done) {
-    if (config_.reply_delay_ms == 0) {
-      release(done);
-      return;
-    }
-    const auto id = late_.add(std::move(done));
-    const auto delay = mix64(id) % (config_.reply_delay_ms + 1);
-    post_later(handle_of<interface>(self_), std::chrono::milliseconds{delay},
-               pool_timer{id, 0, 0});
-  }
-
-  void release(late_answer& done) {
+  void deliver(pending& done, Answer answer) {
     std::uint64_t bytes = 0;
-    if constexpr (requires { done.answer.byte_size(); })
-      bytes = done.answer.byte_size();
+    if constexpr (requires { answer.byte_size(); })
+      bytes = answer.byte_size();
     config_.gauge->done(clock::now() - done.since, bytes);
-    done.promise.deliver(std::move(done.answer));
+    done.promise.deliver(std::move(answer));
   }
 
-  void on_timer(const pool_timer& timer) {
-    if (timer.job != 0) {
-      begin_held(timer.worker, timer.job);
-      return;
-    }
-    if (auto due = late_.take(timer.answer)) {
-      release(*due);
-      return;
-    }
+  void respawn() {
     for (std::size_t i = 0; i < slots_.size(); ++i)
       if (!slots_[i].handle)
         fill(i);
@@ -355,8 +256,6 @@ private:
       waiting.promise.deliver(to_caf(reason));
     for (auto& job : running_.take_all())
       job.promise.deliver(to_caf(reason));
-    for (auto& answer : late_.take_all())
-      answer.promise.deliver(to_caf(reason));
     queue_.clear();
   }
 
@@ -369,25 +268,7 @@ private:
   std::vector<slot> slots_;
   std::deque<pending> queue_;
   ticket_table<pending> running_;
-  ticket_table<late_answer> late_; ///< By timer.
   std::chrono::milliseconds backoff_;
-  std::uint64_t given_ = 0;
-  std::uint64_t strikes_ = 0;
 };
-
-/// Throws when a job says so: the deliberate death of a worker with work half
-/// done.
-template <class Job>
-void crash_midway_if_told(const Job& job) {
-  if (job.crash_midway)
-    throw std::runtime_error(crash_text);
-}
-
-/// Throws when a job says so: the deliberate death of a worker.
-template <class Job>
-void crash_if_told(const Job& job) {
-  if (job.crash)
-    throw std::runtime_error(crash_text);
-}
 
 } // namespace graphmill

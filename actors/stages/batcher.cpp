@@ -1,6 +1,5 @@
 #include "actors/stages/batcher.hpp"
 
-#include "actors/base/worker_pool.hpp"
 #include "pipelines/flow/assembly.hpp"
 #include "pipelines/flow/batch_size.hpp"
 
@@ -24,16 +23,12 @@ public:
 
 private:
   caf::result<assemble_answer> answer(const assemble_job& job) {
-    crash_if_told(job);
     busy_scope busy{*config_.counters};
     if (job.batch->graph.nodes.empty())
       return to_caf(
         fail(ec::unavailable, "the batch was lost with an earlier batcher"));
     const auto bytes =
       bytes_of(job.batch->graph, config_.graph->info(), config_.needs);
-    // What assembling takes is lost with its batcher, and a batch is begun anew
-    // three times only: that is for accidents.
-    crash_midway_if_told(job);
     auto assembled = assemble(std::move(*job.batch), config_.needs,
                               config_.graph->info(), config_.pool);
     if (!assembled)

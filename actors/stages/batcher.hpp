@@ -12,8 +12,6 @@ namespace graphmill {
 struct assemble_job {
   std::shared_ptr<fetched_batch> batch; ///< Consumed.
   std::int64_t global_seeds = 0;
-  bool crash = false;
-  bool crash_midway = false; ///< Before it is consumed.
   batch_key key{};
 };
 struct assemble_answer {

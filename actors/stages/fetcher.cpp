@@ -1,7 +1,6 @@
 #include "actors/stages/fetcher.hpp"
 
 #include "actors/base/request_watch.hpp"
-#include "actors/base/worker_pool.hpp"
 #include "messages/base/random.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
 
@@ -58,7 +57,6 @@ private:
   using work = std::shared_ptr<fetching>;
 
   caf::result<fetch_answer> begin(const fetch_job& job) {
-    crash_if_told(job);
     if (job.graph->nodes.empty()) // One that was killed had ended just then.
       return to_caf(
         fail(ec::unavailable, "the batch was lost with an earlier fetcher"));
@@ -209,7 +207,7 @@ private:
     for (std::size_t p = 0; p < pieces; ++p) {
       const auto from = ids.size() * p / pieces;
       const auto count = ids.size() * (p + 1) / pieces - from;
-      gather_job job{{}, state, false, number_of(state->batch->key)};
+      gather_job job{{}, state, number_of(state->batch->key)};
       if (rows.empty() && from != 0) {
         piece_rows(*state, from, count, type, job, ids);
       } else {
@@ -272,7 +270,7 @@ batch_stage fetching_by(fetcher_actor actor) {
   return make_stage<fetch_answer>(
     "fetcher", std::move(actor),
     [](batch_in_making& batch) {
-      return fetch_job{batch.key, std::move(batch.graph), false};
+      return fetch_job{batch.key, std::move(batch.graph)};
     },
     [](batch_in_making& batch, const fetch_answer& answer) {
       batch.fetched = answer.batch;

@@ -16,7 +16,6 @@ namespace graphmill {
 struct fetch_job {
   batch_key key;
   std::shared_ptr<sampled_subgraph> graph;
-  bool crash = false;
 };
 struct fetch_answer {
   std::shared_ptr<fetched_batch> batch; ///< `graph` has been moved into it.

@@ -1,7 +1,6 @@
 #include "actors/stages/sampler.hpp"
 
 #include "actors/base/request_watch.hpp"
-#include "actors/base/worker_pool.hpp"
 #include "partition/files/mapped_file.hpp"
 #include "pipelines/flow/batch_size.hpp"
 
@@ -68,7 +67,6 @@ private:
   using work = std::shared_ptr<sampling>;
 
   caf::result<sample_answer> begin(const sample_job& job) {
-    crash_if_told(job);
     auto batch = std::make_shared<sampling>(*config_.graph, job, config_.pool);
     batch->promise = self_->make_response_promise<sample_answer>();
     auto promise = batch->promise;
@@ -117,7 +115,7 @@ private:
     slot.pieces.resize(pieces);
     slot.missing = pieces;
     for (std::size_t p = 0; p < pieces; ++p) {
-      neighbour_job job{wanted.request, batch, false, batch->until};
+      neighbour_job job{wanted.request, batch, batch->until};
       const auto from = total.size() * p / pieces;
       const auto to = total.size() * (p + 1) / pieces;
       job.request.destinations = total.subspan(from, to - from);
@@ -196,8 +194,7 @@ batch_stage sampling_by(sampler_actor actor,
   auto out = make_stage<sample_answer>(
     "sampler", std::move(actor),
     [](batch_in_making& batch) {
-      return sample_job{batch.key, batch.stream, batch.seeds, batch.scheme,
-                        false};
+      return sample_job{batch.key, batch.stream, batch.seeds, batch.scheme};
     },
     [](batch_in_making& batch, const sample_answer& answer) {
       batch.graph = answer.graph;

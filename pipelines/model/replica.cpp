@@ -12,10 +12,13 @@
 #include "pipelines/results/named_tensor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace graphmill {
@@ -57,6 +60,10 @@ struct replica::impl {
   thread_team team;
   const std::size_t pool_limit;
   std::shared_ptr<buffer_pool> pool;
+  /// Begins a step of the model on a batch.
+  using beginner = std::function<std::unique_ptr<model_step>(
+    const minibatch&, bool training, std::uint64_t key)>;
+  beginner begin = [this](const auto&... of) { return begin_step(of...); };
 
   /// @param most Bytes of activations of the largest batch.
   impl(model_layout shape, const definition& def, std::uint64_t most)
@@ -80,8 +87,9 @@ struct replica::impl {
   void zero(gradient_set& out) const;
   void catch_up(const minibatch& batch);
   void catch_up() { steps.catch_up(parameters); }
-  std::unique_ptr<model_step> begin(const minibatch& batch, bool training,
-                                    std::uint64_t key);
+  std::unique_ptr<model_step> begin_step(const minibatch& batch, bool training,
+                                         std::uint64_t key);
+  void slow_down(std::chrono::milliseconds delay);
 };
 
 /// Checks the sizes, classes and counts that kernels trust. A batch comes from
@@ -184,8 +192,9 @@ void replica::impl::forget_unused_memory() {
   pool->reset_peak();
 }
 
-std::unique_ptr<model_step>
-replica::impl::begin(const minibatch& batch, bool training, std::uint64_t key) {
+std::unique_ptr<model_step> replica::impl::begin_step(const minibatch& batch,
+                                                      bool training,
+                                                      std::uint64_t key) {
   forget_unused_memory();
   const auto seeds = static_cast<double>(batch.global_seeds);
   const auto statistic =
@@ -206,6 +215,16 @@ replica::impl::begin(const minibatch& batch, bool training, std::uint64_t key) {
                          .training = training,
                          .key = key,
                          .statistic = statistic});
+}
+
+/// A fault: each step of training begins later by this.
+void replica::impl::slow_down(std::chrono::milliseconds delay) {
+  begin = [delay, next = std::move(begin)](const minibatch& batch,
+                                           bool training, std::uint64_t key) {
+    if (training)
+      std::this_thread::sleep_for(delay);
+    return next(batch, training, key);
+  };
 }
 
 /// Gives the rows of tables that the batch reads the decay that is due.
@@ -232,6 +251,8 @@ result<std::unique_ptr<replica>> replica::create(const definition& def,
     std::unique_ptr<replica> out{new replica};
     out->impl_ = std::make_unique<impl>(std::move(layout), def,
                                         largest_activations(def, info));
+    if (const auto delay = def.faults.trainer_delay_ms; delay != 0)
+      out->impl_->slow_down(std::chrono::milliseconds{delay});
     return out;
   });
 }

@@ -2,7 +2,6 @@
 
 #include "actors/base/request_watch.hpp"
 #include "actors/base/ticket_table.hpp"
-#include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/calls/batch_call.hpp"
 #include "actors/remote/interfaces.hpp"
@@ -59,7 +58,6 @@ private:
   }
 
   caf::result<sample_answer> begin(const sample_job& job) {
-    crash_if_told(job);
     auto promise = self_->make_response_promise<sample_answer>();
     const auto kind =
       job.key.phase == phase::train ? batch_kind::train : batch_kind::evaluate;

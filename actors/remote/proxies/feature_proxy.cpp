@@ -1,6 +1,5 @@
 #include "actors/remote/proxies/feature_proxy.hpp"
 
-#include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/cached_rows.hpp"
 #include "actors/remote/calls/call_window.hpp"
@@ -105,7 +104,6 @@ private:
   remote_counters& counters() { return *config_.to.counters; }
 
   caf::result<gather_answer> begin(const gather_job& job) {
-    crash_if_told(job);
     auto promise = self_->make_response_promise<gather_answer>();
     auto work = std::make_shared<promised_gather>(job.owner, promise);
     work->batch = job.batch;

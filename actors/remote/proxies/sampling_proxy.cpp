@@ -1,6 +1,5 @@
 #include "actors/remote/proxies/sampling_proxy.hpp"
 
-#include "actors/base/worker_pool.hpp"
 #include "actors/remote/ask_daemon.hpp"
 #include "actors/remote/calls/call_window.hpp"
 #include "actors/remote/calls/sampling_call.hpp"
@@ -71,7 +70,6 @@ private:
   remote_counters& counters() { return *config_.to.counters; }
 
   caf::result<neighbour_answer> begin(const neighbour_job& job) {
-    crash_if_told(job);
     auto promise = self_->make_response_promise<neighbour_answer>();
     auto work = std::make_shared<promised_sampling>(job, promise);
     if (job.request.destinations.empty()) {

@@ -2,12 +2,14 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/base/worker_pool.hpp"
+#include "actors/run/member/stage_faults.hpp"
 #include "actors/stages/batcher.hpp"
 #include "actors/stages/fetcher.hpp"
 #include "actors/stages/sampler.hpp"
 #include "actors/stages/services/feature_service.hpp"
 #include "actors/stages/services/sampling_service.hpp"
 #include "actors/stages/training/gradient_group.hpp"
+#include "actors/stages/training/late_group.hpp"
 #include "actors/stages/training/trainer.hpp"
 #include "messages/base/pluralized.hpp"
 #include "pipelines/flow/batch_needs.hpp"
@@ -21,6 +23,21 @@ namespace graphmill {
 
 namespace {
 
+/// Adapts a pool to workers that its faults slow.
+/// @returns `make` with the faults.
+template <class Job, class Answer>
+std::function<worker_actor<Job, Answer>(caf::actor_system&)>
+install(worker_faults<Job> faults, worker_pool_config& settings,
+        const std::shared_ptr<stage_counters>& counters,
+        std::function<worker_actor<Job, Answer>(caf::actor_system&)> make) {
+  settings.job_timeout += faults.job_delay + faults.reply_delay;
+  // A worker whose answer is late holds up no other job.
+  constexpr std::uint32_t late_workers = 16;
+  if (faults.reply_delay.count() != 0)
+    settings.workers *= late_workers;
+  return with_faults<Job, Answer>(std::move(faults), counters, std::move(make));
+}
+
 /// Spawns the pools of a run and remembers them for the end.
 class builder {
 public:
@@ -32,9 +49,12 @@ public:
   worker_actor<Job, Answer>
   pool(actor_label label, worker_pool_config settings,
        std::shared_ptr<stage_counters> counters,
-       std::function<worker_actor<Job, Answer>(caf::actor_system&)> make) {
+       std::function<worker_actor<Job, Answer>(caf::actor_system&)> make,
+       worker_faults<Job> faults) {
     settings.stage = counters->stage();
-    settings.crash_every = config_.def.faults.crash_every;
+    if (faults.any())
+      make = install<Job, Answer>(std::move(faults), settings, counters,
+                                  std::move(make));
     settings.gauge = config_.health->add(label, settings.workers);
     // Counters of services are those of all parts here.
     if (label.part < 0)
@@ -66,11 +86,11 @@ public:
                                       config_.storage.from_disk};
       out.push_back(pool<neighbour_job, neighbour_answer>(
         {actor_kind::sampling_service, static_cast<part_id>(p)},
-        service_pool(config_.def.sampler.threads,
-                     config_.def.faults.sampling_service_delay_ms),
-        service.counters, [service](caf::actor_system& system) {
+        service_pool(config_.def.sampler.threads), service.counters,
+        [service](caf::actor_system& system) {
           return spawn_sampling_service(system, service);
-        }));
+        },
+        sampling_service_faults(config_.def.faults)));
     }
     return out;
   }
@@ -94,11 +114,11 @@ public:
       }
       out.push_back(pool<gather_job, gather_answer>(
         {actor_kind::feature_service, static_cast<part_id>(p)},
-        service_pool(config_.def.fetch.threads,
-                     config_.def.faults.feature_service_delay_ms),
-        service.counters, [service](caf::actor_system& system) {
+        service_pool(config_.def.fetch.threads), service.counters,
+        [service](caf::actor_system& system) {
           return spawn_feature_service(system, service);
-        }));
+        },
+        feature_service_faults(config_.def.faults)));
     }
     return out;
   }
@@ -112,8 +132,6 @@ public:
     sampler.counters = stages_[stage_kind::sampler];
     worker_pool_config settings;
     settings.workers = config_.def.sampler.replicas;
-    settings.job_delay =
-      std::chrono::milliseconds{config_.def.faults.sampler_delay_ms};
     settings.job_timeout = timeouts::waiting_stage;
     settings.idle_is_credit = true;
     settings.asks_others = true;
@@ -121,7 +139,8 @@ public:
       {actor_kind::sampler}, settings, sampler.counters,
       [sampler](caf::actor_system& system) {
         return spawn_sampler(system, sampler);
-      });
+      },
+      sampler_faults(config_.def.faults));
   }
 
   sampler_actor samplers_elsewhere(const sampler_actor& here) {
@@ -134,7 +153,8 @@ public:
       {actor_kind::batch_proxy}, settings, stages_[stage_kind::batch_proxy],
       [make = config_.access.sampler, here](caf::actor_system& system) {
         return make(system, here);
-      });
+      },
+      batch_proxy_faults(config_.def.faults));
   }
 
   fetcher_actor fetchers(const batch_needs& needs,
@@ -148,15 +168,14 @@ public:
     fetcher.counters = stages_[stage_kind::fetcher];
     worker_pool_config settings;
     settings.workers = config_.def.fetch.replicas;
-    settings.job_delay =
-      std::chrono::milliseconds{config_.def.faults.fetcher_delay_ms};
     settings.job_timeout = timeouts::waiting_stage;
     settings.asks_others = true;
     return pool<fetch_job, fetch_answer>(
       {actor_kind::fetcher}, settings, fetcher.counters,
       [fetcher](caf::actor_system& system) {
         return spawn_fetcher(system, fetcher);
-      });
+      },
+      fetcher_faults(config_.def.faults));
   }
 
   batcher_actor batchers(const batch_needs& needs) {
@@ -164,13 +183,12 @@ public:
                            stages_[stage_kind::batcher]};
     worker_pool_config settings;
     settings.workers = static_cast<std::uint32_t>(config_.models.size());
-    settings.job_delay =
-      std::chrono::milliseconds{config_.def.faults.batcher_delay_ms};
     return pool<assemble_job, assemble_answer>(
       {actor_kind::batcher}, settings, batcher.counters,
       [batcher](caf::actor_system& system) {
         return spawn_batcher(system, batcher);
-      });
+      },
+      batcher_faults(config_.def.faults));
   }
 
   std::vector<caf::actor> take_pools() {
@@ -186,12 +204,9 @@ private:
     return actor;
   }
 
-  worker_pool_config service_pool(std::uint32_t threads,
-                                  std::uint32_t delay_ms) const {
+  worker_pool_config service_pool(std::uint32_t threads) const {
     worker_pool_config settings;
     settings.workers = threads;
-    settings.job_delay = std::chrono::milliseconds{delay_ms};
-    settings.reply_delay_ms = config_.def.faults.reply_delay_ms;
     // A slow disk serves the jobs of several batches one after the other.
     if (config_.storage.from_disk)
       settings.job_timeout = timeouts::waiting_stage;
@@ -212,13 +227,15 @@ std::vector<gradient_group_actor> spawn_groups(caf::actor_system& system,
   std::vector<gradient_group_actor> out;
   if (!config.ranks.empty() && !config.access.group)
     out.push_back(spawn_gradient_group(
-      system,
-      {config.world, stages[stage_kind::gradient_group],
-       config.health->add({actor_kind::gradient_group}),
-       std::chrono::milliseconds{config.def.faults.exchange_delay_ms}}));
+      system, {config.world, stages[stage_kind::gradient_group],
+               config.health->add({actor_kind::gradient_group})}));
   else
     for (auto rank : config.ranks)
       out.push_back(config.access.group(system, rank));
+  if (const auto delay = config.def.faults.exchange_delay_ms; delay != 0)
+    for (auto& group : out)
+      group = spawn_late_group(system, std::move(group),
+                               std::chrono::milliseconds{delay});
   return out;
 }
 
@@ -235,8 +252,6 @@ spawn_trainers(caf::actor_system& system, const member_config& config,
     trainer.model = config.models[i];
     trainer.group = groups.size() == 1 ? groups.front() : groups[i];
     trainer.conductor = conductor;
-    trainer.step_delay =
-      std::chrono::milliseconds{config.def.faults.trainer_delay_ms};
     // Ranks of other processes are exchanged with while backward goes on.
     trainer.early = static_cast<bool>(config.access.group);
     trainer.group_timeout =

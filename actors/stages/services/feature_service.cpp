@@ -1,7 +1,6 @@
 #include "actors/stages/services/feature_service.hpp"
 
 #include "actors/base/ticket_table.hpp"
-#include "actors/base/worker_pool.hpp"
 #include "actors/stages/services/gather_items.hpp"
 
 #include <cstdint>
@@ -38,7 +37,6 @@ public:
 
 private:
   caf::result<gather_answer> answer(const gather_job& job) {
-    crash_if_told(job);
     busy_scope busy{*config_.counters};
     gather_answer out;
     for (const auto& item : job.items) {
@@ -47,7 +45,6 @@ private:
       if (auto done = gather(*config_.part, item, config_.half); !done)
         return to_caf(done.error());
       out.bytes += bytes_of(*config_.part, item);
-      crash_midway_if_told(job); // Others of its rows are not there yet.
     }
     if (auto fault = mapped_file::first_fault())
       return to_caf(*fault);
@@ -84,7 +81,6 @@ private:
   };
 
   caf::result<gather_answer> begin(const gather_job& job) {
-    crash_if_told(job);
     std::vector<row_reader::request> rows;
     std::vector<gather_item> others;
     work open;

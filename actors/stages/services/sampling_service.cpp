@@ -1,7 +1,6 @@
 #include "actors/stages/services/sampling_service.hpp"
 
 #include "actors/base/actor_thread.hpp"
-#include "actors/base/worker_pool.hpp"
 #include "partition/disk/disk_sampling.hpp"
 #include "partition/files/mapped_file.hpp"
 
@@ -38,7 +37,6 @@ public:
   interface::behavior_type make_behavior() {
     return {
       [this](const neighbour_job& job) -> caf::result<neighbour_answer> {
-        crash_if_told(job);
         auto answer = sampled(config_, job);
         if (!answer)
           return to_caf(answer.error());
@@ -73,7 +71,6 @@ public:
 
 private:
   caf::result<neighbour_answer> begin(const neighbour_job& job) {
-    crash_if_told(job);
     auto promise = self_->make_response_promise<neighbour_answer>();
     auto answer = std::make_shared<std::optional<result<neighbour_answer>>>();
     thread_.post(

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace graphmill {
@@ -74,7 +73,6 @@ private:
     config_.gauge->asked(0);
     thread_.post(
       [this, part, done] {
-        std::this_thread::sleep_for(config_.sum_delay);
         gradient_progress finished;
         auto* progress = part.progress.get();
         if (progress == nullptr) {

@@ -8,7 +8,6 @@
 #include "pipelines/gradients/messages/rank_link.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -23,8 +22,7 @@ struct ddp_group_config {
   std::shared_ptr<rendezvous_store> store; ///< Where the ranks meet.
   std::shared_ptr<orphan_threads> orphans; ///< One per process.
   std::shared_ptr<stage_counters> counters;
-  std::shared_ptr<actor_gauge> gauge;     ///< Null: nobody looks at it.
-  std::chrono::milliseconds sum_delay{0}; ///< Fault: each sum later by this.
+  std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
 };
 
 /// Fails if a group cannot work with this config; the error says what to

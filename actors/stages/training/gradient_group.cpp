@@ -2,7 +2,6 @@
 
 #include "pipelines/gradients/gradient_set.hpp"
 
-#include <algorithm>
 #include <map>
 
 namespace graphmill {
@@ -11,9 +10,7 @@ namespace {
 
 class gradient_group {
 public:
-  using interface = gradient_group_actor::extend<
-    // INTERNAL: the sum of a step has been held back for long enough.
-    takes<tick>>;
+  using interface = gradient_group_actor;
   static constexpr const char* name = "gradient_group";
 
   gradient_group(interface::pointer self, gradient_group_config config)
@@ -28,7 +25,6 @@ public:
     return {
       [this](const contribution& part) { return add_part(part); },
       [this](const stop_after_step&) { stopping_ = true; },
-      [this](const tick&) { reduce_complete(); },
     };
   }
 
@@ -61,28 +57,12 @@ private:
     step.promises.push_back(promise);
     step.since.push_back(actor_gauge::clock::now());
     config_.gauge->asked(0);
-    if (++step.present != config_.ranks)
-      return promise;
-    if (config_.sum_delay.count() == 0)
-      reduce_complete();
-    else
-      post_later(handle_of<interface>(self_), config_.sum_delay, tick{});
+    if (++step.present == config_.ranks)
+      reduce(std::move(open_.extract(part.step).mapped()));
     return promise;
   }
 
-  /// Of the steps that all ranks have contributed to, the first.
-  void reduce_complete() {
-    const auto found = std::ranges::find_if(open_, [this](const auto& one) {
-      return one.second.present == config_.ranks;
-    });
-    if (found == open_.end())
-      return;
-    auto complete = std::move(found->second);
-    open_.erase(found);
-    reduce(complete);
-  }
-
-  void reduce(open_step& step) {
+  void reduce(open_step step) {
     busy_scope busy{*config_.counters};
     config_.gauge->enter(actor_state::running);
     auto& sum = step.gradients.front();

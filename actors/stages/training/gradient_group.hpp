@@ -4,7 +4,6 @@
 #include "pipelines/flow/stage_counters.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 
-#include <chrono>
 #include <memory>
 
 namespace graphmill {
@@ -13,8 +12,7 @@ namespace graphmill {
 struct gradient_group_config {
   rank_id ranks = 1;
   std::shared_ptr<stage_counters> counters;
-  std::shared_ptr<actor_gauge> gauge;     ///< Null: nobody looks at it.
-  std::chrono::milliseconds sum_delay{0}; ///< Fault: each sum later by this.
+  std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
 };
 
 /// Spawns the GRADIENT GROUP of the trainers of one process: adds up gradients

@@ -11,7 +11,6 @@
 
 #include <deque>
 #include <optional>
-#include <thread>
 
 namespace graphmill {
 
@@ -147,7 +146,6 @@ private:
   }
 
   void backward(const step_input& input, outcome& done) {
-    std::this_thread::sleep_for(config_.step_delay);
     const auto& key = input.batch->data.key;
     if (key.step > 0)
       now_at(moment::mid_epoch);

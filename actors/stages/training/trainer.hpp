@@ -23,7 +23,6 @@ struct trainer_config {
   /// group has a limit of its own, from the end of backward, and this one must
   /// be longer than backward and that limit together.
   std::chrono::milliseconds group_timeout = timeouts::contribution;
-  std::chrono::milliseconds step_delay{0}; ///< Fault: each step slower by this.
   std::shared_ptr<stage_counters> counters;
   std::shared_ptr<actor_gauge> gauge; ///< Null: nobody looks at it.
 };

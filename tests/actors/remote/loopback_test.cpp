@@ -1,3 +1,4 @@
+#include "actors/base/faulty_worker.hpp"
 #include "actors/base/worker_pool.hpp"
 #include "actors/remote/proxies/feature_proxy.hpp"
 #include "actors/remote/proxies/sampling_proxy.hpp"
@@ -92,11 +93,11 @@ private:
   worker_actor<Job, Answer> late_pool(Make make) {
     worker_pool_config config;
     config.stage = "service";
-    config.workers = 2;
-    config.reply_delay_ms = 8;
+    config.workers = 16;
+    worker_faults<Job> late;
+    late.reply_delay = std::chrono::milliseconds{8};
     return own(worker_actor<Job, Answer>{spawn_state<worker_pool<Job, Answer>>(
-      *system_, config,
-      std::function<worker_actor<Job, Answer>(caf::actor_system&)>{make},
+      *system_, config, with_faults<Job, Answer>(late, counters_, make),
       counters_)});
   }
 

@@ -277,7 +277,7 @@ CATCH_TEST_CASE("whole batches are checked, whatever the owner flips",
     *graph =
       value_of(sample(*d.graph.graph, d.graph.shards, scheme, 1, *seeds));
     const auto got = d.start<fetch_answer>(
-      fetcher, fetch_job{batch_key{phase::train, 0, 3, 0}, graph, false});
+      fetcher, fetch_job{batch_key{phase::train, 0, 3, 0}, graph});
     d.settle();
     CATCH_REQUIRE(got->failure);
     CATCH_CHECK(mentions(*got->failure, "at daemon \"d1\""));

@@ -3,15 +3,39 @@
 #include <atomic>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace graphmill::test::conducting {
+
+namespace {
+
+/// None, each kind alone, and all at once.
+std::vector<definition::faults_section> kinds_of_faults() {
+  std::vector<definition::faults_section> out(5);
+  out[1].crash_every = 5;
+  out[2].reply_delay_ms = 3;
+  auto& slow = out[3];
+  slow.trainer_delay_ms = 2;
+  slow.sampling_service_delay_ms = 1;
+  slow.sampler_delay_ms = 2;
+  slow.feature_service_delay_ms = 1;
+  slow.fetcher_delay_ms = 2;
+  slow.batcher_delay_ms = 2;
+  slow.exchange_delay_ms = 2;
+  out[4] = slow;
+  out[4].crash_every = 7;
+  out[4].reply_delay_ms = 3;
+  return out;
+}
+
+} // namespace
 
 CATCH_TEST_CASE("a run goes through its epochs to the same weights again",
                 "[actors][conductor]") {
   std::string digest;
-  for (auto crash_every : {0u, 5u}) {
+  for (const auto& faults : kinds_of_faults()) {
     conductor_scene f;
-    f.def.faults.crash_every = crash_every;
+    f.def.faults = faults;
     const auto outcome = f.run_through();
     CATCH_REQUIRE_FALSE(outcome.failure);
     CATCH_CHECK(outcome.train_steps == 12);

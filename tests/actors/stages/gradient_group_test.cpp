@@ -1,4 +1,5 @@
 #include "actors/stages/training/gradient_group.hpp"
+#include "actors/stages/training/late_group.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "tests/support/actors.hpp"
 #include "tests/support/catch.hpp"
@@ -23,11 +24,10 @@ struct gradient_group_scene {
   std::map<rank_id, reduced_gradients> sums;
   std::vector<error> errors;
 
-  explicit gradient_group_scene(rank_id ranks,
-                                std::chrono::milliseconds delay = 0ms)
+  explicit gradient_group_scene(rank_id ranks)
     : group(sim.own(spawn_gradient_group(
       sim.system(),
-      {ranks, std::make_shared<stage_counters>("group", 1), {}, delay}))) {}
+      {ranks, std::make_shared<stage_counters>("group", 1), {}}))) {}
 
   void contribute(std::int64_t step, rank_id rank,
                   std::shared_ptr<gradient_set> values) {
@@ -106,7 +106,8 @@ CATCH_TEST_CASE("steps are kept apart", "[actors][group]") {
 }
 
 CATCH_TEST_CASE("a fault holds sums back", "[actors][group]") {
-  gradient_group_scene f{2, 100ms};
+  gradient_group_scene f{2};
+  f.group = f.sim.own(spawn_late_group(f.sim.system(), f.group, 100ms));
   for (std::int64_t step : {0, 1}) {
     f.contribute(step, 0, gradients({1}));
     f.contribute(step, 1, gradients({2}));
@@ -116,6 +117,28 @@ CATCH_TEST_CASE("a fault holds sums back", "[actors][group]") {
     CATCH_CHECK(f.sum(0) == std::vector{3.0f});
     CATCH_CHECK(f.sum(1) == std::vector{3.0f});
     f.sums.clear();
+  }
+}
+
+CATCH_TEST_CASE("a group and the fault before it end together",
+                "[actors][group]") {
+  for (const bool first : {true, false}) {
+    gradient_group_scene f{2};
+    const auto group = f.group;
+    f.group = f.sim.own(spawn_late_group(f.sim.system(), group, 100ms));
+    int deaths = 0;
+    f.sim.own(f.sim.system().spawn([&](caf::event_based_actor* self) {
+      for (const auto& one : {group, f.group})
+        self->monitor(one);
+      self->set_down_handler([&](const caf::down_msg&) { ++deaths; });
+      return caf::behavior{[](tick) {}};
+    }));
+    f.contribute(0, 0, gradients({1}));
+    stop_actor(first ? f.group : group);
+    f.sim.run();
+    CATCH_CHECK(deaths == 2);
+    CATCH_REQUIRE(f.errors.size() == 1); // What was held is answered.
+    CATCH_CHECK(f.errors[0].code == ec::cancelled);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -148,6 +149,32 @@ CATCH_TEST_CASE("class weights make the mean over a step a weighted one, "
   CATCH_CHECK(whole->digest() != start);
   CATCH_CHECK(distance(*whole, *split) < 1e-5);
   CATCH_CHECK(distance(*whole, *without) < 1e-5);
+}
+
+CATCH_TEST_CASE("a fault delays steps of training, and changes nothing else",
+                "[compute]") {
+  std::mt19937_64 random{20};
+  const auto graph = random_graph(random, typed);
+  auto def = small_definition(model_kind::rgcn, 2);
+  const auto quick = value_of(replica::create(def, graph.info));
+  def.faults.trainer_delay_ms = 300;
+  const auto slow = value_of(replica::create(def, graph.info));
+  const auto batch = make_batch(graph, def, {0, 1, 2});
+  const auto seconds = [](const auto& job) {
+    const auto begun = std::chrono::steady_clock::now();
+    job();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now()
+                                         - begun)
+      .count();
+  };
+  gradient_set one, other;
+  value_of(quick->compute_gradients(batch, 1, one));
+  CATCH_CHECK(
+    seconds([&] { value_of(slow->compute_gradients(batch, 1, other)); })
+    >= 0.3);
+  value_of(quick->apply(one, 0.1));
+  value_of(slow->apply(other, 0.1));
+  CATCH_CHECK(quick->digest() == slow->digest());
 }
 
 CATCH_TEST_CASE("embeddings decay between steps, and all of them are told of",

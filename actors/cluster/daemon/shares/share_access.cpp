@@ -259,8 +259,6 @@ void link_group(const deployment& assignment, const member_config& member,
     rendezvous_at(around.net, assignment.coordinator, assignment.run);
   group.orphans = around.orphans;
   group.counters = stages[stage_kind::gradient_group];
-  group.sum_delay =
-    std::chrono::milliseconds{member.def.faults.exchange_delay_ms};
   std::map<rank_id, std::string> devices;
   for (std::size_t i = 0; i < member.models.size(); ++i)
     devices[member.ranks[i]] = member.models[i]->device();
