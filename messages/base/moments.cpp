@@ -1,6 +1,7 @@
 #include "messages/base/moments.hpp"
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -21,6 +22,8 @@ struct awaited_acts {
   std::mutex mutex;
   std::array<awaited_act, moment_count> acts;
 };
+
+constinit std::atomic<bool> watched{false};
 
 awaited_acts& all_awaited() {
   static awaited_acts acts;
@@ -58,7 +61,12 @@ void forget_moments() {
   const std::lock_guard lock{waiting.mutex};
   detail::awaited_moments.store(0);
   waiting.acts = {};
+  watched = false;
 }
+
+void watch_moments() { watched = true; }
+
+bool moments_watched() { return watched; }
 
 /// The act is called without the lock, for it may take as long as it likes.
 void detail::take_moment(moment which) {

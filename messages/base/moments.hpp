@@ -39,8 +39,15 @@ std::optional<moment> moment_named(std::string_view name);
 void await_moment(moment which, std::function<void()> act,
                   std::chrono::steady_clock::time_point until);
 
-/// Nothing waits any more.
+/// Nothing waits any more, and nothing is watched.
 void forget_moments();
+
+/// From now on, what begins says when it is at a moment. A process that chaos
+/// may harm calls this before its first run.
+void watch_moments();
+
+/// Whether to put what calls `now_at` around the work of a run.
+bool moments_watched();
 
 namespace detail {
 

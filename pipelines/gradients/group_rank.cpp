@@ -1,6 +1,5 @@
 #include "pipelines/gradients/group_rank.hpp"
 
-#include "messages/base/moments.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 
 #include <algorithm>
@@ -167,7 +166,6 @@ result<void> group_rank::run(step_exchange& exchange, std::int64_t step,
       roll_->waiting(step);
       told = true;
     }
-    now_at(moment::exchange);
     wait(seen);
   }
   if (told)

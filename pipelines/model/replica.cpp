@@ -1,4 +1,5 @@
 #include "pipelines/model/replica.hpp"
+#include "messages/base/moments.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
@@ -90,6 +91,7 @@ struct replica::impl {
   std::unique_ptr<model_step> begin_step(const minibatch& batch, bool training,
                                          std::uint64_t key);
   void slow_down(std::chrono::milliseconds delay);
+  void tell_moments();
 };
 
 /// Checks the sizes, classes and counts that kernels trust. A batch comes from
@@ -227,6 +229,18 @@ void replica::impl::slow_down(std::chrono::milliseconds delay) {
   };
 }
 
+/// Each step says at which moment of the run it begins.
+void replica::impl::tell_moments() {
+  begin = [next = std::move(begin)](const minibatch& batch, bool training,
+                                    std::uint64_t key) {
+    if (!training)
+      now_at(moment::evaluation);
+    else if (batch.data.key.step > 0)
+      now_at(moment::mid_epoch);
+    return next(batch, training, key);
+  };
+}
+
 /// Gives the rows of tables that the batch reads the decay that is due.
 void replica::impl::catch_up(const minibatch& batch) {
   for (std::size_t t = 0; t < layout.tables.size(); ++t)
@@ -251,6 +265,8 @@ result<std::unique_ptr<replica>> replica::create(const definition& def,
     std::unique_ptr<replica> out{new replica};
     out->impl_ = std::make_unique<impl>(std::move(layout), def,
                                         largest_activations(def, info));
+    if (moments_watched())
+      out->impl_->tell_moments();
     if (const auto delay = def.faults.trainer_delay_ms; delay != 0)
       out->impl_->slow_down(std::chrono::milliseconds{delay});
     return out;

@@ -1,6 +1,7 @@
 #include "actors/cluster/base/chaos_tool.hpp"
 
 #include "actors/process/self_stop.hpp"
+#include "messages/base/moments.hpp"
 #include "partition/files/full_disk.hpp"
 
 #include <spdlog/logger.h>
@@ -60,6 +61,10 @@ void act_safely(const chaos_tool::settings& on, const chaos_request& asked) {
 }
 
 } // namespace
+
+chaos_tool::chaos_tool(settings with) : with_(std::move(with)) {
+  watch_moments();
+}
 
 chaos_tool::~chaos_tool() {
   thread_.reset(); // It may be about to wait for a moment.

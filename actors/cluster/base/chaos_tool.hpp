@@ -27,7 +27,7 @@ public:
     std::shared_ptr<spdlog::logger> log;
   };
 
-  explicit chaos_tool(settings with) : with_(std::move(with)) {}
+  explicit chaos_tool(settings with);
 
   /// Nothing happens at a moment any more.
   ~chaos_tool();

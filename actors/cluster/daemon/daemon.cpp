@@ -18,6 +18,7 @@
 #include "actors/transport/sockets/connections/user_keys.hpp"
 #include "actors/transport/sockets/open_files.hpp"
 #include "messages/base/error_list.hpp"
+#include "messages/base/moments.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
 #include "partition/files/file_io.hpp"
@@ -35,6 +36,7 @@
 #include <functional>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 namespace graphmill {
 
@@ -111,6 +113,22 @@ void tell_of_peer(spdlog::logger& log, const peer_event& event) {
             event.reason.empty() ? "" : ": ", event.reason);
 }
 
+/// Whether it is asked for the sake of a batch, or to fill a cache.
+bool is_of_batch(method which) {
+  return which == method::sample || which == method::gather
+         || which == method::sample_batch;
+}
+
+/// Takes requests, and says first which of them is a moment of a run.
+std::function<void(incoming_request)>
+with_moments(std::function<void(incoming_request)> serve) {
+  return [serve = std::move(serve)](incoming_request request) {
+    if (is_of_batch(request.method))
+      now_at(moment::mid_epoch);
+    serve(std::move(request));
+  };
+}
+
 transport_options transport_of(const daemon_options& options,
                                const std::string& name,
                                const std::vector<std::string>& coordinators,
@@ -128,6 +146,8 @@ transport_options transport_of(const daemon_options& options,
   out.on_request = [router](const incoming_request& request) {
     router->serve(request);
   };
+  if (options.chaos)
+    out.on_request = with_moments(std::move(out.on_request));
   out.on_peer = [router, log = log_about(log, {.module = "transport"})](
                   const peer_event& event) {
     tell_of_peer(*log, event);

@@ -1,21 +1,10 @@
 #include "actors/cluster/daemon/request_router.hpp"
 
 #include "actors/remote/transport_calls.hpp"
-#include "messages/base/moments.hpp"
 
 #include <utility>
 
 namespace graphmill {
-
-namespace {
-
-/// Whether it is asked for the sake of a batch, or to fill a cache.
-bool is_of_batch(method which) {
-  return which == method::sample || which == method::gather
-         || which == method::sample_batch;
-}
-
-} // namespace
 
 void request_router::connect(agent_actor agent, coordinator_actor coordinator,
                              data_server_actor data) {
@@ -33,8 +22,6 @@ void request_router::serve(const incoming_request& request) {
     request.reply.reply(log_lines(request));
     return;
   }
-  if (is_of_batch(request.method))
-    now_at(moment::mid_epoch);
   std::lock_guard lock{mutex_};
   if (!agent_)
     request.reply.reply(

@@ -163,9 +163,11 @@ private:
     for (const auto& trainer : std::span{actors_.trainers}.first(asked))
       requests_.ask(self_, trainer, patience_for(request.action), request)
         .then(
-          [answers](const trainer_state& state) {
+          [answers, action = request.action](const trainer_state& state) {
             if (answers->missing == 0)
               return;
+            if (action == trainer_action::checkpoint)
+              now_at(moment::checkpoint);
             answers->state.trainers.push_back(state);
             answers->one_less();
           },

@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  struct held {
+  struct late_part {
     contribution part;
     caf::typed_response_promise<reduced_gradients> promise;
   };
@@ -52,7 +52,7 @@ private:
   interface::pointer self_;
   gradient_group_actor group_;
   std::chrono::milliseconds delay_;
-  std::deque<held> held_;
+  std::deque<late_part> held_;
 };
 
 } // namespace

@@ -3,7 +3,6 @@
 #include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
 #include "actors/stages/training/trainer_place.hpp"
-#include "messages/base/moments.hpp"
 #include "messages/base/random.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
@@ -147,8 +146,6 @@ private:
 
   void backward(const step_input& input, outcome& done) {
     const auto& key = input.batch->data.key;
-    if (key.step > 0)
-      now_at(moment::mid_epoch);
     const auto stream = stream_key(config_.run_seed, purpose::dropout,
                                    static_cast<std::uint64_t>(key.epoch),
                                    static_cast<std::uint64_t>(key.step));
@@ -166,7 +163,6 @@ private:
 
   void evaluate(const step_input& input, outcome& done) {
     place_.evaluates(*input.work);
-    now_at(moment::evaluation);
     if (input.work->outputs)
       done.output = std::make_shared<batch_output>();
     else
@@ -302,7 +298,6 @@ private:
         case trainer_action::checkpoint:
           state->parameters = std::make_shared<const std::vector<named_tensor>>(
             config_.model->state());
-          now_at(moment::checkpoint);
           break;
         case trainer_action::keep:
           keep(*state);

@@ -1,3 +1,4 @@
+#include "messages/base/moments.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/kernels/model_layout.hpp"
@@ -175,6 +176,38 @@ CATCH_TEST_CASE("a fault delays steps of training, and changes nothing else",
   value_of(quick->apply(one, 0.1));
   value_of(slow->apply(other, 0.1));
   CATCH_CHECK(quick->digest() == slow->digest());
+}
+
+CATCH_TEST_CASE("steps say at which moment they are where that is watched",
+                "[compute]") {
+  std::mt19937_64 random{20};
+  const auto graph = random_graph(random, typed);
+  const auto def = small_definition(model_kind::rgcn, 2);
+  forget_moments();
+  const auto silent = value_of(replica::create(def, graph.info));
+  watch_moments();
+  const auto watched = value_of(replica::create(def, graph.info));
+  auto batch = make_batch(graph, def, {0, 1, 2});
+  gradient_set gradients;
+  std::vector<std::string> came;
+  const auto await = [&came](moment which) {
+    await_moment(
+      which, [&came, which] { came.emplace_back(to_string(which)); },
+      std::chrono::steady_clock::now() + std::chrono::hours{1});
+  };
+  await(moment::mid_epoch);
+  await(moment::evaluation);
+  batch.data.key.step = 1;
+  value_of(silent->compute_gradients(batch, 1, gradients));
+  value_of(silent->evaluate(batch, nullptr));
+  batch.data.key.step = 0;
+  value_of(watched->compute_gradients(batch, 1, gradients));
+  CATCH_CHECK(came.empty()); // The first step of an epoch is not amid it.
+  batch.data.key.step = 1;
+  value_of(watched->compute_gradients(batch, 1, gradients));
+  value_of(watched->evaluate(batch, nullptr));
+  CATCH_CHECK(came == std::vector<std::string>{"mid_epoch", "evaluation"});
+  forget_moments();
 }
 
 CATCH_TEST_CASE("embeddings decay between steps, and all of them are told of",

@@ -11,7 +11,9 @@
 #include "actors/remote/proxies/sampling_proxy.hpp"
 #include "actors/remote/rank_links.hpp"
 #include "actors/remote/transport_calls.hpp"
+#include "actors/remote/watched_link.hpp"
 #include "actors/stages/training/ddp_group.hpp"
+#include "messages/base/moments.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 
 #include <spdlog/logger.h>
@@ -273,6 +275,8 @@ void link_group(const deployment& assignment, const member_config& member,
     own.device = devices.at(rank);
     own.gauge = health->add({actor_kind::gradient_group, -1, rank});
     own.link = link_over(*net, inboxes, places, rank, patience);
+    if (moments_watched())
+      own.link = watched_link(std::move(own.link));
     return spawn_ddp_group(system, std::move(own));
   };
 }
