@@ -24,10 +24,10 @@
 #include <string>
 #include <vector>
 
-// Messages and typed interfaces that several actors share. Messages stay in the
-// process: plain structs, payloads by shared pointer. What crosses daemons is
-// messages/. The job of a stage that only the DISPATCHER asks stands with that
-// stage.
+// Messages and typed interfaces that several actors share. These messages stay
+// in the process: plain structs, payloads by shared pointer. Messages between
+// daemons are in messages/. The job of a stage that only the DISPATCHER asks is
+// beside that stage.
 
 namespace graphmill {
 
@@ -53,19 +53,19 @@ struct neighbour_answer {
   std::uint64_t byte_size() const { return reply ? reply->sources.size() : 0; }
 };
 
-/// What to read of a part's nodes, and where to put it.
+/// What to read for a part's nodes, and where to write it.
 struct gather_item {
   gather_kind kind = gather_kind::features;
   node_type_id type = 0;
   std::span<const node_id> ids;   ///< Global, owned by the part.
-  std::span<const local_id> rows; ///< Where each goes; empty: in order.
+  std::span<const local_id> rows; ///< Target row of each; empty: in order.
   void* out = nullptr;
 };
 struct gather_job {
   std::vector<gather_item> items;
   std::shared_ptr<const void> owner; ///< Keeps spans and targets alive.
-  /// A number of the batch, the same if it is begun anew: which of its values
-  /// are checked depends on that (`fetch.verify`).
+  /// A number of the batch, unchanged if the batch is repeated. It chooses the
+  /// values that are checked (`fetch.verify`).
   std::uint64_t batch = 0;
   job_clock::time_point until = job_clock::time_point::max();
 };
@@ -75,7 +75,7 @@ struct gather_answer {
   std::uint64_t byte_size() const { return bytes; }
 };
 
-/// A batch that is to be sampled, here or by another daemon.
+/// A batch to sample, here or at another daemon.
 struct sample_job {
   batch_key key;
   std::uint64_t stream = 0; ///< `stream_key` of the step.
@@ -89,38 +89,38 @@ struct sample_answer {
 
 // -- dispatcher, trainers, gradient group, conductor
 
-/// One pass over the seeds of a split, as the conductor orders it. Each member
-/// works out for itself which seeds these are, by the same epoch plan.
+/// One pass over the seeds of a split, on order of the conductor. Each member
+/// computes the seeds itself, by the same epoch plan.
 struct phase_request {
   graphmill::phase phase = graphmill::phase::train;
   std::int32_t epoch = 0;
   std::int64_t steps = 0;   ///< To do; the plan may have more.
   double learning_rate = 0; ///< Phase train only.
-  std::int64_t first = 0;   ///< The step to begin with; 0 to `steps`.
-  /// Where the epoch began, or was gone on with, and what its steps had given
-  /// by then: with what a trainer has done since, where it stands.
+  std::int64_t first = 0;   ///< First step, from 0 to `steps`.
+  /// Where the epoch started or was resumed, with the sums of its steps so far.
+  /// With a trainer's own steps since then, it gives the present position.
   course_position from = {};
   batch_metrics before = {};
   measures wanted = {}; ///< Of an evaluation.
 };
 
-/// A `phase_request` with what the stages of a member need to carry it out.
+/// A `phase_request` with what the stages of a member need for it.
 struct phase_work : phase_request {
   std::shared_ptr<const epoch_plan> plan;
   std::shared_ptr<const sampling_scheme> sampling;
-  bool outputs = false; ///< Ask for predictions and embeddings.
-  bool seeds = false;   ///< Tell which seeds a step had.
+  bool outputs = false; ///< Compute predictions and embeddings.
+  bool seeds = false;   ///< Report the seeds of each step.
 };
 struct begin_phase {
   std::shared_ptr<const phase_work> work;
 };
 
-/// A batch of a DISPATCHER has paused for long enough.
+/// A batch of a DISPATCHER has paused long enough.
 struct pause_over {
   std::uint64_t sequence = 0;
   std::uint32_t attempt = 0;
 };
-/// A stage of a DISPATCHER has shut down; by now the run should be over, too.
+/// A stage of a DISPATCHER has shut down; the run should have ended by now.
 struct farewell_over {
   std::uint64_t sequence = 0;
   error cause;
@@ -132,7 +132,7 @@ struct step_input {
   std::shared_ptr<minibatch> batch;
   std::shared_ptr<const phase_work> work;
 };
-/// The trainer is done with a batch; its memory is free again.
+/// The trainer has finished a batch; its memory is free again.
 struct step_finished {
   std::uint64_t sequence = 0;
   rank_id rank = 0;
@@ -152,8 +152,9 @@ struct contribution {
   rank_id rank = 0;
   std::shared_ptr<gradient_set> gradients;
   batch_metrics metrics; ///< Of the seeds that they were computed from.
-  /// Set if the contribution is sent before backward is done, which groups over
-  /// daemons allow. It then tells how far backward is, and the metrics.
+  /// Set if the contribution is sent before backward has finished, which groups
+  /// over daemons allow. It then reports the progress of backward, and the
+  /// metrics.
   std::shared_ptr<gradient_progress> progress = nullptr;
 };
 struct reduced_gradients {
@@ -161,15 +162,14 @@ struct reduced_gradients {
   bool last = false;                  ///< Every rank stops after applying this.
   std::vector<batch_metrics> metrics; ///< Of the step, by rank.
 };
-/// Ends the run after the step that is being reduced.
+/// Ends the run after the current step.
 struct stop_after_step {};
 
 /// What the conductor asks all trainers between phases. `checkpoint` and `keep`
-/// may come within a phase, too; the first is answered by one trainer of a
-/// member alone.
+/// may also come within a phase. One trainer of a member answers `checkpoint`.
 struct trainer_request {
   trainer_action action = trainer_action::snapshot;
-  /// With `restore`: what `replica::state` was after so many steps.
+  /// With `restore`: the result of `replica::state` after so many steps.
   std::shared_ptr<const std::vector<named_tensor>> state = nullptr;
   std::int64_t steps = 0;
 };
@@ -177,11 +177,11 @@ struct trainer_state {
   rank_id rank = 0;
   std::string digest;     ///< With `snapshot`, `digest` and `restore`.
   std::int64_t steps = 0; ///< Training steps applied to its weights.
-  /// With `weights`. Trainers in this process send them with `snapshot`, too.
+  /// With `weights`; trainers in this process send them with `snapshot`, too.
   /// With `checkpoint` and `keep`: the whole state of the replica.
   std::shared_ptr<const std::vector<named_tensor>> parameters;
-  /// With `keep`: after which step, and what those of its epoch have given, all
-  /// ranks together. Nothing if that is no place to go on from.
+  /// With `keep`: the step, and the sums of the epoch's steps over all ranks.
+  /// Empty if the run cannot continue from there.
   std::optional<course_position> at = {};
   batch_metrics so_far = {};
 };
@@ -189,15 +189,15 @@ struct trainer_state {
 struct member_state {
   std::vector<trainer_state> trainers;
 };
-/// Asked before the first phase: choose the rows of a cache, and fetch them.
+/// Sent before the first phase: choose the rows of a cache and fetch them.
 struct fill_cache {};
 struct cache_filled {
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0; ///< Memory of the cache.
 };
-/// A member has spawned all its actors; its services can be asked.
+/// A member has spawned all its actors; its services accept requests.
 struct member_ready {};
-/// A trainer has stopped as `reduced_gradients::last` told it.
+/// A trainer has stopped because of `reduced_gradients::last`.
 struct trainer_stopped {
   rank_id rank = 0;
 };
@@ -206,13 +206,13 @@ struct trainer_stopped {
 struct run_failed {
   error reason;
 };
-/// The daemon of a member is gone: nothing is to be expected of it.
+/// The daemon of a member is lost and will send nothing more.
 struct member_lost {
   std::size_t member = 0; ///< Its index among the members of the run.
   error reason;
 };
 struct start_run {};
-/// The next epoch is to be another attempt's, with more trainers.
+/// The next epoch belongs to another attempt, with more trainers.
 struct pause_run {};
 struct cancel_run {
   bool now = false; ///< Do not finish the step.
@@ -257,7 +257,7 @@ GRAPHMILL_LOCAL_MESSAGE(graphmill::job_done)
 
 namespace graphmill {
 
-/// A worker, and the WORKER POOL in front of several, take jobs and answer
+/// A worker, and the WORKER POOL in front of several, accept jobs and answer
 /// them.
 template <class Job, class Answer>
 using worker_actor = caf::typed_actor<answers<Job, Answer>>;
@@ -269,30 +269,30 @@ using feature_service_actor = worker_actor<gather_job, gather_answer>;
 /// The SAMPLER: seeds to blocks.
 using sampler_actor = worker_actor<sample_job, sample_answer>;
 
-/// The DISPATCHER admits batches in step order as credit allows, drives them
-/// through the stages and hands them to the trainers in order.
+/// The DISPATCHER admits batches in step order as credit allows, sends them
+/// through the stages, and hands them to the trainers in order.
 using dispatcher_actor = caf::typed_actor<
   // Starts a pass over a split; the one before it has ended.
   takes<begin_phase>,
-  // INTERNAL: looks for credit held too long.
+  // INTERNAL: checks for credit that is held too long.
   takes<tick>,
-  // INTERNAL: begins a batch anew.
+  // INTERNAL: repeats a batch.
   takes<pause_over>,
   // INTERNAL: a batch was lost to a stage that has shut down.
   takes<farewell_over>>;
 
 /// A TRAINER owns a replica of the model and the thread that computes on it.
 using trainer_actor = caf::typed_actor<
-  // A batch, in step order; answered when its memory is free again, which is
+  // A batch, in step order. The answer comes when its memory is free again,
   // before the gradients are reduced.
   answers<step_input, step_finished>,
-  // Keeps or restores the best weights, copies the present ones, or takes over
-  // those of a checkpoint.
+  // Keeps or restores the best weights, copies the present ones, or loads those
+  // of a checkpoint.
   answers<trainer_request, trainer_state>,
   // INTERNAL: the compute thread has finished.
   takes<job_done>>;
 
-/// The GRADIENT GROUP adds up the gradients of all ranks, step by step.
+/// The GRADIENT GROUP adds the gradients of all ranks, step by step.
 using gradient_group_actor = caf::typed_actor<
   // Answered when every rank has contributed to the step.
   answers<contribution, reduced_gradients>,
@@ -308,16 +308,16 @@ using cache_filler_actor = caf::typed_actor<
 using member_actor = caf::typed_actor<
   // Begins a pass over a split; the one before it has ended.
   takes<phase_request>,
-  // Ends the run after the step that is being reduced.
+  // Ends the run after the current step.
   takes<stop_after_step>,
   // Asks all its trainers, or fills its cache.
   answers<trainer_request, member_state>>;
 
-/// What the CONDUCTOR is told by the MEMBERS of its run.
+/// What the MEMBERS of a run report to its CONDUCTOR.
 using run_reports_actor = caf::typed_actor<
   // A MEMBER has spawned its actors.
   takes<member_ready>,
-  // A TRAINER has done a step.
+  // A TRAINER has finished a step.
   takes<step_result>,
   // A TRAINER has stopped after the last step.
   takes<trainer_stopped>,
@@ -328,9 +328,9 @@ using run_reports_actor = caf::typed_actor<
 using conductor_actor = run_reports_actor::extend<
   // Begins the first phase.
   takes<start_run>,
-  // Whoever deploys the MEMBERS has lost one; the run fails.
+  // The deployer of the MEMBERS has lost one; the run fails.
   takes<member_lost>,
-  // Whoever deploys the members has room for more at the next epoch's edge.
+  // The deployer of the members has room for more after the epoch.
   takes<pause_run>,
   // The user asks to stop.
   takes<cancel_run>>;
