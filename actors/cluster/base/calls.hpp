@@ -1,27 +1,16 @@
 #pragma once
 
 #include "actors/base/ticket_table.hpp"
-#include "actors/cluster/base/interfaces.hpp"
+#include "actors/cluster/base/call_limits.hpp"
+#include "actors/cluster/base/coordinator_interface.hpp"
 #include "actors/transport/transport.hpp"
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
 namespace graphmill {
-
-/// How long a call may take: see `call_options`.
-inline call_options within(std::chrono::milliseconds deadline,
-                           std::chrono::milliseconds unreachable,
-                           unsigned attempts = 3) {
-  call_options out;
-  out.deadline = deadline;
-  out.unreachable = unreachable;
-  out.attempts = attempts;
-  return out;
-}
 
 /// Calls of an actor to other daemons: answers come back as `call_ended`
 /// messages, so that `then` runs in the actor. One per state object.

@@ -1,18 +1,193 @@
 #include "actors/cluster/coordinator/coordinator.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/coordinator_state.hpp"
-#include "actors/cluster/health/peer_links.hpp"
+#include "actors/cluster/audit/audit_log.hpp"
+#include "actors/cluster/base/guarded_service.hpp"
+#include "actors/cluster/coordinator/figures_sampler.hpp"
+#include "actors/cluster/coordinator/leading/conducting.hpp"
+#include "actors/cluster/coordinator/leading/restored_runs.hpp"
+#include "actors/cluster/coordinator/leading/run_leader.hpp"
+#include "actors/cluster/coordinator/leading/run_places.hpp"
+#include "actors/cluster/coordinator/leading/run_queue.hpp"
+#include "actors/cluster/coordinator/leading/run_starter.hpp"
+#include "actors/cluster/coordinator/leading/submissions.hpp"
+#include "actors/cluster/coordinator/members/cluster_logs.hpp"
+#include "actors/cluster/coordinator/operator_requests.hpp"
+#include "actors/cluster/coordinator/outside/actor_port.hpp"
+#include "actors/cluster/coordinator/records/file_service.hpp"
+#include "actors/cluster/history/run_history.hpp"
+#include "actors/remote/serving/fair_queue.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
 #include "messages/base/pluralized.hpp"
+#include "partition/dataset/shard.hpp"
 
 #include <spdlog/logger.h>
 
-#include <map>
+#include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace graphmill {
+
+namespace {
+
+/// Runs of former times that are shown; more are listed by `graphmill runs`.
+constexpr std::uint32_t recalled_runs = 100;
+
+/// The state of the COORDINATOR: owns the objects that do its work, gives each
+/// message to the one that it is for, and tells them apart what follows for
+/// the others.
+class coordinator {
+public:
+  using clock = std::chrono::steady_clock;
+  using interface = coordinator_actor;
+  using run_ptr = active_runs::run_ptr;
+  static constexpr const char* name = "coordinator";
+
+  coordinator(interface::pointer self, coordinator_config config);
+
+  ~coordinator() {
+    port_.end_threads();
+    leader_.let_go();
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const incoming& in) { queue(in.request); },
+      [this](const peer_news& news) { on_peer(news.event); },
+      [this](const run_news_came& came) {
+        if (active_.find(came.run))
+          watchers_.board().add(came.run, came.news);
+        watchers_.look(clock::now());
+      },
+      [this](const run_ended& ended) {
+        leader_.conducted(ended.run, ended.attempt, std::move(*ended.outcome));
+      },
+      [this](const successor_named& by) {
+        lead_.doubt(by.daemon, by.said, {});
+      },
+      [this](const end_orderly&) { end_cluster(); },
+      [this](const call_ended& ended) { port_.ended(ended); },
+      [this](const next_request&) { serve_next(); },
+      [this](const coordinator_tick&) { look(); },
+    };
+  }
+
+  /// A handler has thrown: the runs that are on fail, for it may have been
+  /// about any of them, and the cluster stays. If none is on, or they end
+  /// already, the coordinator ends: the next one goes on with what the history
+  /// has.
+  bool crashed(const caf::error& reason) {
+    return leader_.crashed(from_caf(reason, "the coordinator"));
+  }
+
+private:
+  void queue(const incoming_request& request);
+  void serve_next();
+  incoming_request audited(incoming_request request) const;
+  void serve(const incoming_request& request);
+  bool serve_onlooker(const incoming_request& request);
+  void on_peer(const peer_event& event);
+  void end_cluster();
+  void end_if_done();
+  void look();
+  void look_at_lead();
+
+  interface::pointer self_;
+  coordinator_config config_;
+  actor_port port_{self_, config_.net, config_.watch != nullptr};
+  cluster_notices notices_{config_, port_.self().name};
+  fair_queue<incoming_request> line_; ///< By incarnation.
+  active_runs active_;
+  cluster_daemons daemons_{
+    port_,
+    notices_,
+    config_,
+    {[this](const std::string& daemon, const error& reason) {
+       leader_.lose(daemon, reason);
+     },
+     [this](const peer_identity& who) { leader_.check_shares(who); },
+     [this](const std::string& daemon, bool anew) {
+       if (anew)
+         logs_.forget(daemon);
+       queue_.daemon_returned(daemon);
+     },
+     [this] { starter_.start(); },
+     [this](const std::string& daemon) { return active_.needing(daemon); }}};
+  lead_guard lead_{port_,
+                   notices_,
+                   daemons_.registry(),
+                   config_,
+                   {[this](const error& reason) {
+                      starter_.close();
+                      leader_.let_go();
+                      if (auto tell = std::exchange(config_.on_stop, {}))
+                        tell(reason);
+                    },
+                    [this](const std::string& daemon, const error& reason) {
+                      leader_.lose(daemon, reason);
+                    }}};
+  run_archive archive_{port_,
+                       notices_,
+                       lead_,
+                       config_.history,
+                       config_.lock,
+                       {[this] { watchers_.look(clock::now()); },
+                        [this](bool done) {
+                          if (done)
+                            leader_.recorded();
+                          starter_.start();
+                          end_if_done();
+                        }}};
+  run_watchers watchers_{archive_, config_.history->generation()};
+  file_service files_{port_, config_.runs,
+                      uploads_in(config_.runs, config_.history->generation())};
+  cluster_logs logs_{port_, daemons_.registry(), config_.logs};
+  leading_parts parts_{config_,  port_,    notices_,  lead_,
+                       daemons_, archive_, watchers_, active_};
+  run_queue queue_;
+  run_places places_{daemons_.registry(), active_, config_.graph->part_count()};
+  run_starter starter_{parts_,
+                       queue_,
+                       places_,
+                       {[this](const run_ptr& run, placement where) {
+                          leader_.begin(run, std::move(where));
+                        },
+                        [this](const run_ptr& run, const error& reason) {
+                          leader_.give_up(run, reason);
+                        }}};
+  run_leader leader_{parts_,
+                     queue_,
+                     starter_,
+                     places_,
+                     {[this](submitted_run& run) { conducting_.begin(run); },
+                      [this] { end_if_done(); }}};
+  submissions submissions_{parts_,   files_,  queue_,
+                           starter_, places_, [this] { end_if_done(); }};
+  operator_requests operators_{parts_, leader_, starter_,
+                               [this] { end_cluster(); }};
+  figures_sampler figures_{parts_, queue_};
+  conducting conducting_{
+    self_, config_, notices_,
+    [this](const std::string& run, std::uint32_t attempt, const error& reason) {
+      leader_.conductor_ended(run, attempt, reason);
+    }};
+  clock::time_point touch_at_{};
+};
+
+coordinator::coordinator(interface::pointer self, coordinator_config config)
+  : self_(self), config_(std::move(config)) {
+  notices_.recall_runs(*config_.history, recalled_runs);
+  post_later(handle_of<interface>(self_), timeouts::question_look,
+             coordinator_tick{});
+  if (const auto cleared = clear_uploads(config_.runs); !cleared)
+    notices_.log().warn("{}", cleared.error().message);
+  restore_runs(parts_, queue_, submissions_.resumed_place());
+  daemons_.keys().note();
+}
+
+// -- requests
 
 /// Requests wait in a line for each client, who take turns: whoever asks much
 /// waits for itself. The mailbox holds no more than what has just come. What
@@ -20,11 +195,11 @@ namespace graphmill {
 /// what others pretend to tell of it and is refused unread: it is large.
 void coordinator::queue(const incoming_request& request) {
   const auto is_of_run = class_of(request.method) == request_class::of_runs
-                         && active_.first([&request](const active_run& run) {
+                         && active_.first([&request](const auto& run) {
                               return run.is_member(request.from);
                             });
   if (is_of_run || request.method == method::health_report) {
-    guarded_service(audited(request), complaints_,
+    guarded_service(audited(request), notices_.complaints(),
                     [this](const auto& told) { serve(told); });
     return;
   }
@@ -35,7 +210,7 @@ void coordinator::queue(const incoming_request& request) {
 void coordinator::serve_next() {
   if (line_.empty())
     return;
-  guarded_service(line_.pop(), complaints_,
+  guarded_service(line_.pop(), notices_.complaints(),
                   [this](const auto& request) { serve(request); });
 }
 
@@ -61,31 +236,31 @@ bool coordinator::serve_onlooker(const incoming_request& request) {
   const auto& reply = request.reply;
   switch (request.method) {
   case method::status:
-    reply.reply(encode(status()));
+    reply.reply(encode(figures_.status()));
     break;
   case method::plan:
-    reply.reply(plan(data));
+    reply.reply(submissions_.plan(data));
     break;
   case method::health:
-    reply.reply(tell_health(data));
+    reply.reply(figures_.health(data));
     break;
   case method::logs:
-    reply.reply(tell_logs(data));
+    reply.reply(logs_.lines(data));
     break;
   case method::events:
-    reply.reply(tell_of_events(data));
+    reply.reply(notices_.events(data));
     break;
   case method::runs:
-    runs(data, reply);
+    archive_.list(data, reply);
     break;
   case method::watch:
-    watch(data, reply);
+    watchers_.watch(data, reply);
     break;
   case method::fetch_file:
-    fetch_file(data, reply);
+    files_.fetch(data, reply);
     break;
   case method::trace:
-    trace(data, reply);
+    logs_.trace(data, reply);
     break;
   default:
     return false;
@@ -100,38 +275,37 @@ void coordinator::serve(const incoming_request& request) {
     return;
   switch (request.method) {
   case method::join:
-    join(request);
+    daemons_.join(request);
     break;
   case method::leave:
-    leave(request);
+    leader_.leave(request);
     break;
   case method::submit:
-    if (auto begun = submit(request); !begun)
-      reply.reply(begun.error());
+    submissions_.submit(request);
     break;
   case method::cancel:
-    cancel(data, reply);
+    operators_.cancel(data, reply);
     break;
   case method::drain:
-    reply.reply(drain(data));
+    reply.reply(operators_.drain(data));
     break;
   case method::stop:
-    stop(data, reply);
+    operators_.stop(data, reply);
     break;
   case method::chaos:
-    chaos(data, reply);
+    operators_.chaos(data, reply);
     break;
   case method::upload:
-    upload(request);
+    files_.upload(request);
     break;
   case method::health_report:
-    reply.reply(take_health(request));
+    reply.reply(figures_.take_report(request));
     break;
   case method::run_event:
-    reply.reply(take_events(request));
+    reply.reply(leader_.take_events(request));
     break;
   case method::rendezvous:
-    rendezvous(request);
+    leader_.rendezvous(request);
     break;
   default:
     reply.reply(fail(ec::invalid_argument, "a coordinator does not serve `{}`",
@@ -139,105 +313,77 @@ void coordinator::serve(const incoming_request& request) {
   }
 }
 
-status_reply coordinator::status() const {
-  status_reply out;
-  out.coordinator = calls_.net().self().name;
-  out.dataset = config_.offer.dataset;
-  out.parts = static_cast<std::uint32_t>(config_.offer.part_digests.size());
-  out.daemons = registry_.statuses();
-  reports_.loads().add_to(out.daemons, clock::now());
-  // Of those that may be lost soon, before they are.
-  std::map<std::string, std::string> troubles;
-  for (const auto& link : calls_.net().links())
-    troubles[link.peer] = trouble_of(link, link_board::clock::now());
-  for (auto& daemon : out.daemons)
-    if (daemon.note.empty() && daemon.state != daemon_state::lost)
-      if (const auto known = troubles.find(daemon.name);
-          known != troubles.end())
-        daemon.note = known->second;
-  for (const auto& run : active_.all())
-    if (out.running.empty())
-      out.running = run->id;
-    else
-      out.also_running.push_back(run->id);
-  for (const auto& run : queue_)
-    out.queued.push_back(run.id);
-  if (const auto& reason = records_.failure())
-    out.note = fmt::format("what becomes of runs is kept in memory alone: {}",
-                           reason->message);
-  const std::lock_guard guard{stand_ins_->mutex};
-  out.stand_ins = stand_ins_->all;
-  return out;
+void coordinator::on_peer(const peer_event& event) {
+  using kind = peer_event::kind;
+  if (!event.inbound)
+    daemons_.on_peer(event);
+  else if (event.change == kind::lost || event.change == kind::left)
+    files_.give_up(event.identity.incarnation);
 }
 
-bool coordinator::crashed(const caf::error& reason) {
-  const auto thrown = from_caf(reason, "the coordinator");
-  auto any = false;
-  for (const auto& run : active_.all()) {
-    if (run->turn.is_over() || run->turn.failure())
-      continue;
-    any = true;
-    log_of(run->id)->error("run {}: {}", run->id, thrown.message);
-    go_on(run, run->fail_run(thrown));
-  }
-  return any;
-}
+// -- the end
 
+/// Ends what is on as a user would, then the coordinator.
 void coordinator::end_cluster() {
-  if (std::exchange(ending_, true))
+  if (starter_.is_closed())
     return;
-  if (!queue_.empty())
-    config_.log->info("left in the queue for the next coordinator: {}",
-                      pluralized(queue_.size(), "run"));
+  starter_.close();
+  if (const auto left = queue_.all().size(); left != 0)
+    notices_.log().info("left in the queue for the next coordinator: {}",
+                        pluralized(left, "run"));
   queue_.clear();
-  for (const auto& run : active_.all()) {
-    go_on(run, run->cancel(false));
-    break_search_off(run);
-  }
+  leader_.cancel_all();
   end_if_done();
 }
 
 /// Tells that the coordinator may end once nothing is on and all is written,
 /// or cannot be.
 void coordinator::end_if_done() {
-  if (!ending_ || !active_.empty() || !taking_.empty()
-      || !(records_.all_written() || records_.failure()))
+  if (!starter_.is_closed() || !active_.empty() || submissions_.any()
+      || !(archive_.all_written() || archive_.failure()))
     return;
   if (auto tell = std::exchange(config_.on_stop, {}))
     tell(std::nullopt);
 }
 
-void coordinator::look_again() {
-  post_later(handle_of<interface>(self_), timeouts::question_look, tick{});
-}
+// -- time
 
 void coordinator::look() {
-  look_again();
+  post_later(handle_of<interface>(self_), timeouts::question_look,
+             coordinator_tick{});
   const auto now = clock::now();
-  make_up_for_stop(now);
-  complaints_.look(now);
-  comings_.look(now);
-  reports_.forget_silent(now);
+  notices_.look(now);
   if (config_.audit)
     config_.audit->look();
-  refuse_unreached(now);
-  answer_watchers(now);
-  leave_figures(now);
-  collect_logs(now);
-  look_at_members(now);
-  for (const auto& run : active_.all())
-    run->answer_questions(now);
-  if (now >= write_at_)
-    write_records();
-  look_at_queue(now);
-  give_up_waiting(now);
-  drop_overdue_uploads(now);
+  daemons_.look(now);
+  watchers_.look(now);
+  figures_.look(now, starter_.is_closed());
+  logs_.collect(now);
+  daemons_.keys().look(now);
+  leader_.look(now);
+  archive_.look(now);
+  starter_.look(now);
+  files_.look(now);
   if (now < touch_at_)
     return;
   touch_at_ = now + timeouts::life_sign;
-  look_at_lock(!active_.empty() || !queue_.empty());
-  look_for_successor();
+  look_at_lead();
 }
+
+void coordinator::look_at_lead() {
+  lead_.look_at_lock(!active_.empty() || !queue_.all().empty());
+  std::vector<lead_guard::share_check> on;
+  for (const auto& run : active_.all()) {
+    if (run->life.is_over())
+      continue;
+    member_request question{run->id, member_action::check};
+    question.attempt = run->attempts;
+    on.push_back({question, run->on.where.daemons});
+  }
+  lead_.look_for_successor(on);
+}
+
+} // namespace
 
 coordinator_actor spawn_coordinator(caf::actor_system& system,
                                     coordinator_config config) {

@@ -1,6 +1,6 @@
 #include "actors/cluster/coordinator/members/unreached_joins.hpp"
 
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
 
 #include <algorithm>
 #include <utility>

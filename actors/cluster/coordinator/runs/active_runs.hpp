@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/cluster/coordinator/runs/active_run.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,20 +11,21 @@
 
 namespace graphmill {
 
-/// The runs that are on, in the order in which they began. Of the COORDINATOR's
-/// state. Whoever has found a run keeps it for as long as it looks at it: what
-/// it does may take the run from here. What is told later, of an attempt that
-/// may be over by then, is looked up anew by run and attempt.
+/// The runs that have left the queue and are not over, in the order in which
+/// they began. Of the COORDINATOR's state. What is told later, of an attempt
+/// that may be over by then, is looked up anew by run and attempt.
 class active_runs {
 public:
-  using run_ptr = std::shared_ptr<active_run>;
+  using run_ptr = std::shared_ptr<submitted_run>;
 
   /// Null: it is not on.
   run_ptr find(const std::string& id) const {
-    return first([&id](const active_run& run) { return run.id == id; });
+    return first([&id](const submitted_run& run) { return run.id == id; });
   }
   run_ptr find(const std::string& id, std::uint32_t attempt) const {
-    return first([&](const active_run& run) { return run.is(id, attempt); });
+    return first([&](const submitted_run& run) {
+      return run.id == id && run.attempts == attempt;
+    });
   }
 
   /// One for which something holds, the first to begin; null: there is none.
@@ -33,6 +34,15 @@ public:
     const auto it = std::ranges::find_if(
       runs_, [&holds](const auto& run) { return holds(*run); });
     return it == runs_.end() ? nullptr : *it;
+  }
+
+  /// Those that need a daemon.
+  std::vector<std::string> needing(const std::string& daemon) const {
+    std::vector<std::string> out;
+    for (const auto& run : runs_)
+      if (run->needs(daemon))
+        out.push_back(run->id);
+    return out;
   }
 
   /// A copy, so that runs may begin and end while one goes through them.

@@ -1,7 +1,7 @@
 #include "actors/cluster/coordinator/runs/checkpoint_uploads.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/results/checkpoint_state.hpp"
 

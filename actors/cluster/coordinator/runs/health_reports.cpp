@@ -9,9 +9,9 @@ result<void> health_reports::admit(const peer_identity& who, std::size_t bytes,
                                    clock::time_point now) {
   auto worth = loads_.admit(who.name, bytes, now);
   if (!worth)
-    on.first([&](active_run& run) {
+    on.first([&](submitted_run& run) {
       if (run.is_member(who))
-        worth = run.health.admit(who.name, bytes, now);
+        worth = run.on.health.admit(who.name, bytes, now);
       return worth.has_value();
     });
   return worth;
@@ -34,13 +34,13 @@ health_reports::take(const peer_identity& who, const payload& told,
   if (report.run.empty()) {
     loads_.take(report, now);
     for (const auto& run : on.all())
-      run->health.take_own(report, now);
+      run->on.health.take_own(report, now);
     return taken{};
   }
   const auto run = on.find(report.run);
   if (!run || !run->is_member(who))
     return fail(ec::not_found, "run {} is not on", report.run);
-  return taken{run->id, run->health.take(std::move(report), now)};
+  return taken{run->id, run->on.health.take(std::move(report), now)};
 }
 
 } // namespace graphmill

@@ -1,4 +1,4 @@
-#include "actors/cluster/coordinator/members/coordinator_limits.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
 #include "actors/cluster/coordinator/runs/checkpoint_uploads.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"

@@ -33,12 +33,12 @@ struct reported_cluster {
   }
 
   void begin(const std::string& run, std::vector<std::string> daemons) {
-    auto begun = std::make_shared<active_run>();
+    auto begun = std::make_shared<submitted_run>();
     begun->id = run;
     for (const auto& name : daemons)
-      begun->where.daemons.push_back({name, "tcp://" + name});
-    begun->health.begin(run, std::move(daemons), 1, 1);
-    begun->health.led({}, reports_began);
+      begun->on.where.daemons.push_back({name, "tcp://" + name});
+    begun->on.health.begin(run, std::move(daemons), 1, 1);
+    begun->on.health.led({}, reports_began);
     on.add(std::move(begun));
   }
 
@@ -54,7 +54,7 @@ struct reported_cluster {
   }
 
   std::size_t told_of(const std::string& run) const {
-    return on.find(run)->health.tell_all(reports_began).daemons.size();
+    return on.find(run)->on.health.tell_all(reports_began).daemons.size();
   }
 
   bool has_load(const std::string& name) const {
@@ -79,7 +79,7 @@ CATCH_TEST_CASE("a report is of the daemon that sent it, and of its run",
   CATCH_CHECK(value_of(cluster.take(peer("a"), "s")).run == "s");
   CATCH_CHECK(cluster.told_of("r") == 0);
   CATCH_CHECK(cluster.told_of("s") == 1);
-  const auto told = cluster.on.find("s")->health.tell_all(reports_began);
+  const auto told = cluster.on.find("s")->on.health.tell_all(reports_began);
   CATCH_CHECK(told.daemons[0].daemon == "a");
   CATCH_CHECK_FALSE(cluster.has_load("a"));
   CATCH_CHECK(value_of(cluster.take(peer("a"), "")).run.empty());

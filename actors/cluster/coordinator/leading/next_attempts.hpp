@@ -1,0 +1,56 @@
+#pragma once
+
+#include "actors/cluster/coordinator/leading/leading_parts.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace graphmill {
+
+class run_places;
+class run_queue;
+class run_starter;
+
+/// The way of a run from one attempt to the next: what daemons have kept of it
+/// is fetched, it waits in the queue, and its folder goes back to where the
+/// next attempt begins. Of the COORDINATOR's state, used in its handlers alone.
+class next_attempts {
+public:
+  using run_ptr = active_runs::run_ptr;
+
+  /// Tells what a run is to do now.
+  using go_on_hook = std::function<void(const run_ptr&, attempt::task)>;
+
+  next_attempts(const leading_parts& with, run_queue& queue,
+                run_starter& starter, const run_places& places,
+                go_on_hook go_on);
+
+  /// A run has these seats from now on, and the history is to know it.
+  void seat(submitted_run& run, placement where);
+
+  /// An attempt has ended, and another one follows.
+  void collect(const run_ptr& run);
+  /// What there is has been collected: the run goes into the queue.
+  void wait(const run_ptr& run);
+  /// The next attempt has seats.
+  void rewind(const run_ptr& run);
+
+  /// Tells with how many trainers it is on, until its summary does.
+  void report_sizes(submitted_run& run);
+
+private:
+  void pause(const run_ptr& run);
+  void rewind_folder(const run_ptr& run);
+  void rewound(const run_ptr& run, result<std::optional<training_state>> from);
+  void recall_news(const submitted_run& run);
+  bool has_seats(const run_ptr& run);
+  void report_begin(submitted_run& run);
+
+  leading_parts with_;
+  run_queue& queue_;
+  run_starter& starter_;
+  const run_places& places_;
+  go_on_hook go_on_;
+};
+
+} // namespace graphmill

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
+
+#include <string>
+
+// Whether a cluster can carry out what a client has submitted, or another
+// coordinator has left.
+
+namespace graphmill {
+
+/// Whether the cluster takes a definition. Its client may have checked nothing.
+result<void> check_taken(const definition& def, const coordinator_config& here);
+
+/// Whether the dataset has what the run needs, as the run sees it.
+result<void> check_view(const submitted_run& run);
+
+/// Whether a run was trained on the dataset of this cluster.
+/// @param digest Of the dataset that it was trained on.
+result<void> check_dataset(const coordinator_config& here,
+                           const std::string& digest);
+
+} // namespace graphmill

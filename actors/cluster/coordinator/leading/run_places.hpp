@@ -1,0 +1,49 @@
+#pragma once
+
+#include "actors/cluster/coordinator/members/daemon_registry.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
+#include "pipelines/definition/placement.hpp"
+
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// Where a run could go in the cluster as it is now. Pure.
+class run_places {
+public:
+  /// @param parts Of the dataset.
+  run_places(const daemon_registry& registry, const active_runs& active,
+             part_id parts)
+    : registry_(registry), active_(active), parts_(parts) {}
+
+  part_id parts() const { return parts_; }
+
+  /// Where a run can go on an otherwise empty cluster; else why it cannot, and
+  /// what it waits for.
+  result<placement> now(const definition& def) const;
+
+  /// The same for a run that is submitted: what is draining will be back, so
+  /// that the run may wait for it.
+  result<void> check(const definition& def) const;
+
+  /// Where a run that is on could go anew, beside the others.
+  result<placement> beside(const definition& def,
+                           const submitted_run& run) const;
+
+  /// Fails if the definition names a daemon that the cluster has never had. One
+  /// that is away need not come, if others will do.
+  result<void> check_names(const definition& def) const;
+
+  /// Why a run waits that finds daemons, but no slots on them.
+  error without_slots() const;
+
+private:
+  result<placement> among(const definition& def, daemon_state up_to) const;
+
+  const daemon_registry& registry_;
+  const active_runs& active_;
+  part_id parts_;
+};
+
+} // namespace graphmill

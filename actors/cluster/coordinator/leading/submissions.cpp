@@ -1,0 +1,145 @@
+#include "actors/cluster/coordinator/leading/submissions.hpp"
+
+#include "actors/cluster/coordinator/leading/new_run.hpp"
+#include "actors/cluster/coordinator/leading/run_checks.hpp"
+#include "actors/cluster/coordinator/leading/run_places.hpp"
+#include "actors/cluster/coordinator/leading/run_queue.hpp"
+#include "actors/cluster/coordinator/leading/run_starter.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
+#include "actors/transport/sessions/address.hpp"
+#include "messages/base/unix_time.hpp"
+#include "pipelines/definition/validation/validation.hpp"
+
+#include <spdlog/logger.h>
+
+#include <utility>
+
+namespace graphmill {
+
+submissions::submissions(const leading_parts& with, file_service& files,
+                         run_queue& queue, run_starter& starter,
+                         const run_places& places,
+                         std::function<void()> decided)
+  : with_(with), files_(files), queue_(queue), starter_(starter),
+    places_(places), decided_(std::move(decided)) {
+  // nop
+}
+
+void submissions::submit(const incoming_request& request) {
+  if (auto begun = begin(request); !begun)
+    request.reply.reply(begun.error());
+}
+
+result<void> submissions::begin(const incoming_request& request) {
+  GRAPHMILL_TRY(auto def, decode_definition_body(request.data));
+  // What its weights have learnt is seen later.
+  GRAPHMILL_TRYV(check_taken(def, with_.config));
+  GRAPHMILL_TRYV(places_.check_names(def));
+  if (starter_.is_closed())
+    return fail(ec::unavailable, "the coordinator is ending");
+  GRAPHMILL_TRYV(places_.check(def));
+  const auto home = host_group(request.host);
+  GRAPHMILL_TRYV(check_queue(home));
+  GRAPHMILL_TRY(auto from, resumption_of(request));
+  homes_.insert(home);
+  const auto run = std::make_shared<submitted_run>();
+  run->def = std::move(def);
+  run->home = home;
+  run->place = queue_.next_place();
+  run->resumed_place = std::move(from.place);
+  with_.port.work<void>(
+    cluster_port::lane::history,
+    [config = with_.config, run, from = std::move(from)]() mutable {
+      auto made = make_run(config, *run, from);
+      from.uploaded.reset(); // Its files are of no more use.
+      return made;
+    },
+    [this, run, reply = request.reply](const result<void>& made) {
+      taken(run, reply, made);
+    });
+  return ok();
+}
+
+/// Whether the queue has room for one more run, from a host.
+result<void> submissions::check_queue(const std::string& home) const {
+  const auto waiting = queue_.all().size() + homes_.size();
+  const auto of_host = homes_.count(home) + queue_.count_of(home);
+  if (waiting < coordinator_limits::queued
+      && of_host < coordinator_limits::queued_of_host)
+    return ok();
+  return fail(ec::unavailable,
+              "{} runs are waiting already, {} of them from your host: submit "
+              "it again when some of them are over",
+              waiting, of_host);
+}
+
+/// Takes a place among the runs that go on with something, and what the client
+/// has uploaded, if it is to be that.
+result<resumption> submissions::resumption_of(const incoming_request& request) {
+  resumption out;
+  GRAPHMILL_TRY(out.wanted, decode_resumption(request.data));
+  if (out.wanted.run.empty() && !out.wanted.uploaded)
+    return out;
+  if (std::cmp_greater_equal(resumed_.use_count(),
+                             coordinator_limits::resumed + 1))
+    return fail(ec::unavailable,
+                "{} runs that go on with others are here already, and each "
+                "takes memory: submit it again when one is over",
+                coordinator_limits::resumed);
+  out.place = resumed_;
+  if (out.wanted.uploaded) {
+    GRAPHMILL_TRY(out.uploaded, files_.finish(request.from.incarnation));
+  }
+  return out;
+}
+
+void submissions::taken(const std::shared_ptr<submitted_run>& run,
+                        const responder& reply, const result<void>& made) {
+  homes_.erase(homes_.find(run->home));
+  if (!made) {
+    with_.notices.complain("a run is refused: " + made.error().message);
+    reply.reply(made.error());
+    decided_();
+    return;
+  }
+  with_.archive.add(run->record);
+  if (starter_.is_closed()) {
+    run->record.state = run_state::failed;
+    run->record.message = "the coordinator ended before it was taken";
+    run->record.ended = now_unix();
+    with_.archive.note(run->record);
+    reply.reply(fail(ec::unavailable, "the coordinator is ending"));
+    decided_();
+    return;
+  }
+  with_.notices.log_of(run->id)->info("run {} is queued", run->id);
+  with_.notices.run(run->record);
+  reply.reply(encode_run_id(run->id));
+  queue_.add(run);
+  starter_.start();
+}
+
+result<payload> submissions::plan(const payload& request) const {
+  GRAPHMILL_TRY(const auto def, decode_definition_body(request));
+  GRAPHMILL_TRYV(check_taken(def, with_.config));
+  GRAPHMILL_TRYV(check_against(def, with_.config.graph->info(),
+                               trains_nothing(def) ? data_use::weights_alone
+                                                   : data_use::training));
+  GRAPHMILL_TRYV(places_.check_names(def));
+  GRAPHMILL_TRY(const auto where, places_.now(def));
+  plan_reply out;
+  for (auto owner : where.owner_of_part)
+    out.daemon_of_part.push_back(where.daemons[owner].name);
+  for (auto daemon : where.daemon_of_rank)
+    out.daemon_of_rank.push_back(where.daemons[daemon].name);
+  for (auto daemon : where.samplers)
+    out.samplers.push_back(where.daemons[daemon].name);
+  for (const auto& replicas : where.replicas_of_part) {
+    auto& names = out.replicas_of_part.emplace_back().names;
+    for (auto daemon : replicas.daemons)
+      names.push_back(where.daemons[daemon].name);
+  }
+  return encode(out);
+}
+
+} // namespace graphmill

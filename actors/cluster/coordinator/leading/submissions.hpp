@@ -1,0 +1,58 @@
+#pragma once
+
+#include "actors/cluster/coordinator/leading/leading_parts.hpp"
+#include "actors/cluster/coordinator/leading/resumption.hpp"
+#include "actors/cluster/coordinator/records/file_service.hpp"
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace graphmill {
+
+class run_places;
+class run_queue;
+class run_starter;
+
+/// Takes runs that clients submit, or says why it does not. A run is taken once
+/// its folder and its place in the history are on disk. Of the COORDINATOR's
+/// state, used in its handlers alone.
+class submissions {
+public:
+  /// @param decided Called when a run was taken, or was not.
+  submissions(const leading_parts& with, file_service& files, run_queue& queue,
+              run_starter& starter, const run_places& places,
+              std::function<void()> decided);
+
+  /// Answers when the run is on disk.
+  void submit(const incoming_request& request);
+
+  /// Where a run would go now.
+  result<payload> plan(const payload& request) const;
+
+  /// Whether runs are being written that will be in the queue.
+  bool any() const { return !homes_.empty(); }
+
+  /// A place among the runs that go on with others: they take memory.
+  std::shared_ptr<void> resumed_place() const { return resumed_; }
+
+private:
+  result<void> begin(const incoming_request& request);
+  result<void> check_queue(const std::string& home) const;
+  result<resumption> resumption_of(const incoming_request& request);
+  void taken(const std::shared_ptr<submitted_run>& run, const responder& reply,
+             const result<void>& made);
+
+  leading_parts with_;
+  file_service& files_;
+  run_queue& queue_;
+  run_starter& starter_;
+  const run_places& places_;
+  std::function<void()> decided_;
+  std::multiset<std::string> homes_; ///< Of runs that are being written.
+  /// Shared by all runs that go on with others, so that it counts them.
+  std::shared_ptr<int> resumed_ = std::make_shared<int>(0);
+};
+
+} // namespace graphmill
