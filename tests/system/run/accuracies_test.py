@@ -14,7 +14,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
 import plain_gat
 import plain_rgcn
 import runs
-from accuracies import EXAMPLES, words_as_nodes
+from accuracies import EXAMPLES, standard_error, words_as_nodes
 from imports import save
 from support import ROOT, np, program
 
@@ -88,13 +88,34 @@ class Accuracies(runs.Workplace):
             self.assertIn(f"left out: {name}, for there is no", done.stderr)
 
     def test_plain(self):
-        """The R-GCN of NumPy alone, trained on the same dataset."""
-        done = self.script("--seeds", "1", "--only", "rgcn-imdb", "--plain",
-                           "--json")
-        (one,) = json.loads(done.stdout)["examples"]
-        share = one["reference"]  # Of the 30 test nodes.
-        self.assertAlmostEqual(share * 0.3, round(share * 0.3), 6)
-        self.assertEqual(one["whose"], f"plain_rgcn.py: {share:.1f} +- 0.0")
+        """The R-GCN and the GraphSAGE of NumPy alone, trained on the same
+        datasets."""
+        done = self.script("--seeds", "2", "--only", "rgcn-imdb",
+                           "sage-full-cora", "--plain", "--json")
+        for one in json.loads(done.stdout)["examples"]:
+            with self.subTest(one["name"]):
+                self.assertEqual(len(one["plain"]), 2)
+                for share in one["plain"]:  # Of the 30 test nodes.
+                    self.assertAlmostEqual(share * 0.3, round(share * 0.3), 6)
+                mean = statistics.mean(one["plain"])
+                self.assertAlmostEqual(one["reference"], mean)
+                self.assertRegex(one["whose"],
+                                 rf"^plain_rgcn.py: {mean:.1f} \+- \d")
+
+    def test_plain_decay(self):
+        """Of the layers that are named alone, by the first step."""
+        graph = plain_rgcn.Graph(Films(np.random.default_rng(4)))
+        kept = {}
+        for decays in (("1.",), ("1.", "2.")):
+            how = plain_rgcn.Training(epochs=1, patience=0, decays=decays)
+            kept[decays] = plain_rgcn.trained(graph, 1, how)[0].values
+        changed = {name for name, values in kept["1.",].items()
+                   if not np.array_equal(values, kept["1.", "2."][name])}
+        self.assertEqual({name[:2] for name in changed}, {"2."})
+
+    def test_difference(self):
+        one = {"accuracies": [1., 3.], "plain": [2., 2., 5.]}
+        self.assertAlmostEqual(standard_error(one), (2 / 2 + 3 / 3) ** 0.5)
 
     def test_in_words(self):
         done = self.script("--seeds", "1", "--only", "gcn-cora")
