@@ -6,7 +6,7 @@ build_packages=(
   capnproto libcapnp-dev libcaf-dev libtorch-dev
   libopenblas0-pthread libmetis-dev libzmq3-dev cppzmq-dev
   libboost-dev libboost-iostreams-dev libexpected-dev libyaml-cpp-dev libcli11-dev
-  libspdlog-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libsodium-dev zlib1g-dev
+  libspdlog-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libzstd-dev libsodium-dev zlib1g-dev
   libgoogle-glog-dev libsqlitecpp-dev libsqlite3-dev liburing-dev libncurses-dev
 )
 

@@ -1,6 +1,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/columns_file.hpp"
 #include "actors/commands/options/import_flags.hpp"
+#include "actors/commands/options/import_sources.hpp"
 #include "actors/commands/options/import_target.hpp"
 #include "actors/process/say.hpp"
 
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -26,9 +28,10 @@ namespace graphmill {
 
 namespace {
 
-/// Gives the options what came of flags, before an import begins.
+/// Gives the options what came of flags, before an import into a folder begins.
 template <class Options>
-using preparation = std::function<result<void>(Options&, const note_callback&)>;
+using preparation = std::function<result<void>(
+  Options&, const std::filesystem::path&, const note_callback&)>;
 
 /// Does something else where flags ask for it, and says whether they did.
 using instead_of_import = std::function<result<bool>()>;
@@ -79,7 +82,7 @@ CLI::App* add_kind(command_line& cli, CLI::App& parent, const char* name,
                     const note_callback& on_note) -> result<dataset_info> {
             options->name = dataset_name(*target);
             if (prepare) {
-              GRAPHMILL_TRYV(prepare(*options, on_note));
+              GRAPHMILL_TRYV(prepare(*options, folder, on_note));
             }
             return import(*options, folder, on_progress);
           },
@@ -134,6 +137,7 @@ void add_npy(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<npy_import_options>();
   auto flags = std::make_shared<change_flags>();
   const auto prepare = [flags](npy_import_options& to,
+                               const std::filesystem::path&,
                                const note_callback& on_note) -> result<void> {
     to.on_note = on_note;
     GRAPHMILL_TRY(to.changes, changes_of(*flags, to.normalise));
@@ -193,11 +197,15 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "<source>__<name>__<destination>.edge_weight.npy.");
 }
 
+std::filesystem::path file_called(const std::string& text) {
+  return text == "-" ? standard_input : text;
+}
+
 /// Splits "TYPE=FILE"; without a type it stays empty.
 csv_table table_of(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos)
-    return {"", text};
+    return {"", file_called(text)};
   // A slash before it: it belongs to a path, unless the file is behind it. Then
   // the type is refused by its name.
   std::error_code failed;
@@ -205,7 +213,15 @@ csv_table table_of(const std::string& text) {
       && (std::filesystem::exists(text, failed)
           || !std::filesystem::exists(text.substr(equals + 1), failed)))
     return {"", text};
-  return {text.substr(0, equals), text.substr(equals + 1)};
+  return {text.substr(0, equals), file_called(text.substr(equals + 1))};
+}
+
+bool reads_standard_input(const csv_import_options& options) {
+  const auto is_it = [](const csv_table& table) {
+    return table.file == standard_input;
+  };
+  return std::ranges::any_of(options.nodes, is_it)
+         || std::ranges::any_of(options.edges, is_it);
 }
 
 /// An option that may come several times, each time one file.
@@ -273,6 +289,13 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              "The split of a label set, or another split of the labels; "
              "default: split.<set>",
              csv_role::split_set, options);
+  add_column(app, "--train-mask",
+             "1 or true for each training node, instead of a split column",
+             csv_role::train_mask, options);
+  add_column(app, "--val-mask", "The same of validation nodes",
+             csv_role::val_mask, options);
+  add_column(app, "--test-mask", "The same of test nodes", csv_role::test_mask,
+             options);
   add_column(app, "--time", "Times of nodes, for --split with --by time",
              csv_role::time, options);
   add_column(
@@ -379,12 +402,39 @@ char comment_mark_of(const std::string& text) {
   return text.front();
 }
 
+/// What becomes of rows that are wrong.
+void add_row_rules(CLI::App& app, csv_import_options& options) {
+  app
+    .add_option("--skip-bad-rows", options.skip_bad_rows,
+                "Leave out at most N rows that are wrong; rejected_rows.csv in "
+                "the dataset lists them; default: 0")
+    ->type_name("N")
+    ->check(CLI::NonNegativeNumber);
+  const std::map<std::string, unknown_nodes> choices{
+    {"error", unknown_nodes::error},
+    {"drop", unknown_nodes::drop},
+    {"add", unknown_nodes::add}};
+  app
+    .add_option_function<std::string>(
+      "--unknown-nodes",
+      [choices, &options](const std::string& word) {
+        options.unknown = choices.at(word);
+      },
+      "Edges to nodes that the table of their type lacks: error, drop (also "
+      "edges without one of their ends), or add (the nodes, without labels); "
+      "default: error")
+    ->check(CLI::IsMember({"error", "drop", "add"}));
+}
+
 void add_csv(command_line& cli, CLI::App& parent) {
   auto options = std::make_shared<csv_import_options>();
   auto flags = std::make_shared<csv_flags>();
   const auto prepare = [flags](csv_import_options& to,
+                               const std::filesystem::path& folder,
                                const note_callback& on_note) -> result<void> {
     to.on_note = on_note;
+    if (reads_standard_input(to))
+      GRAPHMILL_TRYV(keep_standard_input(folder));
     apply_headers(*flags, to);
     GRAPHMILL_TRYV(apply_features(*flags, to));
     GRAPHMILL_TRY(to.changes, changes_of(flags->changes, to.normalise));
@@ -393,10 +443,10 @@ void add_csv(command_line& cli, CLI::App& parent) {
   auto* app = add_kind<csv_import_options>(
     cli, parent, "csv",
     "Text tables: edge lists, and node tables with ids, labels, splits and "
-    "features; gzip is unpacked",
+    "features; gzip and Zstandard are unpacked",
     options, import_csv,
     [flags, options]() -> result<std::vector<std::filesystem::path>> {
-      auto files = csv_files(*options);
+      GRAPHMILL_TRY(auto files, csv_files(*options));
       if (!flags->columns.empty())
         files.push_back(flags->columns);
       return files;
@@ -410,12 +460,13 @@ void add_csv(command_line& cli, CLI::App& parent) {
       return true;
     });
   add_tables(*app, "--edges",
-             "Edge list; TYPE is <source>__<name>__<destination>; once per "
-             "file",
+             "Edge list; TYPE is <source>__<name>__<destination>; FILE may be "
+             "a pattern such as 'e-*.csv', or - for standard input; files of "
+             "one type make one list",
              options->edges, true);
   add_tables(*app, "--nodes",
              "Node table with a header: id, and optionally label, split, "
-             "features; once per type",
+             "features; FILE as of --edges",
              options->nodes, false);
   add_columns(*app, *options);
   app->add_flag(
@@ -431,6 +482,7 @@ void add_csv(command_line& cli, CLI::App& parent) {
     ->type_name("FOLDER");
   add_features(*app, *options, *flags);
   add_headers(*app, *flags);
+  add_row_rules(*app, *options);
   app->add_option(
     "--target", options->target,
     "Node type whose labels are learnt; default: the first with labels");

@@ -6,8 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -22,18 +25,40 @@ namespace fs = std::filesystem;
 constexpr std::size_t source_block_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_changes_told = 10;
 
-result<file_digest> digest_file(const fs::path& path) {
-  GRAPHMILL_TRY(const auto file, open_file(path, O_RDONLY));
+bool is_standard_input(const fs::path& file) {
+  return file == standard_input;
+}
+
+/// Reads what is left of an open file, and gives it to `visit`.
+template <class Visit>
+result<void> read_rest(int fd, const fs::path& path, Visit visit) {
   std::vector<std::byte> block(source_block_bytes);
+  for (;;) {
+    GRAPHMILL_TRY(const auto got, read_some(fd, block, path));
+    GRAPHMILL_TRYV(visit(std::span{block}.first(got)));
+    if (got < block.size())
+      return ok();
+  }
+}
+
+/// A pipe is standard input, and read to its end.
+result<file_digest> digest_file(const fs::path& path) {
+  unique_fd file;
+  struct stat about {};
+  const auto piped = is_standard_input(path) && ::fstat(0, &about) == 0
+                     && !S_ISREG(about.st_mode);
+  if (!piped) {
+    GRAPHMILL_TRY(file, open_file(path, O_RDONLY));
+  }
   content_hash hash;
   std::uint64_t bytes = 0;
-  for (;;) {
-    GRAPHMILL_TRY(const auto got, read_some(file.get(), block, path));
-    hash.update(std::span{block}.first(got));
-    bytes += got;
-    if (got < block.size())
-      return file_digest{bytes, hash.digest()};
-  }
+  GRAPHMILL_TRYV(read_rest(piped ? STDIN_FILENO : file.get(), path,
+                           [&](std::span<const std::byte> block) {
+                             hash.update(block);
+                             bytes += block.size();
+                             return result<void>{};
+                           }));
+  return file_digest{bytes, hash.digest()};
 }
 
 /// The record of a file; nothing: there is none.
@@ -57,8 +82,9 @@ std::int64_t number_in(const nlohmann::json& record, const char* key) {
 import_sources::import_sources(std::vector<fs::path> files) {
   for (auto& file : files) {
     std::optional<file_stamp> stamp;
-    if (const auto now = stamp_file(file))
-      stamp = now.value();
+    if (!is_standard_input(file))
+      if (const auto now = stamp_file(file))
+        stamp = now.value();
     sources_.push_back({std::move(file), stamp});
   }
 }
@@ -67,15 +93,18 @@ result<nlohmann::json> import_sources::record() const {
   auto out = nlohmann::json::array();
   for (const auto& [file, stamp] : sources_) {
     GRAPHMILL_TRY(const auto digest, digest_file(file));
-    GRAPHMILL_TRY(const auto now, stamp_file(file));
-    if (!stamp || !stamp->same_content(now) || now.size != digest.bytes)
-      return fail(ec::invalid_data,
-                  "{} has changed during the import: import it again",
-                  file.string());
-    out.push_back({{"path", file.string()},
-                   {"bytes", digest.bytes},
-                   {"modified", now.modified},
-                   {"digest", digest.digest}});
+    nlohmann::json record{{"path", file.string()},
+                          {"bytes", digest.bytes},
+                          {"digest", digest.digest}};
+    if (!is_standard_input(file)) {
+      GRAPHMILL_TRY(const auto now, stamp_file(file));
+      if (!stamp || !stamp->same_content(now) || now.size != digest.bytes)
+        return fail(ec::invalid_data,
+                    "{} has changed during the import: import it again",
+                    file.string());
+      record["modified"] = now.modified;
+    }
+    out.push_back(std::move(record));
   }
   return out;
 }
@@ -121,6 +150,25 @@ result<void> import_sources::expect_same(const nlohmann::json& recorded,
               "{} holds a dataset whose sources have changed: {}; --replace "
               "imports them again, and --out chooses another folder",
               folder.string(), told);
+}
+
+result<void> keep_standard_input(const fs::path& folder) {
+  struct stat about {};
+  if (::fstat(STDIN_FILENO, &about) != 0)
+    return fail_errno(errno, "cannot read standard input");
+  if (S_ISREG(about.st_mode))
+    return ok();
+  const auto path = folder / "standard-input";
+  GRAPHMILL_TRY(auto file, open_file(path, O_RDWR | O_CREAT | O_EXCL));
+  ::unlink(path.c_str());
+  GRAPHMILL_TRYV(read_rest(STDIN_FILENO, standard_input,
+                           [&](std::span<const std::byte> block) {
+                             return write_all(file.get(), block, path);
+                           }));
+  if (::lseek(file.get(), 0, SEEK_SET) != 0
+      || ::dup2(file.get(), STDIN_FILENO) < 0)
+    return fail_errno(errno, "cannot keep standard input");
+  return ok();
 }
 
 } // namespace graphmill

@@ -11,6 +11,9 @@
 
 namespace graphmill {
 
+/// What standard input is called among files.
+inline constexpr const char* standard_input = "/dev/stdin";
+
 /// The files that an import reads, as they are when this is made. A dataset
 /// keeps a record of them, by which a later import sees that they changed.
 class import_sources {
@@ -35,5 +38,10 @@ private:
 
   std::vector<source> sources_;
 };
+
+/// Makes standard input a file that can be read more than once: what comes from
+/// a pipe is copied to a file without a name.
+/// @param folder Where that file takes space.
+result<void> keep_standard_input(const std::filesystem::path& folder);
 
 } // namespace graphmill

@@ -101,10 +101,9 @@ result<void> feature_columns::tell(std::size_t request,
                                    const field_fault& on_fault) const {
   if (done)
     return ok();
-  auto reason = in_column(done.error(), requests_[request]);
   if (on_fault)
-    return on_fault(request, reason);
-  return reason;
+    return on_fault(request, done.error());
+  return in_column(done.error(), requests_[request]);
 }
 
 result<void> feature_columns::check(std::span<const std::string_view> fields,

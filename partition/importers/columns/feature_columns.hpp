@@ -18,12 +18,13 @@
 namespace graphmill {
 
 /// Takes the error of a field: the place of its request, and the error, which
-/// names the column. Reading goes on with the next field if it returns success.
+/// does not name the column. Reading goes on with the next field if it returns
+/// success.
 using field_fault = std::function<result<void>(std::size_t, const error&)>;
 
 /// All features of one node type: the transforms of several columns, one behind
 /// the other. States and order of calls are those of `column_transform`.
-/// Move-only; not thread-safe. Errors name the column, but no row.
+/// Move-only; not thread-safe. Returned errors name the column, but no row.
 class feature_columns {
 public:
   /// No columns at all.

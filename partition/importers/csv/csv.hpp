@@ -16,19 +16,21 @@
 
 namespace graphmill {
 
-/// One file and what it holds. Files that begin like gzip are unpacked on the
-/// way, whatever they are called.
+/// One table and what it holds. Files that begin like gzip or Zstandard are
+/// unpacked on the way, whatever they are called.
 struct csv_table {
-  std::string type; ///< A node type, or "source__name__destination".
-  std::filesystem::path file;
+  std::string type;           ///< A node type, or "source__name__destination".
+  std::filesystem::path file; ///< Or a pattern of the shell: '*', '?', '[]'.
+  /// Files whose rows follow, with the same columns.
+  std::vector<std::filesystem::path> more{};
   /// What lines begin with that are comments; '\0': those of a list in a format
   /// that has comments (SNAP, KONECT), else none.
   char comments = '\0';
 };
 
 /// What a column is: in edge lists source, destination, relation and weight, in
-/// node tables id, label, split, those of label sets, time and feature; in
-/// both, ignore.
+/// node tables id, label, split, masks, those of label sets, time and feature;
+/// in both, ignore.
 enum class csv_role : std::uint8_t {
   source,
   destination,
@@ -37,9 +39,12 @@ enum class csv_role : std::uint8_t {
   id,
   label,
   split,
-  label_set, ///< Labels of a set that is called like the column.
-  split_set, ///< The split of a label set.
-  time,      ///< For a split by time.
+  label_set,  ///< Labels of a set that is called like the column.
+  split_set,  ///< The split of a label set.
+  train_mask, ///< Whether a node is in this split.
+  val_mask,
+  test_mask,
+  time, ///< For a split by time.
   feature,
   ignore,
 };
@@ -58,6 +63,13 @@ struct csv_choice {
 struct csv_feature_choice {
   std::string table; ///< A node type or a file name.
   std::vector<column_request> requests;
+};
+
+/// What becomes of edges to nodes that the table of their type lacks.
+enum class unknown_nodes : std::uint8_t {
+  error, ///< They are bad rows.
+  drop,  ///< They are left out, and so are edges without one of their ends.
+  add,   ///< The nodes are added: without labels, all of their features 0.
 };
 
 /// What to import, and how.
@@ -125,6 +137,10 @@ struct csv_import_options {
   /// and label set are: they have its numbers, and no other label is taken.
   /// Empty: classes are those that are found.
   std::filesystem::path classes_of{};
+  /// How many rows that are wrong may be left out. They are written to
+  /// rejected_rows.csv in the dataset; one more makes the import fail.
+  std::int64_t skip_bad_rows = 0;
+  unknown_nodes unknown = unknown_nodes::error;
 };
 
 /// Imports text tables (RFC 4180: quotes, and line breaks within them). Ids are
@@ -133,10 +149,12 @@ struct csv_import_options {
 /// nodes/<type>/ids.txt keeps the ids in that order. Labels may be any text,
 /// too: classes are the distinct ones in order, by number if all are integers,
 /// and keep the text as their name. An empty label (or -1, among integers)
-/// means none. Errors say file:line. An edge to an id that its type's table
-/// lacks is an error. Empty `type`s mean the node type "node" and the edge type
-/// "node__to__node". Reads files twice; keeps ids (their text and about 40
-/// bytes each) and labels in memory, and says so when there is not enough.
+/// means none. Errors say file:line; those of all rows are reported as one. An
+/// edge to an id that its type's table lacks is an error unless `unknown` says
+/// otherwise. Empty `type`s mean
+/// the node type "node" and the edge type "node__to__node". Reads files twice;
+/// keeps ids (their text and about 40 bytes each) and labels in memory, and
+/// says so when there is not enough.
 /// @param folder Where to write: usually given by `prepare_folder`.
 result<dataset_info> import_csv(const csv_import_options& options,
                                 const std::filesystem::path& folder,

@@ -274,6 +274,9 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
   GRAPHMILL_TRY(auto rows, csv_reader::open(table.file, options_.separator,
                                             table.comments));
   GRAPHMILL_TRY(const auto there, rows.next());
+  if (!there && !table.more.empty())
+    return rows.wrong("the file is empty, and the first of several: leave it "
+                      "out");
   if (!there) {
     tell_note(options_.on_note, "{}: is empty", table.file.filename().string());
     return csv_layout{};
@@ -349,7 +352,8 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
         layout.names[column], choices_missed(layout, false),
         *role == csv_role::label ? fmt::format(
           "--label-set {} if there are several labels, ", layout.names[column])
-                                 : ""));
+                                 : "--train-mask, --val-mask or --test-mask "
+                                   "if it marks the nodes of one split, "));
     roles[column] = csv_role::feature;
   }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));

@@ -1,22 +1,20 @@
 #include "partition/importers/csv/csv_edges.hpp"
 
-#include "partition/importers/csv/text/csv_reader.hpp"
-
 namespace graphmill {
 
 result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
-                               char separator, const edge_visitor& visit,
+                               char separator, row_errors& errors,
+                               const edge_visitor& visit,
                                const note_callback& on_note) {
   if (layout.count() == 0)
     return ok(); // An empty file.
-  GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, separator));
+  GRAPHMILL_TRY(auto rows, csv_rows::open(table, layout, separator, errors));
   for (;;) {
-    GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
+    GRAPHMILL_TRY(const auto there, rows.next());
     if (!there)
       break;
     const auto& fields = rows.fields();
-    csv_edge edge{.line = rows.line(),
-                  .source = trim_blanks(fields[*layout.source]),
+    csv_edge edge{.source = trim_blanks(fields[*layout.source]),
                   .destination = trim_blanks(fields[*layout.destination]),
                   .relation = {},
                   .weight = {}};
@@ -24,9 +22,9 @@ result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
       edge.relation = trim_blanks(fields[*layout.relation]);
     if (layout.weight)
       edge.weight = trim_blanks(fields[*layout.weight]);
-    GRAPHMILL_TRYV(visit(edge));
+    GRAPHMILL_TRYV(visit(edge, rows));
   }
-  tell_comments(table, rows, on_note);
+  rows.tell_comments(on_note);
   return ok();
 }
 

@@ -3,7 +3,7 @@
 #include "messages/words/closest.hpp"
 #include "partition/files/json_text.hpp"
 #include "partition/importers/columns/fields/column_state.hpp"
-#include "partition/importers/csv/text/csv_reader.hpp"
+#include "partition/importers/csv/csv_rows.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -134,24 +134,55 @@ result<void> expect_all_named(const csv_table& table, const csv_layout& layout,
               table.file.string(), columns_text(layout, left));
 }
 
-/// Gives the rows of a table to `visit`: the fields that features are made of.
+/// Gives the rows of a table to `visit`: their number, the fields that features
+/// are made of, and what rejects the row because of one of them.
 template <class Visit>
 result<void> for_each_feature_fields(const csv_table& table,
                                      const csv_layout& layout, char separator,
                                      const csv_features& features,
-                                     Visit visit) {
-  GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, separator));
+                                     row_errors& errors, Visit visit) {
+  GRAPHMILL_TRY(auto rows, csv_rows::open(table, layout, separator, errors));
   std::vector<std::string_view> fields(features.fields.size());
+  const field_fault reject = [&](std::size_t i, const error& wrong) {
+    return rows.reject(features.fields[i], wrong.message);
+  };
   for (std::size_t row = 0;; ++row) {
-    GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
+    GRAPHMILL_TRY(const auto there, rows.next());
     if (!there)
       return ok();
     for (std::size_t i = 0; i < fields.size(); ++i)
       fields[i] = trim_blanks(rows.fields()[features.fields[i]]);
-    if (auto done = visit(row, std::span<const std::string_view>{fields});
-        !done)
-      return rows.wrong(done.error().message);
+    GRAPHMILL_TRYV(
+      visit(row, std::span<const std::string_view>{fields}, reject));
   }
+}
+
+/// Fits the columns, on rows for which `fits` holds.
+template <class Fits>
+result<void> fit_columns(const csv_table& table, const csv_layout& layout,
+                         char separator, csv_features& features,
+                         row_errors& errors, Fits fits) {
+  auto& columns = features.columns;
+  GRAPHMILL_TRYV(for_each_feature_fields(
+    table, layout, separator, features, errors,
+    [&](std::size_t row, std::span<const std::string_view> fields,
+        const field_fault& reject) -> result<void> {
+      if (!features.checked)
+        GRAPHMILL_TRYV(columns.check(fields, reject));
+      if (errors.failed() || !fits(row))
+        return ok();
+      if (auto done = columns.learn(fields); !done)
+        return fail(done.error().code, "{}: {}", table.file.string(),
+                    done.error().message);
+      return ok();
+    }));
+  features.checked = true;
+  if (errors.failed())
+    return ok();
+  if (auto done = columns.finish(); !done)
+    return fail(done.error().code, "{}: {}", table.file.string(),
+                done.error().message);
+  return ok();
 }
 
 } // namespace
@@ -206,49 +237,61 @@ result<csv_features> choose_csv_features(const csv_table& table,
   return out;
 }
 
+result<void> check_csv_features(const csv_table& table,
+                                const csv_layout& layout, char separator,
+                                csv_features& features, row_errors& errors) {
+  if (features.fields.empty() || std::exchange(features.checked, true))
+    return ok();
+  return for_each_feature_fields(
+    table, layout, separator, features, errors,
+    [&](std::size_t, std::span<const std::string_view> fields,
+        const field_fault& reject) {
+      return features.columns.check(fields, reject);
+    });
+}
+
 result<void> fit_csv_features(const csv_table& table, const csv_layout& layout,
                               char separator, const std::vector<bool>& rows,
-                              csv_features& features) {
+                              csv_features& features, row_errors& errors) {
   const auto fits = [&rows](std::size_t row) {
     return rows.empty() || (row < rows.size() && rows[row]);
   };
   auto& columns = features.columns;
-  if (columns.needs_fit()) {
-    GRAPHMILL_TRYV(for_each_feature_fields(
-      table, layout, separator, features,
-      [&](std::size_t row, std::span<const std::string_view> fields) {
-        return fits(row) ? columns.learn(fields) : result<void>{ok()};
-      }));
-    if (auto done = columns.finish(); !done)
-      return fail(done.error().code, "{}: {}", table.file.string(),
-                  done.error().message);
-  }
-  if (features.norm != row_norm::standardise)
+  if (columns.needs_fit())
+    GRAPHMILL_TRYV(
+      fit_columns(table, layout, separator, features, errors, fits));
+  if (features.norm != row_norm::standardise || errors.failed())
     return ok();
   features.scale.emplace(columns.width());
   std::vector<double> values(static_cast<std::size_t>(columns.width()));
-  return for_each_feature_fields(
-    table, layout, separator, features,
-    [&](std::size_t row,
-        std::span<const std::string_view> fields) -> result<void> {
-      if (!fits(row))
-        return ok();
+  GRAPHMILL_TRYV(for_each_feature_fields(
+    table, layout, separator, features, errors,
+    [&](std::size_t row, std::span<const std::string_view> fields,
+        const field_fault& reject) -> result<void> {
       std::ranges::fill(values, 0.0);
-      GRAPHMILL_TRYV(columns.write(fields, values));
-      features.scale->learn(values);
+      GRAPHMILL_TRYV(columns.write(fields, values, reject));
+      if (fits(row) && !errors.failed())
+        features.scale->learn(values);
       return ok();
-    });
+    }));
+  features.checked = true;
+  return ok();
 }
 
 result<void> copy_csv_features(const csv_table& table, const csv_layout& layout,
                                char separator, csv_features& features,
-                               node_type_id id, dataset_writer& writer) {
+                               node_type_id id, dataset_writer& writer,
+                               row_errors& errors) {
   const auto width = static_cast<std::size_t>(features.columns.width());
   if (width == 0)
     return ok();
   std::vector<double> values;
   std::vector<float> narrow;
   const auto flush = [&]() -> result<void> {
+    if (errors.failed()) {
+      values.clear();
+      return ok();
+    }
     if (features.scale)
       features.scale->apply(values);
     normalise_rows(values, features.columns.width(), features.norm);
@@ -257,14 +300,16 @@ result<void> copy_csv_features(const csv_table& table, const csv_layout& layout,
     return ok();
   };
   GRAPHMILL_TRYV(for_each_feature_fields(
-    table, layout, separator, features,
-    [&](std::size_t, std::span<const std::string_view> fields) -> result<void> {
-      if (values.size() >= feature_block_values) {
+    table, layout, separator, features, errors,
+    [&](std::size_t, std::span<const std::string_view> fields,
+        const field_fault& reject) -> result<void> {
+      if (values.size() >= feature_block_values)
         GRAPHMILL_TRYV(flush());
-      }
       values.resize(values.size() + width);
-      return features.columns.write(fields, std::span{values}.last(width));
+      return features.columns.write(fields, std::span{values}.last(width),
+                                    reject);
     }));
+  features.checked = true;
   return flush();
 }
 

@@ -4,6 +4,7 @@
 #include "partition/importers/columns/feature_columns.hpp"
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
+#include "partition/importers/csv/row_errors.hpp"
 #include "partition/importers/row_norm.hpp"
 #include "partition/writing/dataset_writer.hpp"
 
@@ -21,7 +22,8 @@ struct csv_features {
   row_norm norm = row_norm::none;
   /// Of `standardise`, once it is fitted.
   std::optional<column_scale> scale;
-  bool fitted = false; ///< Elsewhere, and kept as it is.
+  bool fitted = false;  ///< Elsewhere, and kept as it is.
+  bool checked = false; ///< All rows were looked at for errors.
 
   bool needs_fit() const {
     return !fitted && (columns.needs_fit() || norm == row_norm::standardise);
@@ -40,17 +42,24 @@ result<csv_features> choose_csv_features(const csv_table& table,
                                          const csv_layout& layout,
                                          const csv_import_options& options);
 
+/// Looks for errors in the fields of features, unless that was done.
+result<void> check_csv_features(const csv_table& table,
+                                const csv_layout& layout, char separator,
+                                csv_features& features, row_errors& errors);
+
 /// Reads a table to fit its features, if they need that, and drops what they
-/// were fitted to before.
+/// were fitted to before. After errors in rows the features are not fitted.
 /// @param rows Which nodes to fit on; empty: all.
 result<void> fit_csv_features(const csv_table& table, const csv_layout& layout,
                               char separator, const std::vector<bool>& rows,
-                              csv_features& features);
+                              csv_features& features, row_errors& errors);
 
-/// Reads a table and gives its features to a writer, a block of rows at a time.
-/// Fails if the table's columns have changed meanwhile.
+/// Reads a table and gives its features to a writer, a block of rows at a time;
+/// after errors in rows it only looks for more. Fails if the table's columns
+/// have changed meanwhile.
 result<void> copy_csv_features(const csv_table& table, const csv_layout& layout,
                                char separator, csv_features& features,
-                               node_type_id id, dataset_writer& writer);
+                               node_type_id id, dataset_writer& writer,
+                               row_errors& errors);
 
 } // namespace graphmill

@@ -5,6 +5,7 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/meaning/type_name.hpp"
 #include "partition/importers/csv/csv_columns.hpp"
+#include "partition/importers/csv/csv_edge_reader.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/npy/npy_source.hpp"
@@ -59,27 +60,22 @@ bool has_known_classes(const csv_node_type& type, const known_classes& known) {
 }
 
 result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
-                       csv_chooser& chooser) {
+                       csv_chooser& chooser, row_errors& errors) {
   known_classes known;
   if (!options.classes_of.empty()) {
     GRAPHMILL_TRY(known, known_classes::of(options.classes_of));
   }
   for (const auto& table : options.nodes) {
     GRAPHMILL_TRYV(check_name(table.type, table.file.string()));
-    if (std::ranges::find(graph.nodes, table.type, &csv_node_type::name)
-        != graph.nodes.end())
-      return fail(ec::invalid_argument,
-                  "two node tables are of the type {}, the second one {}: give "
-                  "each a type of its own (--nodes TYPE=FILE), or put them "
-                  "into one file",
-                  table.type, table.file.string());
     GRAPHMILL_TRY(auto layout, chooser.node_columns(table));
+    GRAPHMILL_TRY(auto features, choose_csv_features(table, layout, options));
     GRAPHMILL_TRY(auto type,
-                  read_node_table(table, std::move(layout), known, options));
-    GRAPHMILL_TRY(type.features,
-                  choose_csv_features(table, type.layout, options));
+                  read_node_table(table, std::move(layout), std::move(features),
+                                  known, options, errors));
     graph.nodes.push_back(std::move(type));
   }
+  if (errors.failed())
+    return ok();
   GRAPHMILL_TRYV(note_unused_labels(graph, options));
   const auto uses_known = [&known](const csv_node_type& type) {
     return has_known_classes(type, known);
@@ -120,15 +116,6 @@ result<void> add_edges(csv_graph& graph, const csv_import_options& options,
                   table.type);
     for (const auto& part : *parts)
       GRAPHMILL_TRYV(check_name(part, "--edges " + table.type));
-    if (std::ranges::any_of(graph.edges, [&table](const csv_edge_file& other) {
-          return other.table.type == table.type;
-        }))
-      return fail(ec::invalid_argument,
-                  "two edge lists are of the edge type {}, the second one {}: "
-                  "give each a type of its own (--edges "
-                  "<source>__<name>__<destination>=FILE), or put them into one "
-                  "file",
-                  table.type, table.file.string());
     csv_edge_file file;
     file.table = table;
     GRAPHMILL_TRY(file.layout,
@@ -190,51 +177,75 @@ result<void> expect_nodes(const csv_graph& graph) {
   return fail(ec::invalid_data, "there is not one node in {}", files);
 }
 
-result<void> add_relation(csv_edge_file& file, const csv_edge& edge) {
-  if (!file.layout.relation)
-    return ok();
-  if (edge.relation.empty())
-    return fail(ec::invalid_data, "{}:{}: the relation is empty",
-                file.table.file.string(), edge.line);
-  const auto fresh = file.relations.insert(edge.relation).second;
-  if (fresh && printable(edge.relation) != edge.relation)
-    return fail(ec::invalid_data,
-                "{}:{}: the relation \"{}\" has a line break or control "
-                "character",
-                file.table.file.string(), edge.line, printable(edge.relation));
+/// @returns false if the row is rejected.
+result<bool> add_relation(csv_edge_file& file, const csv_edge& edge,
+                          csv_rows& rows) {
+  const auto column = file.layout.relation;
+  if (!column)
+    return true;
+  if (edge.relation.empty()) {
+    GRAPHMILL_TRYV(rows.reject(column, "the relation is empty"));
+    return false;
+  }
+  if (file.relations.find(edge.relation))
+    return true;
+  if (printable(edge.relation) != edge.relation) {
+    GRAPHMILL_TRYV(rows.reject(
+      column,
+      fmt::format("the relation \"{}\" has a line break or control character",
+                  printable(edge.relation))));
+    return false;
+  }
+  file.relations.insert(edge.relation);
   if (static_cast<std::size_t>(file.relations.size()) > most_types)
-    return fail(ec::invalid_data,
-                "{}:{}: column {} has more than {} values, which is too many "
-                "for relations; if it is something else, leave it out with "
-                "--ignore",
-                file.table.file.string(), edge.line,
-                column_text(file.layout, *file.layout.relation), most_types);
+    return rows.reader().wrong(fmt::format(
+      "column {} has more than {} values, which is too many for relations; if "
+      "it is something else, leave it out with --ignore",
+      column_text(file.layout, *column), most_types));
+  return true;
+}
+
+/// Adds an id at an end of an edge to its type, unless that has a table and no
+/// more than that.
+result<void> add_end(csv_node_type& nodes, std::size_t column,
+                     std::string_view id, csv_rows& rows,
+                     unknown_nodes unknown) {
+  if (nodes.table && unknown != unknown_nodes::add)
+    return ok();
+  if (!is_csv_id(id))
+    return rows.reject(column, "an id is empty or has a line break");
+  GRAPHMILL_TRYV(add_csv_id(nodes, id, rows.reader()));
   return ok();
 }
 
-/// Reads a file for the ids of types without a table, and for relations.
-result<void> read_ids(csv_graph& graph, csv_edge_file& file, char separator) {
+/// Reads a file for ids that tables lack, and for relations.
+result<void> read_ids(csv_graph& graph, csv_edge_file& file,
+                      const csv_import_options& options, row_errors& errors) {
   auto& sources = graph.nodes[file.source];
   auto& destinations = graph.nodes[file.destination];
-  if (sources.table && destinations.table && !file.layout.relation)
+  const auto unknown = options.unknown;
+  if (sources.table && destinations.table && !file.layout.relation
+      && unknown != unknown_nodes::add)
     return ok();
-  const auto& path = file.table.file;
-  const auto visit = [&](const csv_edge& edge) -> result<void> {
-    for (auto id : {edge.source, edge.destination})
-      if (id.empty() || id.find_first_of("\r\n") != id.npos)
-        return fail(ec::invalid_data,
-                    "{}:{}: an id is empty or has a line break", path.string(),
-                    edge.line);
-    if (!sources.table) {
-      GRAPHMILL_TRYV(add_csv_id(sources, edge.source, path, edge.line));
+  csv_edge_reader reader{graph, file, unknown};
+  const auto leaves_out = errors.skips() || unknown == unknown_nodes::drop;
+  const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
+    // What is left out later neither names nodes nor relations.
+    if (leaves_out) {
+      GRAPHMILL_TRY(const auto stays, reader.makes_edge(edge, rows));
+      if (!stays)
+        return ok();
     }
-    if (!destinations.table) {
-      GRAPHMILL_TRYV(
-        add_csv_id(destinations, edge.destination, path, edge.line));
-    }
-    return add_relation(file, edge);
+    GRAPHMILL_TRY(const auto good, add_relation(file, edge, rows));
+    if (!good && errors.skips())
+      return ok();
+    GRAPHMILL_TRYV(
+      add_end(sources, *file.layout.source, edge.source, rows, unknown));
+    return add_end(destinations, *file.layout.destination, edge.destination,
+                   rows, unknown);
   };
-  return for_each_csv_edge(file.table, file.layout, separator, visit);
+  return for_each_csv_edge(file.table, file.layout, options.separator, errors,
+                           visit);
 }
 
 /// Fails if two relations get the same name, which takes two hashes that begin
@@ -332,21 +343,12 @@ result<void> expect_tables(const csv_import_options& options) {
 
 } // namespace
 
-result<csv_graph> read_csv_graph(const csv_import_options& given) {
-  auto options = given;
-  for (auto& table : options.nodes)
-    if (table.type.empty())
-      table.type = "node";
-  for (auto& table : options.edges)
-    if (table.type.empty())
-      table.type = "node__to__node";
-  for (auto* tables : {&options.nodes, &options.edges})
-    for (auto& table : *tables)
-      table.comments = options.comments;
+result<csv_graph> read_csv_graph(const csv_import_options& options,
+                                 row_errors& errors) {
   GRAPHMILL_TRYV(expect_tables(options));
   csv_graph graph;
   csv_chooser chooser{options};
-  GRAPHMILL_TRYV(add_nodes(graph, options, chooser));
+  GRAPHMILL_TRYV(add_nodes(graph, options, chooser, errors));
   GRAPHMILL_TRYV(add_edges(graph, options, chooser));
   GRAPHMILL_TRYV(chooser.expect_all_used());
   GRAPHMILL_TRYV(check_types_without_table(graph, options.on_note));
@@ -355,13 +357,16 @@ result<csv_graph> read_csv_graph(const csv_import_options& given) {
         known != options.relations.end() && file.layout.relation)
       for (const auto& value : known->second)
         file.relations.insert(value);
-    GRAPHMILL_TRYV(read_ids(graph, file, options.separator));
+    GRAPHMILL_TRYV(read_ids(graph, file, options, errors));
     if (file.layout.relation)
       GRAPHMILL_TRYV(name_relations(file, options.on_note));
   }
-  for (const auto& type : graph.nodes)
+  for (auto& type : graph.nodes) {
+    complete_added_nodes(type, options.on_note);
     note_twice_named(type, options.on_note);
-  GRAPHMILL_TRYV(expect_nodes(graph));
+  }
+  if (!errors.failed())
+    GRAPHMILL_TRYV(expect_nodes(graph));
   return graph;
 }
 

@@ -4,6 +4,7 @@
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
+#include "partition/importers/csv/row_errors.hpp"
 #include "partition/importers/csv/text/id_map.hpp"
 
 #include <cstddef>
@@ -32,6 +33,10 @@ struct csv_graph {
 
 /// Finds out what columns are, reads node tables, and from the edge lists the
 /// ids of node types without a table and the values of relations.
-result<csv_graph> read_csv_graph(const csv_import_options& given);
+/// @param options As `join_tables` gives them.
+/// @param errors After them the graph is good for no more than looking for
+/// further errors.
+result<csv_graph> read_csv_graph(const csv_import_options& options,
+                                 row_errors& errors);
 
 } // namespace graphmill

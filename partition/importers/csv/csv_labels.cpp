@@ -31,6 +31,20 @@ result<std::optional<split>> parse_csv_split(const csv_reader& rows,
     fmt::format("split \"{}\"; train, val, test or nothing expected", text));
 }
 
+result<bool> parse_csv_mask(const csv_reader& rows, std::string_view text) {
+  constexpr auto marked =
+    std::to_array<std::string_view>({"1", "1.0", "true", "t", "yes", "y"});
+  constexpr auto unmarked =
+    std::to_array<std::string_view>({"", "0", "0.0", "false", "f", "no", "n"});
+  const auto word = lower_name(text);
+  if (std::ranges::find(marked, word) != marked.end())
+    return true;
+  if (std::ranges::find(unmarked, word) != unmarked.end())
+    return false;
+  return rows.wrong(
+    fmt::format("mask \"{}\"; 1, 0, true, false or nothing expected", text));
+}
+
 std::vector<std::string> number_classes(std::span<const std::string> texts,
                                         std::vector<std::int64_t>& labels) {
   const auto all_integers =
@@ -160,6 +174,12 @@ const std::string* label_numbers::none_in(std::string_view field,
   return same == nullptr && value ? none_.find_number(*value) : same;
 }
 
+void append_value(std::vector<std::uint8_t>& values, float value) {
+  const auto bytes =
+    std::bit_cast<std::array<std::uint8_t, sizeof(value)>>(value);
+  values.insert(values.end(), bytes.begin(), bytes.end());
+}
+
 result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
   const auto field = trim_blanks(text);
   auto value = std::numeric_limits<float>::quiet_NaN();
@@ -182,24 +202,26 @@ result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
       value = *parsed;
   }
   read_.labels.push_back(std::isnan(value) ? -1 : 0);
-  const auto bytes =
-    std::bit_cast<std::array<std::uint8_t, sizeof(value)>>(value);
-  read_.values.insert(read_.values.end(), bytes.begin(), bytes.end());
+  append_value(read_.values, value);
   return ok();
 }
 
-result<void> csv_set_reader::add(const csv_reader& rows, node_id node) {
+result<void> csv_set_reader::add(csv_rows& rows, node_id node) {
   if (columns_.label && numbers_) {
-    GRAPHMILL_TRYV(numbers_->add(rows, rows.fields()[*columns_.label]));
+    GRAPHMILL_TRYV(
+      rows.check(*columns_.label,
+                 numbers_->add(rows.reader(), rows.fields()[*columns_.label])));
   } else if (columns_.label) {
     labels_.add(rows.fields()[*columns_.label]);
   }
   if (!columns_.split)
     return ok();
-  GRAPHMILL_TRY(const auto which,
-                parse_csv_split(rows, rows.fields()[*columns_.split]));
-  if (which)
-    splits_[static_cast<std::size_t>(*which)].push_back(node);
+  const auto which =
+    parse_csv_split(rows.reader(), rows.fields()[*columns_.split]);
+  if (!which)
+    return rows.reject(columns_.split, which.error());
+  if (const auto in = which.value())
+    splits_[static_cast<std::size_t>(*in)].push_back(node);
   return ok();
 }
 

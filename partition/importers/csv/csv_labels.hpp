@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
+#include "partition/importers/csv/csv_rows.hpp"
 #include "partition/importers/csv/text/csv_reader.hpp"
 #include "partition/importers/csv/text/id_map.hpp"
 #include "partition/importers/incoming_labels.hpp"
@@ -23,6 +24,9 @@ namespace graphmill {
 /// The split that a field names, if it names one. Fails on what is none.
 result<std::optional<split>> parse_csv_split(const csv_reader& rows,
                                              std::string_view text);
+
+/// Whether a field of a mask marks its node. Fails on what says neither.
+result<bool> parse_csv_mask(const csv_reader& rows, std::string_view text);
 
 /// Numbers classes: the distinct texts in order, numerically if all of them
 /// are integers. Empty texts, and -1 among integers, mean no label.
@@ -55,6 +59,9 @@ public:
 private:
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> all_;
 };
+
+/// Appends a number to be learnt to the bytes of all of them.
+void append_value(std::vector<std::uint8_t>& values, float value);
 
 /// Labels of a table's nodes: none at all without a column. Value type.
 struct csv_labels {
@@ -123,8 +130,9 @@ public:
       numbers_.emplace("--regression-set " + columns_.name, none_);
   }
 
+  /// Rejects the row if a cell is wrong.
   /// @param node The number of the row's node.
-  result<void> add(const csv_reader& rows, node_id node);
+  result<void> add(csv_rows& rows, node_id node);
 
   /// @param own The labels of the type, for a set that is a split alone.
   result<incoming_labels> finish(const csv_labels& own, const csv_reader& rows,

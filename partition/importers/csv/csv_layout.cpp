@@ -1,10 +1,10 @@
 #include "partition/importers/csv/csv_layout.hpp"
 
-#include "messages/base/pluralized.hpp"
 #include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/npy/npy_source.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace graphmill {
@@ -76,6 +76,9 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   add("id", layout.id);
   add("label", layout.label);
   add("split", layout.split);
+  add("training mask", layout.masks[0]);
+  add("validation mask", layout.masks[1]);
+  add("test mask", layout.masks[2]);
   add("time", layout.time);
   for (const auto& set : layout.label_sets) {
     add("label of a set", set.label);
@@ -89,49 +92,15 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   return out;
 }
 
-void tell_comments(const csv_table& table, const csv_reader& rows,
-                   const note_callback& on_note) {
-  if (rows.comments() > 0)
-    tell_note(on_note, "{}: {} skipped ({})", table.file.filename().string(),
-              pluralized(rows.comments(), "comment line"), rows.comment_mark());
-}
-
 bool names_table(const std::string& name, const csv_table& table) {
-  if (name == table.type || name == table.file.filename().string())
+  const auto is_called = [&name](const std::filesystem::path& file) {
+    return file.filename().string() == name;
+  };
+  if (name == table.type || is_called(table.file)
+      || std::ranges::any_of(table.more, is_called))
     return true;
   const auto parts = split_edge_type_name(table.type);
   return parts && name == (*parts)[1];
-}
-
-result<bool> next_csv_row(csv_reader& rows, const csv_layout& layout) {
-  GRAPHMILL_TRY(const auto there, rows.next());
-  const auto fields = rows.fields().size();
-  if (!there)
-    return false;
-  // Tables that were put together bring theirs along.
-  if (layout.header && fields == layout.count()
-      && trim_blanks(rows.fields().front()) == layout.names.front()
-      && trimmed_fields(rows) == layout.names)
-    return rows.wrong("this row repeats the header: take it out");
-  if (fields == layout.count())
-    return true;
-  if (layout.source && fields == 1)
-    return rows.wrong(one_csv_field);
-  return rows.wrong(fmt::format("{} fields; {} expected, as in the {}", fields,
-                                layout.count(),
-                                layout.header ? "header" : "first row"));
-}
-
-result<csv_reader> open_csv_table(const csv_table& table,
-                                  const csv_layout& layout, char separator) {
-  GRAPHMILL_TRY(auto rows,
-                csv_reader::open(table.file, separator, table.comments));
-  if (!layout.header)
-    return rows;
-  GRAPHMILL_TRY(const auto there, rows.next());
-  if (!there || trimmed_fields(rows) != layout.names)
-    return rows.wrong("the table changed while it was read");
-  return rows;
 }
 
 } // namespace graphmill

@@ -4,6 +4,7 @@
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/text/csv_reader.hpp"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -34,12 +35,17 @@ struct csv_layout {
   std::optional<std::size_t> id;
   std::optional<std::size_t> label;
   std::optional<std::size_t> split;
+  /// Of training, validation and test: instead of a split.
+  std::array<std::optional<std::size_t>, 3> masks{};
   std::optional<std::size_t> time;
   std::vector<csv_set_columns> label_sets;
   std::vector<std::size_t> features;
   std::vector<std::size_t> ignored;
 
   std::size_t count() const { return names.size(); }
+
+  /// Whether a column says in which split a node is.
+  bool has_split() const { return split || masks[0] || masks[1] || masks[2]; }
 };
 
 /// The column of this name, else of one that differs in capital letters alone,
@@ -60,21 +66,9 @@ std::string columns_text(const csv_layout& layout,
 /// One sentence: what of a table was taken for what.
 std::string layout_text(const csv_table& table, const csv_layout& layout);
 
-/// Says how many lines of a table were comments, if any, at its end.
-void tell_comments(const csv_table& table, const csv_reader& rows,
-                   const note_callback& on_note);
-
 /// Whether a user means this table: by its type, the middle name of that, or
 /// the name of its file.
 bool names_table(const std::string& name, const csv_table& table);
-
-/// Goes to the next row. Fails unless it has as many fields as the first.
-result<bool> next_csv_row(csv_reader& rows, const csv_layout& layout);
-
-/// Opens a table and goes past its header. Fails if that has changed since the
-/// layout was found out.
-result<csv_reader> open_csv_table(const csv_table& table,
-                                  const csv_layout& layout, char separator);
 
 /// The fields of a row without the spaces around them.
 std::vector<std::string> trimmed_fields(const csv_reader& rows);

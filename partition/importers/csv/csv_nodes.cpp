@@ -1,16 +1,22 @@
 #include "partition/importers/csv/csv_nodes.hpp"
 
+#include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 #include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
-#include "partition/importers/csv/text/csv_reader.hpp"
+#include "partition/importers/csv/csv_rows.hpp"
 #include "partition/writing/memory_needs.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace graphmill {
 
 namespace {
+
+/// Of an id in a note.
+constexpr std::size_t most_bytes_of_id = 60;
 
 /// Ids that take less than this are not worth a look at the memory.
 constexpr std::uint64_t least_checked = std::uint64_t{16} << 20;
@@ -26,22 +32,152 @@ result<double> parse_time(const csv_reader& rows, std::string_view text) {
 
 result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
                        std::string_view id) {
-  if (id.empty() || id.find_first_of("\r\n") != id.npos)
+  if (!is_csv_id(id))
     return rows.wrong("an id is empty or has a line break");
-  GRAPHMILL_TRY(const auto added,
-                add_csv_id(type, id, type.table->file, rows.line()));
+  GRAPHMILL_TRY(const auto added, add_csv_id(type, id, rows));
   const auto [number, fresh] = added;
   if (!fresh)
     return rows.wrong(fmt::format("id \"{}\" is there already", id));
   return number;
 }
 
+/// Reads the columns of a node table but for its features.
+class node_table_reader {
+public:
+  node_table_reader(const csv_table& table, const csv_layout& layout,
+                    const csv_import_options& options,
+                    const no_label_values& none)
+    : layout_(layout), regression_(options.regression),
+      drops_unlabelled_(!none.empty() && layout.label),
+      on_note_(options.on_note), type_{.name = table.type, .table = table},
+      texts_(none), numbers_("--regression", none) {
+    for (const auto& columns : layout.label_sets)
+      sets_.emplace_back(
+        columns, std::ranges::count(options.regression_sets, columns.name) != 0,
+        none);
+  }
+
+  /// Reads the cells of a row, also behind one that is wrong.
+  result<void> add(csv_rows& rows);
+
+  result<csv_node_type> finish(const csv_reader& rows,
+                               const known_classes& known);
+
+  /// The ids alone.
+  csv_node_type ids() { return std::move(type_); }
+
+private:
+  result<void> add_label(csv_rows& rows);
+  result<void> add_time(csv_rows& rows);
+  result<void> add_split(csv_rows& rows, node_id node);
+  result<void> add_masks(csv_rows& rows, node_id node);
+
+  const csv_layout& layout_;
+  bool regression_;
+  bool drops_unlabelled_; ///< From splits.
+  const note_callback& on_note_;
+  csv_node_type type_;
+  label_texts texts_;
+  label_numbers numbers_;
+  std::vector<csv_set_reader> sets_;
+};
+
+result<void> node_table_reader::add(csv_rows& rows) {
+  const auto id = trim_blanks(rows.fields()[*layout_.id]);
+  const auto added = add_id(type_, rows.reader(), id);
+  if (!added)
+    GRAPHMILL_TRYV(rows.reject(layout_.id, added.error()));
+  const auto node = added ? added.value() : node_id{0};
+  GRAPHMILL_TRYV(add_label(rows));
+  for (auto& set : sets_)
+    GRAPHMILL_TRYV(set.add(rows, node));
+  GRAPHMILL_TRYV(add_time(rows));
+  return add_split(rows, node);
+}
+
+result<void> node_table_reader::add_label(csv_rows& rows) {
+  if (!layout_.label)
+    return ok();
+  const auto field = rows.fields()[*layout_.label];
+  if (regression_)
+    return rows.check(*layout_.label, numbers_.add(rows.reader(), field));
+  texts_.add(field);
+  return ok();
+}
+
+result<void> node_table_reader::add_time(csv_rows& rows) {
+  if (!layout_.time)
+    return ok();
+  const auto time = parse_time(rows.reader(), rows.fields()[*layout_.time]);
+  if (!time)
+    return rows.reject(layout_.time, time.error());
+  type_.times.push_back(time.value());
+  return ok();
+}
+
+/// Puts a node into the split whose mask marks it.
+result<void> node_table_reader::add_masks(csv_rows& rows, node_id node) {
+  std::optional<std::size_t> in;
+  for (std::size_t s = 0; s < layout_.masks.size(); ++s) {
+    const auto column = layout_.masks[s];
+    if (!column)
+      continue;
+    const auto marked = parse_csv_mask(rows.reader(), rows.fields()[*column]);
+    GRAPHMILL_TRYV(rows.check(*column, marked));
+    if (!marked || !marked.value())
+      continue;
+    if (in)
+      return rows.reject(column,
+                         fmt::format("the node is marked in {} and in {}",
+                                     column_text(layout_, *layout_.masks[*in]),
+                                     column_text(layout_, *column)));
+    in = s;
+  }
+  if (in)
+    type_.splits[*in].push_back(node);
+  return ok();
+}
+
+result<void> node_table_reader::add_split(csv_rows& rows, node_id node) {
+  if (!layout_.split)
+    return add_masks(rows, node);
+  const auto which =
+    parse_csv_split(rows.reader(), rows.fields()[*layout_.split]);
+  if (!which)
+    return rows.reject(layout_.split, which.error());
+  if (const auto in = which.value())
+    type_.splits[static_cast<std::size_t>(*in)].push_back(node);
+  return ok();
+}
+
+result<csv_node_type> node_table_reader::finish(const csv_reader& rows,
+                                                const known_classes& known) {
+  csv_labels own;
+  if (regression_) {
+    own = numbers_.finish();
+  } else {
+    GRAPHMILL_TRY(own, texts_.finish(known.find(type_.name, {}), type_.name));
+  }
+  const auto place = type_.table->file.filename().string();
+  note_unlabelled(own.unlabelled, place, on_note_);
+  if (drops_unlabelled_)
+    note_dropped_seeds(drop_unlabelled(type_.splits, own.labels), place,
+                       on_note_);
+  for (auto& set : sets_) {
+    GRAPHMILL_TRY(auto read, set.finish(own, rows, known, type_.name));
+    type_.label_sets.push_back(std::move(read));
+  }
+  type_.labels = std::move(own.labels);
+  type_.values = std::move(own.values);
+  type_.class_names = std::move(own.names);
+  type_.unlabelled = std::move(own.unlabelled);
+  return std::move(type_);
+}
+
 } // namespace
 
-result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
-                                            std::string_view id,
-                                            const std::filesystem::path& file,
-                                            std::int64_t line) {
+result<std::pair<node_id, bool>>
+add_csv_id(csv_node_type& type, std::string_view id, const csv_reader& rows) {
   const auto added = type.ids.insert(id);
   // The system is asked for the memory that is left whenever ids have grown by
   // a quarter, and not for each of them.
@@ -57,70 +193,76 @@ result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
     return fail(ec::out_of_memory,
                 "{}:{}: {}; give it more, or number the nodes and take "
                 "graphmill import npy, which keeps no ids",
-                file.string(), line, *short_of);
+                rows.path().string(), rows.line(), *short_of);
   return added;
 }
 
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
+                                      csv_features features,
                                       const known_classes& known,
-                                      const csv_import_options& options) {
-  GRAPHMILL_TRY(auto rows, open_csv_table(table, layout, options.separator));
-  csv_node_type type{.name = table.type, .table = table};
+                                      const csv_import_options& options,
+                                      row_errors& errors) {
+  // Before the ids: a row that is left out has no node.
+  if (errors.skips())
+    GRAPHMILL_TRYV(
+      check_csv_features(table, layout, options.separator, features, errors));
   GRAPHMILL_TRY(const auto none, no_label_values::of(options.no_label));
-  label_texts texts{none};
-  label_numbers numbers{"--regression", none};
-  std::vector<csv_set_reader> sets;
-  for (const auto& columns : layout.label_sets)
-    sets.emplace_back(
-      columns, std::ranges::count(options.regression_sets, columns.name) != 0,
-      none);
   for (;;) {
-    GRAPHMILL_TRY(const auto there, next_csv_row(rows, layout));
-    if (!there)
-      break;
-    const auto& fields = rows.fields();
-    GRAPHMILL_TRY(const auto node,
-                  add_id(type, rows, trim_blanks(fields[*layout.id])));
-    if (layout.label && options.regression) {
-      GRAPHMILL_TRYV(numbers.add(rows, fields[*layout.label]));
-    } else if (layout.label) {
-      texts.add(fields[*layout.label]);
+    const auto rejected_before = errors.rejected_rows();
+    GRAPHMILL_TRY(auto rows,
+                  csv_rows::open(table, layout, options.separator, errors));
+    node_table_reader reader{table, layout, options, none};
+    for (;;) {
+      GRAPHMILL_TRY(const auto there, rows.next());
+      if (!there)
+        break;
+      GRAPHMILL_TRYV(reader.add(rows));
     }
-    for (auto& set : sets)
-      GRAPHMILL_TRYV(set.add(rows, node));
-    if (layout.time) {
-      GRAPHMILL_TRY(const auto time, parse_time(rows, fields[*layout.time]));
-      type.times.push_back(time);
+    const auto sound = errors.rejected_rows() == rejected_before;
+    if (!sound && errors.skips())
+      continue; // Once more, without those rows.
+    csv_node_type type;
+    rows.tell_comments(options.on_note);
+    if (sound) {
+      GRAPHMILL_TRY(type, reader.finish(rows.reader(), known));
+    } else {
+      type = reader.ids();
     }
-    if (!layout.split)
-      continue;
-    GRAPHMILL_TRY(const auto which,
-                  parse_csv_split(rows, fields[*layout.split]));
-    if (which)
-      type.splits[static_cast<std::size_t>(*which)].push_back(node);
+    type.layout = std::move(layout);
+    type.features = std::move(features);
+    type.table_rows = type.ids.size();
+    return type;
   }
-  tell_comments(table, rows, options.on_note);
-  csv_labels own;
-  if (options.regression) {
-    own = numbers.finish();
-  } else {
-    GRAPHMILL_TRY(own, texts.finish(known.find(type.name, {}), type.name));
-  }
-  const auto place = table.file.filename().string();
-  note_unlabelled(own.unlabelled, place, options.on_note);
-  type.unlabelled = own.unlabelled;
-  if (!none.empty() && layout.label)
-    note_dropped_seeds(drop_unlabelled(type.splits, own.labels), place,
-                       options.on_note);
-  for (auto& set : sets) {
-    GRAPHMILL_TRY(auto read, set.finish(own, rows, known, type.name));
-    type.label_sets.push_back(std::move(read));
-  }
-  type.labels = std::move(own.labels);
-  type.values = std::move(own.values);
-  type.class_names = std::move(own.names);
-  type.layout = std::move(layout);
-  return type;
+}
+
+bool is_csv_id(std::string_view id) {
+  return !id.empty() && id.find_first_of("\r\n") == id.npos;
+}
+
+void complete_added_nodes(csv_node_type& type, const note_callback& on_note) {
+  const auto added = type.ids.size() - type.table_rows;
+  if (!type.table || added == 0)
+    return;
+  const auto count = static_cast<std::size_t>(type.ids.size());
+  const auto complete = [count, added](std::vector<std::int64_t>& labels,
+                                       std::vector<std::uint8_t>& values) {
+    if (!labels.empty())
+      labels.resize(count, -1);
+    for (node_id i = 0; !values.empty() && i < added; ++i)
+      append_value(values, std::numeric_limits<float>::quiet_NaN());
+  };
+  complete(type.labels, type.values);
+  for (auto& set : type.label_sets)
+    complete(set.labels, set.rows);
+  if (!type.times.empty())
+    type.times.resize(count, 0); // A split is of nodes with labels alone.
+  tell_note(
+    on_note,
+    "{}: {} added that only edges name, such as \"{}\", without "
+    "labels{}",
+    type.name, pluralized(added, "node"),
+    shortened(printable(type.ids.name(type.table_rows)), most_bytes_of_id),
+    type.features.fields.empty() ? "" : "; all of their features are 0");
 }
 
 } // namespace graphmill

@@ -5,6 +5,8 @@
 #include "partition/importers/csv/csv_features.hpp"
 #include "partition/importers/csv/csv_labels.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
+#include "partition/importers/csv/row_errors.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 #include "partition/importers/csv/text/id_map.hpp"
 #include "partition/writing/dataset_writer.hpp"
 
@@ -26,6 +28,7 @@ struct csv_node_type {
   std::string name;
   std::optional<csv_table> table;
   id_map ids;
+  node_id table_rows = 0; ///< Ids behind them were added by edge lists.
   /// How much the ids took when memory was looked at last.
   std::uint64_t checked_bytes = 0;
   std::vector<std::int64_t> labels; ///< [nodes]; empty without such a column.
@@ -41,20 +44,30 @@ struct csv_node_type {
   csv_features features;
 };
 
-/// Reads a table's ids, labels, splits, label sets and times.
+/// Reads a table's ids, labels, splits, label sets and times. After rows that
+/// are wrong, the ids alone, which is enough to look for further errors; where
+/// such rows may be left out, all of the others.
+/// @param features Of the table; checked first if rows may be left out.
 /// @param known Classes that labels are numbered by, where it has them.
 /// @param options Say what separates fields, and which labels are numbers.
 result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
+                                      csv_features features,
                                       const known_classes& known,
-                                      const csv_import_options& options);
+                                      const csv_import_options& options,
+                                      row_errors& errors);
+
+/// Gives nodes that edge lists have added to a type with a table labels and
+/// times that say nothing, and notes how many they are.
+void complete_added_nodes(csv_node_type& type, const note_callback& on_note);
+
+/// Whether a text can be an id: it is not empty, and on one line.
+bool is_csv_id(std::string_view id);
 
 /// Numbers an id of a type. Fails when the ids have grown until the memory that
 /// is left could not hold as much again, and names the place in the table.
-/// @param file, line Where the id stands.
+/// @param rows Where the id stands.
 /// @returns the number of the id, and whether it is new.
-result<std::pair<node_id, bool>> add_csv_id(csv_node_type& type,
-                                            std::string_view id,
-                                            const std::filesystem::path& file,
-                                            std::int64_t line);
+result<std::pair<node_id, bool>>
+add_csv_id(csv_node_type& type, std::string_view id, const csv_reader& rows);
 
 } // namespace graphmill

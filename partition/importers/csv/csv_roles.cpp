@@ -28,6 +28,12 @@ std::string_view flag_of(csv_role role) {
     return "--label-set";
   case csv_role::split_set:
     return "--split-set";
+  case csv_role::train_mask:
+    return "--train-mask";
+  case csv_role::val_mask:
+    return "--val-mask";
+  case csv_role::test_mask:
+    return "--test-mask";
   case csv_role::time:
     return "--time";
   case csv_role::feature:
@@ -112,6 +118,9 @@ result<void> fill_in(csv_layout& layout, const column_roles& roles,
                   : *roles[i] == csv_role::id          ? &layout.id
                   : *roles[i] == csv_role::label       ? &layout.label
                   : *roles[i] == csv_role::split       ? &layout.split
+                  : *roles[i] == csv_role::train_mask  ? &layout.masks[0]
+                  : *roles[i] == csv_role::val_mask    ? &layout.masks[1]
+                  : *roles[i] == csv_role::test_mask   ? &layout.masks[2]
                                                        : &layout.time;
     if (*place
         && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
@@ -126,6 +135,12 @@ result<void> fill_in(csv_layout& layout, const column_roles& roles,
                     flag_of(*roles[i]).substr(2), flag_of(*roles[i])));
     *place = i;
   }
+  for (const auto mask : layout.masks)
+    if (mask && layout.split)
+      return rows.wrong(fmt::format(
+        "column {} has splits, and column {} is a mask of one; leave out one "
+        "of them with --ignore",
+        column_text(layout, *layout.split), column_text(layout, *mask)));
   return ok();
 }
 

@@ -61,7 +61,8 @@ MAKERS = {
             gzip.compress(b"a,b\n") + gzip.compress(b"b,c\n")),
         "a gzip file that is cut": table(gzip.compress(b"a,b\n" * 99)[:-12]),
         "a zip archive": table(b"PK\3\4\n\0\0\0"),
-        "a file of Zstandard": table(b"\x28\xb5\x2f\xfd\x04\x00\n"),
+        "a Zstandard file that is cut": table(
+            b"\x28\xb5\x2f\xfd\x04\x00\n"),
         "an empty edge list and no table": table("", None),
         "an empty node table": table("a,b\n", ""),
         "a folder as table": table(to_folder),
@@ -164,6 +165,26 @@ MAKERS = {
             "--feature", "sum"),
         "more than one character before comments": table(
             "1,2\n", None, "--comments", "//"),
+        "errors in several rows": table("a,b\na,z\n", NODES.replace(
+            "train,1", "learn,red")),
+        "more bad rows than `--skip-bad-rows` allows": table(
+            "a,b\na,z\nb,y\n", NODES, "--skip-bad-rows", "1"),
+        "no more than that": table("a,b\na,z\nb,y\n", NODES,
+                                   "--skip-bad-rows", "2"),
+        "unknown nodes and an empty end, with `--unknown-nodes drop`": table(
+            "a,b\na,z\n,b\n", NODES, "--unknown-nodes", "drop"),
+        "an unknown node with `--unknown-nodes add`": table(
+            "a,b\na,z\n", NODES, "--unknown-nodes", "add"),
+        "a pattern that matches no file": table("a,b\n", NODES, "--edges",
+                                                "x-*.csv"),
+        "files of one table with two headers": table(
+            "source,target\na,b\n", NODES, "--edges", "n.csv"),
+        "a node in two masks": table(
+            "a,b\n", "id,tr,te\na,1,1\nb,0,1\n", "--train-mask", "tr",
+            "--test-mask", "te"),
+        "a mask of other words": table(
+            "a,b\n", "id,tr\na,1\nb,perhaps\n", "--train-mask", "tr"),
+        "a split and a mask": table("a,b\n", NODES, "--train-mask", "f"),
         "a source that has changed since": changed_since,
         "shares that are no numbers": table("a,b\n", NODES, "--split",
                                             "nan,0.1,0.1"),

@@ -4,6 +4,7 @@ import gzip
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -118,16 +119,29 @@ class CsvImport(Workplace):
         self.check_edges(got, got.edge_types()[0], mapped,
                          (len(numbers),) * 2)
 
-    def test_two_tables_of_a_type(self):
-        edges = self.write("e.csv", "1,2\n")
-        more = self.write("more.csv", "2,1\n")
+    def test_a_file_twice(self):
+        edges = self.write("e.csv", "ann,bob\n")
         people = self.write("people.csv", PEOPLE)
-        self.check_fails(["csv", "--edges", edges, "--edges", more],
-                         "two edge lists are of the edge type node__to__node",
-                         "more.csv", "--edges")
+        self.check_fails(["csv", "--edges", edges, "--edges", edges],
+                         "e.csv is given twice for the type node__to__node")
         self.check_fails(["csv", "--edges", edges, "--nodes", people,
                           "--nodes", people],
-                         "two node tables are of the type node", "--nodes")
+                         "people.csv is given twice for the type node")
+
+    def test_standard_input(self):
+        for edges in ("1,2\n2,3\n", gzip.compress(b"1,2\n2,3\n")):
+            shutil.rmtree(self.out, ignore_errors=True)
+            words = ["import", "csv", "--edges", "-", "--out", self.out]
+            for code, text in ((0, edges), (0, edges), (1, "1,2\n3,2\n")):
+                done = subprocess.run(
+                    [support.program(), *words],
+                    input=text if isinstance(text, bytes) else text.encode(),
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(b"/dev/stdin has changed", done.stderr)
+            self.assertEqual(Dataset(self.out).edges("node__to__node").shape,
+                             (2, 2))
+            self.assertEqual(list(self.results.iterdir()), [self.out])
 
     def test_typed_tables(self):
         people = self.write("people.csv", PEOPLE.replace("\n", "\r\n"))
@@ -201,7 +215,7 @@ class CsvImport(Workplace):
             *fragments)
 
     def test_bad_tables(self):
-        edges = "from,to\nann,bob\n"
+        edges = "from,to\nann,eve\n"
         self.check_bad(PEOPLE, edges + "ann,zoe\n", "likes.csv:3", "zoe")
         self.check_bad(PEOPLE, edges + "ann\n", "likes.csv:3")
         self.check_bad(PEOPLE.replace("40", "old"), edges, "people.csv:3",
@@ -264,18 +278,19 @@ class Sources(Workplace):
         self.edges.write_text("1,2\n2,3\n")
         self.assertIn("nothing done", self.again().stdout)
 
-    def test_another_table(self):
+    def test_a_pattern_that_matches_more(self):
+        words = ["csv", "--edges", self.source / "e*.csv"]
+        self.assertEqual(self.again(words=words).returncode, 0)
         more = self.source / "e2.csv"
         more.write_text("3,1\n")
-        self.assertEqual(self.again().returncode, 0)
-        path = self.out / "import.json"
-        record = json.loads(path.read_text())
-        record["sources"][0]["path"] = str(more)
-        path.write_text(json.dumps(record))
-        self.refused("e.csv is new", "e2.csv is gone")
+        self.refused("e2.csv is new", words=words)
+        self.assertEqual(self.again("--replace", words=words).returncode, 0)
+        self.assertEqual(Dataset(self.out).edges("node__to__node").shape,
+                         (2, 3))
+        more.unlink()
+        self.refused("e2.csv is gone", words=words)
 
     def test_arrays(self):
-        self.edges.unlink()
         small_set(self.source)
         save(self.source, extra=np.zeros(3))
         words = ["npy", self.source, "--ignore", "extra"]

@@ -2,6 +2,7 @@
 
 #include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/csv_names.hpp"
+#include "partition/importers/csv/csv_tables.hpp"
 #include "partition/importers/csv/draft/column_guess.hpp"
 #include "partition/importers/csv/text/csv_reader.hpp"
 
@@ -31,16 +32,18 @@ struct seen_table {
   std::vector<column_guess> guesses;
 };
 
-result<seen_table> look_at(const csv_table& table, char separator,
-                           std::int64_t most_rows) {
-  GRAPHMILL_TRY(auto rows,
-                csv_reader::open(table.file, separator, table.comments));
+/// Looks at the rows of one file, and at its header if it is the first one.
+result<void> look_at_file(const std::filesystem::path& file,
+                          const csv_table& table, char separator,
+                          std::int64_t most_rows, seen_table& out) {
+  GRAPHMILL_TRY(auto rows, csv_reader::open(file, separator, table.comments));
   GRAPHMILL_TRY(const auto there, rows.next());
   if (!there)
     return rows.wrong("the table is empty");
-  seen_table out;
-  out.names = trimmed_fields(rows);
-  out.guesses.resize(out.names.size());
+  if (out.names.empty()) {
+    out.names = trimmed_fields(rows);
+    out.guesses.resize(out.names.size());
+  }
   for (std::int64_t row = 0; row < most_rows; ++row) {
     GRAPHMILL_TRY(const auto more, rows.next());
     if (!more)
@@ -51,6 +54,15 @@ result<seen_table> look_at(const csv_table& table, char separator,
       for (std::size_t i = 0; i < fields.size(); ++i)
         out.guesses[i].add(trim_blanks(fields[i]));
   }
+  return ok();
+}
+
+result<seen_table> look_at(const csv_table& table, char separator,
+                           std::int64_t most_rows) {
+  seen_table out;
+  GRAPHMILL_TRYV(look_at_file(table.file, table, separator, most_rows, out));
+  for (const auto& file : table.more)
+    GRAPHMILL_TRYV(look_at_file(file, table, separator, most_rows, out));
   return out;
 }
 
@@ -96,8 +108,7 @@ std::string draft_nodes(const csv_table& table, const seen_table& seen) {
     else
       ignored += fmt::format("    - {}  # {}\n", name, reason);
   }
-  auto out = fmt::format(
-    "{}:\n{}", yaml_text(table.type.empty() ? "node" : table.type), roles);
+  auto out = fmt::format("{}:\n{}", yaml_text(table.type), roles);
   if (!ignored.empty())
     out += "  ignore:\n" + ignored;
   return out
@@ -120,10 +131,7 @@ std::string draft_edges(const csv_table& table, const seen_table& seen) {
     else
       left += fmt::format("  #   - {}  # {}\n", name, seen.guesses[i].reason());
   }
-  auto out = fmt::format(
-    "{}:\n{}",
-    yaml_text(table.type.empty() ? table.file.filename().string() : table.type),
-    roles);
+  auto out = fmt::format("{}:\n{}", yaml_text(table.type), roles);
   if (!left.empty())
     out += "  # Say which of these are source, destination, relation or "
            "weight, and ignore the others:\n  # ignore:\n"
@@ -133,7 +141,8 @@ std::string draft_edges(const csv_table& table, const seen_table& seen) {
 
 } // namespace
 
-result<std::string> draft_columns_file(const csv_import_options& options) {
+result<std::string> draft_columns_file(const csv_import_options& given) {
+  GRAPHMILL_TRY(const auto options, join_tables(given));
   std::string out =
     "# A draft: read it, and change what is wrong. partition/columns.md tells\n"
     "# what can stand here.\nfit: all  # or train: fit on training nodes "

@@ -1,16 +1,16 @@
 #include "partition/importers/csv/csv.hpp"
 
-#include "messages/words/number_text.hpp"
+#include "messages/base/pluralized.hpp"
 #include "partition/dataset/dataset_names.hpp"
-#include "partition/dataset/edge_weights.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/importers/csv/csv_edge_reader.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
+#include "partition/importers/csv/csv_tables.hpp"
 #include "partition/importers/csv/import/csv_record.hpp"
-#include "partition/importers/exact_number.hpp"
 #include "partition/importers/mutual_pairs.hpp"
 #include "partition/importers/reverse.hpp"
 
@@ -29,6 +29,9 @@ constexpr std::size_t csv_block_edges = std::size_t{1} << 16;
 constexpr std::size_t least_block_edges = 256;
 /// With more features, dense rows are mostly zeros of categories and words.
 constexpr std::int64_t most_dense_features = 8192;
+
+/// The rows that were left out, in the dataset.
+constexpr const char* rejected_rows_name = "rejected_rows.csv";
 
 result<dataset_info> declare(const csv_graph& graph,
                              const csv_import_options& options) {
@@ -157,71 +160,53 @@ private:
   std::vector<float> weights_;
 };
 
-/// The weight of an edge in a file that has weights.
-result<std::optional<float>> weight_in(const csv_edge_file& file,
-                                       const csv_edge& edge) {
-  if (!file.layout.weight)
-    return std::optional<float>{};
-  const auto where = [&] {
-    return fmt::format("{}:{}", file.table.file.string(), edge.line);
-  };
-  const auto value = number_from<double>(edge.weight);
-  if (!value)
-    return fail(ec::invalid_data, "{}: the weight \"{}\" is no number", where(),
-                edge.weight);
-  if (is_rounded_integer(edge.weight))
-    return fail(ec::invalid_data,
-                "{}: the weight is {}; write it with a point if it may be "
-                "rounded, or make it smaller",
-                where(), rounded_integer_text(edge.weight));
-  const auto weight = edge_weight_from(*value);
-  if (!weight)
-    return no_edge_weight(*value, where());
-  return weight;
-}
-
+/// After errors it only looks for more.
 /// @param out Of each edge type of the file.
 result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
-                        char separator, const note_callback& on_note,
+                        const csv_import_options& options, row_errors& errors,
                         std::vector<edge_blocks> out) {
-  const auto& path = file.table.file;
-  const auto number = [&](std::int64_t line, const csv_node_type& nodes,
-                          const char* end,
-                          std::string_view id) -> result<node_id> {
-    if (const auto found = nodes.ids.find(id))
-      return *found;
-    return fail(ec::invalid_data, "{}:{}: {} \"{}\" is not in the table of {}",
-                path.string(), line, end, id, nodes.name);
-  };
-  const auto visit = [&](const csv_edge& edge) -> result<void> {
-    GRAPHMILL_TRY(const auto source, number(edge.line, graph.nodes[file.source],
-                                            "source", edge.source));
-    GRAPHMILL_TRY(const auto destination,
-                  number(edge.line, graph.nodes[file.destination],
-                         "destination", edge.destination));
-    GRAPHMILL_TRY(const auto weight, weight_in(file, edge));
+  csv_edge_reader reader{graph, file, options.unknown};
+  const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
+    GRAPHMILL_TRY(const auto read, reader.read(edge, rows));
+    if (!read || errors.failed())
+      return ok();
     if (!file.layout.relation)
-      return out.front().add(source, destination, weight);
+      return out.front().add(read->source, read->destination, read->weight);
     const auto relation = file.relations.find(edge.relation);
     if (!relation)
-      return fail(ec::invalid_data,
-                  "{}:{}: the table changed while it was read", path.string(),
-                  edge.line);
-    return out[static_cast<std::size_t>(*relation)].add(source, destination,
-                                                        weight);
+      return rows.reader().wrong("the table changed while it was read");
+    return out[static_cast<std::size_t>(*relation)].add(
+      read->source, read->destination, read->weight);
   };
-  GRAPHMILL_TRYV(
-    for_each_csv_edge(file.table, file.layout, separator, visit, on_note));
+  GRAPHMILL_TRYV(for_each_csv_edge(file.table, file.layout, options.separator,
+                                   errors, visit, options.on_note));
   for (auto& blocks : out) {
     GRAPHMILL_TRYV(blocks.flush());
   }
+  reader.note_dropped(options.on_note);
   return ok();
+}
+
+/// After errors, looks for those that are left: in features and edges.
+/// @returns all errors as one.
+error check_rest(csv_graph& graph, const csv_import_options& options,
+                 row_errors& errors) {
+  const auto check = [&]() -> result<void> {
+    for (auto& type : graph.nodes)
+      if (type.table)
+        GRAPHMILL_TRYV(check_csv_features(
+          *type.table, type.layout, options.separator, type.features, errors));
+    for (const auto& file : graph.edges)
+      GRAPHMILL_TRYV(copy_edges(graph, file, options, errors, {}));
+    return errors.finish();
+  };
+  return check().error();
 }
 
 /// Copies all edge lists, whose edge types stand one file after the other.
 result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
                             const csv_import_options& options,
-                            dataset_writer& writer,
+                            dataset_writer& writer, row_errors& errors,
                             const progress_callback& on_progress) {
   edge_type_id type = 0;
   for (std::size_t f = 0; f < graph.edges.size(); ++f) {
@@ -235,8 +220,7 @@ result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
       out.emplace_back(writer, type,
                        plan.reverse[static_cast<std::size_t>(type)],
                        std::max(least_block_edges, csv_block_edges / types));
-    GRAPHMILL_TRYV(copy_edges(graph, file, options.separator, options.on_note,
-                              std::move(out)));
+    GRAPHMILL_TRYV(copy_edges(graph, file, options, errors, std::move(out)));
   }
   return ok();
 }
@@ -247,8 +231,7 @@ result<void> split_target(const csv_graph& graph, const dataset_info& info,
                           dataset_writer& writer) {
   const auto& type = graph.nodes[static_cast<std::size_t>(info.target)];
   return write_split(request, info.node_types[info.target], info.target,
-                     type.layout.split.has_value(), type.labels, type.times,
-                     writer);
+                     type.layout.has_split(), type.labels, type.times, writer);
 }
 
 /// Which nodes of a type features are fitted on; empty: all.
@@ -278,9 +261,27 @@ result<std::vector<bool>> rows_to_fit(const csv_node_type& type,
   return rows;
 }
 
-/// Fits the features of all types, and declares how many there are.
+/// Declares how many features a type has.
+result<void> declare_features(const csv_node_type& type,
+                              const csv_import_options& options,
+                              node_type_info& info) {
+  const auto width = type.features.columns.width();
+  const auto columns = std::ssize(type.features.columns.requests());
+  if (width > std::max<std::int64_t>(columns, most_dense_features)
+      && !options.changes.sparse)
+    return fail(ec::invalid_argument,
+                "{} would have {} features; say --sparse, which stores them "
+                "without their zeros, or take fewer categories (`most`) or "
+                "buckets",
+                type.name, width);
+  info.feature_width = width;
+  return ok();
+}
+
+/// Fits the features of all types, and declares how many there are. After
+/// errors in rows it does neither.
 result<void> fit_all(csv_graph& graph, dataset_info& info,
-                     const csv_import_options& options) {
+                     const csv_import_options& options, row_errors& errors) {
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     auto& type = graph.nodes[t];
     if (type.table && type.features.needs_fit()) {
@@ -288,27 +289,26 @@ result<void> fit_all(csv_graph& graph, dataset_info& info,
       GRAPHMILL_TRY(const auto rows,
                     rows_to_fit(type, info.node_types[t], is_target, options));
       GRAPHMILL_TRYV(fit_csv_features(*type.table, type.layout,
-                                      options.separator, rows, type.features));
+                                      options.separator, rows, type.features,
+                                      errors));
     }
-    const auto width = type.features.columns.width();
-    const auto columns = std::ssize(type.features.columns.requests());
-    if (width > std::max<std::int64_t>(columns, most_dense_features)
-        && !options.changes.sparse)
-      return fail(ec::invalid_argument,
-                  "{} would have {} features; say --sparse, which stores them "
-                  "without their zeros, or take fewer categories (`most`) or "
-                  "buckets",
-                  type.name, width);
-    info.node_types[t].feature_width = width;
+    if (errors.failed())
+      return ok();
+    GRAPHMILL_TRYV(declare_features(type, options, info.node_types[t]));
   }
   return ok();
 }
 
 result<void> copy_nodes(csv_node_type& type, node_type_id id, char separator,
-                        dataset_writer& writer) {
+                        dataset_writer& writer, row_errors& errors) {
   if (type.table) {
     GRAPHMILL_TRYV(copy_csv_features(*type.table, type.layout, separator,
-                                     type.features, id, writer));
+                                     type.features, id, writer, errors));
+    const std::vector<float> nothing(
+      static_cast<std::size_t>(type.features.columns.width()));
+    for (auto node = type.table_rows;
+         !nothing.empty() && node < type.ids.size(); ++node)
+      GRAPHMILL_TRYV(writer.append_features(id, nothing));
   }
   if (!type.values.empty()) {
     GRAPHMILL_TRYV(writer.set_label_rows(id, type.values));
@@ -374,11 +374,10 @@ result<void> write_ids(const csv_node_type& type,
   return ok();
 }
 
-} // namespace
-
-result<dataset_info> import_csv(const csv_import_options& given,
-                                const std::filesystem::path& folder,
-                                const progress_callback& on_progress) {
+result<dataset_info> import_tables(const csv_import_options& given,
+                                   const std::filesystem::path& folder,
+                                   const progress_callback& on_progress,
+                                   row_errors& errors) {
   const auto tell = [&](std::string_view phase, std::size_t done,
                         std::size_t total) {
     if (on_progress)
@@ -390,10 +389,14 @@ result<dataset_info> import_csv(const csv_import_options& given,
   }
   GRAPHMILL_TRYV(expect_times_used(options));
   tell("read tables", 0, 0);
-  GRAPHMILL_TRY(auto graph, read_csv_graph(options));
+  GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));
+  if (errors.failed())
+    return check_rest(graph, options, errors);
   GRAPHMILL_TRYV(expect_values(graph, options));
   GRAPHMILL_TRY(auto declared, declare(graph, options));
-  GRAPHMILL_TRYV(fit_all(graph, declared, options));
+  GRAPHMILL_TRYV(fit_all(graph, declared, options, errors));
+  if (errors.failed())
+    return check_rest(graph, options, errors);
   GRAPHMILL_TRY(auto plan,
                 begin_import(folder, std::move(declared), options.normalise,
                              options.reverse, options.changes, on_progress,
@@ -411,7 +414,8 @@ result<dataset_info> import_csv(const csv_import_options& given,
   for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
     const auto id = static_cast<node_type_id>(t);
     tell("read nodes", t, graph.nodes.size());
-    GRAPHMILL_TRYV(copy_nodes(graph.nodes[t], id, options.separator, writer));
+    GRAPHMILL_TRYV(
+      copy_nodes(graph.nodes[t], id, options.separator, writer, errors));
     for (const auto& note : graph.nodes[t].features.columns.notes())
       tell_note(options.on_note, "{}: {}",
                 graph.nodes[t].table->file.filename().string(), note);
@@ -430,12 +434,31 @@ result<dataset_info> import_csv(const csv_import_options& given,
       info.node_types[t], id, type.splits, type.times, writer,
       options.on_note));
   }
-  GRAPHMILL_TRYV(copy_all_edges(graph, edges, options, writer, on_progress));
+  GRAPHMILL_TRYV(
+    copy_all_edges(graph, edges, options, writer, errors, on_progress));
+  GRAPHMILL_TRYV(errors.finish());
   GRAPHMILL_TRYV(write_csv_record(graph, options, folder));
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);
   GRAPHMILL_TRYV(note_mutual_pairs(folder, edges, options.on_note));
   return written;
+}
+
+} // namespace
+
+result<dataset_info> import_csv(const csv_import_options& options,
+                                const std::filesystem::path& folder,
+                                const progress_callback& on_progress) {
+  GRAPHMILL_TRY(const auto joined, join_tables(options));
+  row_errors errors{options.skip_bad_rows, folder / rejected_rows_name};
+  auto done = import_tables(joined, folder, on_progress, errors);
+  if (!done)
+    return errors.with(done.error());
+  if (errors.rejected_rows() > 0)
+    tell_note(options.on_note, "{} left out; {} in the dataset has them",
+              pluralized(errors.rejected_rows(), "bad row"),
+              rejected_rows_name);
+  return done;
 }
 
 } // namespace graphmill

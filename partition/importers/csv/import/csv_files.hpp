@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
 
 #include <filesystem>
@@ -8,7 +9,8 @@
 namespace graphmill {
 
 /// The files that `import_csv` reads: tables, and what datasets say that the
-/// new one is to be like.
-std::vector<std::filesystem::path> csv_files(const csv_import_options& options);
+/// new one is to be like. Fails where `join_tables` does.
+result<std::vector<std::filesystem::path>>
+csv_files(const csv_import_options& options);
 
 } // namespace graphmill

@@ -24,17 +24,25 @@ constexpr int record_version = 1;
 struct single_role {
   const char* word;
   csv_role role;
-  std::optional<std::size_t> csv_layout::*column;
+  std::optional<std::size_t> (*column)(const csv_layout&);
 };
 constexpr auto single_roles = std::to_array<single_role>({
-  {"source", csv_role::source, &csv_layout::source},
-  {"destination", csv_role::destination, &csv_layout::destination},
-  {"relation", csv_role::relation, &csv_layout::relation},
-  {"weight", csv_role::weight, &csv_layout::weight},
-  {"id", csv_role::id, &csv_layout::id},
-  {"label", csv_role::label, &csv_layout::label},
-  {"split", csv_role::split, &csv_layout::split},
-  {"time", csv_role::time, &csv_layout::time},
+  {"source", csv_role::source, [](const csv_layout& of) { return of.source; }},
+  {"destination", csv_role::destination,
+   [](const csv_layout& of) { return of.destination; }},
+  {"relation", csv_role::relation,
+   [](const csv_layout& of) { return of.relation; }},
+  {"weight", csv_role::weight, [](const csv_layout& of) { return of.weight; }},
+  {"id", csv_role::id, [](const csv_layout& of) { return of.id; }},
+  {"label", csv_role::label, [](const csv_layout& of) { return of.label; }},
+  {"split", csv_role::split, [](const csv_layout& of) { return of.split; }},
+  {"train_mask", csv_role::train_mask,
+   [](const csv_layout& of) { return of.masks[0]; }},
+  {"val_mask", csv_role::val_mask,
+   [](const csv_layout& of) { return of.masks[1]; }},
+  {"test_mask", csv_role::test_mask,
+   [](const csv_layout& of) { return of.masks[2]; }},
+  {"time", csv_role::time, [](const csv_layout& of) { return of.time; }},
 });
 
 /// The name of a column, or its number from 1 where there is no header.
@@ -47,8 +55,8 @@ std::string record_name(const csv_layout& layout, std::size_t column) {
 nlohmann::json layout_json(const csv_table& table, const csv_layout& layout) {
   auto roles = nlohmann::json::object();
   for (const auto& [word, role, column] : single_roles)
-    if (layout.*column)
-      roles[word] = record_name(layout, *(layout.*column));
+    if (const auto at = column(layout))
+      roles[word] = record_name(layout, *at);
   const auto names = [&layout](const std::vector<std::size_t>& columns) {
     std::vector<std::string> out;
     for (const auto column : columns)
@@ -126,6 +134,14 @@ void add_choice(csv_import_options& options, const std::string& table,
   options.choices.push_back({role, table + "=" + column, if_there});
 }
 
+/// Whether tomorrow's table must have the column, too. It may lack answers.
+bool is_needed(csv_role role) {
+  constexpr auto needed =
+    std::to_array({csv_role::source, csv_role::destination, csv_role::relation,
+                   csv_role::weight, csv_role::id});
+  return std::ranges::find(needed, role) != needed.end();
+}
+
 void adopt_roles(const nlohmann::json& table, csv_import_options& options) {
   const auto type = table.value("type", std::string{});
   const auto& split = options.changes.split;
@@ -135,9 +151,7 @@ void adopt_roles(const nlohmann::json& table, csv_import_options& options) {
     if (roles.is_object() && roles.contains(word) && roles[word].is_string())
       add_choice(options, type,
                  role == csv_role::time && !uses_time ? csv_role::ignore : role,
-                 roles[word].get<std::string>(),
-                 role == csv_role::label || role == csv_role::split
-                   || role == csv_role::time);
+                 roles[word].get<std::string>(), !is_needed(role));
   for (const auto& name : record_texts(table, "label_sets"))
     add_choice(options, type, csv_role::label_set, name, true);
   for (const auto& name : record_texts(table, "split_sets"))
@@ -154,22 +168,19 @@ void adopt_roles(const nlohmann::json& table, csv_import_options& options) {
 
 /// Puts tables into the order of the record. Fails if there are others.
 result<void> order_tables(const nlohmann::json& recorded, const char* option,
-                          const char* usual_type,
                           const csv_import_options& options,
                           std::vector<csv_table>& tables) {
   std::vector<csv_table> ordered;
   for (const auto& table : recorded) {
     const auto type = table.value("type", std::string{});
-    const auto at = std::ranges::find_if(tables, [&](const csv_table& each) {
-      return each.type == type || (each.type.empty() && type == usual_type);
-    });
+    const auto at = std::ranges::find_if(
+      tables, [&](const csv_table& each) { return each.type == type; });
     if (at == tables.end())
       return fail(ec::invalid_argument,
                   "--like {}: it was made of a table {} {}=..., which is not "
                   "given",
                   options.like.string(), option, type);
     ordered.push_back(*at);
-    ordered.back().type = type;
     tables.erase(at);
   }
   if (!tables.empty())
@@ -302,9 +313,9 @@ result<void> adopt_csv_record(csv_import_options& options) {
                 "--normalise out",
                 options.like.string());
   GRAPHMILL_TRYV(
-    order_tables(record["nodes"], "--nodes", "node", options, options.nodes));
-  GRAPHMILL_TRYV(order_tables(record["edges"], "--edges", "node__to__node",
-                              options, options.edges));
+    order_tables(record["nodes"], "--nodes", options, options.nodes));
+  GRAPHMILL_TRYV(
+    order_tables(record["edges"], "--edges", options, options.edges));
   for (const auto& table : record["nodes"]) {
     adopt_roles(table, options);
     options.fitted[table["type"].get<std::string>()] =

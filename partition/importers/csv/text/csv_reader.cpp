@@ -2,6 +2,7 @@
 
 #include "messages/base/printable.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/files/zstd_source.hpp"
 #include "partition/importers/csv/text/csv_separator.hpp"
 
 #include <boost/iostreams/device/file_descriptor.hpp>
@@ -30,12 +31,18 @@ constexpr std::size_t csv_block_bytes = std::size_t{1} << 16;
 constexpr std::size_t longest_row = std::size_t{1} << 24;
 constexpr int end_of_file = -1;
 
-/// What files begin with that zip, xz, Zstandard and bzip2 make.
-constexpr auto packed_begins =
-  std::to_array<std::string_view>({"PK\x03\x04",
-                                   "\xfd"
-                                   "7zXZ",
-                                   "\x28\xb5\x2f\xfd", "BZh91AY&SY"});
+/// What files begin with that zip, xz and bzip2 make.
+constexpr auto packed_begins = std::to_array<std::string_view>({"PK\x03\x04",
+                                                                "\xfd"
+                                                                "7zXZ",
+                                                                "BZh91AY&SY"});
+
+/// Whether a file begins with a frame of Zstandard, or with one to be skipped.
+bool is_zstandard(std::string_view begin) {
+  return begin.starts_with("\x28\xb5\x2f\xfd")
+         || (begin.size() >= 4 && (begin[0] & '\xf0') == '\x50'
+             && begin.substr(1, 3) == "\x2a\x4d\x18");
+}
 
 /// What comments begin with in a format of edge lists that has them; '\0': it
 /// is none of those.
@@ -108,7 +115,7 @@ std::string_view what_else(std::string_view block) {
     return "in UTF-16: save it in UTF-8";
   for (const auto begin : packed_begins)
     if (block.starts_with(begin))
-      return "packed, and by something else than gzip: unpack it";
+      return "packed, and by something else than gzip or Zstandard: unpack it";
   if (block.find('\0') != block.npos)
     return "no text, for it has NUL characters";
   if (const auto returned = block.find('\r'); returned != block.npos
@@ -128,6 +135,16 @@ std::string_view trim_blanks(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
+std::string quoted_csv_field(std::string_view text) {
+  std::string out{'"'};
+  for (const char c : text) {
+    if (c == '"')
+      out += '"';
+    out += c;
+  }
+  return out += '"';
+}
+
 struct csv_reader::impl {
   std::filesystem::path path;
   unique_fd file;
@@ -140,6 +157,7 @@ struct csv_reader::impl {
   std::size_t at = 0;
   std::optional<error> failure;
   std::int64_t next_line = 1;
+  bool goes_on = false; ///< The row is wrong, and the next one can be read.
 
   std::string text;              ///< Of all fields, unquoted.
   std::vector<std::size_t> ends; ///< Of each field in it.
@@ -154,25 +172,32 @@ struct csv_reader::impl {
   void skip_blanks();
   bool end_field(int c);
   bool at_quote();
+  void skip_line();
   result<bool> quoted_field();
+  void take_plain_text();
   bool plain_field();
   void skip_comments();
   result<bool> read_row();
   result<void> check_text() const;
 };
 
-/// Finds out about gzip, a byte order mark and the separator.
+/// Finds out about packing, a byte order mark and the separator.
 result<void> csv_reader::impl::start(char wanted_separator,
                                      char wanted_comment) {
-  unsigned char magic[2] = {0, 0};
+  std::array<char, 4> first{};
   GRAPHMILL_TRY(
     const auto got,
-    read_some(file.get(), std::as_writable_bytes(std::span{magic}), path));
+    read_some(file.get(), std::as_writable_bytes(std::span{first}), path));
   if (::lseek(file.get(), 0, SEEK_SET) != 0)
     return fail_errno(errno, "cannot read {}", path.string());
-  if (got == 2 && magic[0] == 0x1f && magic[1] == 0x8b)
-    stream.push(io::gzip_decompressor());
-  stream.push(io::file_descriptor_source(file.get(), io::never_close_handle));
+  const std::string_view magic{first.data(), got};
+  if (is_zstandard(magic)) {
+    stream.push(zstd_source{file.get()});
+  } else {
+    if (magic.starts_with("\x1f\x8b"))
+      stream.push(io::gzip_decompressor());
+    stream.push(io::file_descriptor_source(file.get(), io::never_close_handle));
+  }
   refill();
   if (failure)
     return *failure;
@@ -294,16 +319,40 @@ result<bool> csv_reader::impl::quoted_field() {
   auto c = get();
   if (c == '\r' && peek() == '\n')
     c = get();
-  if (c != '\n' && c != end_of_file && !is_separator(c))
+  if (c != '\n' && c != end_of_file && !is_separator(c)) {
+    text.push_back(static_cast<char>(c));
+    skip_line();
     return fail(ec::invalid_data,
                 "{}:{}: text behind a closing quote; double the quotes within "
                 "a quoted field",
                 path.string(), line);
+  }
   return end_field(c);
+}
+
+/// Takes the rest of the line, which cannot be cut into fields.
+void csv_reader::impl::skip_line() {
+  for (auto c = get(); c != '\n' && c != end_of_file; c = get())
+    if (text.size() <= longest_row)
+      text.push_back(static_cast<char>(c));
+  ends.push_back(text.size());
+  goes_on = true;
+}
+
+/// Takes what is in the block of a field, up to what may end it.
+void csv_reader::impl::take_plain_text() {
+  const auto ends_here = [this](char c) {
+    return c == '\n' || c == '\r' || is_separator(c);
+  };
+  const auto begin = block.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto end = std::find_if(begin, block.end(), ends_here);
+  text.append(begin, end);
+  at += static_cast<std::size_t>(end - begin);
 }
 
 bool csv_reader::impl::plain_field() {
   for (;;) {
+    take_plain_text();
     auto c = get();
     if (c == '\r' && (peek() == '\n' || peek() == end_of_file))
       c = get();
@@ -386,6 +435,7 @@ result<csv_reader> csv_reader::open(const std::filesystem::path& path,
 
 result<bool> csv_reader::next() {
   auto& self = *impl_;
+  self.goes_on = false;
   for (;;) {
     GRAPHMILL_TRY(const auto there, self.read_row());
     if (self.failure)
@@ -395,7 +445,10 @@ result<bool> csv_reader::next() {
     if (self.ends.size() > 1 || !self.text.empty())
       break;
   }
-  GRAPHMILL_TRYV(self.check_text());
+  if (auto checked = self.check_text(); !checked) {
+    self.goes_on = true;
+    return std::move(checked).error();
+  }
   self.fields.clear();
   std::size_t begin = 0;
   for (auto end : self.ends) {
@@ -420,6 +473,33 @@ char csv_reader::comment_mark() const {
 
 std::int64_t csv_reader::line() const {
   return impl_->line;
+}
+
+bool csv_reader::goes_on() const {
+  return impl_->goes_on && !impl_->failure;
+}
+
+const std::filesystem::path& csv_reader::path() const {
+  return impl_->path;
+}
+
+std::string csv_reader::row_text() const {
+  const auto& self = *impl_;
+  std::string out;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < self.ends.size(); ++i) {
+    const auto end = self.ends[i];
+    const auto field = std::string_view{self.text}.substr(begin, end - begin);
+    if (i > 0)
+      out += self.separator;
+    const auto plain = field.find_first_of("\"\r\n") == field.npos
+                       && std::ranges::none_of(field, [&self](char c) {
+                            return self.is_separator(c);
+                          });
+    out += plain ? std::string{field} : quoted_csv_field(field);
+    begin = end;
+  }
+  return out;
 }
 
 error csv_reader::wrong(std::string_view sentence) const {

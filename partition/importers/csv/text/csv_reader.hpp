@@ -14,10 +14,14 @@ namespace graphmill {
 /// The text without the spaces and tabs around it.
 std::string_view trim_blanks(std::string_view text);
 
+/// A field in quotes, as a table has it (RFC 4180).
+std::string quoted_csv_field(std::string_view text);
+
 /// Reads the rows of a text table one by one, in bounded memory: RFC 4180 with
-/// any separator, gzip unpacked on the way. Empty lines are skipped, and so are
-/// comments: lines that begin with a character, not quoted. A space as
-/// separator stands for any run of spaces and tabs. Owns the file. Not
+/// any separator, gzip and Zstandard unpacked on the way. Empty lines are
+/// skipped, and so are comments: lines that begin with a character, not quoted.
+/// A space as separator stands for any run of spaces and tabs. Owns the file.
+/// Not
 /// thread-safe.
 class csv_reader {
 public:
@@ -39,6 +43,10 @@ public:
   /// @returns false behind the last row.
   result<bool> next();
 
+  /// After an error of `next`: whether that was about one row alone, so that
+  /// another call goes on behind it.
+  bool goes_on() const;
+
   /// The fields of the row, at least one. Valid until `next`.
   const std::vector<std::string_view>& fields() const;
 
@@ -48,6 +56,12 @@ public:
 
   /// Where the row begins, from 1.
   std::int64_t line() const;
+
+  const std::filesystem::path& path() const;
+
+  /// The row as text, with its separator and quotes where they are needed; of
+  /// one that could not be read, as far as it was.
+  std::string row_text() const;
 
   /// "file:line: sentence" about the row.
   error wrong(std::string_view sentence) const;

@@ -133,7 +133,7 @@ CATCH_TEST_CASE("a columns file says what becomes of all columns",
     "\"1\" is no date"));
   CATCH_CHECK(has(
     message_of({request("age", "number"), request("tip", "number")}, {"town"}),
-    "accounts.csv:4: column \"age\": a number is missing"));
+    "accounts.csv:4: a number is missing"));
   CATCH_CHECK(has(message_of({request("town", "hash", {{"buckets", {"9000"}}})},
                              {"age", "tip"}),
                   "say --sparse"));

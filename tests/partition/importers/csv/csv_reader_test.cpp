@@ -195,6 +195,57 @@ CATCH_TEST_CASE("gzip is unpacked, broken gzip is an error",
   CATCH_CHECK_FALSE(read(folder, flipped).has_value());
 }
 
+namespace {
+
+/// A frame of Zstandard (RFC 8878) that holds at most 255 bytes as they are.
+std::string zstandard_frame(const std::string& text) {
+  const auto block = (text.size() << 3) | 1; // The last one, not packed.
+  return std::string{"\x28\xb5\x2f\xfd\x20"} + static_cast<char>(text.size())
+         + static_cast<char>(block & 0xff)
+         + static_cast<char>(block >> 8 & 0xff) + '\0' + text;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("Zstandard is unpacked, all of its frames",
+                "[partition][import][csv][zstd]") {
+  temp_folder folder;
+  const auto one = zstandard_frame("a,b\nc,");
+  const auto both = one + zstandard_frame("d\n");
+  CATCH_CHECK((value_of(read(folder, both)) == table{{"a", "b"}, {"c", "d"}}));
+  // One that is to be skipped.
+  const std::string skipped{"\x50\x2a\x4d\x18\x02\0\0\0xx", 10};
+  CATCH_CHECK(
+    (value_of(read(folder, skipped + both)) == table{{"a", "b"}, {"c", "d"}}));
+  for (std::size_t size = 4; size < both.size(); ++size) {
+    if (size == one.size())
+      continue; // Whole, as far as anybody can tell.
+    CATCH_INFO("cut to " << size << " of " << both.size());
+    CATCH_CHECK(has(error_of(read(folder, both.substr(0, size))).message,
+                    "as a Zstandard file it is cut short"));
+  }
+  CATCH_CHECK(has(error_of(read(folder, one + "no frame")).message,
+                  "as a Zstandard file it is damaged"));
+}
+
+CATCH_TEST_CASE("reading goes on behind a row that is wrong",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  std::ofstream{folder / "t"} << "a,b\n\"c\"d,\"e\"\nf,\xff\n,\"g\"\"\"\n";
+  auto reader = value_of(csv_reader::open(folder / "t", '\0'));
+  CATCH_CHECK(value_of(reader.next()));
+  CATCH_CHECK_FALSE(reader.next().has_value());
+  CATCH_CHECK(reader.goes_on());
+  CATCH_CHECK(reader.row_text() == "\"cd,\"\"e\"\"\"");
+  CATCH_CHECK_FALSE(reader.next().has_value());
+  CATCH_CHECK(reader.goes_on());
+  CATCH_CHECK(reader.row_text() == "f,\xff");
+  CATCH_CHECK(value_of(reader.next()));
+  CATCH_CHECK(reader.line() == 4);
+  CATCH_CHECK(reader.row_text() == ",\"g\"\"\"");
+  CATCH_CHECK_FALSE(value_of(reader.next()));
+}
+
 CATCH_TEST_CASE("random bytes as a table never do harm",
                 "[partition][import][csv]") {
   constexpr std::uint32_t seed = 4180;
@@ -208,6 +259,8 @@ CATCH_TEST_CASE("random bytes as a table never do harm",
                              : static_cast<char>(random());
     if (round % 10 == 0)
       text.insert(0, "\x1f\x8b");
+    if (round % 10 == 5)
+      text.insert(0, "\x28\xb5\x2f\xfd");
     (void)read(folder, text);
   }
 }

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_edges.hpp"
+#include "partition/importers/csv/csv_graph.hpp"
+#include "partition/importers/csv/csv_rows.hpp"
+#include "partition/importers/graph_changes.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace graphmill {
+
+/// An edge by the numbers of its nodes.
+struct csv_edge_values {
+  node_id source = 0;
+  node_id destination = 0;
+  std::optional<float> weight; ///< Of a table that has weights.
+};
+
+/// Makes numbers of the rows of one edge list: rejects rows that are wrong, and
+/// drops and counts those whose nodes are not known, if the user wants that.
+/// Refers to the graph.
+class csv_edge_reader {
+public:
+  csv_edge_reader(const csv_graph& graph, const csv_edge_file& file,
+                  unknown_nodes unknown)
+    : graph_(graph), file_(file), unknown_(unknown) {}
+
+  /// @returns nothing for a row that is rejected or dropped. An id that a type
+  /// without a table lacks is taken to be another row's error.
+  result<std::optional<csv_edge_values>> read(const csv_edge& edge,
+                                              csv_rows& rows);
+
+  /// The same before types without a table have their ids: whether the row
+  /// makes an edge.
+  result<bool> makes_edge(const csv_edge& edge, csv_rows& rows);
+
+  /// Says how many edges were dropped, and which one was the first.
+  void note_dropped(const note_callback& on_note) const;
+
+private:
+  struct end {
+    const csv_node_type& nodes;
+    const char* name;
+    std::string_view id;
+    std::size_t column;
+  };
+
+  end source(const csv_edge& edge) const;
+  end destination(const csv_edge& edge) const;
+  bool is_to_drop(const end& of) const;
+  void count_dropped(const end& of, const csv_reader& rows);
+  result<std::optional<csv_edge_values>>
+  values(const csv_edge& edge, csv_rows& rows, bool ids_are_known);
+
+  const csv_graph& graph_;
+  const csv_edge_file& file_;
+  unknown_nodes unknown_;
+  std::int64_t without_end_ = 0;
+  std::int64_t to_unknown_ = 0;
+  std::string first_dropped_;
+};
+
+} // namespace graphmill

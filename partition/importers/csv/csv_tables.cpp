@@ -1,0 +1,80 @@
+#include "partition/importers/csv/csv_tables.hpp"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files that a pattern of the shell matches; of anything else, and where
+/// there is a file of that name, the path itself.
+result<std::vector<fs::path>> files_matching(const fs::path& pattern) {
+  const auto text = pattern.string();
+  std::error_code failed;
+  if (text.find_first_of("*?[") == text.npos || fs::exists(pattern, failed))
+    return std::vector{pattern};
+  ::glob_t found{};
+  const auto code = ::glob(text.c_str(), GLOB_ERR, nullptr, &found);
+  std::vector<fs::path> files;
+  for (std::size_t i = 0; code == 0 && i < found.gl_pathc; ++i)
+    files.emplace_back(found.gl_pathv[i]);
+  ::globfree(&found);
+  if (code == GLOB_NOMATCH)
+    return fail(ec::not_found, "no file matches {}", text);
+  if (code != 0)
+    return fail(ec::io, "cannot list the files that match {}", text);
+  return files;
+}
+
+/// Adds the files of a table to those of its type that are there.
+result<void> add_table(std::vector<csv_table>& tables, csv_table table) {
+  GRAPHMILL_TRY(auto files, files_matching(table.file));
+  std::ranges::move(table.more, std::back_inserter(files));
+  auto at = std::ranges::find(tables, table.type, &csv_table::type);
+  for (auto& file : files) {
+    if (at == tables.end()) {
+      tables.push_back({table.type, std::move(file)});
+      at = tables.end() - 1;
+      continue;
+    }
+    if (file == at->file || std::ranges::find(at->more, file) != at->more.end())
+      return fail(ec::invalid_argument,
+                  "{} is given twice for the type {}: give it once, or another "
+                  "type",
+                  file.string(), table.type);
+    at->more.push_back(std::move(file));
+  }
+  return ok();
+}
+
+result<std::vector<csv_table>> joined(std::vector<csv_table> tables,
+                                      const char* usual_type) {
+  std::vector<csv_table> out;
+  for (auto& table : tables) {
+    if (table.type.empty())
+      table.type = usual_type;
+    GRAPHMILL_TRYV(add_table(out, std::move(table)));
+  }
+  return out;
+}
+
+} // namespace
+
+result<csv_import_options> join_tables(csv_import_options options) {
+  GRAPHMILL_TRY(options.nodes, joined(std::move(options.nodes), "node"));
+  GRAPHMILL_TRY(options.edges,
+                joined(std::move(options.edges), "node__to__node"));
+  for (auto* tables : {&options.nodes, &options.edges})
+    for (auto& table : *tables)
+      table.comments = options.comments;
+  return options;
+}
+
+} // namespace graphmill

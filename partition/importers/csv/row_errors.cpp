@@ -1,0 +1,101 @@
+#include "partition/importers/csv/row_errors.hpp"
+
+#include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <span>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t most_errors_told = 20;
+/// Of a sentence in the list: a cell may be as long as a row.
+constexpr std::size_t most_bytes_told = 600;
+
+/// @returns whether the line was not marked before.
+bool mark(std::vector<bool>& lines, std::size_t line) {
+  if (lines.size() <= line)
+    lines.resize(std::max(line + 1, lines.size() * 2));
+  const auto fresh = !lines[line];
+  lines[line] = true;
+  return fresh;
+}
+
+} // namespace
+
+result<void> row_errors::add(const csv_reader& rows, std::string_view column,
+                             const error& wrong) {
+  if (wrong.code != ec::invalid_data)
+    return wrong;
+  const auto sentence = column.empty()
+                          ? wrong.message
+                          : fmt::format("{} ({})", wrong.message, column);
+  if (first_.size() < most_errors_told)
+    first_.push_back(shortened(printable(sentence), most_bytes_told));
+  ++errors_;
+  auto& of = rows_of_[rows.path()];
+  const auto line = static_cast<std::size_t>(rows.line());
+  rows_ += mark(of.wrong, line) ? 1 : 0;
+  if (column.empty() || skips())
+    mark(of.left_out, line);
+  if (!skips())
+    return ok();
+  if (rows_ > most_skipped_)
+    return all({});
+  return write(rows, column, wrong.message);
+}
+
+result<void> row_errors::write(const csv_reader& rows, std::string_view column,
+                               std::string_view sentence) {
+  std::string text;
+  if (rejects_file_.get() < 0) {
+    GRAPHMILL_TRY(rejects_file_,
+                  open_file(rejects_, O_WRONLY | O_CREAT | O_TRUNC));
+    text = "file,line,column,error,row\n";
+  }
+  const auto place = fmt::format("{}:{}: ", rows.path().string(), rows.line());
+  if (sentence.starts_with(place))
+    sentence.remove_prefix(place.size());
+  text +=
+    fmt::format("{},{},{},{},{}\n", quoted_csv_field(rows.path().string()),
+                rows.line(), quoted_csv_field(column),
+                quoted_csv_field(sentence), quoted_csv_field(rows.row_text()));
+  return write_all(rejects_file_.get(), std::as_bytes(std::span{text}),
+                   rejects_);
+}
+
+error row_errors::all(std::string_view last) const {
+  if (errors_ == 1 && last.empty() && !skips())
+    return error{ec::invalid_data, first_.front()};
+  auto text = fmt::format("{} in {}", pluralized(errors_, "error"),
+                          pluralized(rows_, "row"));
+  if (skips() && rows_ > most_skipped_)
+    text += fmt::format(
+      ", and --skip-bad-rows allows {}; reading stopped there", most_skipped_);
+  if (static_cast<std::size_t>(errors_) > first_.size())
+    text += fmt::format("; the first {}", first_.size());
+  text += ':';
+  for (const auto& sentence : first_)
+    text += '\n' + sentence;
+  if (!last.empty())
+    text += fmt::format("\n{}", last);
+  return error{ec::invalid_data, text};
+}
+
+result<void> row_errors::finish() const {
+  if (failed())
+    return all({});
+  return ok();
+}
+
+error row_errors::with(const error& last) const {
+  if (!failed() || last.message == all({}).message)
+    return last;
+  return {last.code, all(last.message).message};
+}
+
+} // namespace graphmill

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// Collects what is wrong with the rows of tables, so that one import reports
+/// all of it. Each row with an error is rejected, which makes the import fail,
+/// unless the user allows a number of them; then later passes over its file
+/// leave the row out, and it is written to a file. A row that is wrong as a
+/// whole is always left out, so that it is counted once; of others, each pass
+/// is to check cells that no other one does. Not thread-safe.
+class row_errors {
+public:
+  /// Rows may not be rejected.
+  row_errors() = default;
+
+  /// @param most_skipped How many rows may be rejected. With 0, the import
+  /// fails because of the first one.
+  /// @param rejects The file that they are written to; made for the first one.
+  row_errors(std::int64_t most_skipped, std::filesystem::path rejects)
+    : most_skipped_(most_skipped), rejects_(std::move(rejects)) {}
+
+  /// Rejects the row that a reader is at.
+  /// @param column For people; empty: the whole row is wrong.
+  /// @param wrong Names the file and the line. Only `invalid_data` is about a
+  /// row; any other code is returned at once.
+  /// @returns an error with all that is known if reading cannot go on: too many
+  /// rows are rejected, or their file cannot be written.
+  result<void> add(const csv_reader& rows, std::string_view column,
+                   const error& wrong);
+
+  /// Which rows of a file are to be left out, by the number of their line;
+  /// those behind the end are not. Valid as long as this, and changed by `add`.
+  const std::vector<bool>& left_out(const std::filesystem::path& file) {
+    return rows_of_[file].left_out;
+  }
+
+  /// Whether the user allows that rows are left out.
+  bool skips() const { return most_skipped_ > 0; }
+
+  std::int64_t rejected_rows() const { return rows_; }
+
+  /// Whether there are errors and no row may be left out.
+  bool failed() const { return errors_ > 0 && !skips(); }
+
+  /// Fails if that is so, with all errors as one.
+  result<void> finish() const;
+
+  /// All errors as one, with `last`, which ended the import, behind them.
+  error with(const error& last) const;
+
+private:
+  /// By the number of the line.
+  struct file_rows {
+    std::vector<bool> wrong;
+    std::vector<bool> left_out;
+  };
+
+  result<void> write(const csv_reader& rows, std::string_view column,
+                     std::string_view sentence);
+  error all(std::string_view last) const;
+
+  std::int64_t most_skipped_ = 0;
+  std::filesystem::path rejects_;
+  unique_fd rejects_file_;
+  std::map<std::filesystem::path, file_rows> rows_of_;
+  std::vector<std::string> first_; ///< Sentences, in the order of reading.
+  std::int64_t errors_ = 0;
+  std::int64_t rows_ = 0;
+};
+
+} // namespace graphmill
