@@ -455,6 +455,9 @@ void add_csv(command_line& cli, CLI::App& parent) {
     [flags, options]() -> result<bool> {
       if (!flags->suggest)
         return false;
+      if (reads_standard_input(*options))
+        GRAPHMILL_TRYV(
+          keep_standard_input(std::filesystem::temp_directory_path()));
       GRAPHMILL_TRY(const auto draft, draft_columns_file(*options));
       say_lines(draft);
       return true;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <utility>
@@ -158,8 +159,11 @@ result<void> keep_standard_input(const fs::path& folder) {
     return fail_errno(errno, "cannot read standard input");
   if (S_ISREG(about.st_mode))
     return ok();
-  const auto path = folder / "standard-input";
-  GRAPHMILL_TRY(auto file, open_file(path, O_RDWR | O_CREAT | O_EXCL));
+  auto path = (folder / "standard-input-XXXXXX").string();
+  const unique_fd file{::mkstemp(path.data())};
+  if (file.get() < 0)
+    return fail_errno(errno, "cannot keep standard input in {}",
+                      folder.string());
   ::unlink(path.c_str());
   GRAPHMILL_TRYV(read_rest(STDIN_FILENO, standard_input,
                            [&](std::span<const std::byte> block) {

@@ -53,6 +53,8 @@ result<void> bucket_column::check(std::string_view field) {
 
 result<void> bucket_column::learn(std::string_view field) {
   GRAPHMILL_TRY(const auto number, reader_.read(field));
+  if (!number && !fill_.fills())
+    return number_fill::not_filled();
   if (number)
     fill_.learn(number->value);
   return ok();

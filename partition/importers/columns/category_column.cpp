@@ -52,7 +52,7 @@ result<void> category_column::learn(std::string_view field) {
       ++counts_[std::string{item}];
   });
   if (counts_.size() > most_counted)
-    return fail(ec::invalid_data,
+    return fail(ec::invalid_argument,
                 "there are more than {} categories; take `as: hash`, which "
                 "keeps none, or leave the column out",
                 most_counted);

@@ -31,7 +31,8 @@ public:
   /// fit.
   virtual result<void> check(std::string_view /*field*/) { return ok(); }
 
-  /// Takes the field of one row to fit on.
+  /// Takes the field of one row to fit on. Fails where `check` does, and with
+  /// `invalid_argument` if the column as a whole cannot be fitted.
   virtual result<void> learn(std::string_view field) = 0;
 
   /// Ends the fit. Fails if the rows have not told enough.

@@ -60,22 +60,31 @@ std::unique_ptr<column_transform> date_column::make(column_options& options,
   return out;
 }
 
-result<void> date_column::check(std::string_view field) {
+/// The moment in a field; nothing if it is missing, and something else is made
+/// of that.
+result<std::optional<calendar_moment>>
+date_column::read(std::string_view field) const {
   if (!is_missing(field, none_)) {
-    GRAPHMILL_TRYV(read_moment(field, format_));
-  } else if (!fill_.fills()) {
-    return fail(ec::invalid_data,
-                "the date is missing; say `missing: true` or `fill: mean`, or "
-                "leave the column out");
+    GRAPHMILL_TRY(const auto moment, read_moment(field, format_));
+    return std::optional{moment};
   }
+  if (fill_.fills())
+    return std::optional<calendar_moment>{};
+  return fail(ec::invalid_data,
+              "the date is missing; say `missing: true` or `fill: mean`, or "
+              "leave the column out");
+}
+
+result<void> date_column::check(std::string_view field) {
+  GRAPHMILL_TRYV(read(field));
   return ok();
 }
 
 result<void> date_column::learn(std::string_view field) {
-  if (is_missing(field, none_))
+  GRAPHMILL_TRY(const auto at, read(field));
+  if (!at)
     return ok();
-  GRAPHMILL_TRY(const auto at, read_moment(field, format_));
-  const auto days = at.seconds / seconds_per_day;
+  const auto days = at->seconds / seconds_per_day;
   fill_.learn(days);
   scale_.learn(days);
   return ok();
@@ -102,8 +111,8 @@ std::vector<std::string> date_column::names() const {
 }
 
 result<void> date_column::write(std::string_view field, std::span<double> out) {
-  GRAPHMILL_TRYV(check(field));
-  if (is_missing(field, none_)) {
+  GRAPHMILL_TRY(const auto at, read(field));
+  if (!at) {
     // Days can be filled. A mean of weekdays makes no sense.
     std::size_t to = 0;
     for (const auto& part : parts_) {
@@ -115,17 +124,16 @@ result<void> date_column::write(std::string_view field, std::span<double> out) {
       out.back() = 1;
     return ok();
   }
-  GRAPHMILL_TRY(const auto at, read_moment(field, format_));
-  furthest_ = std::max(furthest_, std::fabs(at.seconds));
+  furthest_ = std::max(furthest_, std::fabs(at->seconds));
   std::size_t to = 0;
   for (const auto& part : parts_) {
     if (part == "days") {
-      out[to++] = scale_.apply(at.seconds / seconds_per_day);
+      out[to++] = scale_.apply(at->seconds / seconds_per_day);
     } else if (part == "year") {
-      out[to++] = at.year;
+      out[to++] = at->year;
     } else {
       const auto* cyclic = find_cyclic(part);
-      const auto angle = 2 * std::numbers::pi * cyclic->of(at) / cyclic->cycle;
+      const auto angle = 2 * std::numbers::pi * cyclic->of(*at) / cyclic->cycle;
       out[to++] = std::sin(angle);
       out[to++] = std::cos(angle);
     }

@@ -6,7 +6,9 @@
 #include "partition/importers/columns/fields/number_scale.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -34,6 +36,8 @@ public:
   std::string note() const override;
 
 private:
+  result<std::optional<calendar_moment>> read(std::string_view field) const;
+
   std::string format_;
   std::vector<std::string> parts_;
   std::vector<std::string> none_;

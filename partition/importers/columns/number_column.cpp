@@ -89,8 +89,7 @@ result<void> number_column::learn(std::string_view field) {
   GRAPHMILL_TRYV(split(field));
   for (std::size_t i = 0; i < places_.size(); ++i) {
     GRAPHMILL_TRY(const auto number, reader_.read(items_[i]));
-    if (!number && !places_[i].fill.fills())
-      return number_fill::not_filled();
+    GRAPHMILL_TRYV(check(places_[i], number, items_[i]));
     if (!number)
       continue;
     if (places_[i].fill.needs_fit())

@@ -151,10 +151,9 @@ struct csv_import_options {
 /// and keep the text as their name. An empty label (or -1, among integers)
 /// means none. Errors say file:line; those of all rows are reported as one. An
 /// edge to an id that its type's table lacks is an error unless `unknown` says
-/// otherwise. Empty `type`s mean
-/// the node type "node" and the edge type "node__to__node". Reads files twice;
-/// keeps ids (their text and about 40 bytes each) and labels in memory, and
-/// says so when there is not enough.
+/// otherwise. Empty `type`s mean the node type "node" and the edge type
+/// "node__to__node". Reads files twice; keeps ids (their text and about 40
+/// bytes each) and labels in memory, and says so when there is not enough.
 /// @param folder Where to write: usually given by `prepare_folder`.
 result<dataset_info> import_csv(const csv_import_options& options,
                                 const std::filesystem::path& folder,

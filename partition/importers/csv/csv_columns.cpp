@@ -51,6 +51,13 @@ std::string not_for(csv_role role, bool edges, std::string_view what) {
                      flag_of(role), edges ? "node tables" : "edge lists");
 }
 
+/// What a column of an unusual name looks like.
+const char* look_of(csv_role role) {
+  return role == csv_role::label   ? "labels"
+         : role == csv_role::split ? "splits"
+                                   : "the mask of a split";
+}
+
 /// A row that begins like a comment may be one.
 std::string comment_hint(const std::vector<std::string>& row) {
   const auto begin = row.front().empty() ? '\0' : row.front().front();
@@ -345,15 +352,15 @@ result<csv_layout> csv_chooser::node_columns(const csv_table& table) {
     const auto role = suspected_role_of(layout.names[column]);
     if (role && !is_coordinate)
       return rows.wrong(fmt::format(
-        "column {0} looks like {1}s and would become a feature; say {2} {3}, "
+        "column {0} looks like {1} and would become a feature; say {2} {3}, "
         "{5}--ignore {3}, or --feature {3} if it is one{4}",
-        column_text(layout, column),
-        *role == csv_role::label ? "label" : "split", flag_of(*role),
+        column_text(layout, column), look_of(*role), flag_of(*role),
         layout.names[column], choices_missed(layout, false),
         *role == csv_role::label ? fmt::format(
           "--label-set {} if there are several labels, ", layout.names[column])
-                                 : "--train-mask, --val-mask or --test-mask "
-                                   "if it marks the nodes of one split, "));
+        : *role == csv_role::split ? "--train-mask, --val-mask or --test-mask "
+                                     "if it marks the nodes of one split, "
+                                   : ""));
     roles[column] = csv_role::feature;
   }
   GRAPHMILL_TRYV(fill_in(layout, roles, rows));

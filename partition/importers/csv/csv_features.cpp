@@ -97,6 +97,8 @@ result<void> expect_no_answer(const csv_layout& layout, std::size_t column,
     return set.label == column || set.split == column;
   };
   if (layout.label != column && layout.split != column
+      && std::ranges::find(layout.masks, std::optional{column})
+           == layout.masks.end()
       && std::ranges::none_of(layout.label_sets, is_of_set))
     return ok();
   return fail(ec::invalid_argument,
@@ -143,8 +145,12 @@ result<void> for_each_feature_fields(const csv_table& table,
                                      row_errors& errors, Visit visit) {
   GRAPHMILL_TRY(auto rows, csv_rows::open(table, layout, separator, errors));
   std::vector<std::string_view> fields(features.fields.size());
-  const field_fault reject = [&](std::size_t i, const error& wrong) {
-    return rows.reject(features.fields[i], wrong.message);
+  const field_fault reject = [&](std::size_t i,
+                                 const error& wrong) -> result<void> {
+    if (wrong.code == ec::invalid_data)
+      return rows.reject(features.fields[i], wrong.message);
+    return fail(wrong.code, "{}: column {}: {}", table.file.string(),
+                column_text(layout, features.fields[i]), wrong.message);
   };
   for (std::size_t row = 0;; ++row) {
     GRAPHMILL_TRY(const auto there, rows.next());
@@ -167,14 +173,9 @@ result<void> fit_columns(const csv_table& table, const csv_layout& layout,
     table, layout, separator, features, errors,
     [&](std::size_t row, std::span<const std::string_view> fields,
         const field_fault& reject) -> result<void> {
-      if (!features.checked)
-        GRAPHMILL_TRYV(columns.check(fields, reject));
-      if (errors.failed() || !fits(row))
-        return ok();
-      if (auto done = columns.learn(fields); !done)
-        return fail(done.error().code, "{}: {}", table.file.string(),
-                    done.error().message);
-      return ok();
+      if (fits(row) && !errors.failed())
+        return columns.learn(fields, reject);
+      return features.checked ? ok() : columns.check(fields, reject);
     }));
   features.checked = true;
   if (errors.failed())

@@ -34,9 +34,14 @@ constexpr auto label_words = std::to_array<std::string_view>(
   {"y", "class", "classes", "labels", "target", "targets", "category",
    "categories", "classid", "labelid", "categoryid", "nodelabel"});
 constexpr auto split_words = std::to_array<std::string_view>(
-  {"set", "fold", "subset", "partition", "mask", "train", "val", "valid",
-   "validation", "test", "trainmask", "valmask", "validmask", "testmask",
-   "istrain", "isval", "isvalid", "istest"});
+  {"set", "fold", "subset", "partition", "mask"});
+constexpr auto train_mask_words =
+  std::to_array<std::string_view>({"train", "trainmask", "istrain"});
+constexpr auto val_mask_words = std::to_array<std::string_view>(
+  {"val", "valid", "validation", "valmask", "validmask", "validationmask",
+   "isval", "isvalid"});
+constexpr auto test_mask_words =
+  std::to_array<std::string_view>({"test", "testmask", "istest"});
 
 bool is_one_of(const std::string& word, word_list all) {
   return std::ranges::find(all, word) != all.end();
@@ -170,6 +175,12 @@ std::optional<csv_role> suspected_role_of(std::string_view name) {
   if (is_one_of(bare, label_words) || bare.starts_with("label")
       || bare.ends_with("label") || bare.ends_with("labels"))
     return csv_role::label;
+  if (is_one_of(bare, train_mask_words))
+    return csv_role::train_mask;
+  if (is_one_of(bare, val_mask_words))
+    return csv_role::val_mask;
+  if (is_one_of(bare, test_mask_words))
+    return csv_role::test_mask;
   if (is_one_of(bare, split_words) || bare.starts_with("split")
       || bare.ends_with("split") || bare.ends_with("mask"))
     return csv_role::split;

@@ -25,7 +25,7 @@ std::optional<csv_role> node_role_of(std::string_view name);
 std::string label_set_name(std::string_view column);
 
 /// What a column of a node table looks like, though it has no usual name, so
-/// that it had better not become a feature in silence: label or split.
+/// that it had better not become a feature in silence: label, split or a mask.
 std::optional<csv_role> suspected_role_of(std::string_view name);
 
 /// Whether a name ends with the word "id": "user_id" and "userId" do, "madrid"

@@ -54,8 +54,8 @@ result<void> add_table(std::vector<csv_table>& tables, csv_table table) {
   return ok();
 }
 
-result<std::vector<csv_table>> joined(std::vector<csv_table> tables,
-                                      const char* usual_type) {
+result<std::vector<csv_table>> joined_tables(std::vector<csv_table> tables,
+                                             const char* usual_type) {
   std::vector<csv_table> out;
   for (auto& table : tables) {
     if (table.type.empty())
@@ -68,9 +68,9 @@ result<std::vector<csv_table>> joined(std::vector<csv_table> tables,
 } // namespace
 
 result<csv_import_options> join_tables(csv_import_options options) {
-  GRAPHMILL_TRY(options.nodes, joined(std::move(options.nodes), "node"));
+  GRAPHMILL_TRY(options.nodes, joined_tables(std::move(options.nodes), "node"));
   GRAPHMILL_TRY(options.edges,
-                joined(std::move(options.edges), "node__to__node"));
+                joined_tables(std::move(options.edges), "node__to__node"));
   for (auto* tables : {&options.nodes, &options.edges})
     for (auto& table : *tables)
       table.comments = options.comments;

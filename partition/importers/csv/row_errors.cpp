@@ -17,7 +17,7 @@ constexpr std::size_t most_errors_told = 20;
 constexpr std::size_t most_bytes_told = 600;
 
 /// @returns whether the line was not marked before.
-bool mark(std::vector<bool>& lines, std::size_t line) {
+bool mark_line(std::vector<bool>& lines, std::size_t line) {
   if (lines.size() <= line)
     lines.resize(std::max(line + 1, lines.size() * 2));
   const auto fresh = !lines[line];
@@ -39,9 +39,9 @@ result<void> row_errors::add(const csv_reader& rows, std::string_view column,
   ++errors_;
   auto& of = rows_of_[rows.path()];
   const auto line = static_cast<std::size_t>(rows.line());
-  rows_ += mark(of.wrong, line) ? 1 : 0;
+  rows_ += mark_line(of.wrong, line) ? 1 : 0;
   if (column.empty() || skips())
-    mark(of.left_out, line);
+    mark_line(of.left_out, line);
   if (!skips())
     return ok();
   if (rows_ > most_skipped_)

@@ -60,6 +60,10 @@ constexpr std::array<unsigned char, 28> packed{
   0x4b, 0xd4, 0x49, 0xe2, 0x4a, 0xd6, 0x49, 0xe1, 0x02, 0x00,
   0x6d, 0x2c, 0x6a, 0x3f, 0x08, 0x00, 0x00, 0x00};
 
+/// "a,b\n", a frame of Zstandard that holds it as it is.
+constexpr std::array<unsigned char, 13> unpacked_frame{
+  0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x04, 0x21, 0x00, 0x00, 'a', ',', 'b', '\n'};
+
 std::vector<std::string> rows() {
   return {
     std::string{'\0'}
@@ -68,6 +72,8 @@ std::vector<std::string> rows() {
     std::string{'\3'} + "% comment\n 1   2  0.5\n2 3 0.25\r\n",
     std::string{'\1'} + "\"a\nb\",c\n",
     std::string{'\0'} + std::string{packed.begin(), packed.end()},
+    std::string{'\0'}
+      + std::string{unpacked_frame.begin(), unpacked_frame.end()},
   };
 }
 
@@ -82,6 +88,10 @@ void import_tables(std::string_view input) {
   options.normalise = bits & 32 ? row_norm::l1 : row_norm::none;
   if (bits & 64)
     options.edge_header = bits & 128;
+  constexpr std::array unknown{unknown_nodes::error, unknown_nodes::drop,
+                               unknown_nodes::add};
+  options.unknown = unknown[files[0].size() % unknown.size()];
+  options.skip_bad_rows = std::ssize(files[0]) % 4;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto path = scratch() / ("table-" + std::to_string(i));
     put_file(path, files[i]);
@@ -112,6 +122,9 @@ std::vector<std::string> tables() {
     std::string{'\0'}
       + joined({"a,b\n", "id,label,split,label.t,split.t,split.u\n"
                          "a,x,train,1,train,test\nb,y,val,2,val,train\n"}),
+    // Broken rows, and ends without a row.
+    std::string{'\0'}
+      + joined({"a,b\na,z\nb\n,a\n", "id,label,f\na,x,1\nb,y,red\nc,x\n"}),
   };
 }
 

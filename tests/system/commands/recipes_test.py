@@ -349,16 +349,28 @@ class Recipes(runs.Workplace):
                              {"job0", "job1", "job2"})
 
     def an_export(self, title):
-        exports.write(self.top, accounts=30_000, payments=150_000)
+        today, tomorrow = exports.write(self.top, accounts=30_000,
+                                        payments=150_000, broken_rows=40)
         printed = self.follow(title)
         self.assertIn("weights digest", printed)
-        shares = np.array(re.findall(
-            r"average precision.*? (0\.\d+)", printed), float)
-        self.assertGreater(shares.max(), 0.5, printed)
+        self.assertEqual(printed.count("80 bad rows left out"), 2, printed)
+        self.assertIn("edges to nodes without a row", printed)
+        for folder, ids in (("fraud", today), ("fraud-tomorrow", tomorrow)):
+            path = self.top / "data" / folder
+            self.assertEqual(
+                (path / "nodes/account/ids.txt").read_text().split(), ids)
+            with (path / "rejected_rows.csv").open(
+                    errors="backslashreplace") as table:
+                rejected = list(csv.DictReader(table))
+            self.assertEqual(len({(row["file"], row["line"])
+                                  for row in rejected}), 80)
+        run = sorted(self.top.glob("runs/fraud-*"))[-1]
+        summary = json.loads((run / "summary.json").read_text())
+        self.assertEqual(summary["metric"], "average_precision:fraud")
+        self.assertGreater(summary["test"]["average_precision:fraud"], 0.5)
         with (self.top / "scores.csv").open() as table:
             rows = list(csv.DictReader(table))
-        self.assertEqual([row["name"] for row in rows],
-                         exports.ids(self.top / "accounts-tomorrow.csv"))
+        self.assertEqual([row["name"] for row in rows], tomorrow)
         self.assertEqual({row["class_name"] for row in rows}, {"fraud", "ok"})
 
     def several_labels(self, title):

@@ -124,6 +124,9 @@ MAKERS = {
             "node:\n  features:\n    f: number\n    f: hash\n"),
         "labels as a feature": columns(
             "node: {label: label, features: {label: hash, f: number}}"),
+        "a mask as a feature": columns(
+            "node: {train_mask: tr, features: {tr: number}}",
+            "id,tr\na,1\nb,0\nc,0\n"),
         "like a dataset that is not of tables": table(
             "a,b\n", NODES, "--like", "nowhere"),
         "JSON": table('{"edges": [[1, 2]]}\n', None),

@@ -143,6 +143,15 @@ class CsvImport(Workplace):
                              (2, 2))
             self.assertEqual(list(self.results.iterdir()), [self.out])
 
+    def test_a_draft_of_standard_input(self):
+        done = subprocess.run(
+            [support.program(), "import", "csv", "--suggest", "--nodes", "-",
+             "--edges", self.write("e.csv", "ann,bob\n")],
+            input="id,age\nann,4\nbob,5\n", text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"age": {as: number', done.stdout)
+
     def test_typed_tables(self):
         people = self.write("people.csv", PEOPLE.replace("\n", "\r\n"))
         likes = self.write("likes.csv.gz",

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <vector>
 
 namespace graphmill {
@@ -84,10 +86,24 @@ std::optional<std::size_t> id_column(const seen_table& table) {
   return found;
 }
 
+/// The word of a columns file for a column with answers; empty: it has none.
+const char* word_of(std::optional<csv_role> role) {
+  return role == csv_role::label        ? "label"
+         : role == csv_role::split      ? "split"
+         : role == csv_role::train_mask ? "train_mask"
+         : role == csv_role::val_mask   ? "val_mask"
+         : role == csv_role::test_mask  ? "test_mask"
+                                        : "";
+}
+
 std::string draft_nodes(const csv_table& table, const seen_table& seen) {
   std::string roles;
   std::string features;
   std::string ignored;
+  std::set<std::string_view> words;
+  const auto is_fresh = [&words](std::string_view word) {
+    return words.insert(word).second;
+  };
   const auto id = id_column(seen);
   if (!id)
     roles += "  # id: ...  # no column has another value in each row\n";
@@ -97,12 +113,12 @@ std::string draft_nodes(const csv_table& table, const seen_table& seen) {
     auto role = node_role_of(seen.names[i]);
     if (!role)
       role = suspected_role_of(seen.names[i]);
-    if (id == i)
-      roles += fmt::format("  id: {}  # {}\n", name, reason);
-    else if (role == csv_role::label || role == csv_role::split)
-      roles +=
-        fmt::format("  {}: {}  # {}\n",
-                    role == csv_role::label ? "label" : "split", name, reason);
+    const auto* word = id == i ? "id" : word_of(role);
+    if (*word != '\0' && is_fresh(word))
+      roles += fmt::format("  {}: {}  # {}\n", word, name, reason);
+    else if (*word != '\0')
+      ignored += fmt::format("    - {}  # looks like `{}`, too; {}\n", name,
+                             word, reason);
     else if (const auto feature = seen.guesses[i].feature(); !feature.empty())
       features += fmt::format("    {}: {}  # {}\n", name, feature, reason);
     else

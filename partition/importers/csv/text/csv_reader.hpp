@@ -21,8 +21,7 @@ std::string quoted_csv_field(std::string_view text);
 /// any separator, gzip and Zstandard unpacked on the way. Empty lines are
 /// skipped, and so are comments: lines that begin with a character, not quoted.
 /// A space as separator stands for any run of spaces and tabs. Owns the file.
-/// Not
-/// thread-safe.
+/// Not thread-safe.
 class csv_reader {
 public:
   /// @param separator What separates fields; '\0': `find_separator`.

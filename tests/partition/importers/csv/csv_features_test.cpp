@@ -304,6 +304,58 @@ CATCH_TEST_CASE("labels that stand for none stay such",
               == before.node_types.front().class_names);
 }
 
+CATCH_TEST_CASE("masks are splits, also of tomorrow's graph",
+                "[partition][import][csv]") {
+  export_folder in{"id,label,f,tr,va,te\na,x,1,1,0,0\nb,y,2,0,true,\n"
+                   "c,y,3,no,f,yes\nd,x,4,,,\n"};
+  in.options.choices = {{csv_role::train_mask, "tr"},
+                        {csv_role::val_mask, "va"},
+                        {csv_role::test_mask, "te"}};
+  temp_folder today;
+  value_of(import_csv(in.options, today.path()));
+  const auto splits_in = [](const std::filesystem::path& folder) {
+    const auto graph = value_of(dataset::open(folder));
+    std::vector<std::vector<std::int64_t>> out;
+    for (const auto& nodes : graph.nodes(0).splits) {
+      out.emplace_back();
+      if (!nodes)
+        continue;
+      const auto view = value_of(nodes->as<std::int64_t>());
+      out.back().assign(view.begin(), view.end());
+    }
+    return out;
+  };
+  CATCH_CHECK(splits_in(today.path())
+              == std::vector<std::vector<std::int64_t>>{{0}, {1}, {2}});
+
+  // Of a table in another order; without the masks there are no splits.
+  export_folder later{"te,id,va,f,tr\n1,d,0,1,0\n0,c,1,2,0\n0,b,0,3,0\n0,a,0,"
+                      "4,1\n"};
+  later.options.like = today.path();
+  temp_folder tomorrow;
+  CATCH_CHECK(has(error_of(import_csv(later.options, tomorrow.path())).message,
+                  "has no label"));
+  export_folder bare{"id,f\na,1\nb,2\nc,3\nd,4\n"};
+  bare.options.like = today.path();
+  temp_folder other;
+  value_of(import_csv(bare.options, other.path()));
+  CATCH_CHECK(splits_in(other.path())
+              == std::vector<std::vector<std::int64_t>>{{}, {}, {}});
+  export_folder labelled{"te,id,va,f,tr,label\n1,d,0,1,0,x\n0,c,1,2,0,y\n"
+                         "0,b,0,3,0,x\n0,a,0,4,1,y\n"};
+  labelled.options.like = today.path();
+  temp_folder third;
+  value_of(import_csv(labelled.options, third.path()));
+  CATCH_CHECK(splits_in(third.path())
+              == std::vector<std::vector<std::int64_t>>{{3}, {1}, {0}});
+
+  // A mask is no feature.
+  in.choose({request("f", "number"), request("tr", "number")}, {});
+  temp_folder refused;
+  CATCH_CHECK(has(error_of(import_csv(in.options, refused.path())).message,
+                  "as a feature it would tell the answer"));
+}
+
 CATCH_TEST_CASE("relations of tomorrow are those of today",
                 "[partition][import][csv]") {
   constexpr const char* nodes = "id,f\na,1\nb,2\n";
@@ -324,6 +376,17 @@ CATCH_TEST_CASE("relations of tomorrow are those of today",
   temp_folder out;
   CATCH_CHECK(has(error_of(import_csv(more.options, out.path())).message,
                   "it has no edge type account__lends__account"));
+}
+
+CATCH_TEST_CASE("a draft has each word once", "[partition][import][csv]") {
+  export_folder in{"id,label,class,train_mask,is_val,test\n"
+                   "a,x,1,1,0,0\nb,y,2,0,1,0\nc,x,1,0,0,1\n"};
+  const auto draft = value_of(draft_columns_file(in.options));
+  CATCH_INFO(draft);
+  for (const auto* part : {"  label: \"label\"", "  train_mask: \"train_mask\"",
+                           "  val_mask: \"is_val\"", "  test_mask: \"test\"",
+                           "    - \"class\"  # looks like `label`, too; "})
+    CATCH_CHECK(has(draft, part));
 }
 
 CATCH_TEST_CASE("a draft of a columns file", "[partition][import][csv]") {
