@@ -43,6 +43,16 @@ def changed_since(place, good):
     return words
 
 
+def old_record(place, good):
+    """A record of a run of hetero_sage, from before `model.relations`."""
+    text = (good / "run" / "definition.yaml").read_text()
+    text = text.replace("kind: sage\n", "kind: hetero_sage\n")
+    (place / "copy.yaml").write_text(
+        "".join(line for line in text.splitlines(keepends=True)
+                if not line.startswith("  relations:")))
+    return ["train", "copy.yaml", "--data", good / "set"]
+
+
 # By the headings of the page, and the first column of its tables.
 MAKERS = {
     "Tables of text": {
@@ -341,6 +351,8 @@ MAKERS = {
         "a learning rate of nan": field("optimizer: {learning_rate: nan}"),
         "a learning rate below 0": field("optimizer: {learning_rate: -0.1}"),
         "`yes` for true": field("model: {layer_norm: yes}"),
+        "the copy of a `hetero_sage` run's `definition.yaml` that is older "
+        "than `model.relations`": old_record,
         "a name that leads elsewhere": field("name: ../../etc"),
         "a label set that there is not": field("labels: topic"),
         "`--set` without a value": definition(DEFINITION, "--set",

@@ -300,6 +300,7 @@ class Sources(Workplace):
         self.refused("e2.csv is gone", words=words)
 
     def test_arrays(self):
+        self.edges.unlink()
         small_set(self.source)
         save(self.source, extra=np.zeros(3))
         words = ["npy", self.source, "--ignore", "extra"]

@@ -111,23 +111,25 @@ CATCH_TEST_CASE("undirected edges have the weight of their pair",
 CATCH_TEST_CASE("weights that are none are refused with their line",
                 "[partition][import][csv][weights]") {
   const std::string begin = "source,target,weight\na,b,1\n";
-  CATCH_CHECK(weights_refused(begin + "b,c,heavy\n")
-              == "e.csv:3: the weight \"heavy\" is no number");
-  CATCH_CHECK(weights_refused(begin + "b,c,\n")
-              == "e.csv:3: the weight \"\" is no number");
+  CATCH_CHECK(
+    weights_refused(begin + "b,c,heavy\n")
+    == "e.csv:3: the weight \"heavy\" is no number (column 3, \"weight\")");
+  CATCH_CHECK(
+    weights_refused(begin + "b,c,\n")
+    == "e.csv:3: the weight \"\" is no number (column 3, \"weight\")");
   CATCH_CHECK(weights_refused(begin + "b,c,-0.5\n")
               == "e.csv:3: the weight of an edge is -0.5; a finite number that "
-                 "is not negative expected");
+                 "is not negative expected (column 3, \"weight\")");
   CATCH_CHECK(weights_refused(begin + "b,c,nan\n")
               == "e.csv:3: the weight of an edge is nan; a finite number that "
-                 "is not negative expected");
+                 "is not negative expected (column 3, \"weight\")");
   CATCH_CHECK(has(weights_refused(begin + "b,c,inf\n"), "e.csv:3: "));
   CATCH_CHECK(weights_refused(begin + "b,c,1e39\n")
               == "e.csv:3: the weight of an edge is 1e+39, which float32 "
-                 "cannot hold; scale the weights");
+                 "cannot hold; scale the weights (column 3, \"weight\")");
   CATCH_CHECK(weights_refused(begin + "b,c,1e-60\n")
               == "e.csv:3: the weight of an edge is 1e-60, which float32 "
-                 "cannot hold; scale the weights");
+                 "cannot hold; scale the weights (column 3, \"weight\")");
   CATCH_CHECK(weights_refused("source,target,weight,weights\na,b,1,2\n")
               == "e.csv:1: columns \"weight\" and \"weights\" both look like "
                  "weight; choose one with --weight, and leave out the other "
