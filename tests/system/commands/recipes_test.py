@@ -347,6 +347,14 @@ class Recipes(runs.Workplace):
                          [f"q{i}" for i in range(50)])
         self.assertLessEqual({row["class_name"] for row in rows},
                              {"job0", "job1", "job2"})
+        self.check_same_scale("new-people")
+
+    def check_same_scale(self, name):
+        """Features mean the same as those that the model has learnt from."""
+        people, other = (json.loads(
+            (self.top / f"data/{folder}/nodes/node/features.json").read_text())
+            for folder in ("people", name))
+        self.assertEqual(other["scale"], people["scale"])
 
     def an_export(self, title):
         today, tomorrow = exports.write(self.top, accounts=30_000,
@@ -367,6 +375,7 @@ class Recipes(runs.Workplace):
         run = sorted(self.top.glob("runs/fraud-*"))[-1]
         summary = json.loads((run / "summary.json").read_text())
         self.assertEqual(summary["metric"], "average_precision:fraud")
+        self.assertRegex(summary["threshold"], r"^0\.\d+:fraud$")
         self.assertGreater(summary["test"]["average_precision:fraud"], 0.5)
         with (self.top / "scores.csv").open() as table:
             rows = list(csv.DictReader(table))
@@ -409,6 +418,8 @@ class Recipes(runs.Workplace):
         printed = self.follow(title)
         self.assertNotIn("is not over", printed)
         scores, = self.top.glob("scores-*.csv")
+        night, = self.top.glob("data/night-*")
+        self.check_same_scale(night.name)
         self.assertEqual(len(scores.read_text().splitlines()), 51)
         self.assertTrue((self.top / "runs/current/summary.json").exists())
         self.assertEqual(len(list(self.top.glob("runs/people-weekly-*"))), 1)
