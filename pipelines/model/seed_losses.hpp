@@ -11,13 +11,14 @@
 namespace graphmill {
 
 // What the labels of a batch say of a model's logits, by its task: one class
-// for each seed, or several labels.
+// for each seed, several labels, or numbers.
 
 /// Fails if the labels of a batch are not as many as its seeds have, or are
 /// none of the model.
 result<void> check_labels(const model_layout& layout, const minibatch& batch);
 
-/// `cross_entropy`, or `binary_cross_entropy`, which has no shape but a focus.
+/// `cross_entropy`; `binary_cross_entropy`, which has no shape but a focus; or
+/// `value_losses`, which has no shape.
 batch_metrics losses_of(const model_layout& layout, const minibatch& batch,
                         const_matrix logits, double weight, matrix gradient,
                         const loss_shape& shape);
