@@ -273,7 +273,9 @@ void add_columns(CLI::App& app, csv_import_options& options) {
   add_column(app, "--relation",
              "Relations of edges: each value becomes an edge type",
              csv_role::relation, options);
-  add_column(app, "--weight", "Weights of edges, not negative; default: weight",
+  add_column(app, "--weight",
+             "Weights of edges, not negative; default: weight, weights or "
+             "edge_weight",
              csv_role::weight, options);
   add_column(app, "--id", "Ids of nodes; default: id", csv_role::id, options);
   add_column(app, "--label", "Labels of nodes; default: label", csv_role::label,

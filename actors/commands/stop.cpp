@@ -42,7 +42,9 @@ void add_stop_command(command_line& cli) {
   command->add_flag("--all", options->all,
                     "All daemons, the coordinator last, and stand-ins");
   add_cluster_options(*command, options->cluster);
-  command->footer("A running run that needs the daemon fails.");
+  command->footer("A running run that needs the daemon saves its weights and "
+                  "fails; `graphmill resume`\n"
+                  "continues it.");
   command->callback([&cli, options] {
     if (options->all != options->daemon.empty())
       refuse_words(

@@ -203,10 +203,13 @@ void add_log_options(CLI::App& command, log_options& logs) {
 
 constexpr const char* node_footer =
   "The first daemon is the coordinator; the others join it:\n"
-  "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800\n"
-  "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 --join "
-  "tcp://10.0.0.1:7800\n"
-  "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800\n"
+  "  graphmill node --data parts --serve 0 --listen tcp://10.0.0.1:7800 "
+  "--key cluster.key\n"
+  "  graphmill node --data parts --serve 1 --listen tcp://10.0.0.2:7800 "
+  "--key cluster.key\n"
+  "      --join tcp://10.0.0.1:7800\n"
+  "Then: graphmill submit FILE --cluster tcp://10.0.0.1:7800 --key "
+  "cluster.key\n"
   "Under srun or torchrun, name, addresses and parts come from RANK, "
   "WORLD_SIZE,\n"
   "MASTER_ADDR and MASTER_PORT, or SLURM's variables, unless flags give them.\n"

@@ -31,7 +31,8 @@ struct prediction {
   /// nothing but how many nodes there are.
   label_kind labels = label_kind::classes;
   const_matrix logits; ///< [., classes], if asked for.
-  /// From where on a node has one of several labels, if not from 0.5 on.
+  /// The probability from which a node has one of several labels. None: above
+  /// 0.5.
   std::optional<threshold_choice> threshold = {};
   /// In the order of `prediction_request::embeddings`; those of other types
   /// than the target have a row for every node.
