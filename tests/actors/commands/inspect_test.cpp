@@ -107,7 +107,7 @@ CATCH_TEST_CASE("a program without its engine says so", "[commands]") {
                     + said + "'";
   CATCH_CHECK(std::system(call.c_str()) != 0);
   const auto text = test::content_of(said);
-  CATCH_CHECK(has(text, "graphmill-engine, which belongs beside"));
+  CATCH_CHECK(has(text, "graphmill-engine, which must be beside"));
   CATCH_CHECK(
     std::system(("'" + alone.string() + "' --version > /dev/null").c_str())
     == 0);

@@ -22,7 +22,7 @@ CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
     {"import pyg graph.pt --out y",
      "`import` has no command `pyg`: examples/to_graphmill.py reads graphs"},
     {"foo", "`graphmill` has no command `foo`\n"},
-    {"help trian", "there is no help on `trian`, but on definition, "},
+    {"help trian", "there is no help on `trian`; there is on definition, "},
     {"statsu", "`graphmill` has no command `statsu`; did you mean `status`?"},
     {"submit good.yaml --clus tcp://h:1",
      "`submit` has no option `--clus`; did you mean `--cluster`?"},
@@ -102,7 +102,7 @@ CATCH_TEST_CASE("what is to be done with a key stands on lines of its own",
   const user user{"nobody:1"};
   const auto first = user.runs("keygen --coordinator first");
   CATCH_CHECK(first.code == 0);
-  CATCH_CHECK_THAT(first.output, contains("may have it.\ngraphmill.members "));
+  CATCH_CHECK_THAT(first.output, contains("Keep it secret.\ngraphmill.members "));
   CATCH_CHECK(first.output.ends_with("--client NAME.\n"));
   const auto alice = user.runs("keygen --client alice");
   CATCH_CHECK_THAT(alice.output, contains("graphmill.members.\nMove "));
