@@ -167,8 +167,8 @@ result<std::vector<node_id>> if_no_names(const node_entries& entries,
       "{} may be a number or a name: {} is node {} by its number, {}; say "
       "which by --nodes-by number or --nodes-by name",
       entries.place(i), entries.texts[i], number,
-      is_name ? fmt::format("and node {} is called so", named.nodes[i])
-              : fmt::format("which is called {}, and no node is called so",
+      is_name ? fmt::format("and node {} has that name", named.nodes[i])
+              : fmt::format("which is called {}, and no node has that name",
                             own_name));
   }
   return std::move(numbers.nodes);
