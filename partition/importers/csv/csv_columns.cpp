@@ -69,10 +69,10 @@ std::string comment_hint(const std::vector<std::string>& row) {
 }
 
 /// The first rows of a table, as far as they can be read.
-result<std::vector<std::vector<std::string>>> first_rows(const csv_table& table,
-                                                         char separator) {
-  GRAPHMILL_TRY(auto rows,
-                csv_reader::open(table.file, separator, table.comments));
+result<std::vector<std::vector<std::string>>>
+first_rows(const std::filesystem::path& file, const csv_table& table,
+           char separator) {
+  GRAPHMILL_TRY(auto rows, csv_reader::open(file, separator, table.comments));
   std::vector<std::vector<std::string>> out;
   while (out.size() < most_rows_sampled) {
     const auto there = rows.next();
@@ -157,9 +157,7 @@ csv_chooser::edge_header(const csv_table& table, const csv_reader& rows,
         row[0], row[1]));
     return *options_.edge_header;
   }
-  const auto types = two_end_types(table);
-  const auto guessed = guess_first_row(
-    first, {names_chosen_for(table), types[0], types[1], is_node});
+  const auto guessed = guess_first_row(first, hints_of(table, is_node));
   if (guessed != first_row::unclear)
     return guessed == first_row::header;
   return rows.wrong(fmt::format(
@@ -168,6 +166,43 @@ csv_chooser::edge_header(const csv_table& table, const csv_reader& rows,
     shortened(row[0], most_bytes_shown), shortened(row[1], most_bytes_shown),
     table.file.filename().string(), table.file.filename().string(),
     comment_hint(row)));
+}
+
+header_hints csv_chooser::hints_of(const csv_table& table,
+                                   const node_test& is_node) const {
+  const auto types = two_end_types(table);
+  return {names_chosen_for(table), types[0], types[1], is_node};
+}
+
+result<void> csv_chooser::expect_no_header(
+  const csv_table& table, const std::vector<std::vector<std::string>>& first,
+  const node_test& is_node) const {
+  if (said_header(table) || options_.edge_header)
+    return ok();
+  const auto hints = hints_of(table, is_node);
+  for (const auto& file : table.more) {
+    GRAPHMILL_TRY(auto rows, first_rows(file, table, options_.separator));
+    if (rows.empty())
+      continue;
+    rows.insert(rows.end(), first.begin(), first.end());
+    const auto& row = rows.front();
+    const auto guessed = guess_first_row(rows, hints);
+    if (row.size() < 2 || guessed == first_row::edge)
+      continue;
+    return fail(ec::invalid_data, "{}:1: {}, and {} has none: {}",
+                file.string(),
+                guessed == first_row::header
+                  ? "this is a header"
+                  : fmt::format("this first row ({}, {}) may be a header",
+                                shortened(row[0], most_bytes_shown),
+                                shortened(row[1], most_bytes_shown)),
+                table.file.string(),
+                guessed == first_row::header
+                  ? "give all files of a table one, or none of them"
+                  : fmt::format("if it is an edge, say --no-header={}",
+                                table.file.filename().string()));
+  }
+  return ok();
 }
 
 result<void> csv_chooser::expect_header(const csv_table& table,
@@ -185,7 +220,8 @@ result<void> csv_chooser::expect_header(const csv_table& table,
       || node_role_of(name) == csv_role::id
       || (!is_a_number(name) && std::ranges::any_of(choices_, is_chosen)))
     return ok();
-  GRAPHMILL_TRY(const auto first, first_rows(table, options_.separator));
+  GRAPHMILL_TRY(const auto first,
+                first_rows(table.file, table, options_.separator));
   if (is_above_numbers(first))
     return ok();
   return rows.wrong(fmt::format(
@@ -291,8 +327,11 @@ result<csv_layout> csv_chooser::edge_columns(const csv_table& table,
   const auto first = trimmed_fields(rows);
   if (first.size() < 2)
     return rows.wrong(one_csv_field);
-  GRAPHMILL_TRY(const auto sample, first_rows(table, options_.separator));
+  GRAPHMILL_TRY(const auto sample,
+                first_rows(table.file, table, options_.separator));
   GRAPHMILL_TRY(const auto header, edge_header(table, rows, sample, is_node));
+  if (!header)
+    GRAPHMILL_TRYV(expect_no_header(table, sample, is_node));
   GRAPHMILL_TRY(auto layout, layout_of_row(first, header, rows));
   remember(layout, true);
   GRAPHMILL_TRY(auto roles, apply(table, rows, layout, true));

@@ -52,6 +52,13 @@ private:
   result<bool> edge_header(const csv_table& table, const csv_reader& rows,
                            const std::vector<std::vector<std::string>>& first,
                            const node_test& is_node) const;
+  /// Fails if a further file of an edge list whose first one was guessed to
+  /// have no header may have one.
+  result<void>
+  expect_no_header(const csv_table& table,
+                   const std::vector<std::vector<std::string>>& first,
+                   const node_test& is_node) const;
+  header_hints hints_of(const csv_table& table, const node_test& is_node) const;
   /// Fails if nothing tells that the first row of a node table is a header: its
   /// ids were chosen by number, not by a name in it.
   result<void> expect_header(const csv_table& table, const csv_reader& rows,

@@ -1,9 +1,14 @@
 #include "partition/importers/csv/csv_tables.hpp"
 
+#include "partition/files/file_stamp.hpp"
+
 #include <glob.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -33,22 +38,45 @@ result<std::vector<fs::path>> files_matching(const fs::path& pattern) {
   return files;
 }
 
+/// The files of the tables of one kind, by the types of those.
+using files_by_type =
+  std::map<std::string,
+           std::map<std::pair<std::uint64_t, std::uint64_t>, fs::path>>;
+
+/// Fails if a table has the file already, also by another path or link.
+result<void> expect_new(const std::string& type, const fs::path& file,
+                        files_by_type& files) {
+  const auto stamp = stamp_file(file);
+  if (!stamp)
+    return ok(); // What is wrong is told when the file is read.
+  const auto [at, fresh] = files[type].emplace(
+    std::pair{stamp.value().device, stamp.value().inode}, file);
+  if (fresh)
+    return ok();
+  if (at->second == file)
+    return fail(ec::invalid_argument,
+                "{} is given twice for the type {}: give it once, or another "
+                "type",
+                file.string(), type);
+  return fail(ec::invalid_argument,
+              "{} and {} are the same file, given twice for the type {}: give "
+              "it once, or another type",
+              at->second.string(), file.string(), type);
+}
+
 /// Adds the files of a table to those of its type that are there.
-result<void> add_table(std::vector<csv_table>& tables, csv_table table) {
+result<void> add_table(std::vector<csv_table>& tables, csv_table table,
+                       files_by_type& known) {
   GRAPHMILL_TRY(auto files, files_matching(table.file));
   std::ranges::move(table.more, std::back_inserter(files));
   auto at = std::ranges::find(tables, table.type, &csv_table::type);
   for (auto& file : files) {
+    GRAPHMILL_TRYV(expect_new(table.type, file, known));
     if (at == tables.end()) {
       tables.push_back({table.type, std::move(file)});
       at = tables.end() - 1;
       continue;
     }
-    if (file == at->file || std::ranges::find(at->more, file) != at->more.end())
-      return fail(ec::invalid_argument,
-                  "{} is given twice for the type {}: give it once, or another "
-                  "type",
-                  file.string(), table.type);
     at->more.push_back(std::move(file));
   }
   return ok();
@@ -57,10 +85,11 @@ result<void> add_table(std::vector<csv_table>& tables, csv_table table) {
 result<std::vector<csv_table>> joined_tables(std::vector<csv_table> tables,
                                              const char* usual_type) {
   std::vector<csv_table> out;
+  files_by_type known;
   for (auto& table : tables) {
     if (table.type.empty())
       table.type = usual_type;
-    GRAPHMILL_TRYV(add_table(out, std::move(table)));
+    GRAPHMILL_TRYV(add_table(out, std::move(table), known));
   }
   return out;
 }

@@ -544,6 +544,13 @@ CATCH_TEST_CASE("several files make one table", "[partition][import][csv]") {
   };
   put(source / "e-2.csv", "source,target\nb,a\n");
   CATCH_CHECK(has(refused(), "e-2.csv:1: this is a header, and"));
+  for (const auto* header : {"payer_id,payee_id", "giver,taker"}) {
+    put(source / "e-2.csv", fmt::format("{}\nb,a\n", header));
+    CATCH_CHECK(has(refused(), "e-2.csv:1: this "));
+  }
+  options.without_header = {"e.csv"};
+  CATCH_CHECK(has(refused(), "e-2.csv:1: source \"giver\" is not in"));
+  options.without_header.clear();
   put(source / "e-2.csv", "b,a\nb,c\n"); // Line and file of the second one.
   CATCH_CHECK(has(refused(), "e-2.csv:2: destination \"c\""));
   put(source / "n-2.csv", "id,g\nb,2\n");
@@ -552,6 +559,26 @@ CATCH_TEST_CASE("several files make one table", "[partition][import][csv]") {
   CATCH_CHECK(has(refused(), "no file matches "));
   options.nodes = {{"", source / "n-*.csv"}, {"", source / "n-1.csv"}};
   CATCH_CHECK(has(refused(), "n-1.csv is given twice for the type node"));
+  fs::create_symlink(source / "n-1.csv", source / "link.csv");
+  for (const auto& again : {source / "link.csv", source / "." / "n-1.csv"}) {
+    options.nodes = {{"", source / "n-1.csv"}, {"", again}};
+    CATCH_CHECK(has(refused(), "are the same file, given twice for the type "
+                               "node"));
+  }
+}
+
+CATCH_TEST_CASE("a further list of numbers may not begin with a header",
+                "[partition][import][csv]") {
+  temp_folder source;
+  temp_folder out;
+  csv_import_options options;
+  options.edges = {{"", put(source / "e1.csv", "1,2\n3,4\n")},
+                   {"", put(source / "e2.csv", "payer_id,payee_id\n5,6\n")}};
+  CATCH_CHECK(has(error_of(import_csv(options, out.path())).message,
+                  "e2.csv:1: this is a header, and"));
+  put(source / "e2.csv", "5,6\n");
+  CATCH_CHECK(value_of(import_csv(options, out.path())).edge_types[0].count
+              == 3);
 }
 
 CATCH_TEST_CASE("masks are splits", "[partition][import][csv]") {
