@@ -110,6 +110,13 @@ result<bool> csv_edge_reader::makes_edge(const csv_edge& edge, csv_rows& rows) {
   return read.has_value();
 }
 
+bool csv_edge_reader::drops(const csv_edge& edge) const {
+  const auto is_dropped = [this](const end& of) {
+    return is_to_drop(of) && !of.nodes.ids.find(of.id);
+  };
+  return is_dropped(source(edge)) || is_dropped(destination(edge));
+}
+
 void csv_edge_reader::note_dropped(const note_callback& on_note) const {
   if (without_end_ + to_unknown_ == 0)
     return;

@@ -40,6 +40,9 @@ public:
   /// makes an edge.
   result<bool> makes_edge(const csv_edge& edge, csv_rows& rows);
 
+  /// Whether the edge is one to be dropped, without counting it.
+  bool drops(const csv_edge& edge) const;
+
   /// Says how many edges were dropped, and which one was the first.
   void note_dropped(const note_callback& on_note) const;
 

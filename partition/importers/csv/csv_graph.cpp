@@ -228,13 +228,14 @@ result<void> read_ids(csv_graph& graph, csv_edge_file& file,
       && unknown != unknown_nodes::add)
     return ok();
   csv_edge_reader reader{graph, file, unknown};
-  const auto leaves_out = errors.skips() || unknown == unknown_nodes::drop;
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
     // What is left out later neither names nodes nor relations.
-    if (leaves_out) {
+    if (errors.skips()) {
       GRAPHMILL_TRY(const auto stays, reader.makes_edge(edge, rows));
       if (!stays)
         return ok();
+    } else if (reader.drops(edge)) {
+      return ok(); // Errors of others are told when edges are copied.
     }
     GRAPHMILL_TRY(const auto good, add_relation(file, edge, rows));
     if (!good && errors.skips())
@@ -306,11 +307,10 @@ void note_twice_named(const csv_node_type& type, const note_callback& on_note) {
       first = id;
   }
   if (twice > 0)
-    tell_note(
-      on_note,
-      "{} of type {} are named with \".0\" and without it, such "
-      "as {}: each is two nodes; write ids alike if it is one",
-      twice, type.name, first);
+    tell_note(on_note,
+              "{} of type {} are named with \".0\" and without it, such "
+              "as {}: each is two nodes; write ids alike if it is one",
+              twice, type.name, first);
 }
 
 } // namespace
