@@ -24,7 +24,7 @@ result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
       edge.weight = trim_blanks(fields[*layout.weight]);
     GRAPHMILL_TRYV(visit(edge, rows));
   }
-  rows.tell_comments(on_note);
+  rows.tell_notes(on_note);
   return ok();
 }
 

@@ -63,7 +63,7 @@ bool recurs(const std::vector<text_row>& rows) {
   const auto& first = rows.front();
   return std::any_of(rows.begin() + 1, rows.end(), [&first](const auto& row) {
     // A row that is the same may be the header again, of joined tables.
-    return row.size() >= 2 && row != first
+    return row.size() >= 2 && !std::ranges::equal(row, first, repeats_name)
            && (row[0] == first[0] || row[0] == first[1] || row[1] == first[0]
                || row[1] == first[1]);
   });

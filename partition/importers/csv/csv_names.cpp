@@ -134,6 +134,16 @@ std::string lower_name(std::string_view text) {
   return out;
 }
 
+bool repeats_name(std::string_view field, std::string_view name) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  if (field.starts_with(byte_order_mark))
+    field.remove_prefix(byte_order_mark.size());
+  return std::ranges::equal(trim_blanks(field), trim_blanks(name), {}, lower,
+                            lower);
+}
+
 std::optional<csv_role> edge_role_of(std::string_view name) {
   const auto bare = bare_name(name);
   if (is_one_of(bare, source_words))

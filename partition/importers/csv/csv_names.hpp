@@ -12,6 +12,13 @@ namespace graphmill {
 /// A name without the spaces around it, in lower case.
 std::string lower_name(std::string_view text);
 
+/// What some programs write before the first byte of a table.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+/// Whether a field is the name of a column again: without the blanks around it
+/// and a byte order mark before it, and whatever letters are capital ones.
+bool repeats_name(std::string_view field, std::string_view name);
+
 /// The role that a column of an edge list has by its name, if it is a usual
 /// one: source, destination, relation or weight.
 std::optional<csv_role> edge_role_of(std::string_view name);

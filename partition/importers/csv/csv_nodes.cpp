@@ -30,24 +30,14 @@ result<double> parse_time(const csv_reader& rows, std::string_view text) {
   return *time;
 }
 
-result<node_id> add_id(csv_node_type& type, const csv_reader& rows,
-                       std::string_view id) {
-  if (!is_csv_id(id))
-    return rows.wrong("an id is empty or has a line break");
-  GRAPHMILL_TRY(const auto added, add_csv_id(type, id, rows));
-  const auto [number, fresh] = added;
-  if (!fresh)
-    return rows.wrong(fmt::format("id \"{}\" is there already", id));
-  return number;
-}
-
 /// Reads the columns of a node table but for its features.
 class node_table_reader {
 public:
   node_table_reader(const csv_table& table, const csv_layout& layout,
                     const csv_import_options& options,
                     const no_label_values& none)
-    : layout_(layout), regression_(options.regression),
+    : layout_(layout), skips_(options.skip_bad_rows > 0),
+      regression_(options.regression),
       drops_unlabelled_(!none.empty() && layout.label),
       on_note_(options.on_note), type_{.name = table.type, .table = table},
       texts_(none), numbers_("--regression", none) {
@@ -67,12 +57,15 @@ public:
   csv_node_type ids() { return std::move(type_); }
 
 private:
+  result<void> add_id(csv_rows& rows);
+  result<void> add_cells(csv_rows& rows, node_id node);
   result<void> add_label(csv_rows& rows);
   result<void> add_time(csv_rows& rows);
   result<void> add_split(csv_rows& rows, node_id node);
   result<void> add_masks(csv_rows& rows, node_id node);
 
   const csv_layout& layout_;
+  bool skips_; ///< Rows that are wrong are left out.
   bool regression_;
   bool drops_unlabelled_; ///< From splits.
   const note_callback& on_note_;
@@ -83,11 +76,29 @@ private:
 };
 
 result<void> node_table_reader::add(csv_rows& rows) {
+  const auto node = type_.ids.size();
+  // The id of a row that is left out is free for a later one.
+  if (skips_) {
+    GRAPHMILL_TRYV(add_cells(rows, node));
+    return rows.is_sound() ? add_id(rows) : ok();
+  }
+  GRAPHMILL_TRYV(add_id(rows));
+  return add_cells(rows, node);
+}
+
+result<void> node_table_reader::add_id(csv_rows& rows) {
   const auto id = trim_blanks(rows.fields()[*layout_.id]);
-  const auto added = add_id(type_, rows.reader(), id);
-  if (!added)
-    GRAPHMILL_TRYV(rows.reject(layout_.id, added.error()));
-  const auto node = added ? added.value() : node_id{0};
+  if (!is_csv_id(id))
+    return rows.reject(layout_.id, "an id is empty or has a line break");
+  GRAPHMILL_TRY(const auto added, add_csv_id(type_, id, rows.reader()));
+  return added.second
+           ? ok()
+           : rows.reject(layout_.id,
+                         fmt::format("id \"{}\" is there already", id));
+}
+
+/// Reads the other cells of the row of a node.
+result<void> node_table_reader::add_cells(csv_rows& rows, node_id node) {
   GRAPHMILL_TRYV(add_label(rows));
   for (auto& set : sets_)
     GRAPHMILL_TRYV(set.add(rows, node));
@@ -222,7 +233,7 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     if (!sound && errors.skips())
       continue; // Once more, without those rows.
     csv_node_type type;
-    rows.tell_comments(options.on_note);
+    rows.tell_notes(options.on_note);
     if (sound) {
       GRAPHMILL_TRY(type, reader.finish(rows.reader(), known));
     } else {

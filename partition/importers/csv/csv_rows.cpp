@@ -3,10 +3,21 @@
 #include "messages/base/pluralized.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace graphmill {
+
+namespace {
+
+/// A row of more lines is told: a quote may be astray.
+constexpr std::int64_t most_lines_untold = 20;
+/// So many separators, in lines like rows, are none of a text.
+constexpr std::int64_t least_separators = 20;
+constexpr std::int64_t least_lines_like_rows = 3;
+
+} // namespace
 
 result<csv_rows> csv_rows::open(const csv_table& table,
                                 const csv_layout& layout, char separator,
@@ -20,8 +31,7 @@ result<csv_rows> csv_rows::open(const csv_table& table,
 
 /// Goes past the header of the file.
 result<void> csv_rows::begin_file() {
-  left_out_ = &errors_->left_out(reader_.path());
-  at_begin_ = true;
+  GRAPHMILL_TRY(left_out_, errors_->left_out(*table_, reader_.path()));
   if (!layout_->header)
     return ok();
   GRAPHMILL_TRY(const auto there, reader_.next());
@@ -29,6 +39,8 @@ result<void> csv_rows::begin_file() {
     return ok();
   if (next_file_ == 0)
     return reader_.wrong("the table changed while it was read");
+  if (!there)
+    return reader_.wrong("the file is empty: leave it out");
   return reader_.wrong(fmt::format(
     "the header is not that of {}, which it is to be read with as one table",
     table_->file.string()));
@@ -48,21 +60,25 @@ result<bool> csv_rows::next() {
       GRAPHMILL_TRYV(begin_file());
       continue;
     }
+    is_sound_ = true;
+    auto fault = there ? cut_lines() : there.error();
     if (is_left_out())
       continue;
-    if (there && std::exchange(at_begin_, false) && is_other_header())
-      return reader_.wrong(fmt::format(
-        "this is a header, and {} has none: give all files of a table one, or "
-        "none of them",
-        table_->file.string()));
-    const auto fault = there ? shape_fault() : there.error();
+    if (!fault)
+      fault = shape_fault();
     if (!fault)
       return true;
     GRAPHMILL_TRYV(reject({}, *fault));
   }
 }
 
-void csv_rows::tell_comments(const note_callback& on_note) const {
+void csv_rows::tell_notes(const note_callback& on_note) const {
+  if (long_rows_ > 0)
+    tell_note(on_note,
+              "{}: {} of more than {} lines; the longest covers {} lines: {}; "
+              "if it is to be shorter, a quote is missing or too many",
+              table_->file.filename().string(), pluralized(long_rows_, "row"),
+              most_lines_untold, longest_lines_, longest_row_);
   const auto count = comments_ + reader_.comments();
   if (count > 0)
     tell_note(on_note, "{}: {} skipped ({})", table_->file.filename().string(),
@@ -71,20 +87,44 @@ void csv_rows::tell_comments(const note_callback& on_note) const {
 
 bool csv_rows::is_left_out() const {
   const auto line = static_cast<std::size_t>(reader_.line());
-  return line < left_out_->size() && (*left_out_)[line];
+  return line < left_out_->lines.size() && left_out_->lines[line];
 }
 
-/// Whether the first row of a further edge list has the usual names, though the
-/// first list has no header.
-bool csv_rows::is_other_header() const {
+/// Cuts a row whose inner lines are rows themselves to its first line: a quote
+/// opens there that is closed by one of another row. Counts other long rows.
+/// @returns what is wrong with a row that was cut.
+std::optional<error> csv_rows::cut_lines() {
+  const auto lines = reader_.lines();
+  if (lines <= 2)
+    return std::nullopt;
+  const auto alike = reader_.lines_like_rows(layout_->count());
+  const auto separators = static_cast<std::int64_t>(layout_->count()) - 1;
+  if (alike >= least_lines_like_rows && alike * separators >= least_separators
+      && alike * 10 >= (lines - 2) * 9) {
+    reader_.cut_to_first_line();
+    return reader_.wrong(fmt::format(
+      "a quoted field goes on for {} lines that look like rows: close it on "
+      "this line, or double the quote if it is part of the text",
+      lines - 1));
+  }
+  if (lines <= most_lines_untold || is_left_out())
+    return std::nullopt;
+  ++long_rows_;
+  if (lines > longest_lines_) {
+    longest_lines_ = lines;
+    longest_row_ =
+      fmt::format("{}:{}", reader_.path().filename().string(), reader_.line());
+  }
+  return std::nullopt;
+}
+
+/// Whether the row has the names of the header.
+bool csv_rows::repeats_header() const {
   const auto& fields = reader_.fields();
-  const auto is_called = [&](std::optional<std::size_t> column, csv_role role) {
-    return column && *column < fields.size()
-           && edge_role_of(fields[*column]) == role;
-  };
-  return next_file_ > 0 && !layout_->header
-         && is_called(layout_->source, csv_role::source)
-         && is_called(layout_->destination, csv_role::destination);
+  const auto& names = layout_->names;
+  if (!layout_->header || fields.size() != names.size())
+    return false;
+  return std::ranges::equal(fields, names, repeats_name);
 }
 
 /// What is wrong with the fields of the row as a whole.
@@ -92,10 +132,11 @@ std::optional<error> csv_rows::shape_fault() const {
   const auto& layout = *layout_;
   const auto fields = reader_.fields().size();
   // Tables that were put together bring theirs along.
-  if (layout.header && fields == layout.count()
-      && trim_blanks(reader_.fields().front()) == layout.names.front()
-      && trimmed_fields(reader_) == layout.names)
+  if (repeats_header())
     return reader_.wrong("this row repeats the header: take it out");
+  if (reader_.fields().front().starts_with(byte_order_mark))
+    return reader_.wrong("a byte order mark (U+FEFF) stands before this row: "
+                         "take it out");
   if (fields == layout.count())
     return std::nullopt;
   if (layout.source && fields == 1)
@@ -107,12 +148,13 @@ std::optional<error> csv_rows::shape_fault() const {
 
 result<void> csv_rows::reject(std::optional<std::size_t> column,
                               const error& wrong) {
+  is_sound_ = false;
   if (!column)
-    return errors_->add(reader_, {}, wrong);
+    return errors_->add(reader_, *left_out_, {}, wrong);
   auto text = fmt::format("column {}", *column + 1);
   if (layout_->header && !layout_->names[*column].empty())
     text += fmt::format(", \"{}\"", layout_->names[*column]);
-  return errors_->add(reader_, text, wrong);
+  return errors_->add(reader_, *left_out_, text, wrong);
 }
 
 } // namespace graphmill

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -38,8 +39,12 @@ public:
   /// For errors about the row.
   const csv_reader& reader() const { return reader_; }
 
-  /// Says how many lines of all files were comments, if any.
-  void tell_comments(const note_callback& on_note) const;
+  /// Whether the row was not rejected.
+  bool is_sound() const { return is_sound_; }
+
+  /// Says how many lines of all files were comments, if any, and which rows
+  /// cover many lines.
+  void tell_notes(const note_callback& on_note) const;
 
   /// Rejects the row. The caller may go on with its other cells.
   /// @param column Nothing: the whole row is wrong.
@@ -67,7 +72,8 @@ private:
 
   result<void> begin_file();
   bool is_left_out() const;
-  bool is_other_header() const;
+  std::optional<error> cut_lines();
+  bool repeats_header() const;
   std::optional<error> shape_fault() const;
 
   const csv_table* table_;
@@ -75,11 +81,13 @@ private:
   char separator_;
   row_errors* errors_;
   csv_reader reader_;
-  std::size_t next_file_ = 0; ///< Among `more` of the table.
-  bool at_begin_ = true;      ///< No row of the file has been read.
-  std::int64_t comments_ = 0; ///< Of the files before.
-  /// [lines] Of the file that is read.
-  const std::vector<bool>* left_out_ = nullptr;
+  std::size_t next_file_ = 0;  ///< Among `more` of the table.
+  bool is_sound_ = true;       ///< The row was not rejected.
+  std::int64_t comments_ = 0;  ///< Of the files before.
+  std::int64_t long_rows_ = 0; ///< They cover many lines.
+  std::string longest_row_;    ///< For people: where the longest of them is.
+  std::int64_t longest_lines_ = 0;
+  left_out_lines* left_out_ = nullptr; ///< Of the file that is read.
 };
 
 } // namespace graphmill

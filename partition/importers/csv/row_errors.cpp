@@ -2,6 +2,7 @@
 
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "partition/files/file_stamp.hpp"
 
 #include <fcntl.h>
 
@@ -27,21 +28,35 @@ bool mark_line(std::vector<bool>& lines, std::size_t line) {
 
 } // namespace
 
-result<void> row_errors::add(const csv_reader& rows, std::string_view column,
-                             const error& wrong) {
+result<left_out_lines*>
+row_errors::left_out(const csv_table& table,
+                     const std::filesystem::path& file) {
+  auto& out = left_out_[{table.type, file}];
+  if (out.rejected == nullptr) {
+    GRAPHMILL_TRY(const auto stamp, stamp_file(file));
+    out.rejected = &files_[{stamp.device, stamp.inode}];
+  }
+  return &out;
+}
+
+result<void> row_errors::add(const csv_reader& rows, left_out_lines& out,
+                             std::string_view column, const error& wrong) {
   if (wrong.code != ec::invalid_data)
     return wrong;
-  const auto sentence = column.empty()
-                          ? wrong.message
-                          : fmt::format("{} ({})", wrong.message, column);
+  const auto line = static_cast<std::size_t>(rows.line());
+  const auto whole = column.empty();
+  if (whole || skips())
+    mark_line(out.lines, line);
+  if (whole && !mark_line(out.rejected->whole, line))
+    return ok(); // Another table has told it.
+  const auto sentence =
+    whole ? wrong.message : fmt::format("{} ({})", wrong.message, column);
   if (first_.size() < most_errors_told)
     first_.push_back(shortened(printable(sentence), most_bytes_told));
   ++errors_;
-  auto& of = rows_of_[rows.path()];
-  const auto line = static_cast<std::size_t>(rows.line());
-  rows_ += mark_line(of.wrong, line) ? 1 : 0;
-  if (column.empty() || skips())
-    mark_line(of.left_out, line);
+  const auto end = line + static_cast<std::size_t>(rows.lines());
+  for (auto covered = line; covered < end; ++covered)
+    rows_ += mark_line(out.rejected->any, covered) ? 1 : 0;
   if (!skips())
     return ok();
   if (rows_ > most_skipped_)

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/text/csv_reader.hpp"
 
 #include <cstddef>
@@ -10,16 +11,34 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
 
+/// Rows of a file that some table rejects, by the numbers of their lines.
+struct rejected_lines {
+  std::vector<bool> any;
+  std::vector<bool> whole; ///< As a whole.
+};
+
+/// Which rows one table leaves out of a file. Other tables of the same file
+/// read them.
+struct left_out_lines {
+  /// By the number of the line where a row begins; those behind the end are
+  /// not left out.
+  std::vector<bool> lines;
+  rejected_lines* rejected = nullptr; ///< Of the file.
+};
+
 /// Collects what is wrong with the rows of tables, so that one import reports
 /// all of it. Each row with an error is rejected, which makes the import fail,
-/// unless the user allows a number of them; then later passes over its file
-/// leave the row out, and it is written to a file. A row that is wrong as a
-/// whole is always left out, so that it is counted once; of others, each pass
-/// is to check cells that no other one does. Not thread-safe.
+/// unless the user allows a number of them; then later passes of the table over
+/// its file leave the row out, and it is written to a file. A row counts once,
+/// also if several tables reject it, and as many times as it covers lines. A
+/// row that is wrong as a whole is always left out, so that its error is told
+/// once; of others, each pass is to check cells that no other one does. Not
+/// thread-safe.
 class row_errors {
 public:
   /// Rows may not be rejected.
@@ -32,19 +51,19 @@ public:
     : most_skipped_(most_skipped), rejects_(std::move(rejects)) {}
 
   /// Rejects the row that a reader is at.
+  /// @param out Of the table and the file that are read.
   /// @param column For people; empty: the whole row is wrong.
   /// @param wrong Names the file and the line. Only `invalid_data` is about a
   /// row; any other code is returned at once.
   /// @returns an error with all that is known if reading cannot go on: too many
   /// rows are rejected, or their file cannot be written.
-  result<void> add(const csv_reader& rows, std::string_view column,
-                   const error& wrong);
+  result<void> add(const csv_reader& rows, left_out_lines& out,
+                   std::string_view column, const error& wrong);
 
-  /// Which rows of a file are to be left out, by the number of their line;
-  /// those behind the end are not. Valid as long as this, and changed by `add`.
-  const std::vector<bool>& left_out(const std::filesystem::path& file) {
-    return rows_of_[file].left_out;
-  }
+  /// Which rows of a file the table leaves out. Valid as long as this, and
+  /// changed by `add`. Fails if the file is not there.
+  result<left_out_lines*> left_out(const csv_table& table,
+                                   const std::filesystem::path& file);
 
   /// Whether the user allows that rows are left out.
   bool skips() const { return most_skipped_ > 0; }
@@ -61,12 +80,6 @@ public:
   error with(const error& last) const;
 
 private:
-  /// By the number of the line.
-  struct file_rows {
-    std::vector<bool> wrong;
-    std::vector<bool> left_out;
-  };
-
   result<void> write(const csv_reader& rows, std::string_view column,
                      std::string_view sentence);
   error all(std::string_view last) const;
@@ -74,7 +87,11 @@ private:
   std::int64_t most_skipped_ = 0;
   std::filesystem::path rejects_;
   unique_fd rejects_file_;
-  std::map<std::filesystem::path, file_rows> rows_of_;
+  /// By device and inode: paths may lead to the same file.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, rejected_lines> files_;
+  /// By the type of the table.
+  std::map<std::pair<std::string, std::filesystem::path>, left_out_lines>
+    left_out_;
   std::vector<std::string> first_; ///< Sentences, in the order of reading.
   std::int64_t errors_ = 0;
   std::int64_t rows_ = 0;

@@ -87,6 +87,8 @@ MAKERS = {
         "a blank before a quoted id": table('a, "b"\nb, "c"\n', None),
         "the header again, between edges": table(
             "source,target\na,b\nsource,target\nb,c\n", None),
+        "the header again, with a byte order mark": table(
+            "source,target\na,b\n\ufeffSource,target\nb,c\n", None),
         "`nan` as a feature": table("a,b\n", NODES.replace(",1", ",nan")),
         "a feature beyond float32": table("a,b\n",
                                           NODES.replace(",1", ",1e39")),
@@ -192,6 +194,19 @@ MAKERS = {
                                                 "x-*.csv"),
         "files of one table with two headers": table(
             "source,target\na,b\n", NODES, "--edges", "n.csv"),
+        "a header in a further file of an edge list": table(
+            "1,2\n3,4\n", None, "--edges", "m.csv",
+            more="payer_id,payee_id\n5,6\n"),
+        "an empty further file of a table": table(
+            "source,target\na,b\n", None, "--edges", "m.csv", more=""),
+        "a file by two paths in one table": table(
+            "a,b\nb,c\n", None, "--edges", "./e.csv"),
+        "a quote that is closed many rows later": table(
+            'source,target,kind\na,b,"k\n' + 40 * "b,c,k\n" + 'a,c,k"\n',
+            None, "--ignore", "kind"),
+        "a stray quote before text in quotes, with `--skip-bad-rows`": table(
+            'source,target,kind\na,b,"k\nb,c,k\nc,a,"k"\n', None, "--ignore",
+            "kind", "--skip-bad-rows", "1"),
         "a node in two masks": table(
             "a,b\n", "id,tr,te\na,1,1\nb,0,1\n", "--train-mask", "tr",
             "--test-mask", "te"),

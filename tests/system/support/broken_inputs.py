@@ -18,11 +18,13 @@ train: {batch_size: 32, epochs: 1}
 """
 
 
-def table(edges=b"a,b\nb,c\n", nodes=NODES, *flags):
-    """Files of `import csv`: text, or bytes as they are."""
+def table(edges=b"a,b\nb,c\n", nodes=NODES, *flags, more=None):
+    """Files of `import csv`: text, or bytes as they are. `more` is that of
+    m.csv, which flags may name."""
     def make(place, _):
         words = ["import", "csv", "--edges", "e.csv"]
-        for name, content in (("e.csv", edges), ("n.csv", nodes)):
+        for name, content in (("e.csv", edges), ("n.csv", nodes),
+                              ("m.csv", more)):
             if callable(content):
                 content(place / name)
             elif content is not None:

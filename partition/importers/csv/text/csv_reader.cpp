@@ -164,6 +164,11 @@ struct csv_reader::impl {
   std::vector<std::string_view> fields;
   std::int64_t line = 1;
 
+  bool has_more_lines = false;     ///< The row goes on behind its first line.
+  std::string more_lines;          ///< Behind that, as they are in the file.
+  std::size_t first_line_text = 0; ///< How much of `text` is of the first line.
+  std::size_t first_line_ends = 0; ///< How many of `ends` are.
+
   result<void> start(char wanted_separator, char wanted_comment);
   bool refill();
   int peek();
@@ -173,6 +178,9 @@ struct csv_reader::impl {
   bool end_field(int c);
   bool at_quote();
   void skip_line();
+  void begin_more_lines();
+  void cut_to_first_line();
+  error quote_fault(std::string_view sentence);
   result<bool> quoted_field();
   void take_plain_text();
   bool plain_field();
@@ -251,8 +259,11 @@ int csv_reader::impl::peek() {
 
 int csv_reader::impl::get() {
   const auto c = peek();
-  if (c != end_of_file)
-    ++at;
+  if (c == end_of_file)
+    return c;
+  ++at;
+  if (has_more_lines)
+    more_lines.push_back(static_cast<char>(c));
   if (c == '\n')
     ++next_line;
   return c;
@@ -306,9 +317,10 @@ result<bool> csv_reader::impl::quoted_field() {
   for (;;) {
     const auto c = get();
     if (c == end_of_file || text.size() > longest_row)
-      return fail(ec::invalid_data, "{}:{}: a quoted field does not end",
-                  path.string(), line);
+      return quote_fault("a quoted field does not end");
     if (c != '"') {
+      if (c == '\n' && !has_more_lines)
+        begin_more_lines();
       text.push_back(static_cast<char>(c));
       continue;
     }
@@ -321,13 +333,47 @@ result<bool> csv_reader::impl::quoted_field() {
     c = get();
   if (c != '\n' && c != end_of_file && !is_separator(c)) {
     text.push_back(static_cast<char>(c));
-    skip_line();
-    return fail(ec::invalid_data,
-                "{}:{}: text behind a closing quote; double the quotes within "
-                "a quoted field",
-                path.string(), line);
+    return quote_fault("text behind a closing quote; double the quotes within "
+                       "a quoted field");
   }
   return end_field(c);
+}
+
+/// Begins to keep what is read behind the first line of the row.
+void csv_reader::impl::begin_more_lines() {
+  has_more_lines = true;
+  more_lines.clear();
+  first_line_text = text.size();
+  first_line_ends = ends.size();
+}
+
+/// Goes back to the second line of the row.
+void csv_reader::impl::cut_to_first_line() {
+  const auto kept = more_lines.size();
+  if (at >= kept && block.compare(at - kept, kept, more_lines) == 0) {
+    at -= kept;
+  } else { // The block is another one by now.
+    more_lines.append(block, at);
+    block.swap(more_lines);
+    at = 0;
+  }
+  next_line = line + 1;
+  has_more_lines = false;
+  text.resize(first_line_text);
+  if (text.ends_with('\r'))
+    text.pop_back();
+  ends.resize(first_line_ends);
+  ends.push_back(text.size());
+}
+
+/// Rejects one line alone: where a quote is astray, those behind it are rows.
+error csv_reader::impl::quote_fault(std::string_view sentence) {
+  if (has_more_lines)
+    cut_to_first_line();
+  else
+    skip_line();
+  goes_on = true;
+  return fail(ec::invalid_data, "{}:{}: {}", path.string(), line, sentence);
 }
 
 /// Takes the rest of the line, which cannot be cut into fields.
@@ -336,7 +382,6 @@ void csv_reader::impl::skip_line() {
     if (text.size() <= longest_row)
       text.push_back(static_cast<char>(c));
   ends.push_back(text.size());
-  goes_on = true;
 }
 
 /// Takes what is in the block of a field, up to what may end it.
@@ -347,6 +392,8 @@ void csv_reader::impl::take_plain_text() {
   const auto begin = block.begin() + static_cast<std::ptrdiff_t>(at);
   const auto end = std::find_if(begin, block.end(), ends_here);
   text.append(begin, end);
+  if (has_more_lines)
+    more_lines.append(begin, end);
   at += static_cast<std::size_t>(end - begin);
 }
 
@@ -376,6 +423,7 @@ void csv_reader::impl::skip_comments() {
 result<bool> csv_reader::impl::read_row() {
   text.clear();
   ends.clear();
+  has_more_lines = false;
   skip_comments();
   line = next_line;
   skip_blanks();
@@ -437,11 +485,11 @@ result<bool> csv_reader::next() {
   auto& self = *impl_;
   self.goes_on = false;
   for (;;) {
-    GRAPHMILL_TRY(const auto there, self.read_row());
+    const auto there = self.read_row();
     if (self.failure)
       return *self.failure;
-    if (!there)
-      return false;
+    if (!there || !there.value())
+      return there;
     if (self.ends.size() > 1 || !self.text.empty())
       break;
   }
@@ -473,6 +521,33 @@ char csv_reader::comment_mark() const {
 
 std::int64_t csv_reader::line() const {
   return impl_->line;
+}
+
+std::int64_t csv_reader::lines() const {
+  const auto& more = impl_->more_lines;
+  if (!impl_->has_more_lines)
+    return 1;
+  return 1 + std::ranges::count(more, '\n')
+         + (more.empty() || more.ends_with('\n') ? 0 : 1);
+}
+
+std::int64_t csv_reader::lines_like_rows(std::size_t fields) const {
+  auto left = std::string_view{impl_->more_lines};
+  std::int64_t alike = 0;
+  for (auto at = left.find('\n'); at != left.npos && at + 1 < left.size();
+       at = left.find('\n')) {
+    const auto separators =
+      std::ranges::count_if(left.substr(0, at), [this](char c) {
+        return impl_->is_separator(static_cast<unsigned char>(c));
+      });
+    alike += separators + 1 == static_cast<std::int64_t>(fields) ? 1 : 0;
+    left.remove_prefix(at + 1);
+  }
+  return alike;
+}
+
+void csv_reader::cut_to_first_line() {
+  impl_->cut_to_first_line();
 }
 
 bool csv_reader::goes_on() const {

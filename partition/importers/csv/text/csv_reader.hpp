@@ -38,7 +38,8 @@ public:
   /// Goes to the next row. Fails, and names file and line, on a quoted field
   /// that does not end, on text behind its closing quote, on a row of more than
   /// 16 MiB, on a byte that is not UTF-8, and on what cannot be read or
-  /// unpacked.
+  /// unpacked. After an error of quotes the next row begins on the next line:
+  /// the lines behind a stray quote are rows.
   /// @returns false behind the last row.
   result<bool> next();
 
@@ -55,6 +56,17 @@ public:
 
   /// Where the row begins, from 1.
   std::int64_t line() const;
+
+  /// How many lines the row covers.
+  std::int64_t lines() const;
+
+  /// How many of the lines between its first and its last one have as many
+  /// separators as a row of so many fields.
+  std::int64_t lines_like_rows(std::size_t fields) const;
+
+  /// Takes the first line of the row for all of it, so that the next row begins
+  /// on the second line. The fields are no longer valid.
+  void cut_to_first_line();
 
   const std::filesystem::path& path() const;
 

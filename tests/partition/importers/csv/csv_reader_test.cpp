@@ -246,6 +246,35 @@ CATCH_TEST_CASE("reading goes on behind a row that is wrong",
   CATCH_CHECK_FALSE(value_of(reader.next()));
 }
 
+CATCH_TEST_CASE("the lines behind a stray quote are rows",
+                "[partition][import][csv]") {
+  temp_folder folder;
+  // More than a block, so that it is read again.
+  constexpr std::size_t rows = 20000;
+  std::string text = "a,\"b\r\n";
+  for (std::size_t i = 0; i < rows; ++i)
+    text += "c,dd\n";
+  std::ofstream{folder / "t"} << text << "e,\"f\"g\n\"h\ni\",j";
+  auto reader = value_of(csv_reader::open(folder / "t", ','));
+  CATCH_CHECK(error_of(reader.next()).message
+              == (folder / "t").string()
+                   + ":1: text behind a closing quote; double the quotes "
+                     "within a quoted field");
+  CATCH_CHECK(reader.goes_on());
+  CATCH_CHECK(reader.row_text() == "a,b");
+  for (std::size_t i = 0; i < rows; ++i) {
+    CATCH_REQUIRE(value_of(reader.next()));
+    CATCH_REQUIRE(reader.fields()[1] == "dd");
+  }
+  CATCH_CHECK_FALSE(reader.next().has_value());
+  CATCH_CHECK(reader.line() == rows + 2);
+  CATCH_CHECK(value_of(reader.next()));
+  CATCH_CHECK(reader.line() == rows + 3);
+  CATCH_CHECK(reader.lines() == 2);
+  CATCH_CHECK(reader.fields()[0] == "h\ni");
+  CATCH_CHECK_FALSE(value_of(reader.next()));
+}
+
 CATCH_TEST_CASE("random bytes as a table never do harm",
                 "[partition][import][csv]") {
   constexpr std::uint32_t seed = 4180;

@@ -47,6 +47,13 @@ public:
   }
 
   fs::path out() const { return out_ / "set"; }
+  fs::path source() const { return source_.path(); }
+
+  /// Whether an import has told this.
+  bool told(const std::string& words) const {
+    return std::ranges::any_of(
+      notes, [&words](const std::string& note) { return has(note, words); });
+  }
 
   csv_import_options options;
   std::vector<std::string> notes;
@@ -245,4 +252,124 @@ CATCH_TEST_CASE("edges to unknown nodes are dropped, or their nodes added",
                                 "such as \"z\", without labels; all of their "
                                 "features are 0")
               != tables.notes.end());
+}
+
+CATCH_TEST_CASE("each table decides which rows of a shared file it leaves out",
+                "[partition][import][csv][row_errors]") {
+  // One file has purchases: their numbers, their ends and their amounts.
+  two_tables tables{"p,c,m,f\np1,c1,m1,1\np2,c2,m1,red\np3,c9,m2,3\n", ""};
+  const auto file = tables.source() / "n.csv";
+  std::ofstream{tables.source() / "c.csv"} << "id\nc1\nc2\n";
+  std::ofstream{tables.source() / "m.csv"} << "id\nm1\nm2\n";
+  tables.options.nodes = {{"buy", tables.source() / "." / "n.csv"},
+                          {"cust", tables.source() / "c.csv"},
+                          {"shop", tables.source() / "m.csv"}};
+  tables.options.choices = {
+    {csv_role::id, "buy=p"},         {csv_role::ignore, "buy=c"},
+    {csv_role::ignore, "buy=m"},     {csv_role::source, "at=c"},
+    {csv_role::destination, "at=m"}, {csv_role::source, "of=m"},
+    {csv_role::destination, "of=p"}, {csv_role::ignore, "at=*"},
+    {csv_role::ignore, "of=*"},
+  };
+  tables.options.skip_bad_rows = 2;
+  const std::vector<csv_table> lists{{"cust__at__shop", file},
+                                     {"shop__of__buy", file}};
+  for (const auto backwards : {false, true}) {
+    tables.options.edges = backwards ? std::vector{lists[1], lists[0]} : lists;
+    const auto info = value_of(tables.import());
+    // Purchase p2 is no node, and c9 is no customer.
+    CATCH_CHECK(info.node_types[0].count == 2);
+    CATCH_CHECK(info.edge_types[backwards ? 1 : 0].count == 2);
+    CATCH_CHECK(info.edge_types[backwards ? 0 : 1].count == 2);
+    CATCH_CHECK(tables.told("2 bad rows left out"));
+  }
+}
+
+CATCH_TEST_CASE("a row that is wrong as a whole is told once for its file",
+                "[partition][import][csv][row_errors]") {
+  two_tables tables{"id,to\na,a\nb\n", ""};
+  const auto file = tables.source() / "n.csv";
+  tables.options.edges = {{"", file}};
+  tables.options.choices = {{csv_role::ignore, "node=to"},
+                            {csv_role::source, "to=id"},
+                            {csv_role::destination, "to=to"}};
+  CATCH_CHECK(tables.message()
+              == "n.csv:3: 1 fields; 2 expected, as in the header");
+}
+
+CATCH_TEST_CASE("a stray quote takes no other rows with it",
+                "[partition][import][csv][row_errors]") {
+  const auto nodes = [](const std::string& open, const std::string& close) {
+    std::string text = "id,town,f\n";
+    for (auto i = 0; i < 100; ++i)
+      text += i == 10   ? "n10," + open + ",10\n"
+              : i == 90 ? "n90," + close + ",90\n"
+                        : fmt::format("n{0},t,{0}\n", i);
+    return text;
+  };
+  const auto import_of = [](const std::string& text, std::int64_t most) {
+    two_tables tables{text, "source,target\nn1,n2\n"};
+    tables.options.choices = {{csv_role::ignore, "town"}};
+    tables.options.skip_bad_rows = most;
+    const auto info = tables.import();
+    return info ? info->node_types[0].count : node_id{-1};
+  };
+  // It is closed by one with text behind it, by one at the end of a field, or
+  // by none.
+  CATCH_CHECK(import_of(nodes("\"open", "\"Al\" B"), 2) == 98);
+  CATCH_CHECK(import_of(nodes("\"open", "\"t\""), 1) == 99);
+  CATCH_CHECK(import_of(nodes("\"open", "t\""), 1) == 99);
+  CATCH_CHECK(import_of(nodes("\"open", "t"), 1) == 99);
+  two_tables tables{nodes("\"open", "t\""), "source,target\nn1,n2\n"};
+  CATCH_CHECK(has(tables.message(),
+                  "n.csv:12: a quoted field goes on for 80 lines that look "
+                  "like rows"));
+}
+
+CATCH_TEST_CASE("a bad row counts as the lines that it covers",
+                "[partition][import][csv][row_errors]") {
+  std::string poem;
+  for (auto i = 0; i < 30; ++i)
+    poem += "so it goes\n";
+  two_tables tables{"id,town,f\na,\"" + poem + "\",x\nb,t,1\nc,\"" + poem
+                      + "\",2\n",
+                    "source,target\nb,b\n"};
+  tables.options.choices = {{csv_role::ignore, "town"}};
+  tables.options.skip_bad_rows = 30;
+  CATCH_CHECK(
+    has(tables.message(), "1 error in 31 rows, and --skip-bad-rows allows 30"));
+  tables.options.skip_bad_rows = 31;
+  CATCH_CHECK(value_of(tables.import()).node_types[0].count == 2);
+  CATCH_CHECK(tables.told("n.csv: 1 row of more than 20 lines; the longest "
+                          "covers 31 lines: n.csv:34"));
+}
+
+CATCH_TEST_CASE("the id of a row that is left out is free for a later one",
+                "[partition][import][csv][row_errors]") {
+  two_tables tables{"id,label,split\na,x,train\nb,y,bogus\nb,x,val\n", "a,b\n"};
+  tables.options.skip_bad_rows = 1;
+  value_of(tables.import());
+  CATCH_CHECK(content_of(tables.out() / "nodes/node/ids.txt") == "a\nb\n");
+}
+
+CATCH_TEST_CASE("headers between rows are told, whatever their letters",
+                "[partition][import][csv][row_errors]") {
+  for (const auto* header :
+       {"source,target", "Source, TARGET", "\xef\xbb\xbfsource,target"}) {
+    two_tables tables{"id\na\nb\n",
+                      fmt::format("source,target\na,b\n{}\n", header)};
+    CATCH_CHECK(tables.message()
+                == "e.csv:3: this row repeats the header: take it out");
+  }
+  two_tables tables{"id\na\nb\n", "a,b\n\xef\xbb\xbf"
+                                  "b,a\n"};
+  CATCH_CHECK(has(tables.message(), "e.csv:2: a byte order mark (U+FEFF)"));
+}
+
+CATCH_TEST_CASE("errors are told once where edges are dropped",
+                "[partition][import][csv][row_errors]") {
+  two_tables tables{"id\na\nb\n", "source,relation,target,weight\n"
+                                  "a,r,b,x\nb,r,a,y\na,r,z,1\n"};
+  tables.options.unknown = unknown_nodes::drop;
+  CATCH_CHECK(tables.message().starts_with("2 errors in 2 rows:\n"));
 }
