@@ -278,8 +278,8 @@ class LabelSets(runs.Workplace):
                       "labels=topic"], ["--from", checkpoint]):
             done = graphmill("resume", run, *more)
             self.assertEqual(done.returncode, 1, done.stdout)
-            self.assertIn("would learn one class for each node in the place "
-                          "of any of several labels", done.stderr)
+            self.assertIn("would learn one class for each node instead of any "
+                          "of several labels", done.stderr)
         self.assertEqual((run / "run.json").read_text(), about)
         self.assertEqual((run / "definition.yaml").read_text(), before)
         with Cluster(self.top / "kinds-cluster",
