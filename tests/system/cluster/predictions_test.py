@@ -174,7 +174,7 @@ class Predictions(runs.Workplace):
                 about = json.loads((folder / "run.json").read_text())
                 self.assertEqual(about["class_names"], learnt)
                 self.assertIn(
-                    "no labels, which `evaluate` needs" if not modulus else
+                    "no labels to measure the run by" if not modulus else
                     "are not those that the run has learnt",
                     cluster.refused("submit", "--evaluate", run, *there))
                 if modulus:

@@ -80,7 +80,7 @@ class Sweep(ClusterWorkplace):
             self.assertEqual(len([one for one in ids if
                                   f"-first-hidden8-fanouts{text}-" in one]), 1,
                              ids)
-        self.assertIn("--tag `a/b`: a tag is", cluster.refused(
+        self.assertIn("--tag `a/b`: a tag has only letters", cluster.refused(
             "submit", definition, "--tag", "a/b"))
 
     def test_random_search(self):

@@ -200,7 +200,7 @@ class Upload(ClusterWorkplace):
                                       "model.hidden=64", "--with-changes"))
         said = cluster.refused("resume", folder)
         self.assertIn("is a path", said)
-        self.assertIn(f"say {run} if", said)
+        self.assertIn(f"give {run} if", said)
         self.assertEqual([one["run"] for one in cluster.ask("runs")["runs"]],
                          [run])
         fetched = self.top / "fetched"
