@@ -30,8 +30,8 @@ struct worker_faults {
   /// A worker answers late, by up to this.
   std::chrono::milliseconds reply_delay{0};
   /// The part of a job that a worker does before it dies in the middle.
-  /// Nothing: it does not begin. Empty: it begins with all of it, and dies
-  /// before it waits for others, or after it has answered.
+  /// Nothing: it does not begin. Empty: it does all of it up to where it waits
+  /// for others. In no case does it answer.
   std::function<std::optional<Job>(const Job&)> half = {};
 
   bool any() const {
@@ -99,8 +99,6 @@ public:
       [this](const Job& job) -> caf::result<Answer> {
         promise_ = self_->template make_response_promise<Answer>();
         auto promise = promise_;
-        if (doomed_)
-          return promise; // The pool gives the job to another worker.
         job_ = job;
         left_ = plan_->faults().job_delay;
         hold();
@@ -150,13 +148,13 @@ private:
   }
 
   /// The end comes right behind the job, before what the job waits for. It has
-  /// the worker's own address: one of this actor would take the link off.
+  /// the worker's own address: one of this actor would take the link off. The
+  /// job has no answer, so that the pool gives this worker no other one, whose
+  /// death it would count.
   void begin_and_die(Job job) {
-    doomed_ = true;
-    if (!plan_->faults().half)
-      promise_.delegate(worker_, std::move(job));
-    else if (auto half = plan_->faults().half(job))
-      post(worker_, std::move(*half));
+    const auto& half = plan_->faults().half;
+    if (auto part = half ? half(job) : std::optional{std::move(job)})
+      post(worker_, *std::move(part));
     caf::anon_send(
       caf::actor_cast<caf::actor>(worker_),
       caf::exit_msg{worker_.address(), to_caf(fail(ec::crashed, crash_text))});
@@ -186,7 +184,6 @@ private:
   std::chrono::milliseconds piece_{0}; ///< Of that, until the timer comes.
   caf::typed_response_promise<Answer> promise_; ///< Of the latest job.
   std::optional<Answer> late_;                  ///< Held back.
-  bool doomed_ = false;
 };
 
 /// Spawns the workers of a pool, each behind a FAULTY WORKER.

@@ -31,10 +31,12 @@ install(worker_faults<Job> faults, worker_pool_config& settings,
         const std::shared_ptr<stage_counters>& counters,
         std::function<worker_actor<Job, Answer>(caf::actor_system&)> make) {
   settings.job_timeout += faults.job_delay + faults.reply_delay;
-  // A worker whose answer is late holds up no other job.
-  constexpr std::uint32_t late_workers = 16;
+  // A worker whose answer is late holds up no other job. Each may have a
+  // thread, so there is a limit.
+  constexpr std::uint32_t late_workers = 16, most_workers = 64;
   if (faults.reply_delay.count() != 0)
-    settings.workers *= late_workers;
+    settings.workers = std::min(settings.workers * late_workers,
+                                std::max(settings.workers, most_workers));
   return with_faults<Job, Answer>(std::move(faults), counters, std::move(make));
 }
 

@@ -19,9 +19,13 @@ public:
     : self_(self), group_(std::move(group)), delay_(delay) {
     self_->link_to(group_);
     self_->set_exit_handler([this](const caf::exit_msg& exit) {
+      const auto is_polite =
+        !exit.reason || exit.reason == caf::exit_reason::user_shutdown;
       for (auto& [part, promise] : held_)
-        promise.deliver(
-          to_caf(fail(ec::cancelled, "the gradient group is shutting down")));
+        promise.deliver(is_polite
+                          ? to_caf(fail(ec::cancelled, "the gradient group is "
+                                                       "shutting down"))
+                          : exit.reason);
       self_->quit(exit.reason);
     });
   }

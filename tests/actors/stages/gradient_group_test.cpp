@@ -142,6 +142,21 @@ CATCH_TEST_CASE("a group and the fault before it end together",
   }
 }
 
+CATCH_TEST_CASE("what a fault holds back fails with what ends the group",
+                "[actors][group]") {
+  gradient_group_scene f{2};
+  const auto group = f.group;
+  f.group = f.sim.own(spawn_late_group(f.sim.system(), group, 100ms));
+  f.contribute(0, 0, gradients({1}));
+  caf::anon_send(
+    caf::actor_cast<caf::actor>(group),
+    caf::exit_msg{group.address(), to_caf(fail(ec::crashed, "it crashed"))});
+  f.sim.run();
+  CATCH_REQUIRE(f.errors.size() == 1);
+  CATCH_CHECK(f.errors[0].code == ec::crashed);
+  CATCH_CHECK(f.errors[0].message == "it crashed");
+}
+
 CATCH_TEST_CASE("a second contribution and a foreign rank are refused",
                 "[actors][group]") {
   gradient_group_scene f{2};
