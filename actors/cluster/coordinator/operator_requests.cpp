@@ -47,8 +47,14 @@ result<void> check_moment_in(const submitted_run& run,
                 "{}: daemon \"{}\" copies what trainers have, and the "
                 "coordinator, \"{}\", writes it",
                 daemon, run.id, trains.front(), leader);
-  case moment::filling_caches:
   case moment::exchange:
+    if (run.trainers() < 2)
+      return fail(ec::invalid_argument,
+                  "daemon \"{}\" never comes to the moment `exchange` in run "
+                  "{}: its one trainer has no other one to exchange with",
+                  daemon, run.id);
+    [[fallthrough]];
+  case moment::filling_caches:
   case moment::epoch_edge:
   case moment::evaluation:
     if (std::ranges::find(trains, daemon) != trains.end())

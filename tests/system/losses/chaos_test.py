@@ -123,6 +123,9 @@ class Refused(runs.Workplace):
             for moment in ("checkpoint", "exchange"):
                 self.assertIn(f"never comes to the moment `{moment}`",
                               cluster.refused(*stop("d1", moment)))
+            # It trains, but with nobody else.
+            self.assertIn("no other one to exchange with",
+                          cluster.refused(*stop("d0", "exchange")))
             cluster.ask(*stop("d1", "mid_epoch"))
             cluster.ask(*stop("d0", "checkpoint"))
             cluster.wait_until(
