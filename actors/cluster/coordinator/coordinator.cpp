@@ -48,8 +48,8 @@ public:
   coordinator(interface::pointer self, coordinator_config config);
 
   ~coordinator() {
-    port_.end_threads();
     leader_.let_go();
+    port_.end_threads();
   }
 
   interface::behavior_type make_behavior() {

@@ -128,12 +128,12 @@ void conducting::begin(submitted_run& run) {
   run.on.health.follow(lead.observer, config_.net->self().name);
   const auto actor = spawn_conductor(self_->home_system(), std::move(lead));
   run.on.conductor = std::make_unique<actor_conductor>(actor);
-  run.life.led();
   deaths_.watch(
     self_, actor,
     [this, id = run.id, attempt = run.attempts](const caf::error& reason) {
       ended_(id, attempt, from_caf(reason, "the conductor"));
     });
+  run.life.led(); // From now on its end is awaited.
   post(actor, start_run{});
   notices_.log_of(run.id)->info("run {}: begun", run.id);
 }

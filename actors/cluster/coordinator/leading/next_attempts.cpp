@@ -101,25 +101,27 @@ void next_attempts::pause(const run_ptr& run) {
   go_on_(run, run->life.collected());
 }
 
-/// Before those that have not begun.
+/// Before those that have not begun. Until the run is in the queue, all this
+/// can be repeated.
 void next_attempts::wait(const run_ptr& run) {
-  with_.daemons.let_leavers_go();
+  const auto next = run->attempts + 1;
   wait_for_trainers(*run);
-  run->spent = run->on.seconds;
-  ++run->attempts;
   run->record.state = run_state::queued;
   run->record.ended = {};
   run->record.message =
-    fmt::format("waits for attempt {}{}", run->attempts,
+    fmt::format("waits for attempt {}{}", next,
                 run->life.has_paused() ? ", with other trainers" : "");
+  queue_.put_back(run);
   with_.active.remove(run);
+  run->spent = run->on.seconds;
+  run->attempts = next;
   run->on = {};
   // A daemon that fails again and again is not deployed on without a pause.
   if (const auto pause = run->recovery.pause(); pause.count() != 0)
     run->wait.not_before = attempt_wait::clock::now() + pause;
-  queue_.put_back(run);
   with_.archive.note(run->record,
                      run->standing(run->holders_but(with_.port.self().name)));
+  with_.daemons.let_leavers_go(); // They need not stay for the next attempt.
   starter_.start();
 }
 

@@ -6,6 +6,7 @@
 #include "actors/cluster/coordinator/leading/run_starter.hpp"
 #include "actors/cluster/coordinator/runs/run_events.hpp"
 #include "actors/cluster/history/state_lock.hpp"
+#include "messages/base/caught.hpp"
 #include "messages/base/unix_time.hpp"
 #include "partition/dataset/shard.hpp"
 
@@ -28,6 +29,13 @@ bool can_be_resumed(const std::optional<error>& failure) {
              || failure->code == ec::io);
 }
 
+/// Whether a task is the RUN LEADER's own: others do the rest.
+bool is_own(attempt::task next) {
+  using task = attempt::task;
+  return next != task::none && next != task::drop
+         && next != task::tell_conductor && next != task::await_conductor;
+}
+
 } // namespace
 
 run_leader::run_leader(const leading_parts& with, run_queue& queue,
@@ -47,11 +55,19 @@ run_leader::run_leader(const leading_parts& with, run_queue& queue,
 
 /// Carries out what the coordinator is to do for a run now.
 void run_leader::go_on(const run_ptr& run, attempt::task next) {
-  using task = attempt::task;
   if (with_.lead.is_superseded()) // The run is the other coordinator's.
     return;
   if (run->life.is_closed())
     run->on.rendezvous.end();
+  if (!is_own(next))
+    return;
+  run->unfinished = next; // It stays so if the task throws.
+  carry_out(run, next);
+  run->unfinished = attempt::task::none;
+}
+
+void run_leader::carry_out(const run_ptr& run, attempt::task next) {
+  using task = attempt::task;
   switch (next) {
   case task::none:
   case task::drop:            // Of the queue alone.
@@ -90,6 +106,7 @@ void run_leader::go_on(const run_ptr& run, attempt::task next) {
 
 void run_leader::begin(const run_ptr& run, placement where) {
   run->on = {};
+  run->unfinished = attempt::task::none;
   run->wait.returning.clear();
   run->recovery.begin();
   run->record.state = run_state::running;
@@ -288,8 +305,31 @@ void run_leader::rendezvous(const incoming_request& request) {
 }
 
 void run_leader::look(clock::time_point now) {
-  for (const auto& run : with_.active.all())
+  for (const auto& run : with_.active.all()) {
     run->on.rendezvous.look(now);
+    if (run->unfinished != attempt::task::none)
+      finish_task(run);
+  }
+}
+
+/// A task has thrown halfway, and the life of the run does not give it again.
+/// If that was at the begin of an attempt, the run fails. Otherwise the task is
+/// repeated. If that throws, too, the other runs go on all the same.
+void run_leader::finish_task(const run_ptr& run) {
+  using task = attempt::task;
+  const auto next = run->unfinished;
+  try {
+    if (next == task::deploy || next == task::rewind || next == task::conduct)
+      go_on(run,
+            run->fail_run(fail(ec::internal, "an error in the coordinator "
+                                             "kept it from beginning; the "
+                                             "coordinator's log has more")));
+    else
+      go_on(run, next);
+  } catch (...) {
+    with_.notices.complain(
+      caught(fmt::format("go on with run {}", run->id)).message);
+  }
 }
 
 // -- daemons that go

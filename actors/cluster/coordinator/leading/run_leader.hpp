@@ -76,6 +76,8 @@ public:
 
 private:
   void go_on(const run_ptr& run, attempt::task next);
+  void carry_out(const run_ptr& run, attempt::task next);
+  void finish_task(const run_ptr& run);
   void deploy(const run_ptr& run);
   void end(const run_ptr& run);
   void file(const run_ptr& run);

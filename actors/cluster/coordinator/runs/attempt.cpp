@@ -183,7 +183,8 @@ attempt::task attempt::lose(const std::string& daemon, const error& reason) {
 }
 
 attempt::task attempt::do_without(const std::string& daemon) {
-  if (daemons_.erase(daemon) == 0)
+  if (now_ == state::recording || now_ == state::rewinding
+      || daemons_.erase(daemon) == 0)
     return task::none;
   done_without_.insert(daemon);
   if (awaited_.erase(daemon) == 0 || !awaited_.empty())

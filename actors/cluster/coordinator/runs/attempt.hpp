@@ -26,26 +26,32 @@ namespace graphmill {
 /// | deploying   | deployed, do_without| by the last one: conducting: conduct |
 /// | these three | fail_run, lose,     | ending: end_shares                   |
 /// |             | cancel              |                                      |
+/// | deploying   | deployed, an error  | ending: end_shares                   |
 /// | conducting  | fail_run, lose      | next attempt follows: ending:        |
 /// |             |                     | end_shares; else: tell_conductor     |
 /// |             | cancel              | tell_conductor                       |
-/// |             | conducted, paused   | ending: end_shares                   |
+/// |             | conducted, paused,  | ending: end_shares                   |
+/// |             | conductor_ended     |                                      |
 /// | ending      | share_ended, lose,  | by the last one, with a conductor:   |
 /// |             | do_without,         | closing: await_conductor; without:   |
 /// |             | ordered_to_end      | as conductor_ended in closing        |
+/// |             | share_ended, lose   | the first failure, a loss, and       |
+/// |             |                     | others owe an answer: hurry_shares   |
+/// |             | fail_run            | no loss: no next attempt follows     |
 /// |             | cancel              | a success so far: hurry_shares       |
 /// | closing     | conductor_ended     | next attempt follows: collecting:    |
 /// |             |                     | collect; else: filing: file          |
 /// | collecting  | collected           | waiting: wait; after a cancellation: |
 /// |             |                     | filing: file                         |
 /// |             | give_up             | filing: file                         |
+/// | ending,     | cancel              | no next attempt follows              |
+/// | closing,    |                     |                                      |
+/// | collecting  |                     |                                      |
 /// | filing      | filed               | over                                 |
 ///
 /// Another attempt follows (`again`) if the definition wants that and what ends
 /// this one is the loss of a daemon or a connection, or if it has paused. An
-/// event that comes too late, or twice, changes nothing and gives
-/// `task::none`. A later failure that is no loss ends the run while shares
-/// end. A cancellation does so until the next attempt begins.
+/// event that comes too late, or twice, gives `task::none`.
 ///
 /// The COORDINATOR calls it from its handlers, one member function per event,
 /// and carries out the task that it gets back. It sends nothing.
@@ -171,6 +177,10 @@ public:
   bool is_over() const { return now_ >= state::ending; }
   /// All shares have ended.
   bool is_closed() const { return now_ >= state::closing; }
+  /// Its daemons have shares that have not ended, or are to have some.
+  bool needs_daemons() const {
+    return now_ != state::queued && now_ != state::waiting && !is_closed();
+  }
   bool cancelled() const { return is_cancelled_; }
   bool has_paused() const { return has_paused_; }
   /// Whether it can be told to pause.

@@ -63,16 +63,21 @@ bool submitted_run::can_do_without(const std::string& daemon) const {
 
 attempt::task submitted_run::fail_run(error reason) {
   const auto next = life.fail_run(reason);
-  if (next == attempt::task::tell_conductor && on.conductor)
-    on.conductor->fail_run(std::move(reason));
+  if (next != attempt::task::tell_conductor)
+    return next;
+  if (!on.conductor)
+    return life.conducted(std::move(reason));
+  on.conductor->fail_run(std::move(reason));
   return next;
 }
 
 attempt::task submitted_run::lose(const std::string& daemon,
                                   const error& reason) {
   const auto next = life.lose(daemon, reason);
-  if (next != attempt::task::tell_conductor || !on.conductor)
+  if (next != attempt::task::tell_conductor)
     return next;
+  if (!on.conductor)
+    return life.conducted(reason);
   const auto it = std::find(on.members.begin(), on.members.end(), daemon);
   if (it == on.members.end()) // It serves the others.
     on.conductor->fail_run(reason);
@@ -84,8 +89,13 @@ attempt::task submitted_run::lose(const std::string& daemon,
 
 attempt::task submitted_run::cancel(bool now) {
   const auto next = life.cancel();
-  if (next == attempt::task::tell_conductor && on.conductor)
-    on.conductor->cancel(now);
+  if (next != attempt::task::tell_conductor)
+    return next;
+  if (!on.conductor)
+    return life.conducted(
+      fail(ec::cancelled, "cancelled before {}",
+           attempts == 1 ? "it began" : "its next attempt"));
+  on.conductor->cancel(now);
   return next;
 }
 

@@ -88,6 +88,8 @@ struct submitted_run {
   double spent = 0; ///< Seconds of the last attempt, until they are filed.
   attempt_wait wait;
   attempt life;
+  /// The task of `life` that is being carried out, or that has thrown halfway.
+  attempt::task unfinished = attempt::task::none;
   active_run on; ///< Of the attempt that is on.
 
   /// Where the next attempt begins, as far as is known.
@@ -127,7 +129,7 @@ struct submitted_run {
   /// Whether it is of use to the run still: its share has not ended, as far as
   /// is known, and the run does not go on without it.
   bool needs(const std::string& daemon) const {
-    return !life.is_closed() && uses(daemon) && !life.does_without(daemon);
+    return life.needs_daemons() && uses(daemon) && !life.does_without(daemon);
   }
 
   /// Whether the run can go on if this daemon is gone: it only serves parts,
@@ -136,6 +138,8 @@ struct submitted_run {
   bool can_do_without(const std::string& daemon) const;
 
   /// These tell `life` of an event, and the conductor, too, while that decides.
+  /// If the run has no conductor then, because none could be spawned, its
+  /// attempt ends.
   attempt::task fail_run(error reason);
   attempt::task lose(const std::string& daemon, const error& reason);
   attempt::task cancel(bool now);

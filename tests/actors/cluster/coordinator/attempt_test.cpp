@@ -329,7 +329,10 @@ CATCH_TEST_CASE("every event does what is written, in every state",
       CATCH_CHECK(run.is_closed()
                   == (run.now() == state::closing || run.now() == state::filing
                       || run.now() == state::over));
+      CATCH_CHECK(run.needs_daemons()
+                  == (!run.is_closed() && run.now() != state::queued));
     });
+  CATCH_CHECK_FALSE(after_loss(state::waiting).needs_daemons());
   check_transitions<attempt>(
     {state::waiting, state::closing, state::collecting}, after_loss, events,
     ways_on);
@@ -389,6 +392,11 @@ CATCH_TEST_CASE("a run goes on without a daemon", "[attempt]") {
   CATCH_CHECK(run.share_ended("a", trouble()) == task::none);
   CATCH_CHECK(run.share_ended("b", {}) == task::file);
   CATCH_CHECK_FALSE(run.failure());
+  // Before they have shares, it has other daemons or none.
+  auto early = at(state::recording);
+  CATCH_CHECK(early.do_without("a") == task::none);
+  CATCH_CHECK_FALSE(early.does_without("a"));
+  CATCH_CHECK(early.awaits("a"));
   // Of those that end, too: the others decide.
   auto late = at(state::ending);
   CATCH_CHECK(late.do_without("a") == task::none);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,6 +34,8 @@ public:
   void admit(key_table table) override { admitted = std::move(table); }
   void call(const std::string& address, method what, payload data,
             const call_options&, callback then) override {
+    if (address == broken)
+      throw std::bad_alloc{};
     calls.push_back({address, what, std::move(data), std::move(then)});
   }
   void post(lane, std::function<void()> job,
@@ -76,6 +79,7 @@ public:
   }
 
   std::deque<open_call> calls;
+  std::string broken;         ///< Calls to this address throw.
   std::set<std::string> kept; ///< Addresses.
   key_table admitted;
 

@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -159,6 +160,8 @@ struct led_cluster {
                  }}),
         leader(parts, queue, starter, places,
                {[&of](submitted_run& run) {
+                  if (of.has_no_threads)
+                    throw std::runtime_error("no thread is left");
                   run.on.conductor =
                     std::make_unique<noting_conductor>(of.conductors_told);
                   run.life.led();
@@ -187,6 +190,7 @@ struct led_cluster {
   coordinator_config config{.data = folder / "data", .runs = folder / "runs"};
   fake_port port;
   std::vector<std::string> conductors_told;
+  bool has_no_threads = false; ///< No conductor can be spawned.
   std::optional<objects> whole;
 };
 

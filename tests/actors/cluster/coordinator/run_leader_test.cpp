@@ -2,6 +2,9 @@
 #include "tests/support/catch.hpp"
 
 #include <chrono>
+#include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 
 namespace graphmill::test {
@@ -37,6 +40,17 @@ struct run_on_two : led_cluster {
   void end_conductor() {
     whole->leader.conductor_ended(id, run(id).attempts, {});
     port.settle();
+  }
+
+  /// Daemon a wants to leave. @returns whether it was answered.
+  std::shared_ptr<bool> leave_a() {
+    const auto is_answered = std::make_shared<bool>(false);
+    incoming_request leaves;
+    leaves.from = {"a", "1", "tcp://a"};
+    leaves.reply =
+      responder{[is_answered](const result<payload>&) { *is_answered = true; }};
+    whole->leader.leave(leaves);
+    return is_answered;
   }
 
   /// Comes to where the run waits for its next attempt: a is lost.
@@ -171,21 +185,85 @@ CATCH_TEST_CASE("a run that has never begun leaves its record alone when it is "
 CATCH_TEST_CASE("a daemon leaves when its run has ended", "[leading]") {
   run_on_two it;
   it.deploy();
-  auto is_answered = false;
-  incoming_request leaves;
-  leaves.from = {"a", "1", "tcp://a"};
-  leaves.reply = responder{[&](const result<payload>&) { is_answered = true; }};
-  it.whole->leader.leave(leaves);
-  CATCH_CHECK_FALSE(is_answered);
+  const auto is_answered = it.leave_a();
+  CATCH_CHECK_FALSE(*is_answered);
   CATCH_CHECK(it.conductors_told.back() == "daemon \"a\" has left the cluster");
   it.whole->leader.conducted(it.id, 1,
                              {.failure = fail(ec::unavailable, "a has left")});
   it.end_share("a");
   it.end_share("b");
   it.end_conductor();
-  CATCH_CHECK(is_answered);
+  CATCH_CHECK(*is_answered);
   // Its operator has stopped it: no attempt follows.
   CATCH_CHECK(it.record_in_history(it.id).state == run_state::failed);
+}
+
+CATCH_TEST_CASE("a daemon leaves when its run goes on to its next attempt",
+                "[leading]") {
+  run_on_two it;
+  it.deploy();
+  const auto is_answered = it.leave_a();
+  // The conductor was about to pause.
+  it.whole->leader.conducted(it.id, 1, {.paused = training_state{}});
+  it.end_share("a");
+  it.end_share("b");
+  CATCH_CHECK_FALSE(*is_answered); // The run is not in the queue yet.
+  it.end_conductor();
+  CATCH_CHECK(*is_answered);
+  CATCH_CHECK_FALSE(it.whole->daemons.registry().find("a"));
+  CATCH_REQUIRE(it.whole->queue.all().size() == 1);
+  CATCH_CHECK(it.whole->queue.all().front()->life.now() == state::waiting);
+}
+
+CATCH_TEST_CASE("a run whose conductor cannot be spawned ends", "[leading]") {
+  enum class by { crash, time, user };
+  for (const auto ended : {by::crash, by::time, by::user}) {
+    run_on_two it;
+    it.has_no_threads = true;
+    CATCH_CHECK_THROWS_AS(it.deploy(), std::runtime_error);
+    CATCH_CHECK(it.run(it.id).life.now() == state::conducting);
+    auto& leader = it.whole->leader;
+    if (ended == by::crash)
+      CATCH_CHECK(leader.crashed(fail(ec::crashed, "no thread is left")));
+    else if (ended == by::time)
+      leader.look(std::chrono::steady_clock::now());
+    else
+      CATCH_CHECK(leader.cancel(it.id, false));
+    CATCH_CHECK(it.end_share("a") == member_action::end);
+    CATCH_CHECK(it.end_share("b") == member_action::end);
+    CATCH_CHECK(it.whole->active.empty());
+    const auto record = it.record_in_history(it.id);
+    CATCH_CHECK(
+      record.state
+      == (ended == by::user ? run_state::cancelled : run_state::failed));
+    CATCH_CHECK_THAT(record.message,
+                     contains(ended == by::crash  ? "no thread is left"
+                              : ended == by::time ? "kept it from beginning"
+                                                  : "cancelled before it "
+                                                    "began"));
+  }
+}
+
+CATCH_TEST_CASE("a task of a run that has thrown halfway is repeated",
+                "[leading]") {
+  run_on_two it;
+  it.deploy();
+  it.port.broken = "tcp://b";
+  CATCH_CHECK_THROWS_AS(it.whole->leader.conducted(it.id, 1, {}),
+                        std::bad_alloc);
+  CATCH_CHECK(it.end_share("a") == member_action::finish);
+  const auto now = std::chrono::steady_clock::now();
+  it.whole->leader.look(now); // It throws again, which harms nobody.
+  CATCH_CHECK_FALSE(it.port.asks("tcp://b", method::order));
+  it.port.broken.clear();
+  it.whole->leader.look(now);
+  CATCH_CHECK(it.end_share("b") == member_action::finish);
+  it.end_conductor();
+  CATCH_CHECK(it.whole->active.empty());
+  CATCH_CHECK(is_over(it.record_in_history(it.id).state));
+  it.port.calls.clear();
+  it.whole->leader.look(now);
+  CATCH_CHECK(it.port.calls.empty());
 }
 
 } // namespace graphmill::test
