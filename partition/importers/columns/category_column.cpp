@@ -128,6 +128,12 @@ void category_column::note_missing(std::string_view item) {
     missing_word_ = item;
 }
 
+void category_column::begin_note() {
+  fields_ = 0;
+  others_ = 0;
+  missing_words_ = 0;
+}
+
 std::string category_column::note() const {
   std::string out;
   if (others_ > 0)

@@ -28,6 +28,7 @@ public:
   result<void> write(std::string_view field, std::span<double> out) override;
   nlohmann::json state() const override;
   result<void> restore(const nlohmann::json& state) override;
+  void begin_note() override;
   std::string note() const override;
 
 private:

@@ -52,6 +52,9 @@ public:
   /// Fails with `invalid_data` if the state is none of this kind.
   virtual result<void> restore(const nlohmann::json& state) = 0;
 
+  /// Begins to count anew for `note`: `write` may be called for all rows twice.
+  virtual void begin_note() {}
+
   /// A sentence about fields that had no feature of their own; empty: there
   /// were none. After the last `write`.
   virtual std::string note() const { return {}; }

@@ -163,6 +163,11 @@ result<void> feature_columns::write(std::span<const std::string_view> fields,
   return ok();
 }
 
+void feature_columns::begin_notes() {
+  for (const auto& each : transforms_)
+    each->begin_note();
+}
+
 std::vector<std::string> feature_columns::notes() const {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < transforms_.size(); ++i)

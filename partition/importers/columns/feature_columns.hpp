@@ -65,6 +65,9 @@ public:
   result<void> write(std::span<const std::string_view> fields,
                      std::span<double> out, const field_fault& on_fault = {});
 
+  /// Begins to count anew for `notes`, before rows are written again.
+  void begin_notes();
+
   /// What there is to tell about fields without a feature of their own.
   std::vector<std::string> notes() const;
 

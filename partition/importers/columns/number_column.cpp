@@ -60,8 +60,23 @@ result<void> number_column::check(std::string_view field) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     GRAPHMILL_TRY(const auto number, reader_.read(items_[i]));
     GRAPHMILL_TRYV(check(places_[i], number, items_[i]));
+    if (number && fitted_)
+      GRAPHMILL_TRYV(scaled(places_[i], number->value, items_[i]));
   }
   return ok();
+}
+
+/// Scales a number. Fails if float32 does not hold the result.
+/// @param text What the number was read from.
+result<double> number_column::scaled(const place& at, double value,
+                                     std::string_view text) {
+  const auto out = at.scale.apply(value);
+  if (!std::isfinite(static_cast<float>(out)))
+    return fail(ec::invalid_data,
+                "{} becomes {} by its scale, which is beyond what float32 "
+                "holds: correct it",
+                text, out);
+  return out;
 }
 
 /// @param text What the number was read from.
@@ -71,7 +86,15 @@ number_column::check(const place& at,
                      std::string_view text) const {
   if (!number && !at.fill.fills())
     return number_fill::not_filled();
-  if (!number || scaled_later_ || at.scale.scales())
+  if (!number)
+    return ok();
+  // Also before a scale: one such number would make all others equal.
+  if (!std::isfinite(number->narrow))
+    return fail(ec::invalid_data,
+                "{} is beyond what float32 holds: correct it, or limit the "
+                "column by `lowest` and `highest` in a columns file",
+                text);
+  if (scaled_later_ || at.scale.scales())
     return ok();
   if (number->rounded)
     return fail(ec::invalid_data,
@@ -79,9 +102,6 @@ number_column::check(const place& at,
                 "in a columns file), or write it with a point if it may be "
                 "rounded",
                 rounded_integer_text(text));
-  if (!std::isfinite(number->narrow))
-    return fail(ec::invalid_data, "{} is beyond what float32 holds; scale it",
-                text);
   return ok();
 }
 
@@ -105,6 +125,7 @@ result<void> number_column::finish() {
     GRAPHMILL_TRYV(at.fill.finish());
     at.scale.finish();
   }
+  fitted_ = true;
   return ok();
 }
 
@@ -131,7 +152,7 @@ result<void> number_column::write(std::string_view field,
     if (!number) {
       out[to++] = at.scale.apply(at.fill.value());
     } else if (scaled_later_ || at.scale.scales()) {
-      out[to++] = at.scale.apply(number->value);
+      GRAPHMILL_TRY(out[to++], scaled(at, number->value, items_[i]));
     } else {
       out[to++] = number->narrow;
     }
@@ -161,6 +182,7 @@ result<void> number_column::restore(const nlohmann::json& state) {
     GRAPHMILL_TRYV(places_[i].fill.restore(part("fill")));
     GRAPHMILL_TRYV(places_[i].scale.restore(part("scale")));
   }
+  fitted_ = true;
   return ok();
 }
 

@@ -40,7 +40,10 @@ private:
   result<void> check(const place& at,
                      const std::optional<number_reader::number>& number,
                      std::string_view text) const;
+  static result<double> scaled(const place& at, double value,
+                               std::string_view text);
 
+  bool fitted_ = false;
   bool scaled_later_ = false;
   std::string separator_; ///< Empty: a field is one number.
   number_reader reader_;

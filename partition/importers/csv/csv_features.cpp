@@ -19,14 +19,22 @@ namespace {
 
 constexpr std::size_t feature_block_values = std::size_t{1} << 18;
 
-/// What a columns file says about a table; nothing if it does not name it.
-const csv_feature_choice* choice_for(const csv_table& table,
-                                     const csv_import_options& options) {
-  const auto at = std::ranges::find_if(
-    options.features, [&table](const csv_feature_choice& choice) {
-      return names_table(choice.table, table);
-    });
-  return at == options.features.end() ? nullptr : &*at;
+/// What a columns file says about a table; null if it does not name it. Fails
+/// if two entries are about the table.
+result<const csv_feature_choice*>
+choice_for(const csv_table& table, const csv_import_options& options) {
+  const csv_feature_choice* found = nullptr;
+  for (const auto& choice : options.features) {
+    if (!names_table(choice.table, table))
+      continue;
+    if (found != nullptr)
+      return fail(ec::invalid_argument,
+                  "the columns file says twice what features {} has, as \"{}\" "
+                  "and as \"{}\": make one entry of both",
+                  table.file.string(), found->table, choice.table);
+    found = &choice;
+  }
+  return found;
 }
 
 /// The scale of `standardise` in a record.
@@ -212,7 +220,7 @@ result<csv_features> choose_csv_features(const csv_table& table,
   csv_features out;
   out.norm = csv_norm_of(table.type, options);
   const auto scaled_later = out.norm != row_norm::none;
-  const auto* chosen = choice_for(table, options);
+  GRAPHMILL_TRY(const auto* chosen, choice_for(table, options));
   if (chosen == nullptr) {
     out.fields = layout.features;
     GRAPHMILL_TRY(
@@ -286,6 +294,7 @@ result<void> copy_csv_features(const csv_table& table, const csv_layout& layout,
   const auto width = static_cast<std::size_t>(features.columns.width());
   if (width == 0)
     return ok();
+  features.columns.begin_notes();
   std::vector<double> values;
   std::vector<float> narrow;
   const auto flush = [&]() -> result<void> {

@@ -136,6 +136,7 @@ CATCH_TEST_CASE("integers that float32 would round", "[import][columns]") {
   CATCH_CHECK(has(write_error(plain, "1e39"), "beyond what float32 holds"));
   auto later = value_of(made("number", {}, true));
   CATCH_CHECK(row_of(later, "16777217") == std::vector<double>{16777217});
+  CATCH_CHECK(has(write_error(later, "1e300"), "beyond what float32 holds"));
 }
 
 CATCH_TEST_CASE("numbers that are scaled", "[import][columns]") {
