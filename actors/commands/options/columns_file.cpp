@@ -3,6 +3,7 @@
 #include "partition/files/file_io.hpp"
 #include "partition/importers/columns/column_kinds.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
+#include "partition/importers/csv/csv_tables.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/definition/yaml/yaml_tree.hpp"
 
@@ -41,8 +42,10 @@ constexpr auto roles_in_file =
 /// Goes through the tree of a columns file, and collects problems.
 class columns_file_reader {
 public:
-  columns_file_reader(csv_import_options& to, std::vector<problem>& problems)
-    : to_(to), problems_(problems) {}
+  /// @param tables The tables with their files, as `join_tables` gives them.
+  columns_file_reader(csv_import_options& to, const csv_import_options& tables,
+                      std::vector<problem>& problems)
+    : to_(to), tables_(tables), problems_(problems) {}
 
   void read(const yaml_node& root) {
     if (root.type == yaml_node::kind::null)
@@ -100,17 +103,11 @@ private:
   }
 
   bool names_a_table(const std::string& name) const {
-    return std::ranges::any_of(to_.nodes,
-                               [&name](csv_table table) {
-                                 if (table.type.empty())
-                                   table.type = "node";
-                                 return names_table(name, table);
-                               })
-           || std::ranges::any_of(to_.edges, [&name](csv_table table) {
-                if (table.type.empty())
-                  table.type = "node__to__node";
-                return names_table(name, table);
-              });
+    const auto is_named = [&name](const csv_table& table) {
+      return names_table(name, table);
+    };
+    return std::ranges::any_of(tables_.nodes, is_named)
+           || std::ranges::any_of(tables_.edges, is_named);
   }
 
   std::string tables_text() const {
@@ -219,6 +216,7 @@ private:
   }
 
   csv_import_options& to_;
+  const csv_import_options& tables_;
   std::vector<problem>& problems_;
 };
 
@@ -236,10 +234,11 @@ error all_problems(const std::vector<problem>& problems) {
 result<void> read_columns_file(const std::filesystem::path& path,
                                csv_import_options& options) {
   GRAPHMILL_TRY(const auto text, read_text(path, yaml_size_limit));
+  GRAPHMILL_TRY(const auto tables, join_tables(options));
   std::vector<problem> problems;
   const auto root = parse_yaml(text, path.string(), true, problems);
   if (root)
-    columns_file_reader{options, problems}.read(*root);
+    columns_file_reader{options, tables, problems}.read(*root);
   return problems.empty() ? ok() : result<void>{all_problems(problems)};
 }
 

@@ -157,7 +157,8 @@ result<void> keep_standard_input(const fs::path& folder) {
   struct stat about {};
   if (::fstat(STDIN_FILENO, &about) != 0)
     return fail_errno(errno, "cannot read standard input");
-  if (S_ISREG(about.st_mode))
+  // A file that was read in part is kept from there on.
+  if (S_ISREG(about.st_mode) && ::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0)
     return ok();
   auto path = (folder / "standard-input-XXXXXX").string();
   const unique_fd file{::mkstemp(path.data())};
