@@ -221,7 +221,7 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
                                     dataset_info info, row_norm normalise,
                                     bool reverse, const graph_changes& changes,
                                     const progress_callback& on_progress,
-                                    node_namer name_of) {
+                                    node_namer name_of, bool needs_seeds) {
   for (const auto& type : info.node_types) {
     GRAPHMILL_TRYV(check_class_names(type));
   }
@@ -234,7 +234,8 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
                 dataset_writer::create(folder, info,
                                        {.on_progress = on_progress,
                                         .edges = edges.rules,
-                                        .name_of = std::move(name_of)}));
+                                        .name_of = std::move(name_of),
+                                        .needs_seeds = needs_seeds}));
   return planned_import{std::move(info), std::move(norms), std::move(edges),
                         std::move(writer)};
 }

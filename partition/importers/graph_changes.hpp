@@ -111,11 +111,13 @@ struct planned_import {
 /// Plans the edges and begins to write a dataset.
 /// @param info With all types of the source.
 /// @param name_of What nodes are called in errors about edges; may be empty.
+/// @param needs_seeds As for the writer.
 result<planned_import> begin_import(const std::filesystem::path& folder,
                                     dataset_info info, row_norm normalise,
                                     bool reverse, const graph_changes& changes,
                                     const progress_callback& on_progress,
-                                    node_namer name_of = {});
+                                    node_namer name_of = {},
+                                    bool needs_seeds = true);
 
 /// Notes how many edges a writer has dropped, after its `finish`.
 void note_dropped(const dataset_writer& writer, const dataset_info& info,

@@ -217,13 +217,13 @@ result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
   if (state.features) {
     GRAPHMILL_TRYV(state.features->finish(about));
   }
-  const auto target = type == info.target;
-  GRAPHMILL_TRYV(state.write(path, about, "", target && about.class_count > 0,
-                             about.split_counts));
+  const auto needs_seeds = opts.needs_seeds && type == info.target;
+  GRAPHMILL_TRYV(state.write(
+    path, about, "", needs_seeds && about.class_count > 0, about.split_counts));
   for (std::size_t s = 0; s < about.label_sets.size(); ++s) {
     auto& set = about.label_sets[s];
     GRAPHMILL_TRYV(state.label_sets[s].write(
-      path, described(about, set), set.name, target, set.split_counts));
+      path, described(about, set), set.name, needs_seeds, set.split_counts));
   }
   state = {};
   return ok();

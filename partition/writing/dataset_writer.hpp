@@ -44,6 +44,8 @@ public:
     /// The name of a node in errors about sorted edges; without this function,
     /// its number.
     node_namer name_of{};
+    /// Whether labels of the target that no split has a node of are an error.
+    bool needs_seeds = true;
   };
 
   /// @param folder An existing, empty folder, usually of `prepare_folder`.

@@ -397,14 +397,16 @@ result<dataset_info> import_tables(const csv_import_options& given,
   GRAPHMILL_TRYV(fit_all(graph, declared, options, errors));
   if (errors.failed())
     return check_rest(graph, options, errors);
-  GRAPHMILL_TRY(auto plan,
-                begin_import(folder, std::move(declared), options.normalise,
+  GRAPHMILL_TRY(auto plan, begin_import(
+                             folder, std::move(declared), options.normalise,
                              options.reverse, options.changes, on_progress,
                              [&graph](node_type_id type, node_id node) {
                                const auto& of =
                                  graph.nodes[static_cast<std::size_t>(type)];
                                return fmt::format("\"{}\"", of.ids.name(node));
-                             }));
+                             },
+                             // Tomorrow's nodes may all be there to predict.
+                             options.like.empty()));
   auto& [info, norms, edges, writer] = plan;
   GRAPHMILL_TRYV(
     write_original_names(folder, relations_in(graph, info, edges)));
