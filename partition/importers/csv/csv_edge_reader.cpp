@@ -102,7 +102,9 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
 
 result<std::optional<csv_edge_values>>
 csv_edge_reader::read(const csv_edge& edge, csv_rows& rows) {
-  return values(edge, rows, true);
+  auto read = values(edge, rows, true);
+  kept_ += read && read.value() ? 1 : 0;
+  return read;
 }
 
 result<bool> csv_edge_reader::makes_edge(const csv_edge& edge, csv_rows& rows) {
@@ -126,6 +128,12 @@ void csv_edge_reader::note_dropped(const note_callback& on_note) const {
             file_.table.file.filename().string(),
             pluralized(to_unknown_, "edge"), pluralized(without_end_, "edge"),
             first_dropped_);
+  if (kept_ == 0)
+    tell_note(
+      on_note,
+      "{}: no edge is left; if its nodes are those of the tables, write "
+      "ids alike",
+      file_.table.file.filename().string());
 }
 
 } // namespace graphmill

@@ -64,6 +64,7 @@ private:
   const csv_graph& graph_;
   const csv_edge_file& file_;
   unknown_nodes unknown_;
+  std::int64_t kept_ = 0;
   std::int64_t without_end_ = 0;
   std::int64_t to_unknown_ = 0;
   std::string first_dropped_;

@@ -178,8 +178,9 @@ result<void> expect_nodes(const csv_graph& graph) {
 }
 
 /// @returns false if the row is rejected.
+/// @param like A dataset whose relations there are alone; empty: none.
 result<bool> add_relation(csv_edge_file& file, const csv_edge& edge,
-                          csv_rows& rows) {
+                          const std::filesystem::path& like, csv_rows& rows) {
   const auto column = file.layout.relation;
   if (!column)
     return true;
@@ -194,6 +195,14 @@ result<bool> add_relation(csv_edge_file& file, const csv_edge& edge,
       column,
       fmt::format("the relation \"{}\" has a line break or control character",
                   printable(edge.relation))));
+    return false;
+  }
+  if (!like.empty()) {
+    GRAPHMILL_TRYV(rows.reject(
+      column,
+      fmt::format("{} has no edge of the relation \"{}\", so runs on it "
+                  "could not be used here; leave the row out",
+                  like.string(), edge.relation)));
     return false;
   }
   file.relations.insert(edge.relation);
@@ -214,7 +223,8 @@ result<void> add_end(csv_node_type& nodes, std::size_t column,
     return ok();
   if (!is_csv_id(id))
     return rows.reject(column, "an id is empty or has a line break");
-  GRAPHMILL_TRYV(add_csv_id(nodes, id, rows.reader()));
+  GRAPHMILL_TRY(const auto added, add_csv_id(nodes, id, rows.reader()));
+  nodes.has_known_ends = nodes.has_known_ends || added.first < nodes.table_rows;
   return ok();
 }
 
@@ -237,7 +247,8 @@ result<void> read_ids(csv_graph& graph, csv_edge_file& file,
     } else if (reader.drops(edge)) {
       return ok(); // Errors of others are told when edges are copied.
     }
-    GRAPHMILL_TRY(const auto good, add_relation(file, edge, rows));
+    GRAPHMILL_TRY(const auto good,
+                  add_relation(file, edge, options.like, rows));
     if (!good && errors.skips())
       return ok();
     GRAPHMILL_TRYV(
@@ -292,16 +303,25 @@ result<void> name_relations(csv_edge_file& file, const note_callback& on_note) {
   return ok();
 }
 
-/// Says that nodes may be there twice, as pandas writes 2.0 for 2 in columns
-/// with gaps. Ids of tables are compared with those of edges anyway.
-void note_twice_named(const csv_node_type& type, const note_callback& on_note) {
+/// Whether a type has an id with ".0" and without it, and an edge list has
+/// added this one.
+bool is_twice_named(const csv_node_type& type, std::string_view id) {
   constexpr std::string_view fraction = ".0";
+  if (id.ends_with(fraction))
+    return type.ids.find(id.substr(0, id.size() - fraction.size())).has_value();
+  const auto other =
+    type.table ? type.ids.find(fmt::format("{}.0", id)) : std::nullopt;
+  return other && *other < type.table_rows; // Else it is found from there.
+}
+
+/// Says that nodes may be there twice, as pandas writes 2.0 for 2 in columns
+/// with gaps.
+void note_twice_named(const csv_node_type& type, const note_callback& on_note) {
   node_id twice = 0;
   std::string_view first;
-  for (node_id i = 0; !type.table && i < type.ids.size(); ++i) {
+  for (auto i = type.table_rows; i < type.ids.size(); ++i) {
     const auto id = type.ids.name(i);
-    if (!id.ends_with(fraction)
-        || !type.ids.find(id.substr(0, id.size() - fraction.size())))
+    if (!is_twice_named(type, id))
       continue;
     if (++twice == 1)
       first = id;

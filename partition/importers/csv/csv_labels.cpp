@@ -74,34 +74,6 @@ std::vector<std::string> number_classes(std::span<const std::string> texts,
   return names;
 }
 
-result<std::vector<std::int64_t>>
-number_known_classes(std::span<const std::string> texts,
-                     const std::vector<std::string>& classes,
-                     std::string_view of) {
-  constexpr std::ptrdiff_t most_named = 10;
-  std::map<std::string_view, std::int64_t> numbers;
-  for (const auto& name : classes)
-    numbers.emplace(name, std::ssize(numbers));
-  std::vector<std::int64_t> out;
-  for (const auto& text : texts) {
-    const auto found = numbers.find(text);
-    if (found == numbers.end() && !text.empty() && text != "-1")
-      return fail(
-        ec::invalid_data,
-        "the label \"{}\" is none of the classes of {}: {}{}; weights "
-        "that were learnt from it know no other. Where it says that no "
-        "label is known, leave it empty, or import with --no-label '{}'",
-        text, of,
-        fmt::join(classes.begin(),
-                  classes.begin()
-                    + std::min<std::ptrdiff_t>(std::ssize(classes), most_named),
-                  ", "),
-        std::ssize(classes) > most_named ? ", ..." : "", text);
-    out.push_back(found == numbers.end() ? -1 : found->second);
-  }
-  return out;
-}
-
 namespace {
 
 /// Names of classes; where they have none, their numbers.
@@ -142,16 +114,55 @@ known_classes::find(const std::string& type, const std::string& set) const {
   return found == all_.end() ? nullptr : &found->second;
 }
 
-result<csv_labels> label_texts::finish(const std::vector<std::string>* known,
-                                       std::string_view of) {
+label_texts::label_texts(no_label_values none,
+                         const std::vector<std::string>* known, std::string of)
+  : none_(std::move(none)), known_(known), of_(std::move(of)) {
+  if (known_ != nullptr)
+    for (const auto& name : *known_)
+      numbers_.emplace(name, std::ssize(numbers_));
+}
+
+/// Whether a text stands for no label where classes are known.
+bool label_texts::is_none(std::string_view text) const {
+  return text.empty() || text == "-1" || none_.find(text) != nullptr;
+}
+
+std::string label_texts::unknown_text(std::string_view text) const {
+  constexpr std::ptrdiff_t most_named = 10;
+  const auto named = std::min<std::ptrdiff_t>(std::ssize(*known_), most_named);
+  return fmt::format(
+    "the label \"{}\" is none of the classes of {}: {}{}; weights that were "
+    "learnt from it know no other. Where it says that no label is known, leave "
+    "it empty, or import with --no-label '{}'",
+    text, of_, fmt::join(known_->begin(), known_->begin() + named, ", "),
+    std::ssize(*known_) > most_named ? ", ..." : "", text);
+}
+
+result<void> label_texts::add(const csv_reader& rows, std::string_view field) {
+  const auto [text, fresh] = texts_.insert(trim_blanks(field));
+  text_of_.push_back(text);
+  if (known_ == nullptr)
+    return ok();
+  const auto label = texts_.name(text);
+  if (fresh)
+    unknown_.push_back(!is_none(label) && !numbers_.contains(label));
+  return unknown_[static_cast<std::size_t>(text)]
+           ? result<void>{rows.wrong(unknown_text(label))}
+           : ok();
+}
+
+csv_labels label_texts::finish() {
   std::vector<std::string> texts; // Empty where they stand for none.
   for (node_id i = 0; i < texts_.size(); ++i)
     texts.emplace_back(none_.find(texts_.name(i)) ? "" : texts_.name(i));
   std::vector<std::int64_t> numbers;
   csv_labels out;
-  if (known != nullptr && !text_of_.empty()) {
-    GRAPHMILL_TRY(numbers, number_known_classes(texts, *known, of));
-    out.names = *known;
+  if (known_ != nullptr && !text_of_.empty()) {
+    for (const auto& text : texts) {
+      const auto found = numbers_.find(text);
+      numbers.push_back(found == numbers_.end() ? -1 : found->second);
+    }
+    out.names = *known_;
   } else {
     out.names = number_classes(texts, numbers);
   }
@@ -212,7 +223,9 @@ result<void> csv_set_reader::add(csv_rows& rows, node_id node) {
       rows.check(*columns_.label,
                  numbers_->add(rows.reader(), rows.fields()[*columns_.label])));
   } else if (columns_.label) {
-    labels_.add(rows.fields()[*columns_.label]);
+    GRAPHMILL_TRYV(
+      rows.check(*columns_.label,
+                 labels_.add(rows.reader(), rows.fields()[*columns_.label])));
   }
   if (!columns_.split)
     return ok();
@@ -226,16 +239,12 @@ result<void> csv_set_reader::add(csv_rows& rows, node_id node) {
 }
 
 result<incoming_labels> csv_set_reader::finish(const csv_labels& own,
-                                               const csv_reader& rows,
-                                               const known_classes& known,
-                                               const std::string& type) {
+                                               const csv_reader& rows) {
   auto read = own;
   if (columns_.label && numbers_) {
     read = numbers_->finish();
   } else if (columns_.label) {
-    GRAPHMILL_TRY(read, labels_.finish(known.find(type, columns_.name),
-                                       fmt::format("label set \"{}\" of {}",
-                                                   columns_.name, type)));
+    read = labels_.finish();
   }
   const auto none = std::ranges::all_of(
     read.labels, [](std::int64_t label) { return label < 0; });

@@ -35,14 +35,6 @@ result<bool> parse_csv_mask(const csv_reader& rows, std::string_view text);
 std::vector<std::string> number_classes(std::span<const std::string> texts,
                                         std::vector<std::int64_t>& labels);
 
-/// The same by classes that are known, in their order: texts that are none of
-/// them are an error.
-/// @param of What the classes are of, for the error.
-result<std::vector<std::int64_t>>
-number_known_classes(std::span<const std::string> texts,
-                     const std::vector<std::string>& classes,
-                     std::string_view of);
-
 /// Classes that a dataset has, by node type and label set.
 class known_classes {
 public:
@@ -77,20 +69,27 @@ struct csv_labels {
 class label_texts {
 public:
   /// @param none Labels that stand for none.
-  explicit label_texts(no_label_values none) : none_(std::move(none)) {}
-
-  void add(std::string_view field) {
-    text_of_.push_back(texts_.insert(trim_blanks(field)).first);
-  }
-
-  /// @param known The classes that there are; null: those that were found.
+  /// @param known The classes that there are; null: those that are found. They
+  /// outlive this.
   /// @param of What they are of, for errors.
-  result<csv_labels> finish(const std::vector<std::string>* known,
-                            std::string_view of);
+  label_texts(no_label_values none, const std::vector<std::string>* known,
+              std::string of);
+
+  /// Fails on a label that is none of the known classes.
+  result<void> add(const csv_reader& rows, std::string_view field);
+
+  csv_labels finish();
 
 private:
+  bool is_none(std::string_view text) const;
+  std::string unknown_text(std::string_view text) const;
+
   no_label_values none_;
+  const std::vector<std::string>* known_;
+  std::string of_;
+  std::map<std::string_view, std::int64_t> numbers_; ///< Of known classes.
   id_map texts_;
+  std::vector<bool> unknown_;    ///< [texts_] If classes are known.
   std::vector<node_id> text_of_; ///< [nodes] In `texts_`.
 };
 
@@ -124,8 +123,13 @@ class csv_set_reader {
 public:
   /// @param regression Whether its labels are numbers to be learnt.
   /// @param none Labels that stand for none.
-  csv_set_reader(csv_set_columns columns, bool regression, no_label_values none)
-    : columns_(std::move(columns)), none_(std::move(none)), labels_(none_) {
+  /// @param known Outlives this.
+  /// @param type Of the nodes.
+  csv_set_reader(csv_set_columns columns, bool regression, no_label_values none,
+                 const known_classes& known, const std::string& type)
+    : columns_(std::move(columns)), none_(std::move(none)),
+      labels_(none_, known.find(type, columns_.name),
+              "label set \"" + columns_.name + "\" of " + type) {
     if (regression)
       numbers_.emplace("--regression-set " + columns_.name, none_);
   }
@@ -135,9 +139,7 @@ public:
   result<void> add(csv_rows& rows, node_id node);
 
   /// @param own The labels of the type, for a set that is a split alone.
-  result<incoming_labels> finish(const csv_labels& own, const csv_reader& rows,
-                                 const known_classes& known,
-                                 const std::string& type);
+  result<incoming_labels> finish(const csv_labels& own, const csv_reader& rows);
 
 private:
   csv_set_columns columns_;

@@ -35,23 +35,23 @@ class node_table_reader {
 public:
   node_table_reader(const csv_table& table, const csv_layout& layout,
                     const csv_import_options& options,
-                    const no_label_values& none)
+                    const no_label_values& none, const known_classes& known)
     : layout_(layout), skips_(options.skip_bad_rows > 0),
       regression_(options.regression),
       drops_unlabelled_(!none.empty() && layout.label),
       on_note_(options.on_note), type_{.name = table.type, .table = table},
-      texts_(none), numbers_("--regression", none) {
+      texts_(none, known.find(table.type, {}), table.type),
+      numbers_("--regression", none) {
     for (const auto& columns : layout.label_sets)
       sets_.emplace_back(
         columns, std::ranges::count(options.regression_sets, columns.name) != 0,
-        none);
+        none, known, table.type);
   }
 
   /// Reads the cells of a row, also behind one that is wrong.
   result<void> add(csv_rows& rows);
 
-  result<csv_node_type> finish(const csv_reader& rows,
-                               const known_classes& known);
+  result<csv_node_type> finish(const csv_reader& rows);
 
   /// The ids alone.
   csv_node_type ids() { return std::move(type_); }
@@ -112,8 +112,7 @@ result<void> node_table_reader::add_label(csv_rows& rows) {
   const auto field = rows.fields()[*layout_.label];
   if (regression_)
     return rows.check(*layout_.label, numbers_.add(rows.reader(), field));
-  texts_.add(field);
-  return ok();
+  return rows.check(*layout_.label, texts_.add(rows.reader(), field));
 }
 
 result<void> node_table_reader::add_time(csv_rows& rows) {
@@ -161,21 +160,15 @@ result<void> node_table_reader::add_split(csv_rows& rows, node_id node) {
   return ok();
 }
 
-result<csv_node_type> node_table_reader::finish(const csv_reader& rows,
-                                                const known_classes& known) {
-  csv_labels own;
-  if (regression_) {
-    own = numbers_.finish();
-  } else {
-    GRAPHMILL_TRY(own, texts_.finish(known.find(type_.name, {}), type_.name));
-  }
+result<csv_node_type> node_table_reader::finish(const csv_reader& rows) {
+  auto own = regression_ ? numbers_.finish() : texts_.finish();
   const auto place = type_.table->file.filename().string();
   note_unlabelled(own.unlabelled, place, on_note_);
   if (drops_unlabelled_)
     note_dropped_seeds(drop_unlabelled(type_.splits, own.labels), place,
                        on_note_);
   for (auto& set : sets_) {
-    GRAPHMILL_TRY(auto read, set.finish(own, rows, known, type_.name));
+    GRAPHMILL_TRY(auto read, set.finish(own, rows));
     type_.label_sets.push_back(std::move(read));
   }
   type_.labels = std::move(own.labels);
@@ -222,7 +215,7 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     const auto rejected_before = errors.rejected_rows();
     GRAPHMILL_TRY(auto rows,
                   csv_rows::open(table, layout, options.separator, errors));
-    node_table_reader reader{table, layout, options, none};
+    node_table_reader reader{table, layout, options, none, known};
     for (;;) {
       GRAPHMILL_TRY(const auto there, rows.next());
       if (!there)
@@ -235,7 +228,7 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     csv_node_type type;
     rows.tell_notes(options.on_note);
     if (sound) {
-      GRAPHMILL_TRY(type, reader.finish(rows.reader(), known));
+      GRAPHMILL_TRY(type, reader.finish(rows.reader()));
     } else {
       type = reader.ids();
     }
@@ -274,6 +267,12 @@ void complete_added_nodes(csv_node_type& type, const note_callback& on_note) {
     type.name, pluralized(added, "node"),
     shortened(printable(type.ids.name(type.table_rows)), most_bytes_of_id),
     type.features.fields.empty() ? "" : "; all of their features are 0");
+  if (!type.has_known_ends && type.table_rows > 0)
+    tell_note(on_note,
+              "{}: no edge names a node of the table, such as \"{}\"; if they "
+              "are the same nodes, write ids alike",
+              type.name,
+              shortened(printable(type.ids.name(0)), most_bytes_of_id));
 }
 
 } // namespace graphmill

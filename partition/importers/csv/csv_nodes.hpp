@@ -28,7 +28,8 @@ struct csv_node_type {
   std::string name;
   std::optional<csv_table> table;
   id_map ids;
-  node_id table_rows = 0; ///< Ids behind them were added by edge lists.
+  node_id table_rows = 0;      ///< Ids behind them were added by edge lists.
+  bool has_known_ends = false; ///< An edge that was read names one of them.
   /// How much the ids took when memory was looked at last.
   std::uint64_t checked_bytes = 0;
   std::vector<std::int64_t> labels; ///< [nodes]; empty without such a column.

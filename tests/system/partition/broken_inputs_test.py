@@ -92,6 +92,12 @@ MAKERS = {
         "`nan` as a feature": table("a,b\n", NODES.replace(",1", ",nan")),
         "a feature beyond float32": table("a,b\n",
                                           NODES.replace(",1", ",1e39")),
+        "a feature beyond float32 that is scaled": table(
+            "a,b\n", NODES.replace(",1", ",1e300"), "--normalise",
+            "standardise"),
+        "two entries of a columns file for one table": columns(
+            "node:\n  features: {f: number}\nn.csv:\n"
+            "  features: {f: number}\n"),
         "no value for a feature": table("a,b\n", NODES.replace(",1", ",")),
         "`None` as a label": table("a,b\n", NODES.replace("b,y", "b,None")),
         "`-1` as a label among texts": table("a,b\n",
@@ -190,6 +196,12 @@ MAKERS = {
             "a,b\na,z\n,b\n", NODES, "--unknown-nodes", "drop"),
         "an unknown node with `--unknown-nodes add`": table(
             "a,b\na,z\n", NODES, "--unknown-nodes", "add"),
+        "ids of edges and tables in other ways, with `--unknown-nodes add`":
+            table("source,target\n1.0,2.0\n", "id\n1\n2\n",
+                  "--unknown-nodes", "add"),
+        "ids of edges and tables in other ways, with `--unknown-nodes drop`":
+            table("source,target\n1.0,2.0\n", "id\n1\n2\n",
+                  "--unknown-nodes", "drop"),
         "a pattern that matches no file": table("a,b\n", NODES, "--edges",
                                                 "x-*.csv"),
         "files of one table with two headers": table(

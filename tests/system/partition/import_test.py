@@ -143,6 +143,27 @@ class CsvImport(Workplace):
                              (2, 2))
             self.assertEqual(list(self.results.iterdir()), [self.out])
 
+    def test_a_columns_file_names_a_file_of_a_pattern(self):
+        for number in (1, 2):
+            self.write(f"n-{number}.csv", f"id,f\n{number},0.5\n")
+        columns = self.write("c.yaml", "n-1.csv:\n  features: {f: number}\n")
+        support.imported(
+            "csv", "--nodes", self.source / "n-*.csv", "--edges",
+            self.write("e.csv", "1,2\n"), "--columns", columns, "--out",
+            self.out)
+        self.assertEqual(Dataset(self.out).node_type("node")["count"], 2)
+
+    def test_the_rest_of_standard_input(self):
+        path = self.write("rest.csv", "a title\n1,2\n2,3\n")
+        with open(path, "rb", buffering=0) as rest:
+            rest.seek(len("a title\n"))
+            done = subprocess.run(
+                [support.program(), "import", "csv", "--edges", "-", "--out",
+                 self.out], stdin=rest, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(Dataset(self.out).edges("node__to__node").shape,
+                         (2, 2))
+
     def test_a_draft_of_standard_input(self):
         done = subprocess.run(
             [support.program(), "import", "csv", "--suggest", "--nodes", "-",

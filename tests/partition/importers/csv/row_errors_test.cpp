@@ -373,3 +373,36 @@ CATCH_TEST_CASE("errors are told once where edges are dropped",
   tables.options.unknown = unknown_nodes::drop;
   CATCH_CHECK(tables.message().starts_with("2 errors in 2 rows:\n"));
 }
+
+CATCH_TEST_CASE(
+  "labels and relations that another dataset lacks are row errors",
+  "[partition][import][csv][row_errors]") {
+  const std::string relations = "source,relation,target\na,r,b\n";
+  two_tables like{"id,label,split\na,x,train\nb,y,val\n", relations};
+  value_of(like.import());
+  two_tables tables{"id,label\na,x\nb,z\nc,y\n", relations + "a,s,c\na,r,c\n"};
+  tables.options.like = like.out();
+  const auto message = tables.message();
+  CATCH_CHECK(
+    message.starts_with("2 errors in 2 rows:\nn.csv:3: the label \"z\" "
+                        "is none of the classes of node: x, y;"));
+  CATCH_CHECK(has(message, "(column 2, \"label\")"));
+  CATCH_CHECK(has(message, "has no edge of the relation \"s\""));
+  tables.options.skip_bad_rows = 3;
+  const auto info = value_of(tables.import());
+  CATCH_CHECK(info.node_types[0].count == 2);
+  CATCH_CHECK(info.node_types[0].class_names
+              == std::vector<std::string>{"x", "y"});
+  CATCH_REQUIRE(info.edge_types.size() == 1);
+  CATCH_CHECK(info.edge_types[0].count == 1);
+}
+
+CATCH_TEST_CASE("notes of features count each row once",
+                "[partition][import][csv][row_errors]") {
+  two_tables tables{"id,town\na,Ulm\nb,Rom\nc,Bonn\nd,Ulm\n", "a,b\n"};
+  tables.options.features = {
+    {"node", {{"", "town", "category", {{"values", {"Ulm"}}}}}}};
+  tables.options.normalise = row_norm::standardise;
+  value_of(tables.import());
+  CATCH_CHECK(tables.told("2 of 4 rows have a value that is none"));
+}
