@@ -138,9 +138,10 @@ std::string unknown_text(const node_entries& entries,
   return meant.unknown > named ? out + ", ..." : out;
 }
 
-error unknown_nodes(const fs::path& file, const node_entries& entries,
-                    const meaning_of_entries& meant, const node_type_info& type,
-                    const std::string& what_there_is) {
+error unknown_entries(const fs::path& file, const node_entries& entries,
+                      const meaning_of_entries& meant,
+                      const node_type_info& type,
+                      const std::string& what_there_is) {
   return fail(ec::not_found,
               "{} lists nodes of type {} that do not exist: {} of {}, {}; {}",
               file.string(), in_quotes(type.name), meant.unknown,
@@ -196,10 +197,10 @@ result<std::vector<node_id>> read_node_list(const fs::path& file,
   if (names == nullptr || naming == node_naming::number) {
     if (numbers.unknown == 0)
       return std::move(numbers.nodes);
-    return unknown_nodes(file, entries, numbers, type,
-                         names == nullptr
-                           ? by_number + ", and the dataset has no names"
-                           : by_number);
+    return unknown_entries(file, entries, numbers, type,
+                           names == nullptr
+                             ? by_number + ", and the dataset has no names"
+                             : by_number);
   }
   GRAPHMILL_TRY(auto named, as_names(entries, type.count, *names));
   if (naming == node_naming::either && numbers.unknown == 0)
@@ -209,9 +210,9 @@ result<std::vector<node_id>> read_node_list(const fs::path& file,
   const auto& nearer =
     naming == node_naming::either && numbers.unknown < named.unknown ? numbers
                                                                      : named;
-  return unknown_nodes(file, entries, nearer, type,
-                       fmt::format("names are those of {}, and {}",
-                                   names->file().string(), by_number));
+  return unknown_entries(file, entries, nearer, type,
+                         fmt::format("names are those of {}, and {}",
+                                     names->file().string(), by_number));
 }
 
 } // namespace graphmill
