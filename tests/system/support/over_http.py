@@ -6,7 +6,8 @@ import time
 
 from clusters import PATIENCE_SECONDS
 
-TOLD = re.compile(r"tells of (the cluster|itself) at http://(\S+)/metrics")
+TOLD = {"the cluster": re.compile(r"web page at http://(\S+)/, metrics at"),
+        "itself": re.compile(r"metrics of this daemon at http://(\S+)/")}
 
 
 def get(address, path, method="GET", **headers):
@@ -33,8 +34,7 @@ def told_at(daemon, of):
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         log = daemon.log.read_text()
-        for what, address in TOLD.findall(log):
-            if what == of:
-                return address
+        if told := TOLD[of].search(log):
+            return told[1]
         assert time.monotonic() < deadline, log
         time.sleep(0.01)
