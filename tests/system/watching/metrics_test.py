@@ -139,7 +139,7 @@ class Metrics(ClusterWorkplace):
         cluster = self.cluster(["0", "1"], *OVER_HTTP)
         at = told_at(cluster.daemons[0], "the cluster")
         own = told_at(cluster.daemons[1], "itself")
-        left_out = "--http 127.0.0.1:0 is left out"
+        left_out = "--http 127.0.0.1:0 is ignored"
         self.assertIn(left_out, cluster.daemons[1].log.read_text())
         self.assertNotIn(left_out, cluster.daemons[0].log.read_text())
         cluster.wait_until(lambda: get(at, "/readyz") == (200, "ready\n"),

@@ -375,7 +375,7 @@ CATCH_TEST_CASE("relations of tomorrow are those of today",
   more.options.like = today.path();
   temp_folder out;
   CATCH_CHECK(has(error_of(import_csv(more.options, out.path())).message,
-                  "it has no edge type account__lends__account"));
+                  "has no edge of the relation \"lends\""));
 }
 
 CATCH_TEST_CASE("a draft has each word once", "[partition][import][csv]") {
