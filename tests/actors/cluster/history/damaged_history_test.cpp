@@ -83,7 +83,7 @@ CATCH_TEST_CASE("a damaged history is set aside, and a new one begins",
   }
   auto history = value_of(open_history(file));
   CATCH_INFO(history.set_aside());
-  CATCH_CHECK(has(history.set_aside(), file.string() + ".damaged now"));
+  CATCH_CHECK(has(history.set_aside(), file.string() + ".damaged, and"));
   CATCH_CHECK(std::filesystem::exists(file.string() + ".damaged"));
   CATCH_CHECK(value_of(history.list(10)).runs.empty());
   value_of(put(history, run_of("a", 1)));
@@ -117,7 +117,7 @@ CATCH_TEST_CASE("a second damaged history does not replace the first",
     value_of(open_history(file));
     run_sql(file, "DROP TABLE runs");
     CATCH_CHECK(has(value_of(open_history(file)).set_aside(),
-                    (folder / name).string() + " now"));
+                    (folder / name).string() + ", and"));
   }
 }
 
