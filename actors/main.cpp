@@ -8,9 +8,9 @@
 #include <string_view>
 #include <system_error>
 
-// What users start. Loading libtorch and its hundreds of libraries takes half a
-// second, so commands that need neither it nor actors are carried out here; for
-// the others this process becomes the engine, which has all commands.
+// What users start. With CUDA, loading libtorch and its libraries takes half a
+// second, so commands that need neither models nor actors are carried out here;
+// for the others this process becomes the engine, which has all commands.
 
 namespace {
 

@@ -3,11 +3,11 @@
 
 build_packages=(
   g++ meson ninja-build ccache pkgconf git
-  capnproto libcapnp-dev libcaf-dev libtorch-dev
+  capnproto libcapnp-dev libcaf-dev libblas-dev
   libopenblas0-pthread libmetis-dev libzmq3-dev cppzmq-dev
   libboost-dev libboost-iostreams-dev libexpected-dev libyaml-cpp-dev libcli11-dev
   libspdlog-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libzstd-dev libsodium-dev zlib1g-dev
-  libgoogle-glog-dev libsqlitecpp-dev libsqlite3-dev liburing-dev libncurses-dev
+  libsqlitecpp-dev libsqlite3-dev liburing-dev libncurses-dev
 )
 
 # Succeeds if every package named is installed.

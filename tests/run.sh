@@ -17,8 +17,8 @@ cd "$(dirname "$0")/.."
 unset GRAPHMILL
 source examples/setup.sh
 
-install_missing "${build_packages[@]}" catch2 python3 python3-numpy \
-  wordnet-base iproute2
+install_missing "${build_packages[@]}" catch2 libtorch-dev \
+  libgoogle-glog-dev python3 python3-numpy wordnet-base iproute2
 
 passed=0 failed=0 skipped=0
 failures=$(mktemp)

@@ -5,7 +5,6 @@
 #include "pipelines/model/passes/gemm.hpp"
 
 #include <fmt/format.h>
-#include <torch/version.h>
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
@@ -70,8 +69,7 @@ std::string names_of_libraries() {
   const auto core = text_of("openblas_get_corename");
   const auto config = text_of("openblas_get_config"); // "OpenBLAS 0.3.21 ..."
   const auto version = config.substr(0, config.find(' ', config.find(' ') + 1));
-  const auto others =
-    fmt::format("libtorch {}, glibc {}", TORCH_VERSION, gnu_get_libc_version());
+  const auto others = fmt::format("glibc {}", gnu_get_libc_version());
   return core.empty() ? others
                       : fmt::format("{} for {}, {}", version, core, others);
 }

@@ -4,12 +4,11 @@
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
 #include "pipelines/kernels/parameters.hpp"
-#include "pipelines/model/devices.hpp"
 #include "pipelines/model/fused_model.hpp"
 #include "pipelines/model/memory_estimate.hpp"
 #include "pipelines/model/seed_losses.hpp"
 #include "pipelines/model/state_shapes.hpp"
-#include "pipelines/model/torch/torch_model.hpp"
+#include "pipelines/model/torch/devices.hpp"
 #include "pipelines/results/named_tensor.hpp"
 
 #include <algorithm>
@@ -26,7 +25,7 @@ namespace graphmill {
 
 namespace {
 
-/// Runs `f`, turning what libtorch or an allocation throws into an error.
+/// Runs `f`, turning what a device or an allocation throws into an error.
 template <class F>
 auto guarded(const char* name, const F& f) -> decltype(f()) {
   try {
@@ -211,12 +210,11 @@ std::unique_ptr<model_step> replica::impl::begin_step(const minibatch& batch,
                            .key = key,
                            .pool = pool,
                            .statistic = statistic});
-  return std::make_unique<torch_model>(
-    layout, parameters, batch,
-    torch_model::options{.device = device,
-                         .training = training,
-                         .key = key,
-                         .statistic = statistic});
+  return begin_on_device(layout, parameters, batch,
+                         {.device = device,
+                          .training = training,
+                          .key = key,
+                          .statistic = statistic});
 }
 
 /// A fault: each step of training begins later by this.

@@ -25,7 +25,7 @@ namespace graphmill {
 /// the replica's own assist. It owns parameters, the state of the optimizer,
 /// the remembered best parameters, and memory for activations, which it keeps
 /// from step to step. It borrows batches for the call only. It never talks to
-/// other replicas: whoever drives it adds up gradients. What libtorch and
+/// other replicas: whoever drives it adds up gradients. What devices and
 /// allocations throw in `create`, `compute_gradients` and `evaluate` is
 /// returned as an error.
 class replica {

@@ -23,8 +23,8 @@
 #include "messages/base/printable.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/model/arithmetic.hpp"
-#include "pipelines/model/devices.hpp"
 #include "pipelines/model/threads.hpp"
+#include "pipelines/model/torch/devices.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <spdlog/logger.h>

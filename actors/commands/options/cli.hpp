@@ -49,7 +49,7 @@ void say_sentence(std::string_view sentence);
 
 /// One registration function per command. Each adds its subcommand with help
 /// and options, and its callback sets `run`. engine.cpp lists all of them,
-/// main.cpp those that need neither libtorch nor actors.
+/// main.cpp those that need neither models nor actors.
 using register_command = void (*)(command_line&);
 
 void add_import_command(command_line& cli);

@@ -20,7 +20,7 @@ namespace graphmill {
 /// What one layer computes for one node type, over all nodes and all their
 /// in-neighbours, for inference: rows by pieces, of any of which the result is
 /// the same whichever others are computed, and by whom. Borrows all but the
-/// pool. Any number of threads may ask for rows at once. Throws what libtorch
+/// pool. Any number of threads may ask for rows at once. Throws what products
 /// and allocations throw.
 class layer_piece {
 public:

@@ -45,7 +45,7 @@ private:
   std::optional<error> reason_;
 };
 
-/// Runs `f`, turning what libtorch or an allocation throws into an error.
+/// Runs `f`, turning what a product or an allocation throws into an error.
 template <class F>
 auto without_throwing(const F& f) -> decltype(f()) {
   try {

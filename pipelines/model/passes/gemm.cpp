@@ -1,52 +1,68 @@
 #include "pipelines/model/passes/gemm.hpp"
 
-#include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
+#include <cblas.h>
 
 #include <algorithm>
+#include <limits>
+#include <stdexcept>
 
 namespace graphmill {
 
 namespace {
 
-at::Tensor wrap(const_matrix m) {
-  // Torch knows no tensors of constant data; inputs of products stay unchanged.
-  return at::from_blob(const_cast<float*>(m.data), {m.rows, m.columns},
-                       at::kFloat);
+/// Sizes of BLAS have 32 bits.
+int size_of(std::int64_t length) {
+  if (length > std::numeric_limits<int>::max())
+    throw std::length_error{"a matrix of more than 2^31 - 1 rows or columns"};
+  return static_cast<int>(length);
 }
+
+/// A factor as BLAS reads it.
+struct factor {
+  const_matrix of;
+  CBLAS_TRANSPOSE how;
+
+  std::int64_t columns() const {
+    return how == CblasNoTrans ? of.columns : of.rows;
+  }
+};
 
 /// c = a b + beta c; beta is 0 or 1. Empty products are not left to libraries.
 /// With a beta of 0 nothing of c is read, for it may be fresh memory with NaNs
 /// in it.
-void multiply_tensors(const at::Tensor& a, const at::Tensor& b, float beta,
-                      matrix c) {
+void multiply_factors(factor a, factor b, float beta, matrix c) {
   if (c.size() == 0)
     return;
-  if (a.size(1) == 0) {
+  if (a.columns() == 0) {
     if (beta == 0)
       std::fill(c.data, c.data + c.size(), 0.0f);
     return;
   }
-  const c10::NoGradGuard no_grad;
-  auto out = wrap(c);
-  if (beta == 0)
-    at::mm_out(out, a, b);
-  else
-    at::addmm_out(out, out, a, b, beta, 1);
+  const auto flipped = [](factor f) {
+    return f.how == CblasNoTrans ? CblasTrans : CblasNoTrans;
+  };
+  // A single column lies in memory as rows and as columns do. Taken as columns,
+  // which needs both factors the other way, it is summed as libtorch does it.
+  const bool column = c.columns == 1;
+  cblas_sgemm(
+    column ? CblasColMajor : CblasRowMajor, column ? flipped(a) : a.how,
+    column ? flipped(b) : b.how, size_of(c.rows), size_of(c.columns),
+    size_of(a.columns()), 1, a.of.data, size_of(a.of.columns), b.of.data,
+    size_of(b.of.columns), beta, c.data, size_of(column ? c.rows : c.columns));
 }
 
 } // namespace
 
 void multiply(const_matrix a, const_matrix b, float beta, matrix c) {
-  multiply_tensors(wrap(a), wrap(b), beta, c);
+  multiply_factors({a, CblasNoTrans}, {b, CblasNoTrans}, beta, c);
 }
 
 void multiply_tn(const_matrix a, const_matrix b, float beta, matrix c) {
-  multiply_tensors(wrap(a).t(), wrap(b), beta, c);
+  multiply_factors({a, CblasTrans}, {b, CblasNoTrans}, beta, c);
 }
 
 void multiply_nt(const_matrix a, const_matrix b, float beta, matrix c) {
-  multiply_tensors(wrap(a), wrap(b).t(), beta, c);
+  multiply_factors({a, CblasNoTrans}, {b, CblasTrans}, beta, c);
 }
 
 void multiply(thread_team& team, const_matrix a, const_matrix b, matrix c) {

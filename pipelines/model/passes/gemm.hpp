@@ -12,8 +12,9 @@ namespace graphmill {
 /// core's cache from the first product to the dropout.
 inline constexpr std::int64_t chunk_rows = 1024;
 
-/// Matrix products by libtorch's BLAS, each on the calling thread. May throw
-/// what libtorch throws.
+/// Matrix products by BLAS, each on the calling thread if
+/// `keep_libraries_single_threaded` was called. They throw std::length_error if
+/// a side has more than 2^31 - 1 elements.
 
 /// c = a b + beta c
 void multiply(const_matrix a, const_matrix b, float beta, matrix c);

@@ -10,7 +10,7 @@ namespace graphmill {
 /// Forward and backward of a model on one batch. One object serves one step:
 /// `forward` once, then, if it was made for training, `backward` once. Borrows
 /// layout, parameters and batch, which must stay as they are meanwhile. Not
-/// thread-safe. May throw what libtorch and allocations throw.
+/// thread-safe. May throw what libtorch, products and allocations throw.
 class model_step {
 public:
   virtual ~model_step() = default;

@@ -30,7 +30,7 @@ namespace graphmill {
 /// training come one `backward` and all rows of the input's gradient.
 /// `add_output` and `add_input_gradient` may be called by several threads for
 /// different rows; `backward` uses the team itself and is called by the owner.
-/// All of them may throw std::bad_alloc, and what libtorch throws.
+/// All of them may throw std::bad_alloc, and what products of matrices throw.
 class transformer_layer {
 public:
   /// What the layer knows of a node type. Weights without data: none of its

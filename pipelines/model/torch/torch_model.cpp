@@ -15,8 +15,8 @@ namespace graphmill {
 
 struct torch_model::impl {
   impl(const model_layout& shape, const parameter_store& values,
-       const minibatch& input, const options& options)
-    : layout(shape), batch(input), how(options), device(options.device) {
+       const minibatch& input, const device_step& step)
+    : layout(shape), batch(input), how(step), device(step.device) {
     for (std::size_t p = 0; p < layout.parameters.size(); ++p)
       parameters.push_back(
         tensor_on(device, values.at(layout, static_cast<int>(p)))
@@ -70,7 +70,7 @@ struct torch_model::impl {
 
   const model_layout& layout;
   const minibatch& batch;
-  options how;
+  device_step how;
   at::Device device;
   std::vector<at::Tensor> parameters;
   std::vector<at::Tensor> table_rows; ///< Per table: rows of the batch, leaves.
@@ -317,7 +317,7 @@ void torch_model::impl::make_logits(const std::vector<at::Tensor>& h) {
 
 torch_model::torch_model(const model_layout& layout,
                          const parameter_store& parameters,
-                         const minibatch& batch, const options& how)
+                         const minibatch& batch, const device_step& how)
   : impl_(std::make_unique<impl>(layout, parameters, batch, how)) {}
 
 torch_model::~torch_model() = default;

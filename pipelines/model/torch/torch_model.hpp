@@ -7,10 +7,9 @@
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/model/passes/model_step.hpp"
+#include "pipelines/model/torch/devices.hpp"
 
-#include <cstdint>
 #include <memory>
-#include <string>
 
 namespace graphmill {
 
@@ -21,15 +20,8 @@ namespace graphmill {
 /// memory.
 class torch_model final : public model_step {
 public:
-  struct options {
-    std::string device;
-    bool training = false;
-    std::uint64_t key = 0; ///< Of the dropout stream.
-    float statistic = 0;   ///< For `begin_gradients`.
-  };
-
   torch_model(const model_layout& layout, const parameter_store& parameters,
-              const minibatch& batch, const options& how);
+              const minibatch& batch, const device_step& how);
   ~torch_model() override;
 
   const_matrix forward() override;

@@ -1,6 +1,6 @@
 #include "pipelines/gradients/gradient_set.hpp"
-#include "pipelines/model/devices.hpp"
 #include "pipelines/model/fused_model.hpp"
+#include "pipelines/model/torch/devices.hpp"
 #include "pipelines/model/torch/torch_model.hpp"
 #include "pipelines/model/torch/torch_operations.hpp"
 #include "tests/pipelines/model/batches.hpp"

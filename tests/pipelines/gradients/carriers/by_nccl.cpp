@@ -1,6 +1,6 @@
 #include "pipelines/gradients/carriers/nccl_factory.hpp"
 #include "pipelines/gradients/devices/device_collective.hpp"
-#include "pipelines/model/devices.hpp"
+#include "pipelines/model/torch/devices.hpp"
 #include "tests/pipelines/gradients/memory_ranks.hpp"
 #include "tests/support/catch.hpp"
 
