@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Builds and runs every test: installs packages, builds a release in build/ and
-# tests it, then tests the parts without libtorch and CAF under sanitizers. The
-# release has only those of the latter that test vectorised code. Ends with the
-# number of tests that passed and failed.
+# tests it, and tests the parts without libtorch and CAF under sanitizers. The
+# release has only those of the latter that test vectorised code. Tests of the
+# release mostly wait, so the builds with sanitizers are made meanwhile, and what
+# the tests print comes after them. Ends with the number of tests that passed and
+# failed.
 # It has no options: what it builds is there for `meson test` afterwards, which
 # runs chosen tests (`meson test -C build NAME`).
 set -euo pipefail
@@ -22,7 +24,14 @@ install_missing "${build_packages[@]}" catch2 libtorch-dev \
 
 passed=0 failed=0 skipped=0
 failures=$(mktemp)
-trap 'rm -f "$failures"' EXIT
+tested=$(mktemp) # What the tests of the release print.
+testing=
+# Whatever ends this script, the tests that it has started end with it.
+end_tests() {
+  [ -z "$testing" ] || kill "$testing" 2>/dev/null || true
+  rm -f "$failures" "$tested"
+}
+trap end_tests EXIT
 
 # Adds up the results of the tests that ran last in a build folder, and keeps
 # what the failed ones printed last for the end, where it is looked for.
@@ -51,14 +60,6 @@ PY
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# test_in FOLDER [MESON TEST ARGUMENT ...]: runs tests, goes on after failures.
-test_in() {
-  local folder=$1
-  shift
-  meson test -C "$folder" --no-rebuild --print-errorlogs "$@" || true
-  count "$folder"
-}
-
 # what_needs FOLDER SUITE: names what is installed, and what the tests of a build
 # folder need that are not in a suite. Ninja on its own would build what any test
 # needs.
@@ -81,20 +82,33 @@ configure build --buildtype=release -Dtests=true
 read -ra targets < <(what_needs build plain)
 ninja -C build "${targets[@]}"
 # Daemons that are to be lost, and delays, have most of them wait now and then.
-test_in build --no-suite plain --num-processes $(($(nproc) + 1)) --timeout-multiplier 4
+meson test -C build --no-rebuild --print-errorlogs --no-suite plain \
+  --num-processes $(($(nproc) + 1)) --timeout-multiplier 4 >"$tested" 2>&1 &
+testing=$!
 
 # Sanitizers: the rooms without libtorch and CAF, which are not instrumented. The
 # compiler warns of more in such builds, as of fences under the thread sanitizer.
 # Of debug information there are the lines that findings name.
-sanitize() { # FOLDER SANITIZERS TARGET SUITE
+build_sanitized() { # FOLDER SANITIZERS TARGET
   configure "$1" -Doptimization=0 -Ddebug=false -Dcpp_args=-g1 -Dtests=true \
     -Db_sanitize="$2" -Db_lundef=false -Dwerror=false
   ninja -C "$1" "$3"
-  test_in "$1" --suite "$4" --timeout-multiplier 10
 }
+test_sanitized() { # FOLDER SUITE
+  meson test -C "$1" --no-rebuild --print-errorlogs --suite "$2" \
+    --timeout-multiplier 10 || true
+  count "$1"
+}
+build_sanitized build-asan address,undefined sanitized-tests
+build_sanitized build-tsan thread threaded-tests
+
+wait "$testing" || true
+testing=
+cat "$tested"
+count build
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-sanitize build-asan address,undefined sanitized-tests sanitized
-sanitize build-tsan thread threaded-tests threaded
+test_sanitized build-asan sanitized
+test_sanitized build-tsan threaded
 
 cat "$failures"
 echo "$passed passed, $failed failed, $skipped skipped"
