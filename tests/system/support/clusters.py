@@ -33,6 +33,14 @@ def free_port():
                 continue  # Somebody has it.
 
 
+def rest(asked):
+    """Waits between two looks at something, of which the last one began at
+    `asked`: four times as long as that took, so that looking leaves the
+    processors to what is looked at. Returns when the next look begins."""
+    time.sleep(min(max(0.05, 4 * (time.monotonic() - asked)), 0.3))
+    return time.monotonic()
+
+
 class Daemon:
     """A node daemon, in a process group of its own; `within` is a command that
     starts it somewhere else."""
@@ -165,9 +173,10 @@ class Cluster:
 
     def wait_until(self, condition, what):
         deadline = time.monotonic() + PATIENCE_SECONDS
+        asked = time.monotonic()
         while not condition():
             assert time.monotonic() < deadline, f"no {what}\n{self.logs()}"
-            time.sleep(0.05)
+            asked = rest(asked)
 
     def logs(self):
         return "\n".join(f"--- {d.name}\n{d.log.read_text()}"
