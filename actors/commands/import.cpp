@@ -4,7 +4,7 @@
 #include "actors/commands/options/import_sources.hpp"
 #include "actors/commands/options/import_target.hpp"
 #include "actors/process/say.hpp"
-
+#include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/draft/csv_draft.hpp"
 #include "partition/importers/csv/import/csv_files.hpp"
@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -343,7 +344,8 @@ void add_features(CLI::App& app, csv_import_options& options,
     "Add a feature for each number column that marks missing values");
   app
     .add_option("--decimal", flags.decimal,
-                "Character before the fraction of numbers: point or comma")
+                "Character before the fraction of numbers, also of weights, "
+                "times and --regression labels: point or comma")
     ->check(CLI::IsMember({"point", "comma"}));
   app
     .add_option("--fit", flags.fit,
@@ -356,8 +358,7 @@ void add_features(CLI::App& app, csv_import_options& options,
 result<void> apply_features(const csv_flags& flags, csv_import_options& to) {
   if (!flags.fill.empty())
     to.number_options["fill"] = {flags.fill};
-  if (!flags.decimal.empty())
-    to.number_options["decimal"] = {flags.decimal};
+  to.decimal_commas = flags.decimal == "comma";
   if (flags.indicate_missing)
     to.number_options["missing"] = {"true"};
   to.fit_on_training = flags.fit == "train";
@@ -411,7 +412,13 @@ void add_row_rules(CLI::App& app, csv_import_options& options) {
                 "Leave out at most N rows that are wrong; rejected_rows.csv in "
                 "the dataset lists them; default: 0")
     ->type_name("N")
-    ->check(CLI::NonNegativeNumber);
+    ->check([](const std::string& text) {
+      return number_from<std::int64_t>(text).value_or(-1) >= 0
+               ? ""
+               : fmt::format("{}: a number of rows, 0 or more, expected; no "
+                             "number stands for all",
+                             in_quotes(text));
+    });
   const std::map<std::string, unknown_nodes> choices{
     {"error", unknown_nodes::error},
     {"drop", unknown_nodes::drop},

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <cstddef>
 #include <new>
@@ -62,6 +63,11 @@ std::streamsize zstd_source::read(char* to, std::streamsize most) {
     const auto before = output.pos;
     const auto left =
       ZSTD_decompressStream(self.stream.get(), &output, &self.input);
+    if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+      throw std::runtime_error{
+        "reading it would take more than 128 MiB of memory, for it was packed "
+        "with a large window (zstd --long); pack it again without, "
+        "or pipe it: zstd -dc --long=31 FILE | ... -"};
     if (ZSTD_isError(left))
       refuse(fmt::format("damaged: {}", ZSTD_getErrorName(left)));
     self.within_frame = left > 0;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace graphmill {
 
 std::optional<float> float_in(std::string_view text) {
@@ -36,6 +38,17 @@ bool is_rounded_integer(std::string_view text) {
 std::string rounded_integer_text(std::string_view integer) {
   return fmt::format("{}, which float32 would round to {:.0f}", integer,
                      float_in(integer).value_or(0));
+}
+
+result<std::string> with_decimal_point(std::string_view text) {
+  if (text.find('.') != text.npos)
+    return fail(ec::invalid_data,
+                "\"{}\" has a point, and `decimal: comma` says that a comma "
+                "stands before the fraction",
+                text);
+  std::string out{text};
+  std::ranges::replace(out, ',', '.');
+  return out;
 }
 
 } // namespace graphmill

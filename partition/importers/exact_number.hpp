@@ -1,5 +1,7 @@
 #pragma once
 
+#include "messages/base/error.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,5 +24,14 @@ bool is_rounded_integer(std::string_view text);
 
 /// What float32 would make of such an integer, for an error.
 std::string rounded_integer_text(std::string_view integer);
+
+/// The text of a number with a point in the place of its decimal comma. Fails
+/// if it has a point, which may separate thousands.
+result<std::string> with_decimal_point(std::string_view text);
+
+/// What an error says behind a text that is no number but has a comma, if
+/// commas are not read as decimal ones.
+inline constexpr std::string_view decimal_comma_hint =
+  "; if a comma stands before the fraction, say --decimal comma";
 
 } // namespace graphmill

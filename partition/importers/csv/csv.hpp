@@ -119,6 +119,9 @@ struct csv_import_options {
   std::vector<csv_feature_choice> features{};
   /// Options of these numbers, such as `fill`.
   std::map<std::string, std::vector<std::string>> number_options{};
+  /// A comma stands before the fraction of numbers: of these features, of
+  /// weights of edges, of labels that are numbers, and of times.
+  bool decimal_commas = false;
   /// Fit features, and standardise, by training nodes alone, where a type has
   /// some.
   bool fit_on_training = false;

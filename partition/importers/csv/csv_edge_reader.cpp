@@ -6,6 +6,7 @@
 #include "partition/dataset/edge_weights.hpp"
 #include "partition/importers/exact_number.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace graphmill {
@@ -15,51 +16,62 @@ namespace {
 constexpr std::size_t most_bytes_of_dropped = 200;
 
 /// The weight of an edge in a file that has weights.
-result<std::optional<float>> weight_in(const csv_edge_file& file,
-                                       const csv_edge& edge,
-                                       const csv_reader& rows) {
-  if (!file.layout.weight)
-    return std::optional<float>{};
-  const auto value = number_from<double>(edge.weight);
+/// @param decimal_comma Whether one stands before a fraction.
+result<float> weight_in(const csv_edge& edge, const csv_reader& rows,
+                        bool decimal_comma) {
+  auto text = edge.weight;
+  std::string with_point;
+  if (decimal_comma) {
+    auto replaced = with_decimal_point(text);
+    if (!replaced)
+      return rows.wrong("the weight " + replaced.error().message);
+    text = with_point = *std::move(replaced);
+  }
+  const auto value = number_from<double>(text);
   if (!value)
-    return rows.wrong(
-      fmt::format("the weight \"{}\" is no number", edge.weight));
-  if (is_rounded_integer(edge.weight))
+    return rows.wrong(fmt::format(
+      "the weight \"{}\" is no number{}", edge.weight,
+      !decimal_comma && text.find(',') != text.npos ? decimal_comma_hint : ""));
+  if (is_rounded_integer(text))
     return rows.wrong(
       fmt::format("the weight is {}; write it with a point if it may be "
                   "rounded, or make it smaller",
-                  rounded_integer_text(edge.weight)));
+                  rounded_integer_text(text)));
   const auto weight = edge_weight_from(*value);
   if (!weight)
     return no_edge_weight(
       *value, fmt::format("{}:{}", rows.path().string(), rows.line()));
-  return weight;
+  return *weight;
 }
 
 } // namespace
 
-csv_edge_reader::end csv_edge_reader::source(const csv_edge& edge) const {
-  return {graph_.nodes[file_.source], "source", edge.source,
-          *file_.layout.source};
-}
-
-csv_edge_reader::end csv_edge_reader::destination(const csv_edge& edge) const {
-  return {graph_.nodes[file_.destination], "destination", edge.destination,
-          *file_.layout.destination};
+/// The ends of an edge, which are about to be looked for.
+std::array<csv_edge_reader::end, 2>
+csv_edge_reader::ends(const csv_edge& edge) const {
+  const auto& sources = graph_.nodes[file_.source];
+  const auto& destinations = graph_.nodes[file_.destination];
+  const std::array out{
+    end{sources, "source", edge.source, *file_.layout.source},
+    end{destinations, "destination", edge.destination,
+        *file_.layout.destination}};
+  for (const auto& of : out)
+    of.nodes.ids.prefetch(of.id);
+  return out;
 }
 
 /// Whether the end that was not found makes the edge one to be dropped.
 bool csv_edge_reader::is_to_drop(const end& of) const {
   return unknown_ == unknown_nodes::drop
-         && (of.id.empty() || (of.nodes.table && is_csv_id(of.id)));
+         && (of.id.text.empty() || (of.nodes.table && is_csv_id(of.id.text)));
 }
 
 void csv_edge_reader::count_dropped(const end& of, const csv_reader& rows) {
-  ++(of.id.empty() ? without_end_ : to_unknown_);
+  ++(of.id.text.empty() ? without_end_ : to_unknown_);
   if (first_dropped_.empty())
     first_dropped_ = shortened(
       printable(fmt::format("{}:{}: {} \"{}\"", rows.path().filename().string(),
-                            rows.line(), of.name, of.id)),
+                            rows.line(), of.name, of.id.text)),
       most_bytes_of_dropped);
 }
 
@@ -69,18 +81,18 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
                         bool ids_are_known) {
   csv_edge_values out;
   auto good = true;
-  for (const auto& [of, number] :
-       {std::pair{source(edge), &out.source},
-        std::pair{destination(edge), &out.destination}}) {
+  auto* number = &out.source;
+  for (const auto& of : ends(edge)) {
+    auto& to = *std::exchange(number, &out.destination);
     if (const auto found = of.nodes.ids.find(of.id)) {
-      *number = *found;
+      to = *found;
       continue;
     }
     if (is_to_drop(of)) {
       count_dropped(of, rows.reader());
       return std::optional<csv_edge_values>{};
     }
-    const auto sound = is_csv_id(of.id);
+    const auto sound = is_csv_id(of.id.text);
     const auto is_added = !of.nodes.table || unknown_ == unknown_nodes::add;
     if (is_added && sound && !ids_are_known)
       continue;
@@ -89,14 +101,17 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
       continue; // It was rejected when ids were read.
     GRAPHMILL_TRYV(rows.reject(
       of.column, sound ? fmt::format("{} \"{}\" is not in the table of {}",
-                                     of.name, of.id, of.nodes.name)
+                                     of.name, of.id.text, of.nodes.name)
                        : "an id is empty or has a line break"));
   }
-  const auto weight = weight_in(file_, edge, rows.reader());
-  GRAPHMILL_TRYV(rows.check(file_.layout.weight.value_or(0), weight));
-  if (!good || !weight)
+  if (const auto column = file_.layout.weight) {
+    const auto weight = weight_in(edge, rows.reader(), decimal_commas_);
+    GRAPHMILL_TRYV(rows.check(*column, weight));
+    good = good && weight;
+    out.weight = good ? weight.value() : 0;
+  }
+  if (!good)
     return std::optional<csv_edge_values>{};
-  out.weight = weight.value();
   return std::optional{out};
 }
 
@@ -113,10 +128,10 @@ result<bool> csv_edge_reader::makes_edge(const csv_edge& edge, csv_rows& rows) {
 }
 
 bool csv_edge_reader::drops(const csv_edge& edge) const {
-  const auto is_dropped = [this](const end& of) {
-    return is_to_drop(of) && !of.nodes.ids.find(of.id);
-  };
-  return is_dropped(source(edge)) || is_dropped(destination(edge));
+  return unknown_ == unknown_nodes::drop
+         && std::ranges::any_of(ends(edge), [this](const end& of) {
+              return is_to_drop(of) && !of.nodes.ids.find(of.id);
+            });
 }
 
 void csv_edge_reader::note_dropped(const note_callback& on_note) const {

@@ -6,12 +6,13 @@
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
 #include "partition/importers/csv/csv_rows.hpp"
+#include "partition/importers/csv/text/id_map.hpp"
 #include "partition/importers/graph_changes.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace graphmill {
 
@@ -28,8 +29,9 @@ struct csv_edge_values {
 class csv_edge_reader {
 public:
   csv_edge_reader(const csv_graph& graph, const csv_edge_file& file,
-                  unknown_nodes unknown)
-    : graph_(graph), file_(file), unknown_(unknown) {}
+                  const csv_import_options& options)
+    : graph_(graph), file_(file), unknown_(options.unknown),
+      decimal_commas_(options.decimal_commas) {}
 
   /// @returns nothing for a row that is rejected or dropped. An id that a type
   /// without a table lacks is taken to be another row's error.
@@ -50,12 +52,11 @@ private:
   struct end {
     const csv_node_type& nodes;
     const char* name;
-    std::string_view id;
+    hashed_id id;
     std::size_t column;
   };
 
-  end source(const csv_edge& edge) const;
-  end destination(const csv_edge& edge) const;
+  std::array<end, 2> ends(const csv_edge& edge) const;
   bool is_to_drop(const end& of) const;
   void count_dropped(const end& of, const csv_reader& rows);
   result<std::optional<csv_edge_values>>
@@ -64,6 +65,7 @@ private:
   const csv_graph& graph_;
   const csv_edge_file& file_;
   unknown_nodes unknown_;
+  bool decimal_commas_; ///< In weights.
   std::int64_t kept_ = 0;
   std::int64_t without_end_ = 0;
   std::int64_t to_unknown_ = 0;

@@ -118,6 +118,9 @@ result<void> expect_no_answer(const csv_layout& layout, std::size_t column,
 /// Each column by itself, as a number.
 std::vector<column_request> plain_requests(const csv_layout& layout,
                                            const csv_import_options& options) {
+  auto number_options = options.number_options;
+  if (options.decimal_commas)
+    number_options["decimal"] = {"comma"};
   std::vector<column_request> out;
   for (const auto column : layout.features)
     out.push_back({.where = {},
@@ -125,7 +128,7 @@ std::vector<column_request> plain_requests(const csv_layout& layout,
                                ? layout.names[column]
                                : std::to_string(column + 1),
                    .kind = "number",
-                   .options = options.number_options});
+                   .options = number_options});
   return out;
 }
 

@@ -217,11 +217,11 @@ result<bool> add_relation(csv_edge_file& file, const csv_edge& edge,
 /// Adds an id at an end of an edge to its type, unless that has a table and no
 /// more than that.
 result<void> add_end(csv_node_type& nodes, std::size_t column,
-                     std::string_view id, csv_rows& rows,
+                     const hashed_id& id, csv_rows& rows,
                      unknown_nodes unknown) {
   if (nodes.table && unknown != unknown_nodes::add)
     return ok();
-  if (!is_csv_id(id))
+  if (!is_csv_id(id.text))
     return rows.reject(column, "an id is empty or has a line break");
   GRAPHMILL_TRY(const auto added, add_csv_id(nodes, id, rows.reader()));
   nodes.has_known_ends = nodes.has_known_ends || added.first < nodes.table_rows;
@@ -237,8 +237,12 @@ result<void> read_ids(csv_graph& graph, csv_edge_file& file,
   if (sources.table && destinations.table && !file.layout.relation
       && unknown != unknown_nodes::add)
     return ok();
-  csv_edge_reader reader{graph, file, unknown};
+  csv_edge_reader reader{graph, file, options};
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
+    const hashed_id source{edge.source};
+    const hashed_id destination{edge.destination};
+    sources.ids.prefetch(source);
+    destinations.ids.prefetch(destination);
     // What is left out later neither names nodes nor relations.
     if (errors.skips()) {
       GRAPHMILL_TRY(const auto stays, reader.makes_edge(edge, rows));
@@ -252,9 +256,9 @@ result<void> read_ids(csv_graph& graph, csv_edge_file& file,
     if (!good && errors.skips())
       return ok();
     GRAPHMILL_TRYV(
-      add_end(sources, *file.layout.source, edge.source, rows, unknown));
-    return add_end(destinations, *file.layout.destination, edge.destination,
-                   rows, unknown);
+      add_end(sources, *file.layout.source, source, rows, unknown));
+    return add_end(destinations, *file.layout.destination, destination, rows,
+                   unknown);
   };
   return for_each_csv_edge(file.table, file.layout, options.separator, errors,
                            visit);

@@ -192,18 +192,28 @@ void append_value(std::vector<std::uint8_t>& values, float value) {
 }
 
 result<void> label_numbers::add(const csv_reader& rows, std::string_view text) {
-  const auto field = trim_blanks(text);
+  const auto written = trim_blanks(text);
+  auto field = written;
+  std::string with_point;
+  if (decimal_comma_ && none_.find(field) == nullptr) {
+    auto replaced = with_decimal_point(field);
+    if (!replaced)
+      return rows.wrong("the label " + replaced.error().message);
+    field = with_point = *std::move(replaced);
+  }
   auto value = std::numeric_limits<float>::quiet_NaN();
   const auto parsed = float_in(field);
   if (const auto* none = none_in(field, parsed)) {
     ++read_.unlabelled[*none];
   } else if (!field.empty()) {
     if (!parsed || std::isinf(*parsed))
-      return rows.wrong(
-        fmt::format("the label \"{0}\" is no finite number, and {1} says that "
-                    "labels are numbers to be learnt; where none is known, "
-                    "leave it empty, or import with --no-label '{0}'",
-                    field, option_));
+      return rows.wrong(fmt::format(
+        "the label \"{0}\" is no finite number, and {1} says that "
+        "labels are numbers to be learnt; where none is known, "
+        "leave it empty, or import with --no-label '{0}'{2}",
+        written, option_,
+        !decimal_comma_ && field.find(',') != field.npos ? decimal_comma_hint
+                                                         : ""));
     if (is_rounded_integer(field))
       return rows.wrong(
         fmt::format("the label is {}; write it with a point if it may be "

@@ -9,6 +9,7 @@
 #include "partition/importers/incoming_labels.hpp"
 #include "partition/importers/no_label_values.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -98,8 +99,10 @@ class label_numbers {
 public:
   /// @param option Which says that they are numbers, for errors.
   /// @param none Labels that stand for none.
-  label_numbers(std::string option, no_label_values none)
-    : option_(std::move(option)), none_(std::move(none)) {}
+  /// @param decimal_comma Whether one stands before a fraction.
+  label_numbers(std::string option, no_label_values none, bool decimal_comma)
+    : option_(std::move(option)), none_(std::move(none)),
+      decimal_comma_(decimal_comma) {}
 
   /// Fails on what is neither a finite number nor stands for none: nothing,
   /// "nan", and what the user says.
@@ -115,23 +118,27 @@ private:
 
   std::string option_;
   no_label_values none_;
+  bool decimal_comma_;
   csv_labels read_;
 };
 
 /// Collects the columns of one label set, row by row.
 class csv_set_reader {
 public:
-  /// @param regression Whether its labels are numbers to be learnt.
+  /// @param options Say which sets have numbers to be learnt, and how these are
+  /// written.
   /// @param none Labels that stand for none.
   /// @param known Outlives this.
   /// @param type Of the nodes.
-  csv_set_reader(csv_set_columns columns, bool regression, no_label_values none,
-                 const known_classes& known, const std::string& type)
+  csv_set_reader(csv_set_columns columns, const csv_import_options& options,
+                 no_label_values none, const known_classes& known,
+                 const std::string& type)
     : columns_(std::move(columns)), none_(std::move(none)),
       labels_(none_, known.find(type, columns_.name),
               "label set \"" + columns_.name + "\" of " + type) {
-    if (regression)
-      numbers_.emplace("--regression-set " + columns_.name, none_);
+    if (std::ranges::count(options.regression_sets, columns_.name) > 0)
+      numbers_.emplace("--regression-set " + columns_.name, none_,
+                       options.decimal_commas);
   }
 
   /// Rejects the row if a cell is wrong.

@@ -5,6 +5,7 @@
 #include "messages/words/number_text.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_rows.hpp"
+#include "partition/importers/exact_number.hpp"
 #include "partition/writing/memory_needs.hpp"
 
 #include <algorithm>
@@ -21,8 +22,17 @@ constexpr std::size_t most_bytes_of_id = 60;
 /// Ids that take less than this are not worth a look at the memory.
 constexpr std::uint64_t least_checked = std::uint64_t{16} << 20;
 
-result<double> parse_time(const csv_reader& rows, std::string_view text) {
-  const auto time = number_from<double>(trim_blanks(text));
+/// @param decimal_comma Whether one stands before a fraction.
+result<double> parse_time(const csv_reader& rows, std::string_view text,
+                          bool decimal_comma) {
+  std::string number{trim_blanks(text)};
+  if (decimal_comma) {
+    auto replaced = with_decimal_point(number);
+    if (!replaced)
+      return rows.wrong("the time " + replaced.error().message);
+    number = *std::move(replaced);
+  }
+  const auto time = number_from<double>(number);
   if (!time || !std::isfinite(*time))
     return rows.wrong(fmt::format("the time \"{}\" is no finite number; make "
                                   "dates numbers, such as seconds",
@@ -37,15 +47,13 @@ public:
                     const csv_import_options& options,
                     const no_label_values& none, const known_classes& known)
     : layout_(layout), skips_(options.skip_bad_rows > 0),
-      regression_(options.regression),
+      regression_(options.regression), decimal_commas_(options.decimal_commas),
       drops_unlabelled_(!none.empty() && layout.label),
       on_note_(options.on_note), type_{.name = table.type, .table = table},
       texts_(none, known.find(table.type, {}), table.type),
-      numbers_("--regression", none) {
+      numbers_("--regression", none, options.decimal_commas) {
     for (const auto& columns : layout.label_sets)
-      sets_.emplace_back(
-        columns, std::ranges::count(options.regression_sets, columns.name) != 0,
-        none, known, table.type);
+      sets_.emplace_back(columns, options, none, known, table.type);
   }
 
   /// Reads the cells of a row, also behind one that is wrong.
@@ -67,6 +75,7 @@ private:
   const csv_layout& layout_;
   bool skips_; ///< Rows that are wrong are left out.
   bool regression_;
+  bool decimal_commas_;   ///< In times.
   bool drops_unlabelled_; ///< From splits.
   const note_callback& on_note_;
   csv_node_type type_;
@@ -118,7 +127,8 @@ result<void> node_table_reader::add_label(csv_rows& rows) {
 result<void> node_table_reader::add_time(csv_rows& rows) {
   if (!layout_.time)
     return ok();
-  const auto time = parse_time(rows.reader(), rows.fields()[*layout_.time]);
+  const auto time =
+    parse_time(rows.reader(), rows.fields()[*layout_.time], decimal_commas_);
   if (!time)
     return rows.reject(layout_.time, time.error());
   type_.times.push_back(time.value());
@@ -181,7 +191,7 @@ result<csv_node_type> node_table_reader::finish(const csv_reader& rows) {
 } // namespace
 
 result<std::pair<node_id, bool>>
-add_csv_id(csv_node_type& type, std::string_view id, const csv_reader& rows) {
+add_csv_id(csv_node_type& type, const hashed_id& id, const csv_reader& rows) {
   const auto added = type.ids.insert(id);
   // The system is asked for the memory that is left whenever ids have grown by
   // a quarter, and not for each of them.

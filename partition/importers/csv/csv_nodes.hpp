@@ -69,6 +69,6 @@ bool is_csv_id(std::string_view id);
 /// @param rows Where the id stands.
 /// @returns the number of the id, and whether it is new.
 result<std::pair<node_id, bool>>
-add_csv_id(csv_node_type& type, std::string_view id, const csv_reader& rows);
+add_csv_id(csv_node_type& type, const hashed_id& id, const csv_reader& rows);
 
 } // namespace graphmill

@@ -11,8 +11,6 @@ namespace graphmill {
 
 namespace {
 
-/// A row of more lines is told: a quote may be astray.
-constexpr std::int64_t most_lines_untold = 20;
 /// So many separators, in lines like rows, are none of a text.
 constexpr std::int64_t least_separators = 20;
 constexpr std::int64_t least_lines_like_rows = 3;
@@ -66,19 +64,16 @@ result<bool> csv_rows::next() {
       continue;
     if (!fault)
       fault = shape_fault();
-    if (!fault)
+    if (!fault) {
+      ++rows_;
       return true;
+    }
     GRAPHMILL_TRYV(reject({}, *fault));
   }
 }
 
 void csv_rows::tell_notes(const note_callback& on_note) const {
-  if (long_rows_ > 0)
-    tell_note(on_note,
-              "{}: {} of more than {} lines; the longest covers {} lines: {}; "
-              "if it is to be shorter, a quote is missing or too many",
-              table_->file.filename().string(), pluralized(long_rows_, "row"),
-              most_lines_untold, longest_lines_, longest_row_);
+  of_lines_.tell(*table_, rows_, on_note);
   const auto count = comments_ + reader_.comments();
   if (count > 0)
     tell_note(on_note, "{}: {} skipped ({})", table_->file.filename().string(),
@@ -91,30 +86,26 @@ bool csv_rows::is_left_out() const {
 }
 
 /// Cuts a row whose inner lines are rows themselves to its first line: a quote
-/// opens there that is closed by one of another row. Counts other long rows.
+/// opens there that is closed by one of another row. Counts other rows of
+/// several lines.
 /// @returns what is wrong with a row that was cut.
 std::optional<error> csv_rows::cut_lines() {
-  const auto lines = reader_.lines();
-  if (lines <= 2)
+  if (reader_.lines() < 2)
     return std::nullopt;
-  const auto alike = reader_.lines_like_rows(layout_->count());
+  const auto lines = reader_.separators_by_line();
   const auto separators = static_cast<std::int64_t>(layout_->count()) - 1;
+  const auto between = std::ssize(lines) - 2;
+  const auto alike = std::count(lines.begin() + 1, lines.end() - 1, separators);
   if (alike >= least_lines_like_rows && alike * separators >= least_separators
-      && alike * 10 >= (lines - 2) * 9) {
+      && alike * 10 >= between * 9) {
     reader_.cut_to_first_line();
     return reader_.wrong(fmt::format(
       "a quoted field goes on for {} lines that look like rows: close it on "
       "this line, or double the quote if it is part of the text",
-      lines - 1));
+      between + 1));
   }
-  if (lines <= most_lines_untold || is_left_out())
-    return std::nullopt;
-  ++long_rows_;
-  if (lines > longest_lines_) {
-    longest_lines_ = lines;
-    longest_row_ =
-      fmt::format("{}:{}", reader_.path().filename().string(), reader_.line());
-  }
+  if (!is_left_out())
+    of_lines_.add(reader_, lines);
   return std::nullopt;
 }
 

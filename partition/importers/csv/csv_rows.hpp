@@ -4,6 +4,7 @@
 #include "partition/importers/csv/csv.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/row_errors.hpp"
+#include "partition/importers/csv/rows_of_lines.hpp"
 #include "partition/importers/csv/text/csv_reader.hpp"
 
 #include <cstddef>
@@ -43,7 +44,7 @@ public:
   bool is_sound() const { return is_sound_; }
 
   /// Says how many lines of all files were comments, if any, and which rows
-  /// cover many lines.
+  /// may be several ones.
   void tell_notes(const note_callback& on_note) const;
 
   /// Rejects the row. The caller may go on with its other cells.
@@ -81,12 +82,11 @@ private:
   char separator_;
   row_errors* errors_;
   csv_reader reader_;
-  std::size_t next_file_ = 0;  ///< Among `more` of the table.
-  bool is_sound_ = true;       ///< The row was not rejected.
-  std::int64_t comments_ = 0;  ///< Of the files before.
-  std::int64_t long_rows_ = 0; ///< They cover many lines.
-  std::string longest_row_;    ///< For people: where the longest of them is.
-  std::int64_t longest_lines_ = 0;
+  std::size_t next_file_ = 0; ///< Among `more` of the table.
+  bool is_sound_ = true;      ///< The row was not rejected.
+  std::int64_t comments_ = 0; ///< Of the files before.
+  std::int64_t rows_ = 0;     ///< So far.
+  rows_of_lines of_lines_;
   left_out_lines* left_out_ = nullptr; ///< Of the file that is read.
 };
 

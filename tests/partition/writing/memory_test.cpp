@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 using namespace graphmill;
 
@@ -38,6 +39,26 @@ CATCH_TEST_CASE("ids are numbered in the order in which they come",
   for (const auto& [id, number] : wanted) {
     CATCH_REQUIRE(moved.find(id) == number);
     CATCH_REQUIRE(moved.name(number) == id);
+  }
+}
+
+CATCH_TEST_CASE("ids of all lengths are told apart", "[dataset][ids]") {
+  // Beside lengths that a size of two bytes cannot say, enough to fill several
+  // chunks of memory.
+  std::vector<std::string> ids;
+  for (std::size_t size = 65533; size <= 65538; ++size)
+    for (const auto last : {'x', 'y'})
+      ids.push_back(std::string(size, 'a') + last);
+  for (std::size_t size = 0; size < 3000; ++size)
+    ids.emplace_back(size, 'b');
+  ids.push_back(std::string(std::size_t{1} << 20, 'c'));
+  id_map map;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    CATCH_REQUIRE(map.insert(ids[i]) == std::pair{node_id(i), true});
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    CATCH_REQUIRE(map.find(ids[i]) == node_id(i));
+    CATCH_REQUIRE(map.name(node_id(i)) == ids[i]);
+    CATCH_REQUIRE_FALSE(map.find(ids[i] + "z"));
   }
 }
 

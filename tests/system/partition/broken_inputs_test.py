@@ -73,6 +73,8 @@ MAKERS = {
         "a zip archive": table(b"PK\3\4\n\0\0\0"),
         "a Zstandard file that is cut": table(
             b"\x28\xb5\x2f\xfd\x04\x00\n"),
+        "a Zstandard file of a large window": table(
+            b"\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00"),
         "an empty edge list and no table": table("", None),
         "an empty node table": table("a,b\n", ""),
         "a folder as table": table(to_folder),
@@ -190,6 +192,8 @@ MAKERS = {
             "train,1", "learn,red")),
         "more bad rows than `--skip-bad-rows` allows": table(
             "a,b\na,z\nb,y\n", NODES, "--skip-bad-rows", "1"),
+        "bad rows without a limit": table(
+            "a,b\n", NODES, "--skip-bad-rows", "-1"),
         "no more than that": table("a,b\na,z\nb,y\n", NODES,
                                    "--skip-bad-rows", "2"),
         "unknown nodes and an empty end, with `--unknown-nodes drop`": table(
@@ -219,6 +223,13 @@ MAKERS = {
         "a stray quote before text in quotes, with `--skip-bad-rows`": table(
             'source,target,kind\na,b,"k\nb,c,k\nc,a,"k"\n', None, "--ignore",
             "kind", "--skip-bad-rows", "1"),
+        "two stray quotes around few rows": table(
+            'source,target,kind\na,b,"k\nb,c,k"\nc,a,k\n', None, "--ignore",
+            "kind"),
+        "a decimal comma in a weight": table(
+            "source;target;weight\na;b;0,5\n", None),
+        "a point beside decimal commas": table(
+            "source;target;weight\na;b;0.5\n", None, "--decimal", "comma"),
         "a node in two masks": table(
             "a,b\n", "id,tr,te\na,1,1\nb,0,1\n", "--train-mask", "tr",
             "--test-mask", "te"),

@@ -67,20 +67,13 @@ number_reader::read(std::string_view field) const {
   std::string replaced;
   auto text = field;
   if (comma_) {
-    if (field.find('.') != field.npos)
-      return fail(ec::invalid_data,
-                  "\"{}\" has a point, and `decimal: comma` says that a comma "
-                  "stands before the fraction",
-                  field);
-    replaced = field;
-    std::ranges::replace(replaced, ',', '.');
+    GRAPHMILL_TRY(replaced, with_decimal_point(field));
     text = replaced;
   }
   auto value = number_from<double>(text);
   if (!value || !std::isfinite(*value)) {
     const auto hint = !comma_ && field.find(',') != field.npos
-                        ? "; if a comma stands before the fraction, say "
-                          "--decimal comma"
+                        ? decimal_comma_hint
                         : "; a columns file makes features of categories, "
                           "dates and texts (--suggest drafts one), and "
                           "--ignore leaves the column out";

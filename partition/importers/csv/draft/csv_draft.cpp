@@ -96,6 +96,12 @@ const char* word_of(std::optional<csv_role> role) {
                                         : "";
 }
 
+/// A table says its splits by one column or by masks.
+bool is_mask(std::optional<csv_role> role) {
+  return role == csv_role::train_mask || role == csv_role::val_mask
+         || role == csv_role::test_mask;
+}
+
 std::string draft_nodes(const csv_table& table, const seen_table& seen) {
   std::string roles;
   std::string features;
@@ -104,17 +110,26 @@ std::string draft_nodes(const csv_table& table, const seen_table& seen) {
   const auto is_fresh = [&words](std::string_view word) {
     return words.insert(word).second;
   };
+  const auto role_of = [](const std::string& name) {
+    const auto role = node_role_of(name);
+    return role ? role : suspected_role_of(name);
+  };
+  const auto has_split =
+    std::ranges::any_of(seen.names, [&role_of](const std::string& name) {
+      return role_of(name) == csv_role::split;
+    });
   const auto id = id_column(seen);
   if (!id)
     roles += "  # id: ...  # no column has another value in each row\n";
   for (std::size_t i = 0; i < seen.names.size(); ++i) {
     const auto name = yaml_text(seen.names[i]);
     const auto reason = seen.guesses[i].reason();
-    auto role = node_role_of(seen.names[i]);
-    if (!role)
-      role = suspected_role_of(seen.names[i]);
+    const auto role = role_of(seen.names[i]);
     const auto* word = id == i ? "id" : word_of(role);
-    if (*word != '\0' && is_fresh(word))
+    if (has_split && id != i && is_mask(role))
+      ignored +=
+        fmt::format("    - {}  # a mask, beside `split`; {}\n", name, reason);
+    else if (*word != '\0' && is_fresh(word))
       roles += fmt::format("  {}: {}  # {}\n", word, name, reason);
     else if (*word != '\0')
       ignored += fmt::format("    - {}  # looks like `{}`, too; {}\n", name,

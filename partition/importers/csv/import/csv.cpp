@@ -165,7 +165,7 @@ private:
 result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
                         const csv_import_options& options, row_errors& errors,
                         std::vector<edge_blocks> out) {
-  csv_edge_reader reader{graph, file, options.unknown};
+  csv_edge_reader reader{graph, file, options};
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
     GRAPHMILL_TRY(const auto read, reader.read(edge, rows));
     if (!read || errors.failed())

@@ -97,6 +97,7 @@ nlohmann::json changes_json(const csv_import_options& options) {
           {"drop_self_loops", changes.drop_self_loops},
           {"duplicates", static_cast<int>(changes.duplicates)},
           {"sparse", changes.sparse},
+          {"decimal_commas", options.decimal_commas},
           {"regression", options.regression},
           {"no_label", options.no_label},
           {"regression_sets", options.regression_sets}};
@@ -238,6 +239,9 @@ result<void> adopt_changes(const nlohmann::json& recorded,
                               changes.duplicates));
   GRAPHMILL_TRYV(
     adopt_change(options, "--sparse", false, is_set("sparse"), changes.sparse));
+  GRAPHMILL_TRYV(adopt_change(options, "--decimal", false,
+                              is_set("decimal_commas"),
+                              options.decimal_commas));
   GRAPHMILL_TRYV(adopt_change(options, "--regression", false,
                               is_set("regression"), options.regression));
   return adopt_change(options, "--regression-set", {},
@@ -309,8 +313,7 @@ result<void> adopt_csv_record(csv_import_options& options) {
       || !options.changes.normalise.empty())
     return fail(ec::invalid_argument,
                 "--like {}: features are made as those of that dataset; leave "
-                "--columns, --fill, --indicate-missing, --decimal and "
-                "--normalise out",
+                "--columns, --fill, --indicate-missing and --normalise out",
                 options.like.string());
   GRAPHMILL_TRYV(
     order_tables(record["nodes"], "--nodes", options, options.nodes));

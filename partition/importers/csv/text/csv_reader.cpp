@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <span>
@@ -29,6 +30,8 @@ constexpr std::size_t csv_block_bytes = std::size_t{1} << 16;
 /// A limit, so that a quote that is never closed, or a file that is no text,
 /// does not fill the memory.
 constexpr std::size_t longest_row = std::size_t{1} << 24;
+/// As it is in the file: every quote in its fields may be doubled.
+constexpr std::size_t most_row_bytes = 4 * longest_row;
 constexpr int end_of_file = -1;
 
 /// What files begin with that zip, xz and bzip2 make.
@@ -42,6 +45,21 @@ bool is_zstandard(std::string_view begin) {
   return begin.starts_with("\x28\xb5\x2f\xfd")
          || (begin.size() >= 4 && (begin[0] & '\xf0') == '\x50'
              && begin.substr(1, 3) == "\x2a\x4d\x18");
+}
+
+/// Whether no byte is above 0x7f. Looks at eight of them at once: this is done
+/// for each row.
+bool is_ascii(std::string_view text) {
+  constexpr std::uint64_t high_bits = 0x8080808080808080;
+  std::uint64_t any = 0;
+  std::uint64_t word = 0;
+  for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+    std::memcpy(&word, text.data(), sizeof word);
+    any |= word;
+  }
+  word = 0;
+  text.copy(reinterpret_cast<char*>(&word), text.size());
+  return ((any | word) & high_bits) == 0;
 }
 
 /// What comments begin with in a format of edge lists that has them; '\0': it
@@ -155,6 +173,8 @@ struct csv_reader::impl {
 
   std::string block; ///< Read, and up to `at` used.
   std::size_t at = 0;
+  std::size_t row_begin = 0; ///< Of what is in the block of the row.
+  std::string row_before;    ///< What was in blocks before.
   std::optional<error> failure;
   std::int64_t next_line = 1;
   bool goes_on = false; ///< The row is wrong, and the next one can be read.
@@ -164,12 +184,15 @@ struct csv_reader::impl {
   std::vector<std::string_view> fields;
   std::int64_t line = 1;
 
-  bool has_more_lines = false;     ///< The row goes on behind its first line.
-  std::string more_lines;          ///< Behind that, as they are in the file.
-  std::size_t first_line_text = 0; ///< How much of `text` is of the first line.
+  /// How many bytes of the file the first line of the row is; 0: all of it.
+  std::size_t first_line = 0;
+  std::size_t first_line_text = 0; ///< How much of `text` is of that line.
   std::size_t first_line_ends = 0; ///< How many of `ends` are.
 
   result<void> start(char wanted_separator, char wanted_comment);
+  void begin_row();
+  std::string_view row();
+  void keep_row();
   bool refill();
   int peek();
   int get();
@@ -178,10 +201,11 @@ struct csv_reader::impl {
   bool end_field(int c);
   bool at_quote();
   void skip_line();
-  void begin_more_lines();
+  void end_first_line();
   void cut_to_first_line();
   error quote_fault(std::string_view sentence);
   result<bool> quoted_field();
+  bool plain_row();
   void take_plain_text();
   bool plain_field();
   void skip_comments();
@@ -219,6 +243,7 @@ result<void> csv_reader::impl::start(char wanted_separator,
                 path.string(), format);
   if (block.starts_with("\xef\xbb\xbf"))
     at = 3;
+  begin_row();
   const auto begin = std::string_view{block}.substr(at);
   comment = wanted_comment != '\0' ? wanted_comment : comments_of_format(begin);
   separator = wanted_separator;
@@ -230,8 +255,34 @@ result<void> csv_reader::impl::start(char wanted_separator,
   return ok();
 }
 
+void csv_reader::impl::begin_row() {
+  row_begin = at;
+  row_before.clear();
+  first_line = 0;
+}
+
+/// The row as it is in the file, as far as it was read. Valid until the next
+/// read.
+std::string_view csv_reader::impl::row() {
+  if (!row_before.empty())
+    keep_row();
+  return row_before.empty()
+           ? std::string_view{block}.substr(row_begin, at - row_begin)
+           : row_before;
+}
+
+/// Keeps what is in the block of the row, but for the end of one that is wrong
+/// and never ends.
+void csv_reader::impl::keep_row() {
+  if (row_before.size() <= most_row_bytes)
+    row_before.append(block, row_begin, at - row_begin);
+  row_begin = at;
+}
+
 bool csv_reader::impl::refill() {
+  keep_row();
   at = 0;
+  row_begin = 0;
   block.resize(csv_block_bytes);
   try {
     const auto got =
@@ -262,8 +313,6 @@ int csv_reader::impl::get() {
   if (c == end_of_file)
     return c;
   ++at;
-  if (has_more_lines)
-    more_lines.push_back(static_cast<char>(c));
   if (c == '\n')
     ++next_line;
   return c;
@@ -319,8 +368,8 @@ result<bool> csv_reader::impl::quoted_field() {
     if (c == end_of_file || text.size() > longest_row)
       return quote_fault("a quoted field does not end");
     if (c != '"') {
-      if (c == '\n' && !has_more_lines)
-        begin_more_lines();
+      if (c == '\n' && first_line == 0)
+        end_first_line();
       text.push_back(static_cast<char>(c));
       continue;
     }
@@ -339,26 +388,26 @@ result<bool> csv_reader::impl::quoted_field() {
   return end_field(c);
 }
 
-/// Begins to keep what is read behind the first line of the row.
-void csv_reader::impl::begin_more_lines() {
-  has_more_lines = true;
-  more_lines.clear();
+/// Notes where the first line of a row ends that goes on behind it.
+void csv_reader::impl::end_first_line() {
+  first_line = row().size();
   first_line_text = text.size();
   first_line_ends = ends.size();
 }
 
 /// Goes back to the second line of the row.
 void csv_reader::impl::cut_to_first_line() {
-  const auto kept = more_lines.size();
-  if (at >= kept && block.compare(at - kept, kept, more_lines) == 0) {
-    at -= kept;
-  } else { // The block is another one by now.
-    more_lines.append(block, at);
-    block.swap(more_lines);
+  const auto more = row().substr(first_line);
+  if (row_before.empty()) {
+    at -= more.size();
+  } else { // It began in another block.
+    block.replace(0, at, more);
+    row_before.resize(first_line);
     at = 0;
+    row_begin = 0;
   }
   next_line = line + 1;
-  has_more_lines = false;
+  first_line = 0;
   text.resize(first_line_text);
   if (text.ends_with('\r'))
     text.pop_back();
@@ -368,7 +417,7 @@ void csv_reader::impl::cut_to_first_line() {
 
 /// Rejects one line alone: where a quote is astray, those behind it are rows.
 error csv_reader::impl::quote_fault(std::string_view sentence) {
-  if (has_more_lines)
+  if (first_line > 0 && row().size() <= most_row_bytes)
     cut_to_first_line();
   else
     skip_line();
@@ -384,6 +433,29 @@ void csv_reader::impl::skip_line() {
   ends.push_back(text.size());
 }
 
+/// Takes a row whose line ends in the block and has no quote, as most do.
+/// @returns whether it was one.
+bool csv_reader::impl::plain_row() {
+  if (separator == ' ')
+    return false;
+  auto left = std::string_view{block}.substr(at);
+  left = left.substr(0, left.find('\n'));
+  if (at + left.size() == block.size() || left.find('"') != left.npos)
+    return false;
+  at += left.size() + 1;
+  ++next_line;
+  if (left.ends_with('\r'))
+    left.remove_suffix(1);
+  for (;;) {
+    const auto field = left.substr(0, left.find(separator));
+    text += field;
+    ends.push_back(text.size());
+    if (field.size() == left.size())
+      return true;
+    left.remove_prefix(field.size() + 1);
+  }
+}
+
 /// Takes what is in the block of a field, up to what may end it.
 void csv_reader::impl::take_plain_text() {
   const auto ends_here = [this](char c) {
@@ -392,8 +464,6 @@ void csv_reader::impl::take_plain_text() {
   const auto begin = block.begin() + static_cast<std::ptrdiff_t>(at);
   const auto end = std::find_if(begin, block.end(), ends_here);
   text.append(begin, end);
-  if (has_more_lines)
-    more_lines.append(begin, end);
   at += static_cast<std::size_t>(end - begin);
 }
 
@@ -414,8 +484,9 @@ bool csv_reader::impl::plain_field() {
 void csv_reader::impl::skip_comments() {
   while (comment != '\0' && peek() == static_cast<unsigned char>(comment)) {
     ++comments;
-    for (auto c = get(); c != '\n' && c != end_of_file;)
-      c = get();
+    for (auto c = get(); c != '\n' && c != end_of_file; c = get())
+      begin_row();
+    begin_row();
   }
 }
 
@@ -423,19 +494,22 @@ void csv_reader::impl::skip_comments() {
 result<bool> csv_reader::impl::read_row() {
   text.clear();
   ends.clear();
-  has_more_lines = false;
+  begin_row();
   skip_comments();
   line = next_line;
   skip_blanks();
   if (peek() == end_of_file)
     return false;
+  if (plain_row())
+    return true;
   for (auto more = true; more;) {
     if (at_quote()) {
       GRAPHMILL_TRY(more, quoted_field());
     } else {
       more = plain_field();
     }
-    if (text.size() > longest_row || ends.size() > longest_row)
+    if (text.size() > longest_row || ends.size() > longest_row
+        || row_before.size() > most_row_bytes)
       return fail(ec::invalid_data, "{}:{}: a row of more than {} bytes",
                   path.string(), line, longest_row);
   }
@@ -445,8 +519,7 @@ result<bool> csv_reader::impl::read_row() {
 /// Fails if the row has a byte that is not UTF-8, as tables in Latin-1 do:
 /// names and ids of it could not be told again.
 result<void> csv_reader::impl::check_text() const {
-  if (std::ranges::all_of(
-        text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+  if (is_ascii(text))
     return ok();
   std::size_t begin = 0;
   for (std::size_t field = 0; field < ends.size(); ++field) {
@@ -524,28 +597,23 @@ std::int64_t csv_reader::line() const {
 }
 
 std::int64_t csv_reader::lines() const {
-  const auto& more = impl_->more_lines;
-  if (!impl_->has_more_lines)
+  if (impl_->first_line == 0)
     return 1;
-  return 1 + std::ranges::count(more, '\n')
-         + (more.empty() || more.ends_with('\n') ? 0 : 1);
+  const auto row = impl_->row();
+  return std::ranges::count(row, '\n') + (row.ends_with('\n') ? 0 : 1);
 }
 
-std::int64_t csv_reader::lines_like_rows(std::size_t fields) const {
-  auto left = std::string_view{impl_->more_lines};
-  std::int64_t alike = 0;
-  for (auto at = left.find('\n'); at != left.npos && at + 1 < left.size();
-       at = left.find('\n')) {
-    const auto separators =
-      std::ranges::count_if(left.substr(0, at), [this](char c) {
-        return impl_->is_separator(static_cast<unsigned char>(c));
-      });
-    alike += separators + 1 == static_cast<std::int64_t>(fields) ? 1 : 0;
-    left.remove_prefix(at + 1);
+std::vector<std::int64_t> csv_reader::separators_by_line() const {
+  std::vector<std::int64_t> out;
+  for (auto left = impl_->row(); !left.empty();) {
+    const auto line = left.substr(0, left.find('\n'));
+    out.push_back(std::ranges::count_if(line, [this](char c) {
+      return impl_->is_separator(static_cast<unsigned char>(c));
+    }));
+    left.remove_prefix(std::min(left.size(), line.size() + 1));
   }
-  return alike;
+  return out;
 }
-
 void csv_reader::cut_to_first_line() {
   impl_->cut_to_first_line();
 }
@@ -559,22 +627,12 @@ const std::filesystem::path& csv_reader::path() const {
 }
 
 std::string csv_reader::row_text() const {
-  const auto& self = *impl_;
-  std::string out;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < self.ends.size(); ++i) {
-    const auto end = self.ends[i];
-    const auto field = std::string_view{self.text}.substr(begin, end - begin);
-    if (i > 0)
-      out += self.separator;
-    const auto plain = field.find_first_of("\"\r\n") == field.npos
-                       && std::ranges::none_of(field, [&self](char c) {
-                            return self.is_separator(c);
-                          });
-    out += plain ? std::string{field} : quoted_csv_field(field);
-    begin = end;
-  }
-  return out;
+  auto row = impl_->row();
+  if (row.ends_with('\n'))
+    row.remove_suffix(1);
+  if (row.ends_with('\r'))
+    row.remove_suffix(1);
+  return std::string{row};
 }
 
 error csv_reader::wrong(std::string_view sentence) const {

@@ -60,9 +60,9 @@ public:
   /// How many lines the row covers.
   std::int64_t lines() const;
 
-  /// How many of the lines between its first and its last one have as many
-  /// separators as a row of so many fields.
-  std::int64_t lines_like_rows(std::size_t fields) const;
+  /// How many separators each of these lines has, also within quotes. A run of
+  /// blanks counts as many.
+  std::vector<std::int64_t> separators_by_line() const;
 
   /// Takes the first line of the row for all of it, so that the next row begins
   /// on the second line. The fields are no longer valid.
@@ -70,8 +70,8 @@ public:
 
   const std::filesystem::path& path() const;
 
-  /// The row as text, with its separator and quotes where they are needed; of
-  /// one that could not be read, as far as it was.
+  /// The bytes of the row, without the end of its last line; of one that could
+  /// not be read, as far as it was, and no more than 64 MiB.
   std::string row_text() const;
 
   /// "file:line: sentence" about the row.

@@ -389,6 +389,19 @@ CATCH_TEST_CASE("a draft has each word once", "[partition][import][csv]") {
     CATCH_CHECK(has(draft, part));
 }
 
+CATCH_TEST_CASE("a draft has a split or masks, and not both",
+                "[partition][import][csv]") {
+  export_folder in{"id,label,train_mask,is_val,split\n"
+                   "a,x,1,0,train\nb,y,0,1,val\nc,x,0,0,test\n"};
+  const auto draft = value_of(draft_columns_file(in.options));
+  CATCH_INFO(draft);
+  for (const auto* part : {"  split: \"split\"",
+                           "    - \"train_mask\"  # a mask, beside `split`; ",
+                           "    - \"is_val\"  # a mask, beside `split`; "})
+    CATCH_CHECK(has(draft, part));
+  CATCH_CHECK_FALSE(has(draft, "train_mask:"));
+}
+
 CATCH_TEST_CASE("a draft of a columns file", "[partition][import][csv]") {
   export_folder in{"id,class,age,since,town,sum,ok\n"
                    "a,x,,2024-01-01,Rom,\"1,5\",yes\n"

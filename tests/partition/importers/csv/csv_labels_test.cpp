@@ -214,3 +214,44 @@ CATCH_TEST_CASE("the classes of seeds are counted in all parts",
       "labels of node: 1 of 4 classes have no node in the train split, so that "
       "no model can learn them: \"good\" (1 node)"});
 }
+
+CATCH_TEST_CASE("numbers to be learnt and times have a decimal comma where one "
+                "is asked for",
+                "[partition][import][csv]") {
+  temp_folder source;
+  std::ofstream{source / "n.csv"}
+    << "id;label;label.dose;seen\na;0,5;-1,25;1,5\n"
+       "b;;2;0,5\nc;3;nan;2\n";
+  std::ofstream{source / "e.csv"} << "a;b\nb;c\n";
+  csv_import_options options{.nodes = {{"", source / "n.csv"}},
+                             .edges = {{"", source / "e.csv"}},
+                             .edge_header = false,
+                             .separator = ';',
+                             .choices = {{csv_role::time, "seen"}},
+                             .regression = true,
+                             .regression_sets = {"dose"},
+                             .decimal_commas = true};
+  options.changes.split = split_request{.order = split_order::time};
+  temp_folder out;
+  value_of(import_csv(options, out.path()));
+  const auto data = value_of(dataset::open(out.path()));
+  const auto values = list<float>(*data.nodes(0).labels);
+  CATCH_REQUIRE(values.size() == 3);
+  CATCH_CHECK(values[0] == 0.5F);
+  CATCH_CHECK(std::isnan(values[1]));
+  CATCH_CHECK(values[2] == 3);
+  CATCH_CHECK(list<float>(*data.nodes(0).label_sets[0].labels)[0] == -1.25F);
+  // Tomorrow's tables are written alike.
+  options.decimal_commas = false;
+  options.regression = false;
+  options.regression_sets.clear();
+  options.like = out.path();
+  temp_folder tomorrow;
+  value_of(import_csv(options, tomorrow.path()));
+  options.like.clear();
+  options.regression = true;
+  temp_folder refused;
+  CATCH_CHECK(
+    has(error_of(import_csv(options, refused.path())).message,
+        "if a comma stands before the fraction, say --decimal comma"));
+}

@@ -226,6 +226,11 @@ CATCH_TEST_CASE("Zstandard is unpacked, all of its frames",
   }
   CATCH_CHECK(has(error_of(read(folder, one + "no frame")).message,
                   "as a Zstandard file it is damaged"));
+  // A window of 256 MiB, as of `zstd --long=28`.
+  const std::string long_window{"\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00", 9};
+  CATCH_CHECK(has(error_of(read(folder, long_window)).message,
+                  "it was packed with a large window (zstd --long); pack it "
+                  "again without"));
 }
 
 CATCH_TEST_CASE("reading goes on behind a row that is wrong",
@@ -236,7 +241,7 @@ CATCH_TEST_CASE("reading goes on behind a row that is wrong",
   CATCH_CHECK(value_of(reader.next()));
   CATCH_CHECK_FALSE(reader.next().has_value());
   CATCH_CHECK(reader.goes_on());
-  CATCH_CHECK(reader.row_text() == "\"cd,\"\"e\"\"\"");
+  CATCH_CHECK(reader.row_text() == "\"c\"d,\"e\"");
   CATCH_CHECK_FALSE(reader.next().has_value());
   CATCH_CHECK(reader.goes_on());
   CATCH_CHECK(reader.row_text() == "f,\xff");
@@ -261,7 +266,7 @@ CATCH_TEST_CASE("the lines behind a stray quote are rows",
                    + ":1: text behind a closing quote; double the quotes "
                      "within a quoted field");
   CATCH_CHECK(reader.goes_on());
-  CATCH_CHECK(reader.row_text() == "a,b");
+  CATCH_CHECK(reader.row_text() == "a,\"b");
   for (std::size_t i = 0; i < rows; ++i) {
     CATCH_REQUIRE(value_of(reader.next()));
     CATCH_REQUIRE(reader.fields()[1] == "dd");
@@ -272,6 +277,55 @@ CATCH_TEST_CASE("the lines behind a stray quote are rows",
   CATCH_CHECK(reader.line() == rows + 3);
   CATCH_CHECK(reader.lines() == 2);
   CATCH_CHECK(reader.fields()[0] == "h\ni");
+  CATCH_CHECK_FALSE(value_of(reader.next()));
+}
+
+CATCH_TEST_CASE("rows are read as they were written, and kept as they are",
+                "[partition][import][csv]") {
+  constexpr std::uint32_t seed = 9113;
+  CATCH_INFO("seed " << seed);
+  std::mt19937 random{seed};
+  temp_folder folder;
+  const auto below = [&random](std::uint32_t count) {
+    return random() % count;
+  };
+  // Fields, and rows as they stand in the file: several blocks of them, so that
+  // rows go on in another block.
+  table fields;
+  std::vector<std::string> rows;
+  std::string text;
+  while (text.size() < 300000) {
+    auto& row = fields.emplace_back();
+    std::string line;
+    for (auto n = 1 + below(5); n > 0; --n) {
+      auto& field = row.emplace_back("f"); // No row is empty.
+      for (auto length = below(30); length > 0; --length)
+        field += "ab \t,;\r\"\n\xc3\xa4"[below(9)];
+      for (auto at = field.find('\xc3'); at != field.npos;
+           at = field.find('\xc3', at + 2))
+        field.insert(at + 1, 1, '\xa4');
+      const auto plain = field.find_first_of(",\"\n\r") == field.npos;
+      line += plain && below(4) > 0
+                ? field
+                : std::string(below(3), ' ') + quoted_csv_field(field);
+      line += n > 1 ? "," : "";
+    }
+    rows.push_back(line);
+    text += line + (below(2) == 0 ? "\n" : "\r\n");
+  }
+  std::ofstream{folder / "t", std::ios::binary} << text;
+  auto reader = value_of(csv_reader::open(folder / "t", ','));
+  std::int64_t line = 1;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CATCH_REQUIRE(value_of(reader.next()));
+    const auto& read = reader.fields();
+    CATCH_REQUIRE(std::vector<std::string>(read.begin(), read.end())
+                  == fields[i]);
+    CATCH_REQUIRE(reader.row_text() == rows[i]);
+    CATCH_REQUIRE(reader.line() == line);
+    CATCH_REQUIRE(std::ssize(reader.separators_by_line()) == reader.lines());
+    line += reader.lines();
+  }
   CATCH_CHECK_FALSE(value_of(reader.next()));
 }
 

@@ -108,6 +108,23 @@ CATCH_TEST_CASE("undirected edges have the weight of their pair",
     == floats{2, 2});
 }
 
+CATCH_TEST_CASE("weights have a decimal comma where one is asked for",
+                "[partition][import][csv][weights]") {
+  const auto* list = "source;target;weight\na;b;0,5\nb;c;2\n";
+  CATCH_CHECK(
+    weights_in(value_of(weighted_list{{.decimal_commas = true}}(list)))
+    == floats{0.5F, 2});
+  CATCH_CHECK(weights_refused(list)
+              == "e.csv:2: the weight \"0,5\" is no number; if a comma stands "
+                 "before the fraction, say --decimal comma (column 3, "
+                 "\"weight\")");
+  CATCH_CHECK(weights_refused("source;target;weight\na;b;0.5\n",
+                              {{.decimal_commas = true}})
+              == "e.csv:2: the weight \"0.5\" has a point, and `decimal: "
+                 "comma` says that a comma stands before the fraction (column "
+                 "3, \"weight\")");
+}
+
 CATCH_TEST_CASE("weights that are none are refused with their line",
                 "[partition][import][csv][weights]") {
   const std::string begin = "source,target,weight\na,b,1\n";
