@@ -10,12 +10,6 @@ namespace graphmill {
 
 namespace {
 
-std::optional<double> share(std::int64_t part, std::int64_t whole) {
-  if (whole == 0)
-    return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 /// The mean, in the order of classes, of the values that there are.
 template <class Result, class Value>
 std::optional<double> mean_over(const std::vector<Result>& classes,
@@ -35,15 +29,15 @@ std::optional<double> mean_over(const std::vector<Result>& classes,
 } // namespace
 
 std::optional<double> class_result::precision() const {
-  return share(correct, predicted);
+  return share_of(correct, predicted);
 }
 
 std::optional<double> class_result::recall() const {
-  return share(correct, seeds);
+  return share_of(correct, seeds);
 }
 
 std::optional<double> class_result::f1() const {
-  return share(2 * correct, seeds + predicted);
+  return share_of(2 * correct, seeds + predicted);
 }
 
 std::optional<double> class_metrics::f1_micro() const {

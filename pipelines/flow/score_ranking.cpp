@@ -8,13 +8,13 @@
 
 namespace graphmill {
 
-namespace {
-
 std::optional<double> share_of(std::int64_t part, std::int64_t whole) {
   if (whole == 0)
     return std::nullopt;
   return static_cast<double>(part) / static_cast<double>(whole);
 }
+
+namespace {
 
 /// The distinct scores of the seeds of a class, ascending, and where the other
 /// seeds lie between them.

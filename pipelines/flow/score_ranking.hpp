@@ -9,6 +9,9 @@
 
 namespace graphmill {
 
+/// A part divided by the whole; nothing if that is 0.
+std::optional<double> share_of(std::int64_t part, std::int64_t whole);
+
 /// How well scores tell the seeds of one class from all others.
 ///
 /// With P seeds of the class and N others, the area under the receiver
