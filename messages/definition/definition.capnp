@@ -349,7 +349,7 @@ struct Evaluate {
   # What follows the word of `metric`: "@0.01:fraud", ":fraud", or nothing.
 
   threshold @8 :Text
-    $help("Decision threshold of one class: a seed is predicted to have the class if the class has at least this probability, and otherwise the likeliest of the others. WORD:CLASS tunes it on the validation seeds of the best epoch, as in f1:fraud: f1 maximises the F1 of the class, recall_at_fpr@RATE its recall with a false-positive rate of at most RATE, and precision_at_k@COUNT selects the COUNT seeds with the largest scores. NUMBER:CLASS sets it, as in 0.3:fraud. The run keeps it, and predict and evaluate use it. Collects scores as `scores` does. Empty: the likeliest class; labels from 0.5 on")
+    $help("Decision threshold of one class: a seed is predicted to have the class if the class has at least this probability, and otherwise the likeliest of the others. WORD:CLASS tunes it on the validation seeds of the best epoch, as in f1:fraud: f1 maximises the F1 of the class, recall_at_fpr@RATE its recall with a false-positive rate of at most RATE, and precision_at_k@COUNT selects the COUNT seeds with the largest scores. NUMBER:CLASS sets it, as in 0.3:fraud. The run keeps it, and predict and evaluate use it. Collects scores as `scores` does. Empty: the likeliest class, or each label with a probability above 0.5")
     $length(max = 300);
 }
 
