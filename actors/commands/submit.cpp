@@ -147,11 +147,9 @@ void add_weights_options(CLI::App& command, submit_options& options) {
                   "cluster measures a split, as `graphmill evaluate` does")
       ->type_name("RUN")
       ->excludes(predict);
-  command
-    .add_option("--split", options.split, "The split that --evaluate measures")
-    ->check(CLI::IsMember({"train", "validation", "test"}))
-    ->capture_default_str()
-    ->needs(evaluate);
+  add_split_option(command, options.split,
+                   "The split that --evaluate measures");
+  command.get_option("--split")->needs(evaluate);
   for (const auto* other :
        {"file", "--tag", "--grid", "--repeat", "--tensorboard"})
     for (auto* option : {predict, evaluate})

@@ -110,9 +110,7 @@ void add_evaluate_command(command_line& cli) {
     "evaluate",
     "Measure accuracy and other metrics of a finished run on a split");
   add_finished_run_options(*command, *options);
-  command->add_option("--split", options->split, "Which split")
-    ->check(CLI::IsMember({"train", "validation", "test"}))
-    ->capture_default_str();
+  add_split_option(*command, options->split, "Which split");
   command->add_flag(
     "--scores", options->scores,
     "Print ROC-AUC and average precision, whatever the run's definition says");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
+
 namespace graphmill {
 
 void add_definition_options(CLI::App& command, definition_options& options) {
@@ -43,6 +45,15 @@ nlohmann::json problems_json(const std::string& file,
     out["code"] = to_string(refused.code);
   }
   return out;
+}
+
+void add_split_option(CLI::App& command, std::string& split,
+                      const std::string& help) {
+  const std::map<std::string, std::string> same{{"val", "validation"}};
+  command.add_option("--split", split, help)
+    ->transform(CLI::Transformer(same).description(""))
+    ->check(CLI::IsMember({"train", "validation", "test"}))
+    ->capture_default_str();
 }
 
 std::string one_line(const nlohmann::json& value) {

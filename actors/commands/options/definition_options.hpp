@@ -26,6 +26,11 @@ void add_definition_options(CLI::App& command, definition_options& options);
 void add_override_option(CLI::App& command,
                          std::vector<std::string>& overrides);
 
+/// --split of the commands that measure one: train, validation or test. Files
+/// call the second one "val", which is taken, too.
+void add_split_option(CLI::App& command, std::string& split,
+                      const std::string& help);
+
 /// {"file", "valid", "data", "problems": [{"origin", "line", "column",
 /// "message"}]}; `data` is null if no dataset was found. With problems also
 /// {"error", "code"}, as for a failed command.

@@ -152,10 +152,11 @@ class FinishedRun(runs.Workplace):
             done = self.ask("evaluate", self.run_folder, "--data", data)
             print(f"  {data.name}: {done['accuracy']} as in the run")
             self.assertEqual(done["accuracy"], self.summary["test_accuracy"])
-        validation = self.ask("evaluate", self.run_folder, "--split",
-                              "validation")
-        self.assertEqual(validation["accuracy"],
-                         self.summary["validation_accuracy"])
+        for name in ("validation", "val"):
+            validation = self.ask("evaluate", self.run_folder, "--split", name)
+            self.assertEqual(validation["accuracy"],
+                             self.summary["validation_accuracy"])
+            self.assertEqual(validation["split"], "validation")
 
     def test_evaluate_with_sampled_neighbours(self):
         """Draws are those of the epochs that the run's numbers are of."""
