@@ -1,7 +1,7 @@
 #include "actors/bench/bench_graph.hpp"
 #include "actors/cluster/health/health_keeper.hpp"
 #include "actors/http/api/api_answer.hpp"
-#include "actors/http/api/status_json.hpp"
+#include "pipelines/figures/status_json.hpp"
 #include "pipelines/health/verdict.hpp"
 
 #include <fmt/format.h>

@@ -3,10 +3,10 @@
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/commands/options/time_text.hpp"
 #include "actors/commands/text/local_runs.hpp"
-#include "actors/http/api/status_json.hpp"
 #include "actors/process/say.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/words/byte_text.hpp"
+#include "pipelines/figures/status_json.hpp"
 #include "pipelines/results/run_listing.hpp"
 
 #include <nlohmann/json.hpp>

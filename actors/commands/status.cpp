@@ -8,10 +8,10 @@
 #include "actors/commands/text/health_text.hpp"
 #include "actors/commands/text/run_screen.hpp"
 #include "actors/commands/text/summary_text.hpp"
-#include "actors/http/api/status_json.hpp"
 #include "actors/launch/part_list.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
+#include "pipelines/figures/status_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

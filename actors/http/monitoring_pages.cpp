@@ -13,7 +13,7 @@ namespace {
 /// many ask for it. Used by the server's thread alone.
 class metrics_page {
 public:
-  metrics_page(std::shared_ptr<const metrics_board> board, bool of_cluster,
+  metrics_page(std::shared_ptr<const figures_board> board, bool of_cluster,
                std::shared_ptr<const http_counts> counts)
     : board_(std::move(board)), counts_(std::move(counts)),
       of_cluster_(of_cluster) {}
@@ -36,11 +36,11 @@ public:
   }
 
 private:
-  std::shared_ptr<const metrics_board> board_;
+  std::shared_ptr<const figures_board> board_;
   std::shared_ptr<const http_counts> counts_;
   bool of_cluster_;
-  metrics_board::cluster cluster_; ///< That `text_` is of,
-  metrics_board::daemon own_;      ///< with this.
+  figures_board::cluster cluster_; ///< That `text_` is of,
+  figures_board::daemon own_;      ///< with this.
   std::shared_ptr<const std::string> text_;
 };
 
@@ -72,7 +72,7 @@ std::string unready(const daemon_figures* figures, unix_time now) {
 }
 
 std::map<std::string, http_page>
-monitoring_pages(std::shared_ptr<const metrics_board> board, bool of_cluster,
+monitoring_pages(std::shared_ptr<const figures_board> board, bool of_cluster,
                  std::shared_ptr<const http_counts> counts) {
   std::map<std::string, http_page> out;
   out["/metrics"] = [page = std::make_shared<metrics_page>(board, of_cluster,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/http/metrics/metrics_board.hpp"
 #include "actors/http/server/http_server.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <map>
 #include <memory>
@@ -15,7 +15,7 @@ namespace graphmill {
 /// takes runs. Else of the daemon alone.
 /// @param counts Of the server that will have the pages.
 std::map<std::string, http_page>
-monitoring_pages(std::shared_ptr<const metrics_board> board, bool of_cluster,
+monitoring_pages(std::shared_ptr<const figures_board> board, bool of_cluster,
                  std::shared_ptr<const http_counts> counts);
 
 /// Why a coordinator takes no runs, or a daemon does not belong to a cluster, a

@@ -69,6 +69,15 @@ class Rooms(unittest.TestCase):
                     wrong.append(f"{name}:{number}: {line}")
         self.assertFalse(wrong, "\n" + "\n".join(wrong))
 
+    def test_nothing_below_knows_how_figures_are_shown(self):
+        """What measures and keeps figures runs without HTTP and commands."""
+        shows = [place for folder, place in self.order.items()
+                 if folder.startswith(("actors/http", "actors/commands"))]
+        for folder, place in self.order.items():
+            if folder.startswith(("pipelines", "actors/cluster", "actors/run",
+                                  "actors/launch")):
+                self.assertLess(place, min(shows), folder)
+
     def test_tests_mirror_the_folders(self):
         for name in self.sources:
             folder = folder_of(name)

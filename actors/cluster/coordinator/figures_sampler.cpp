@@ -3,9 +3,9 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/leading/run_queue.hpp"
 #include "actors/cluster/health/peer_links.hpp"
-#include "actors/http/api/cluster_feed.hpp"
-#include "actors/http/metrics/metrics_board.hpp"
 #include "messages/base/unix_time.hpp"
+#include "pipelines/figures/cluster_feed.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <map>
 #include <utility>

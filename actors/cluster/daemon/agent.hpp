@@ -4,9 +4,9 @@
 #include "actors/cluster/base/interfaces.hpp"
 #include "actors/cluster/daemon/shares/run_relay.hpp"
 #include "actors/cluster/daemon/shares/share_access.hpp"
-#include "actors/http/metrics/metrics_board.hpp"
 #include "actors/run/data_guard.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <spdlog/fwd.h>
 
@@ -34,7 +34,7 @@ struct agent_config {
   std::shared_ptr<data_guard> guard;
   std::shared_ptr<chaos_tool> chaos; ///< Null: none is allowed.
   /// Where it leaves its figures; null: nobody looks at them.
-  std::shared_ptr<metrics_board> figures{};
+  std::shared_ptr<figures_board> figures{};
   share_surroundings around;
   storage_choice storage; ///< Of the parts here.
   /// Spawns the RUN RELAY of a share; tests look at what it spawns.

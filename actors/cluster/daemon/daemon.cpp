@@ -255,7 +255,7 @@ result<daemon_beginning> begin_daemon(const daemon_options& options) {
   error_list wrong;
   wrong.take(check_open_files(least_peers));
   auto coordinators = wrong.take(coordinators_of(options));
-  auto watched = wrong.take(monitoring::prepare(options.watched, leads));
+  auto watched = wrong.take(options.monitor(leads));
   auto keys = wrong.take(choose_keys(options.key, options.insecure));
   auto admitted =
     keys
@@ -349,13 +349,13 @@ result<void> run_daemon(const daemon_options& given) {
   net_options.on_failure = [&end](const error& reason) { end.write(reason); };
   leadership lead;
   if (leads) {
-    const auto warn = warning_teller(log, watched.feed());
+    const auto warn = warning_teller(log, watched.feed);
     GRAPHMILL_TRY(auto taken,
                   take_lead(options, name, signals, log, warn, net_options));
     if (!taken)
       return ok();
     lead = std::move(*taken);
-    begin_telling(lead, *watched.feed(), *logs.lines, warn);
+    begin_telling(lead, *watched.feed, *logs.lines, warn);
   }
   watched_system_config settings;
   set_scheduler(settings, std::max<std::size_t>(2, usable_processors()));

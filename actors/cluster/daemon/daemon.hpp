@@ -55,7 +55,7 @@ struct daemon_options {
   /// Of a coordinator: go on with the runs that another one has left in the
   /// folder of runs; else they have failed.
   bool take_up = true;
-  monitoring_options watched;
+  monitoring_maker monitor; ///< Makes what shows the daemon.
   log_options logs;
   std::filesystem::path ready_file; ///< Gets the address once it has joined.
   std::chrono::milliseconds join_timeout = std::chrono::minutes{2};

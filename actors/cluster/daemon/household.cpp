@@ -35,8 +35,8 @@ coordinator_config_of(const household_setting& of,
   out.members = of.admitted.members;
   out.watch = of.admitted.watch;
   out.chaos = chaos;
-  out.figures = of.watched.board();
-  out.feed = of.watched.feed();
+  out.figures = of.watched.board;
+  out.feed = of.watched.feed;
   out.on_stop = stop_by(of.end);
   out.log = log_about(of.log, {.module = "coordinator"});
   out.logs = of.lines;
@@ -74,7 +74,7 @@ agent_config agent_config_of(const household_setting& of,
       end.write(written.error());
   };
   out.on_stop = stop_by(of.end);
-  out.figures = of.watched.board();
+  out.figures = of.watched.board;
   out.log = log_about(of.log, {.module = "agent"});
   return out;
 }

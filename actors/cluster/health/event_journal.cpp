@@ -1,6 +1,5 @@
 #include "actors/cluster/health/event_journal.hpp"
 
-#include "actors/http/api/feed_json.hpp"
 #include "messages/base/pluralized.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/cluster/base/background_log.hpp"
-#include "actors/http/api/event_ring.hpp"
+#include "pipelines/figures/event_ring.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "actors/http/metrics/metrics_board.hpp"
 #include "actors/process/memory_probe.hpp"
 #include "actors/process/process_figures.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/health.hpp"
 #include "partition/disk/row_reader.hpp"
 #include "partition/sampling/rows/row_census.hpp"
+#include "pipelines/figures/figures_board.hpp"
 #include "pipelines/health/health_sampler.hpp"
 #include "pipelines/health/peer_flows.hpp"
 

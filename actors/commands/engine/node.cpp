@@ -2,6 +2,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/run_options.hpp"
 #include "actors/commands/options/storage_options.hpp"
+#include "actors/http/http_monitoring.hpp"
 #include "actors/launch/launch_environment.hpp"
 #include "actors/launch/part_list.hpp"
 #include "actors/process/processors.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 struct node_options {
   daemon_options daemon;
+  http_options watched;
   std::string parts;
   bool says_where = false; ///< By --listen or --join.
   bool no_verify = false;
@@ -60,6 +62,9 @@ result<int> node(node_options& options) {
   options.daemon.verify = !options.no_verify;
   options.daemon.take_up = !options.leave_open_runs;
   options.daemon.grace = std::chrono::seconds{options.grace_seconds};
+  options.daemon.monitor = [&options](bool leads) {
+    return http_monitoring(options.watched, leads);
+  };
   GRAPHMILL_TRYV(run_daemon(options.daemon));
   return 0;
 }
@@ -150,7 +155,7 @@ void add_queue_options(CLI::App& command, daemon_options& daemon) {
     ->capture_default_str();
 }
 
-void add_monitoring_options(CLI::App& command, monitoring_options& watched) {
+void add_monitoring_options(CLI::App& command, http_options& watched) {
   command
     .add_option("--http", watched.http,
                 "Coordinator: address of its web page, metrics and JSON over "
@@ -250,7 +255,7 @@ void add_node_command(command_line& cli) {
   add_storage_options(*command, daemon.storage);
   add_coordinator_options(*command, *options);
   add_queue_options(*command, daemon);
-  add_monitoring_options(*command, daemon.watched);
+  add_monitoring_options(*command, options->watched);
   add_log_options(*command, daemon.logs);
   add_no_verify_option(*command, options->no_verify);
   command->add_flag("--chaos-allowed", daemon.chaos,

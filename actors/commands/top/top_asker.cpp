@@ -3,9 +3,9 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/commands/text/summary_text.hpp"
-#include "actors/http/api/status_json.hpp"
 #include "messages/base/caught.hpp"
 #include "pipelines/definition/sizes/trainer_sizes.hpp"
+#include "pipelines/figures/status_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -4,9 +4,9 @@
 #include "actors/http/api/feed_json.hpp"
 #include "actors/http/api/page_files.hpp"
 #include "actors/http/api/query_fields.hpp"
-#include "actors/http/api/status_json.hpp"
 #include "actors/process/logs/log_levels.hpp"
 #include "messages/base/printable.hpp"
+#include "pipelines/figures/status_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -25,7 +25,7 @@ namespace graphmill {
 
 namespace {
 
-using board_ptr = std::shared_ptr<const metrics_board>;
+using board_ptr = std::shared_ptr<const figures_board>;
 using feed_ptr = std::shared_ptr<const cluster_feed>;
 
 const std::string runs_path = "/api/runs/"; ///< With the id of a run behind it.
@@ -67,7 +67,7 @@ private:
     made_; ///< by what was asked for.
 };
 
-http_answer status_page(const metrics_board& board) {
+http_answer status_page(const figures_board& board) {
   const auto now = board.of_cluster();
   if (!now)
     return http_sentence(503, "nothing is known yet");
@@ -113,7 +113,7 @@ private:
 
   board_ptr board_;
   feed_ptr feed_;
-  metrics_board::cluster figures_; ///< That `live_` is of.
+  figures_board::cluster figures_; ///< That `live_` is of.
   std::map<std::string, std::shared_ptr<const std::string>> live_; ///< By run.
 };
 
@@ -226,7 +226,7 @@ private:
   feed_ptr feed_;
   stream_position from_;           ///< That `text_` goes on from,
   stream_position to_;             ///< to here,
-  metrics_board::cluster figures_; ///< when these were the latest
+  figures_board::cluster figures_; ///< when these were the latest
   stream_position now_;            ///< and the feed stood here.
   std::shared_ptr<const std::string> text_;
 };

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/http/api/cluster_feed.hpp"
-#include "actors/http/metrics/metrics_board.hpp"
 #include "actors/http/server/http_server.hpp"
 #include "actors/process/logs/log_ring.hpp"
+#include "pipelines/figures/cluster_feed.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <cstddef>
 #include <map>
@@ -21,7 +21,7 @@ inline constexpr std::size_t most_listed_runs = 20;
 /// hour: actors/monitoring.md describes it. Pages and streams belong to one
 /// server's thread.
 void add_api(http_server::options& to,
-             const std::shared_ptr<const metrics_board>& board,
+             const std::shared_ptr<const figures_board>& board,
              const std::shared_ptr<const cluster_feed>& feed,
              const std::shared_ptr<const log_ring>& logs);
 

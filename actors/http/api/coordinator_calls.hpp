@@ -1,19 +1,15 @@
 #pragma once
 
+#include "actors/cluster/daemon/monitoring.hpp"
 #include "actors/http/server/http_server.hpp"
 #include "actors/transport/sessions/responder.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace graphmill {
-
-/// Hands a request to the COORDINATOR, as one that came over the network. From
-/// any thread; it answers while there is none, too.
-using coordinator_port = std::function<void(const incoming_request&)>;
 
 /// Bytes of a file that an answer has at the most: each connection may hold
 /// that much until it is taken.

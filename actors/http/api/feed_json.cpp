@@ -179,15 +179,6 @@ nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
   return {{"fields", fields}, {"actors", std::move(actors)}};
 }
 
-nlohmann::json event_json(const cluster_event& event) {
-  return {{"seq", event.seq},
-          {"time", json_time(event.time)},
-          {"kind", to_string(event.kind)},
-          {"who", event.who},
-          {"run", event.run},
-          {"text", event.text}};
-}
-
 nlohmann::json events_json(const event_ring::page& page) {
   auto list = nlohmann::json::array();
   for (const auto& event : page.events)

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/http/api/actor_history.hpp"
-#include "actors/http/api/event_ring.hpp"
-#include "actors/http/api/health_history.hpp"
 #include "messages/wire/log.hpp"
+#include "pipelines/figures/actor_history.hpp"
+#include "pipelines/figures/event_ring.hpp"
+#include "pipelines/figures/health_history.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -22,7 +22,6 @@ nlohmann::json history_json(const health_history::page& page);
 nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
                            const std::string& daemon, const std::string& kind,
                            std::size_t most_rows);
-nlohmann::json event_json(const cluster_event& event);
 nlohmann::json events_json(const event_ring::page& page);
 nlohmann::json log_json(const log_reply& page);
 

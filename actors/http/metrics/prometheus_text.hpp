@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/http/metrics/metrics_board.hpp"
 #include "actors/http/server/http_server.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <string>
 

@@ -36,7 +36,7 @@ CATCH_TEST_CASE("whether a daemon belongs to a cluster", "[monitoring]") {
 }
 
 CATCH_TEST_CASE("pages of a board", "[monitoring]") {
-  const auto board = std::make_shared<metrics_board>();
+  const auto board = std::make_shared<figures_board>();
   const auto counts = std::make_shared<http_counts>();
   auto pages = monitoring_pages(board, true, counts);
   CATCH_CHECK(pages.size() == 3);
@@ -68,7 +68,7 @@ CATCH_TEST_CASE("pages of a board", "[monitoring]") {
 }
 
 CATCH_TEST_CASE("pages of a daemon alone", "[monitoring]") {
-  const auto board = std::make_shared<metrics_board>();
+  const auto board = std::make_shared<figures_board>();
   board->leave(cluster_figures{});
   auto pages = monitoring_pages(board, false, std::make_shared<http_counts>());
   CATCH_CHECK(pages["/metrics"]({}).status == 503);

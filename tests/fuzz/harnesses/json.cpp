@@ -2,7 +2,7 @@
 
 #include "actors/commands/text/run_watcher.hpp"
 #include "actors/commands/text/summary_text.hpp"
-#include "actors/http/api/status_json.hpp"
+#include "pipelines/figures/status_json.hpp"
 #include "tests/fuzz/registry.hpp"
 
 #include <nlohmann/json.hpp>

@@ -3,11 +3,11 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
 #include "actors/cluster/history/run_history.hpp"
-#include "actors/http/api/cluster_feed.hpp"
 #include "actors/process/logs/log_lines.hpp"
 #include "actors/process/logs/log_ring.hpp"
 #include "messages/base/unix_time.hpp"
 #include "messages/wire/log.hpp"
+#include "pipelines/figures/cluster_feed.hpp"
 
 #include <spdlog/logger.h>
 

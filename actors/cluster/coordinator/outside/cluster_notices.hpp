@@ -1,9 +1,9 @@
 #pragma once
 
 #include "actors/cluster/coordinator/outside/coordinator_config.hpp"
-#include "actors/http/api/event_ring.hpp"
 #include "actors/process/logger.hpp"
 #include "actors/transport/sockets/complaint_log.hpp"
+#include "pipelines/figures/event_ring.hpp"
 
 #include <chrono>
 #include <functional>

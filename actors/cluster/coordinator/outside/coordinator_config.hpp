@@ -19,7 +19,7 @@ class chaos_tool;
 class cluster_feed;
 class log_ring;
 class members_watch;
-class metrics_board;
+class figures_board;
 class partitioned_graph;
 class run_history;
 class state_lock;
@@ -44,7 +44,7 @@ struct coordinator_config {
   /// Of its own daemon; null: it does not let itself be harmed.
   std::shared_ptr<chaos_tool> chaos;
   /// Where it leaves the figures of the cluster; null: nobody looks at them.
-  std::shared_ptr<metrics_board> figures{};
+  std::shared_ptr<figures_board> figures{};
   /// Where it leaves what becomes of them, and what happens, which numbers that
   /// are above those of coordinators before; null: nobody asks.
   std::shared_ptr<cluster_feed> feed{};

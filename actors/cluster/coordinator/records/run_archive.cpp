@@ -3,7 +3,7 @@
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
 #include "actors/cluster/history/state_lock.hpp"
-#include "actors/http/api/status_json.hpp"
+#include "pipelines/figures/status_json.hpp"
 
 #include <spdlog/logger.h>
 

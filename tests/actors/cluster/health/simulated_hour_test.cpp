@@ -1,7 +1,7 @@
 #include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/health/log_collector.hpp"
-#include "actors/http/api/event_ring.hpp"
-#include "actors/http/api/health_history.hpp"
+#include "pipelines/figures/event_ring.hpp"
+#include "pipelines/figures/health_history.hpp"
 #include "tests/support/catch.hpp"
 
 #include <fmt/format.h>

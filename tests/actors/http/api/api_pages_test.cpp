@@ -1,10 +1,10 @@
 #include "actors/http/api/api_pages.hpp"
 
 #include "actors/http/api/page_files.hpp"
-#include "actors/http/api/status_json.hpp"
-#include "tests/actors/http/api/told_figures.hpp"
+#include "pipelines/figures/status_json.hpp"
 #include "tests/actors/http/raw_client.hpp"
 #include "tests/actors/http/served_page.hpp"
+#include "tests/pipelines/figures/told_figures.hpp"
 #include "tests/support/catch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ namespace {
 
 /// The API of a board and a feed that a test fills.
 struct told_api {
-  std::shared_ptr<metrics_board> board = std::make_shared<metrics_board>();
+  std::shared_ptr<figures_board> board = std::make_shared<figures_board>();
   std::shared_ptr<cluster_feed> feed = std::make_shared<cluster_feed>();
   std::shared_ptr<log_ring> logs =
     std::make_shared<log_ring>(log_ring::of_cluster);

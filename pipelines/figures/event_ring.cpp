@@ -1,6 +1,8 @@
-#include "actors/http/api/event_ring.hpp"
+#include "pipelines/figures/event_ring.hpp"
 
 #include "messages/base/printable.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -46,6 +48,15 @@ std::optional<event_kind> event_kind_of(std::string_view word) {
     if (const auto kind = event_kind(number); to_string(kind) == word)
       return kind;
   return std::nullopt;
+}
+
+nlohmann::json event_json(const cluster_event& event) {
+  return {{"seq", event.seq},
+          {"time", double(event.time.count()) / 1000},
+          {"kind", to_string(event.kind)},
+          {"who", event.who},
+          {"run", event.run},
+          {"text", event.text}};
 }
 
 event_ring::event_ring(std::uint64_t first, std::vector<cluster_event> before)

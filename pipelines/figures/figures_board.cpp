@@ -1,28 +1,28 @@
-#include "actors/http/metrics/metrics_board.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <utility>
 
 namespace graphmill {
 
-void metrics_board::leave(cluster_figures now) {
+void figures_board::leave(cluster_figures now) {
   // The old one goes away after the lock does.
   auto next = std::make_shared<const cluster_figures>(std::move(now));
   std::lock_guard lock{mutex_};
   cluster_.swap(next);
 }
 
-void metrics_board::leave(daemon_figures now) {
+void figures_board::leave(daemon_figures now) {
   auto next = std::make_shared<const daemon_figures>(std::move(now));
   std::lock_guard lock{mutex_};
   daemon_.swap(next);
 }
 
-metrics_board::cluster metrics_board::of_cluster() const {
+figures_board::cluster figures_board::of_cluster() const {
   std::lock_guard lock{mutex_};
   return cluster_;
 }
 
-metrics_board::daemon metrics_board::of_daemon() const {
+figures_board::daemon figures_board::of_daemon() const {
   std::lock_guard lock{mutex_};
   return daemon_;
 }

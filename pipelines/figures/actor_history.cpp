@@ -1,4 +1,4 @@
-#include "actors/http/api/actor_history.hpp"
+#include "pipelines/figures/actor_history.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/http/api/actor_history.hpp"
-#include "actors/http/api/event_ring.hpp"
-#include "actors/http/api/health_history.hpp"
 #include "messages/wire/cluster.hpp"
+#include "pipelines/figures/actor_history.hpp"
+#include "pipelines/figures/event_ring.hpp"
+#include "pipelines/figures/health_history.hpp"
 
 #include <cstddef>
 #include <cstdint>

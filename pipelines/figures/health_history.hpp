@@ -1,8 +1,8 @@
 #pragma once
 
-#include "actors/http/metrics/metrics_board.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/http/metrics/metrics_board.hpp"
 #include "messages/wire/health.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <chrono>
 #include <compare>

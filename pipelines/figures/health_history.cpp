@@ -1,4 +1,4 @@
-#include "actors/http/api/health_history.hpp"
+#include "pipelines/figures/health_history.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "actors/http/api/status_json.hpp"
+#include "pipelines/figures/status_json.hpp"
 
 #include "messages/words/field_name.hpp"
 #include "partition/files/json_text.hpp"

@@ -1,6 +1,6 @@
-#include "actors/http/api/cluster_feed.hpp"
+#include "pipelines/figures/cluster_feed.hpp"
 
-#include "actors/http/api/status_json.hpp"
+#include "pipelines/figures/status_json.hpp"
 
 #include <fmt/format.h>
 

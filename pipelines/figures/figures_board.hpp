@@ -1,6 +1,5 @@
 #pragma once
 
-#include "actors/process/process_figures.hpp"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
 
@@ -39,6 +38,16 @@ struct cluster_figures {
   bool several = false;
 };
 
+/// What the system counts of a process. 0 where it does not tell.
+struct process_figures {
+  double cpu_seconds = 0;
+  std::uint32_t threads = 0;
+  std::uint32_t descriptors = 0;
+  std::uint32_t most_descriptors = 0; ///< That it may have open.
+  std::uint64_t disk_read = 0;        ///< Bytes from disks, so far.
+  std::uint64_t disk_written = 0;     ///< Bytes to disks, so far.
+};
+
 /// How a daemon is at one moment.
 struct daemon_figures {
   /// What it has sent to others, and received from them, since it began.
@@ -67,7 +76,7 @@ struct daemon_figures {
 /// Where actors leave how they are, and the HTTP servers find it, so that
 /// neither waits for the other: what was left is never changed, only replaced,
 /// about once a second. Thread-safe.
-class metrics_board {
+class figures_board {
 public:
   using cluster = std::shared_ptr<const cluster_figures>;
   using daemon = std::shared_ptr<const daemon_figures>;

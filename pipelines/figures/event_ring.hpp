@@ -2,6 +2,8 @@
 
 #include "messages/wire/cluster.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -42,6 +44,10 @@ struct cluster_event {
   std::string run{}; ///< Empty: none.
   std::string text{};
 };
+
+/// The line of `events.jsonl`, and the row of /api/events. Times in seconds
+/// since 1970.
+nlohmann::json event_json(const cluster_event& event);
 
 /// The last events of a cluster, numbered in their order. With their texts they
 /// take 2 MiB at the most. Pure: its owner tells it the time.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/http/metrics/metrics_board.hpp"
+#include "pipelines/figures/figures_board.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
-#include "actors/http/api/cluster_feed.hpp"
+#include "pipelines/figures/cluster_feed.hpp"
 
-#include "tests/actors/http/api/told_figures.hpp"
+#include "tests/pipelines/figures/told_figures.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>

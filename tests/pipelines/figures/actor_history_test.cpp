@@ -1,7 +1,7 @@
-#include "actors/http/api/actor_history.hpp"
+#include "pipelines/figures/actor_history.hpp"
 
 #include "actors/http/api/feed_json.hpp"
-#include "tests/actors/http/api/told_figures.hpp"
+#include "tests/pipelines/figures/told_figures.hpp"
 #include "tests/support/catch.hpp"
 
 #include <nlohmann/json.hpp>

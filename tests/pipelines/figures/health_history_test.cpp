@@ -1,6 +1,6 @@
-#include "actors/http/api/health_history.hpp"
+#include "pipelines/figures/health_history.hpp"
 
-#include "tests/actors/http/api/told_figures.hpp"
+#include "tests/pipelines/figures/told_figures.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cmath>
