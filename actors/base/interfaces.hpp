@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/base/caf_compat.hpp"
+#include "actors/base/phase_steps.hpp"
 #include "messages/base/ids.hpp"
 #include "messages/wire/data.hpp"
 #include "messages/wire/run.hpp"
@@ -89,21 +90,6 @@ struct sample_answer {
 
 // -- dispatcher, trainers, gradient group, conductor
 
-/// One pass over the seeds of a split, on order of the conductor. Each member
-/// computes the seeds itself, by the same epoch plan.
-struct phase_request {
-  graphmill::phase phase = graphmill::phase::train;
-  std::int32_t epoch = 0;
-  std::int64_t steps = 0;   ///< To do; the plan may have more.
-  double learning_rate = 0; ///< Phase train only.
-  std::int64_t first = 0;   ///< First step, from 0 to `steps`.
-  /// Where the epoch started or was resumed, with the sums of its steps so far.
-  /// With a trainer's own steps since then, it gives the present position.
-  course_position from = {};
-  batch_metrics before = {};
-  measures wanted = {}; ///< Of an evaluation.
-};
-
 /// A `phase_request` with what the stages of a member need for it.
 struct phase_work : phase_request {
   std::shared_ptr<const epoch_plan> plan;
@@ -136,14 +122,6 @@ struct step_input {
 struct step_finished {
   std::uint64_t sequence = 0;
   rank_id rank = 0;
-};
-struct step_result {
-  batch_key key;
-  batch_metrics metrics;
-  std::shared_ptr<batch_output> output; ///< With `outputs` only.
-  std::shared_ptr<std::vector<node_id>> original_seeds; ///< With `seeds`.
-  /// Of an evaluation without `outputs`.
-  std::shared_ptr<const seed_outcomes> outcomes = nullptr;
 };
 
 /// A rank's gradients for a step of the group.

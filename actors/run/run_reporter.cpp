@@ -1,5 +1,6 @@
 #include "actors/run/run_reporter.hpp"
 
+#include "actors/base/phase_steps.hpp"
 #include "actors/process/say.hpp"
 #include "actors/run/class_report.hpp"
 #include "messages/base/pluralized.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/run/conductor.hpp"
+#include "actors/run/run_observer.hpp"
 #include "messages/base/progress.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/results/run_folder.hpp"

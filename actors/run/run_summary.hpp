@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/run/conductor.hpp"
+#include "actors/run/run_observer.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "messages/wire/health.hpp"
 #include "messages/work/work_report.hpp"

@@ -11,10 +11,13 @@
 #include "actors/cluster/coordinator/leading/run_queue.hpp"
 #include "actors/cluster/coordinator/leading/run_starter.hpp"
 #include "actors/cluster/coordinator/leading/submissions.hpp"
+#include "actors/cluster/coordinator/members/cluster_daemons.hpp"
 #include "actors/cluster/coordinator/members/cluster_logs.hpp"
 #include "actors/cluster/coordinator/operator_requests.hpp"
 #include "actors/cluster/coordinator/outside/actor_port.hpp"
 #include "actors/cluster/coordinator/records/file_service.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/remote/serving/fair_queue.hpp"
 #include "actors/transport/sessions/client_limits.hpp"
@@ -42,7 +45,6 @@ class coordinator {
 public:
   using clock = std::chrono::steady_clock;
   using interface = coordinator_actor;
-  using run_ptr = active_runs::run_ptr;
   static constexpr const char* name = "coordinator";
 
   coordinator(interface::pointer self, coordinator_config config);

@@ -2,6 +2,7 @@
 
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
 #include "actors/cluster/coordinator/runs/health_reports.hpp"
+#include "actors/transport/sessions/responder.hpp"
 
 #include <chrono>
 #include <cstdint>

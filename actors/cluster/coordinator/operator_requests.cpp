@@ -5,6 +5,13 @@
 #include "actors/cluster/base/chaos_tool.hpp"
 #include "actors/cluster/coordinator/leading/run_leader.hpp"
 #include "actors/cluster/coordinator/leading/run_starter.hpp"
+#include "actors/cluster/coordinator/members/cluster_daemons.hpp"
+#include "actors/cluster/coordinator/outside/cluster_notices.hpp"
+#include "actors/cluster/coordinator/outside/cluster_port.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
+#include "actors/cluster/coordinator/records/run_archive.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "actors/cluster/history/state_lock.hpp"
 
 #include <fmt/ranges.h>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
+#include "actors/transport/sessions/responder.hpp"
 #include "messages/wire/chaos.hpp"
 
 #include <functional>

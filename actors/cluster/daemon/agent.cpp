@@ -6,7 +6,11 @@
 #include "actors/cluster/base/guarded_service.hpp"
 #include "actors/cluster/daemon/known_keys.hpp"
 #include "actors/cluster/daemon/registration.hpp"
-#include "actors/cluster/daemon/share_host.hpp"
+#include "actors/cluster/daemon/shares/share_host.hpp"
+#include "actors/cluster/daemon/shares/share_keeper.hpp"
+#include "actors/cluster/daemon/shares/share_orders.hpp"
+#include "actors/cluster/daemon/shares/share_reports.hpp"
+#include "actors/cluster/daemon/shares/share_traces.hpp"
 
 #include <spdlog/logger.h>
 
@@ -27,7 +31,13 @@ public:
 
   agent(interface::pointer self, agent_config config)
     : self_(self), config_(std::move(config)), calls_(self, config_.around.net),
-      shares_(self, config_) {
+      reports_(hosted_, config_.around,
+               [self] { return long_work_in(self->home_system()); }),
+      traces_(hosted_, config_.around.net->self().name),
+      keeper_(self, hosted_, config_.log),
+      shares_(self, {config_, hosted_, next_, keeper_, reports_, traces_}),
+      orders_(self, shares_,
+              {config_, hosted_, next_, keeper_, reports_, traces_}) {
     addresses_.push_back(config_.coordinator);
     addresses_.insert(addresses_.end(), config_.stand_ins.begin(),
                       config_.stand_ins.end());
@@ -197,8 +207,8 @@ private:
   void look() {
     look_again();
     complaints_.look(clock::now());
-    shares_.sample_memory();
-    shares_.look_at_kept();
+    reports_.sample_memory();
+    keeper_.kept().look(clock::now());
     register_if_due();
     look_for_coordinator();
     look_at_data();
@@ -211,7 +221,7 @@ private:
   void tell_health() {
     if (telling_health_ != 0)
       return;
-    for (const auto& report : shares_.due_health()) {
+    for (const auto& report : reports_.due()) {
       ++telling_health_;
       calls_.call(config_.coordinator, method::health_report, encode(report),
                   within(timeouts::question, timeouts::question_unreachable, 1),
@@ -225,7 +235,7 @@ private:
     if (!config_.figures || now < leave_figures_)
       return;
     leave_figures_ = now + timeouts::figures;
-    auto out = shares_.figures(now);
+    auto out = reports_.figures(now);
     out.registered = registered_.now() == registration::state::registered;
     config_.figures->leave(std::move(out));
   }
@@ -303,11 +313,11 @@ private:
     switch (request.method) {
     case method::deploy:
       meet(request.data);
-      shares_.deploy(request);
+      orders_.deploy(request);
       break;
     case method::order:
       give_up_at_.reset(); // The coordinator still leads what is on here.
-      if (shares_.take_request(request))
+      if (orders_.carry_out(request))
         look_at_data_soon();
       break;
     case method::members: {
@@ -322,7 +332,7 @@ private:
       break;
     case method::weights:
     case method::spans:
-      request.reply.reply(shares_.read(request));
+      request.reply.reply(orders_.read(request));
       break;
     case method::stop:
       config_.log->info("stopped by the coordinator");
@@ -356,7 +366,13 @@ private:
   clock::time_point keep_at_{};
   registration registered_{clock::now(), config_.join_timeout};
   known_keys keys_;
+  hosted_shares hosted_;
+  next_shares next_;
+  share_reports reports_;
+  share_traces traces_;
+  share_keeper keeper_;
   share_host shares_;
+  share_orders orders_;
   bool told_of_silence_ = false;
   std::size_t telling_health_ = 0; ///< Reports without an answer.
   clock::time_point leave_figures_{};

@@ -1,5 +1,7 @@
 #include "actors/cluster/health/conductor_health.hpp"
 
+#include "actors/base/phase_steps.hpp"
+
 #include <algorithm>
 #include <utility>
 

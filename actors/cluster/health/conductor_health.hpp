@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/run/conductor.hpp"
+#include "actors/run/run_observer.hpp"
 #include "pipelines/health/health_sampler.hpp"
 
 #include <chrono>

@@ -1,5 +1,6 @@
 #include "actors/cluster/health/progress_gauge.hpp"
 
+#include "actors/base/phase_steps.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 
 #include <algorithm>

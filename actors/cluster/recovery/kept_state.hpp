@@ -16,8 +16,8 @@ namespace graphmill {
 /// go on from: the state of the trainer here that was furthest. Of each run
 /// once, until its next share is deployed here, or one whose coordinator does
 /// not go on with that run, or its time is over. So there are no more than runs
-/// that may be on at once. Used by the SHARE HOST alone, in the AGENT's
-/// handlers.
+/// that may be on at once. Used in the AGENT's handlers
+/// alone.
 class kept_state {
 public:
   using clock = std::chrono::steady_clock;

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "actors/cluster/base/coordinator_interface.hpp"
-#include "actors/cluster/coordinator/outside/cluster_notices.hpp"
-#include "actors/cluster/coordinator/runs/submitted_run.hpp"
+#include "messages/base/error.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -11,7 +10,10 @@
 
 namespace graphmill {
 
+class cluster_notices;
 struct conductor_config;
+struct coordinator_config;
+struct submitted_run;
 
 /// Spawns CONDUCTORS of runs, whose members are daemons elsewhere. They send
 /// the COORDINATOR `run_news_came` and `run_ended`.

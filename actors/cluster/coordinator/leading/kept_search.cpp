@@ -2,6 +2,13 @@
 
 #include "actors/base/timeouts.hpp"
 #include "actors/cluster/base/call_limits.hpp"
+#include "actors/cluster/coordinator/members/cluster_daemons.hpp"
+#include "actors/cluster/coordinator/members/lead_guard.hpp"
+#include "actors/cluster/coordinator/outside/cluster_notices.hpp"
+#include "actors/cluster/coordinator/outside/cluster_port.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/results/run_positions.hpp"
 
@@ -72,7 +79,7 @@ void kept_search::begin(const leading_parts& with, const run_ptr& run,
 }
 
 /// Null: nothing is searched for any more.
-kept_search::run_ptr kept_search::run_if_on() const {
+run_ptr kept_search::run_if_on() const {
   auto run = run_.lock();
   return run && run->on.search.get() == this ? run : nullptr;
 }

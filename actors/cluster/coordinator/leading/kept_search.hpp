@@ -3,6 +3,10 @@
 #include "actors/cluster/base/tensor_pieces.hpp"
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
 #include "actors/cluster/recovery/kept_offers.hpp"
+#include "messages/wire/frame.hpp"
+#include "pipelines/results/checkpoint.hpp"
+
+#include <spdlog/fwd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +23,6 @@ namespace graphmill {
 /// and lets go of it when it has ended. Used in the COORDINATOR's handlers.
 class kept_search : public std::enable_shared_from_this<kept_search> {
 public:
-  using run_ptr = active_runs::run_ptr;
   /// @param found Nothing: no daemon has anything of use.
   using callback =
     std::function<void(const run_ptr&, std::optional<training_state> found)>;

@@ -1,15 +1,20 @@
 #pragma once
 
-#include "actors/cluster/coordinator/members/cluster_daemons.hpp"
-#include "actors/cluster/coordinator/members/lead_guard.hpp"
-#include "actors/cluster/coordinator/outside/cluster_notices.hpp"
-#include "actors/cluster/coordinator/outside/cluster_port.hpp"
-#include "actors/cluster/coordinator/records/run_watchers.hpp"
-#include "actors/cluster/coordinator/runs/active_runs.hpp"
+#include "actors/cluster/coordinator/runs/run_ptr.hpp"
 
 #include <string>
 
 namespace graphmill {
+
+class active_runs;
+class cluster_daemons;
+class cluster_notices;
+class cluster_port;
+class lead_guard;
+class run_archive;
+class run_watchers;
+struct coordinator_config;
+struct course_position;
 
 /// What those who lead runs share. The COORDINATOR owns all of it.
 struct leading_parts {

@@ -1,7 +1,11 @@
 #include "actors/cluster/coordinator/leading/new_run.hpp"
 
+#include "actors/cluster/coordinator/leading/resumption.hpp"
 #include "actors/cluster/coordinator/leading/run_checks.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
 #include "actors/cluster/coordinator/outside/coordinator_limits.hpp"
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/cluster/history/state_lock.hpp"
 #include "messages/base/unix_time.hpp"

@@ -1,9 +1,12 @@
 #pragma once
 
-#include "actors/cluster/coordinator/leading/resumption.hpp"
-#include "actors/cluster/coordinator/runs/submitted_run.hpp"
+#include "messages/base/error.hpp"
 
 namespace graphmill {
+
+struct coordinator_config;
+struct resumption;
+struct submitted_run;
 
 /// Makes the folder of a run that is submitted and its place in the history, or
 /// neither. Takes as long as the disk does. @param run Has its definition,

@@ -1,6 +1,9 @@
 #pragma once
 
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
+#include "actors/cluster/coordinator/runs/attempt.hpp"
+#include "pipelines/definition/placement.hpp"
+#include "pipelines/results/checkpoint.hpp"
 
 #include <functional>
 #include <optional>
@@ -16,8 +19,6 @@ class run_starter;
 /// next attempt begins. Of the COORDINATOR's state, used in its handlers alone.
 class next_attempts {
 public:
-  using run_ptr = active_runs::run_ptr;
-
   /// Tells what a run is to do now.
   using go_on_hook = std::function<void(const run_ptr&, attempt::task)>;
 

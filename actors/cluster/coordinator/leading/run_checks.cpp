@@ -1,6 +1,8 @@
 #include "actors/cluster/coordinator/leading/run_checks.hpp"
 
 #include "actors/cluster/coordinator/members/daemon_registry.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "messages/base/printable.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"

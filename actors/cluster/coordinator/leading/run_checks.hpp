@@ -1,7 +1,6 @@
 #pragma once
 
-#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
-#include "actors/cluster/coordinator/runs/submitted_run.hpp"
+#include "messages/base/error.hpp"
 
 #include <string>
 
@@ -9,6 +8,10 @@
 // coordinator has left.
 
 namespace graphmill {
+
+struct coordinator_config;
+struct definition;
+struct submitted_run;
 
 /// Whether the cluster takes a definition. Its client may have checked nothing.
 result<void> check_taken(const definition& def, const coordinator_config& here);

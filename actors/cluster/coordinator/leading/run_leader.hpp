@@ -3,6 +3,13 @@
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
 #include "actors/cluster/coordinator/leading/next_attempts.hpp"
 #include "actors/cluster/coordinator/leading/run_shares.hpp"
+#include "actors/cluster/coordinator/runs/attempt.hpp"
+#include "actors/run/run_observer.hpp"
+#include "actors/transport/sessions/peer.hpp"
+#include "actors/transport/sessions/responder.hpp"
+#include "messages/wire/cluster.hpp"
+#include "messages/wire/run.hpp"
+#include "pipelines/definition/placement.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -17,7 +24,6 @@ namespace graphmill {
 class run_leader {
 public:
   using clock = std::chrono::steady_clock;
-  using run_ptr = active_runs::run_ptr;
 
   struct hooks {
     std::function<void(submitted_run&)> conduct; ///< Spawn its conductor.

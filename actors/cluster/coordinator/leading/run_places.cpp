@@ -1,6 +1,10 @@
 #include "actors/cluster/coordinator/leading/run_places.hpp"
 
+#include "actors/cluster/coordinator/members/cluster_daemons.hpp"
+#include "actors/cluster/coordinator/members/daemon_registry.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
 #include "actors/cluster/coordinator/runs/queue_pass.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "messages/words/enumerated.hpp"
 
 namespace graphmill {

@@ -1,13 +1,20 @@
 #pragma once
 
-#include "actors/cluster/coordinator/members/daemon_registry.hpp"
-#include "actors/cluster/coordinator/runs/active_runs.hpp"
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "messages/wire/cluster.hpp"
 #include "pipelines/definition/placement.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace graphmill {
+
+class active_runs;
+class daemon_registry;
+struct definition;
+struct submitted_run;
 
 /// Where a run could go in the cluster as it is now. Pure.
 class run_places {

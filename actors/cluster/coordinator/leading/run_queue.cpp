@@ -1,5 +1,7 @@
 #include "actors/cluster/coordinator/leading/run_queue.hpp"
 
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +24,7 @@ void run_queue::put_back(run_ptr run) {
   runs_.insert(behind, std::move(run));
 }
 
-run_queue::run_ptr run_queue::take(const std::string& id) {
+run_ptr run_queue::take(const std::string& id) {
   const auto it = std::ranges::find_if(
     runs_, [&id](const auto& run) { return run->id == id; });
   if (it == runs_.end())

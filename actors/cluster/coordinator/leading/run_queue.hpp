@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/cluster/coordinator/runs/active_runs.hpp"
+#include "actors/cluster/coordinator/runs/run_ptr.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -15,7 +15,6 @@ namespace graphmill {
 class run_queue {
 public:
   using clock = std::chrono::steady_clock;
-  using run_ptr = active_runs::run_ptr;
 
   const std::deque<run_ptr>& all() const { return runs_; }
 

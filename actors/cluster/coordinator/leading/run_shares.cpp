@@ -4,7 +4,15 @@
 #include "actors/cluster/audit/audit_log.hpp"
 #include "actors/cluster/base/call_limits.hpp"
 #include "actors/cluster/coordinator/leading/run_starter.hpp"
+#include "actors/cluster/coordinator/members/cluster_daemons.hpp"
+#include "actors/cluster/coordinator/members/lead_guard.hpp"
+#include "actors/cluster/coordinator/outside/cluster_notices.hpp"
+#include "actors/cluster/coordinator/outside/cluster_port.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
 #include "actors/cluster/coordinator/runs/run_events.hpp"
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "messages/base/pluralized.hpp"
 
 #include <spdlog/logger.h>

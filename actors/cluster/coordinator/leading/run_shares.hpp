@@ -1,6 +1,10 @@
 #pragma once
 
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
+#include "actors/cluster/coordinator/runs/attempt.hpp"
+#include "actors/transport/sessions/peer.hpp"
+#include "messages/wire/frame.hpp"
+#include "messages/wire/run.hpp"
 
 #include <functional>
 #include <string>
@@ -15,8 +19,6 @@ class run_starter;
 /// its handlers alone.
 class run_shares {
 public:
-  using run_ptr = active_runs::run_ptr;
-
   struct hooks {
     /// What a run is to do now.
     std::function<void(const run_ptr&, attempt::task)> go_on;

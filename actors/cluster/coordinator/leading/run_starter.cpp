@@ -1,6 +1,13 @@
 #include "actors/cluster/coordinator/leading/run_starter.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/coordinator/members/cluster_daemons.hpp"
+#include "actors/cluster/coordinator/outside/cluster_notices.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
+#include "actors/cluster/coordinator/records/run_archive.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/words/enumerated.hpp"
 

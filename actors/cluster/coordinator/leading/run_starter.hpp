@@ -5,6 +5,8 @@
 #include "actors/cluster/coordinator/leading/run_places.hpp"
 #include "actors/cluster/coordinator/leading/run_queue.hpp"
 #include "actors/cluster/coordinator/runs/queue_pass.hpp"
+#include "messages/base/error.hpp"
+#include "messages/definition/definition.hpp"
 
 #include <chrono>
 #include <functional>
@@ -19,7 +21,6 @@ namespace graphmill {
 class run_starter {
 public:
   using clock = std::chrono::steady_clock;
-  using run_ptr = active_runs::run_ptr;
 
   struct hooks {
     /// A run leaves the queue for an attempt.

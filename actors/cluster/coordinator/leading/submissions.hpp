@@ -3,6 +3,7 @@
 #include "actors/cluster/coordinator/leading/leading_parts.hpp"
 #include "actors/cluster/coordinator/leading/resumption.hpp"
 #include "actors/cluster/coordinator/records/file_service.hpp"
+#include "actors/transport/sessions/responder.hpp"
 
 #include <functional>
 #include <memory>

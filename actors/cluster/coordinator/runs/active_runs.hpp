@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/cluster/coordinator/runs/run_ptr.hpp"
 #include "actors/cluster/coordinator/runs/submitted_run.hpp"
 
 #include <algorithm>
@@ -16,8 +17,6 @@ namespace graphmill {
 /// that may be over by then, is looked up anew by run and attempt.
 class active_runs {
 public:
-  using run_ptr = std::shared_ptr<submitted_run>;
-
   /// Null: it is not on.
   run_ptr find(const std::string& id) const {
     return first([&id](const submitted_run& run) { return run.id == id; });

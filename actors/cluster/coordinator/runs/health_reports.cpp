@@ -1,5 +1,8 @@
 #include "actors/cluster/coordinator/runs/health_reports.hpp"
 
+#include "actors/cluster/coordinator/members/daemon_registry.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
+
 #include <utility>
 
 namespace graphmill {

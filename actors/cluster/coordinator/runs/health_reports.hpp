@@ -1,15 +1,17 @@
 #pragma once
 
-#include "actors/cluster/coordinator/members/daemon_registry.hpp"
-#include "actors/cluster/coordinator/runs/active_runs.hpp"
 #include "actors/cluster/health/daemon_loads.hpp"
 #include "actors/transport/sessions/peer.hpp"
+#include "messages/base/error.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <string>
 #include <vector>
 
 namespace graphmill {
+
+class active_runs;
+class daemon_registry;
 
 /// Takes what daemons tell of their health: of themselves, and of their shares
 /// of the runs that are on. Of the COORDINATOR's state, used in its handlers

@@ -1,5 +1,6 @@
 #include "actors/cluster/coordinator/runs/prediction_arrays.hpp"
 
+#include "actors/base/phase_steps.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/files/npy/npy_header.hpp"
 #include "pipelines/flow/score_ranking.hpp"

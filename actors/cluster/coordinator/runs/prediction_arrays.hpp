@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/run/conductor.hpp"
+#include "actors/run/run_observer.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "messages/definition/definition.hpp"

@@ -1,6 +1,7 @@
 #include "actors/cluster/coordinator/runs/run_events.hpp"
 
 #include "actors/base/interfaces.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 
 #include <algorithm>
 #include <memory>

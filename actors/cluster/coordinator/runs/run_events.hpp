@@ -1,10 +1,15 @@
 #pragma once
 
-#include "actors/cluster/coordinator/runs/submitted_run.hpp"
+#include "actors/cluster/coordinator/runs/attempt.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace graphmill {
+
+struct deployment;
+struct run_events;
+struct submitted_run;
 
 /// Passes events of a daemon on to the conductor of a run. Events that have
 /// come before are passed over, those of ranks of other daemons are refused.

@@ -4,10 +4,12 @@
 #include "actors/cluster/coordinator/runs/learnt_view.hpp"
 #include "actors/cluster/coordinator/runs/rendezvous_desk.hpp"
 #include "actors/cluster/coordinator/runs/run_conductor.hpp"
-#include "actors/cluster/coordinator/runs/run_filing.hpp"
 #include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/history/run_journal.hpp"
 #include "actors/cluster/recovery/run_recovery.hpp"
+#include "actors/run/run_observer.hpp"
+#include "messages/definition/definition.hpp"
+#include "messages/wire/cluster.hpp"
 #include "messages/wire/run.hpp"
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/results/checkpoint.hpp"
@@ -24,6 +26,7 @@
 namespace graphmill {
 
 class kept_search;
+class run_file;
 
 /// What a run of the queue waits for before its next attempt, besides a place.
 struct attempt_wait {

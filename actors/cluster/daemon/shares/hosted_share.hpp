@@ -20,8 +20,8 @@
 namespace graphmill {
 
 /// A daemon's share of a run, with all that the daemon keeps of it. What
-/// becomes of the share is known by `life`. Used by the SHARE HOST alone, in
-/// the AGENT's handlers.
+/// becomes of the share is known by `life`. Used in the AGENT's
+/// handlers alone.
 struct hosted_share {
   deployment assignment;
   share_life life;

@@ -23,7 +23,7 @@ namespace graphmill {
 /// state. A share that is broken waits for the coordinator, which is told why,
 /// to end it.
 ///
-/// The SHARE HOST calls it from the AGENT's handlers, one member function per
+/// `share_host` calls it from the AGENT's handlers, one member function per
 /// event, and carries out the task that it gets back. An event that comes too
 /// late or twice gives `task::none`. It knows neither actors nor files. A share
 /// that is over stays so: a run that is deployed again is another object.

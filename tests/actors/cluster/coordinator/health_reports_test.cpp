@@ -1,5 +1,6 @@
+#include "actors/cluster/coordinator/members/daemon_registry.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
 #include "actors/cluster/coordinator/runs/health_reports.hpp"
-
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 

@@ -6,6 +6,15 @@
 #include "actors/cluster/coordinator/leading/run_queue.hpp"
 #include "actors/cluster/coordinator/leading/run_starter.hpp"
 #include "actors/cluster/coordinator/leading/submissions.hpp"
+#include "actors/cluster/coordinator/members/cluster_daemons.hpp"
+#include "actors/cluster/coordinator/members/lead_guard.hpp"
+#include "actors/cluster/coordinator/outside/cluster_notices.hpp"
+#include "actors/cluster/coordinator/outside/coordinator_config.hpp"
+#include "actors/cluster/coordinator/records/run_archive.hpp"
+#include "actors/cluster/coordinator/records/run_watchers.hpp"
+#include "actors/cluster/coordinator/runs/active_runs.hpp"
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "actors/cluster/history/run_history.hpp"
 #include "actors/cluster/history/state_lock.hpp"
 #include "pipelines/definition/definition_file.hpp"
@@ -152,10 +161,10 @@ struct led_cluster {
               daemons,   archive, watchers, active},
         places(daemons.registry(), active, of.config.graph->part_count()),
         starter(parts, queue, places,
-                {[this](const active_runs::run_ptr& run, placement where) {
+                {[this](const run_ptr& run, placement where) {
                    leader.begin(run, std::move(where));
                  },
-                 [this](const active_runs::run_ptr& run, const error& reason) {
+                 [this](const run_ptr& run, const error& reason) {
                    leader.give_up(run, reason);
                  }}),
         leader(parts, queue, starter, places,

@@ -1,3 +1,4 @@
+#include "actors/base/phase_steps.hpp"
 #include "actors/cluster/coordinator/runs/prediction_arrays.hpp"
 #include "partition/files/npy/npy_header.hpp"
 #include "tests/support/catch.hpp"

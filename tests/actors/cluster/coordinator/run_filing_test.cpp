@@ -1,5 +1,5 @@
+#include "actors/base/phase_steps.hpp"
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
-
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/definition_file.hpp"
 #include "tests/support/catch.hpp"
@@ -60,8 +60,8 @@ struct filed_run {
 
   temp_folder folder;
   definition def = parse_definition("dataset: cora", "cora.yaml").value;
-  std::shared_ptr<run_file> file =
-    value_of(run_file::create(folder / "runs", def, {folder.path(), {"digest"}}));
+  std::shared_ptr<run_file> file = value_of(
+    run_file::create(folder / "runs", def, {folder.path(), {"digest"}}));
 };
 
 } // namespace

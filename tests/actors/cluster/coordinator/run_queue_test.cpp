@@ -1,5 +1,6 @@
 #include "actors/cluster/coordinator/leading/run_queue.hpp"
-
+#include "actors/cluster/coordinator/runs/run_filing.hpp"
+#include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "tests/support/catch.hpp"
 
 #include <chrono>
@@ -13,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-run_queue::run_ptr queued_run(const std::string& id, std::int64_t place) {
+run_ptr queued_run(const std::string& id, std::int64_t place) {
   auto out = std::make_shared<submitted_run>();
   out->id = id;
   out->place = place;
@@ -21,7 +22,7 @@ run_queue::run_ptr queued_run(const std::string& id, std::int64_t place) {
   return out;
 }
 
-run_queue::run_ptr broken_run(const std::string& id, std::int64_t place) {
+run_ptr broken_run(const std::string& id, std::int64_t place) {
   auto out = queued_run(id, place);
   out->life = attempt{attempt::state::waiting};
   return out;
