@@ -61,6 +61,9 @@ struct gather_item {
   std::span<const node_id> ids;   ///< Global, owned by the part.
   std::span<const local_id> rows; ///< Target row of each; empty: in order.
   void* out = nullptr;
+  /// Per edge type: in-edges that `in_weights` is not to count. Empty: of no
+  /// type.
+  std::span<const excluded_view> excluded{};
 };
 struct gather_job {
   std::vector<gather_item> items;
@@ -80,7 +83,7 @@ struct gather_answer {
 struct sample_job {
   batch_key key;
   std::uint64_t stream = 0; ///< `stream_key` of the step.
-  std::shared_ptr<const std::vector<node_id>> seeds;
+  std::shared_ptr<const batch_seeds> seeds;
   std::shared_ptr<const sampling_scheme> scheme;
   job_clock::time_point until = job_clock::time_point::max();
 };
@@ -92,6 +95,7 @@ struct sample_answer {
 
 /// A `phase_request` with what the stages of a member need for it.
 struct phase_work : phase_request {
+  std::shared_ptr<const seed_table> table; ///< The seeds: rows of it.
   std::shared_ptr<const epoch_plan> plan;
   std::shared_ptr<const sampling_scheme> sampling;
   bool outputs = false; ///< Compute predictions and embeddings.

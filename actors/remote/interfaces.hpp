@@ -55,7 +55,7 @@ struct serve_batches {
   /// A batch kind of the run's definition.
   struct kind {
     std::shared_ptr<const sampling_scheme> sampling;
-    std::uint32_t most_seeds = 0;
+    std::uint32_t most_seeds = 0; ///< Of all node types together.
   };
   kind train;
   kind evaluate;

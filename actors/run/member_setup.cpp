@@ -151,11 +151,14 @@ result<std::vector<node_id>> global_ids(std::span<const node_id> wanted,
 result<std::shared_ptr<const std::vector<node_id>>>
 seeds_of(const run_setup& run, const member_config& member) {
   const auto count = other_seeds(run, *member.graph);
-  // In which order they come, members find out from each other.
-  if (!count || run.mode == run_mode::predict_in_order)
+  // A process that only serves data has no batches, and needs no order.
+  if (!count
+      || (run.mode == run_mode::predict_in_order && member.ranks.empty()))
     return std::shared_ptr<const std::vector<node_id>>{};
   std::vector<node_id> out;
-  if (evaluates(run)) {
+  if (run.mode == run_mode::predict_in_order) {
+    GRAPHMILL_TRY(out, member.graph->order(member.graph->info().target));
+  } else if (evaluates(run)) {
     const auto seeds = member.graph->seeds(run.evaluated);
     out.assign(seeds.begin(), seeds.end());
   } else if (run.nodes.empty()) {

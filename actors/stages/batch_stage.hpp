@@ -2,6 +2,7 @@
 
 #include "actors/base/interfaces.hpp"
 #include "actors/base/request_watch.hpp"
+#include "pipelines/flow/seed_batch.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace graphmill {
 struct batch_in_making {
   batch_key key;
   std::uint64_t stream = 0; ///< `stream_key` of the step.
-  std::shared_ptr<const std::vector<node_id>> seeds;
+  std::shared_ptr<const seed_batch> seeds;
   std::shared_ptr<const sampling_scheme> scheme;
   std::int64_t global_seeds = 0; ///< Of the step, on all ranks.
 

@@ -138,8 +138,9 @@ private:
       split_step_ = batch.key.step;
       split_of_ = work_.get();
     }
-    batch.seeds = std::make_shared<const std::vector<node_id>>(
-      std::move(split_[static_cast<std::size_t>(batch.key.rank)]));
+    batch.seeds = std::make_shared<const seed_batch>(
+      batch_of(*work_->table, split_[static_cast<std::size_t>(batch.key.rank)],
+               config_.graph->info()));
     batch.global_seeds = work_->plan->global_seeds(batch.key.step);
     batch.stream = stream_key(config_.run_seed, purpose_of(batch.key.phase),
                               static_cast<std::uint64_t>(batch.key.epoch),
@@ -151,10 +152,12 @@ private:
     flights_.insert_or_assign(which, std::move(flight));
   }
 
-  /// The most that a batch can hold; batches with as many seeds are alike.
+  /// The most that a batch can hold; batches with as many seeds of each type
+  /// are alike.
   std::uint64_t bound_bytes(sequence which) {
-    const auto seeds =
-      static_cast<std::int64_t>(flights_.at(which).batch->seeds->size());
+    std::vector<std::int64_t> seeds;
+    for (const auto& nodes : flights_.at(which).batch->seeds->nodes)
+      seeds.push_back(std::ssize(nodes));
     auto [it, fresh] = bounds_.try_emplace(seeds, 0);
     if (fresh)
       it->second =
@@ -370,8 +373,9 @@ private:
   std::map<sequence, in_flight> flights_;
   /// Since when no older batch is in flight than the first.
   caf::actor_clock::time_point first_since_{};
-  std::map<std::int64_t, std::uint64_t> bounds_; ///< By number of seeds.
-  std::vector<std::vector<node_id>> split_;      ///< Seeds of the step by rank.
+  /// By number of seeds, of each node type.
+  std::map<std::vector<std::int64_t>, std::uint64_t> bounds_;
+  std::vector<std::vector<seed_row>> split_; ///< Seeds of the step by rank.
   std::int64_t split_step_ = -1;
   const phase_work* split_of_ = nullptr;
   /// Per trainer: assembled batches until their turn comes.

@@ -3,6 +3,7 @@
 #include "actors/base/request_watch.hpp"
 #include "messages/base/random.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
+#include "pipelines/flow/thinned_nodes.hpp"
 
 #include <algorithm>
 
@@ -19,12 +20,20 @@ struct owned_nodes {
   std::vector<local_id> rows;
 };
 
+/// What is asked about nodes that lose in-edges.
+struct thinned_weights {
+  thinned_nodes nodes;
+  std::vector<excluded_view> excluded; ///< Of `nodes`, per edge type.
+  std::vector<float> sums;             ///< Weights of the in-edges left.
+};
+
 /// One batch being fetched.
 struct fetching {
   std::shared_ptr<sampled_subgraph> graph;
   std::shared_ptr<fetched_batch> batch;
   /// owned[type][part]; empty when one part owns all.
   std::vector<std::vector<owned_nodes>> owned;
+  std::vector<thinned_weights> thinned;
   caf::typed_response_promise<fetch_answer> promise;
   std::size_t missing = 0;
   std::uint64_t bytes = 0;
@@ -69,6 +78,8 @@ private:
       busy_scope busy{*config_.counters};
       allocate(*state, job.key);
       find_owners(*state);
+      if (job.seeds && config_.needs.degrees)
+        find_thinned(*state, *job.seeds);
       jobs = plan_jobs(state);
     }
     state->missing = jobs.size();
@@ -147,6 +158,28 @@ private:
     }
   }
 
+  void find_thinned(fetching& state, const batch_seeds& seeds) {
+    for (auto& nodes : thinned_nodes_of(*config_.graph, *state.graph, seeds)) {
+      auto& asked = state.thinned.emplace_back();
+      for (const auto& lists : nodes.excluded)
+        asked.excluded.push_back(lists.view());
+      asked.sums.resize(nodes.ids.size());
+      asked.nodes = std::move(nodes);
+    }
+  }
+
+  /// Puts degrees and sums of weights in place that do not count what the batch
+  /// is without.
+  void thin_out(fetching& state) {
+    for (const auto& [nodes, excluded, sums] : state.thinned)
+      for (std::size_t i = 0; i < nodes.rows.size(); ++i) {
+        const auto row = static_cast<std::size_t>(nodes.rows[i]);
+        state.batch->degrees[nodes.type][row] -= nodes.lost[i];
+        if (config_.needs.in_weights)
+          state.batch->in_weights[nodes.type][row] = sums[i];
+      }
+  }
+
   /// What one part is to write for nodes [from, to) of those it owns.
   void add_items(fetching& state, gather_job& job, node_type_id type,
                  std::span<const node_id> ids, std::span<const local_id> rows) {
@@ -184,6 +217,16 @@ private:
     for (part_id part = 0; part < config_.graph->part_count(); ++part)
       for (std::size_t t = 0; t < info().node_types.size(); ++t)
         plan_type(state, part, static_cast<node_type_id>(t), jobs);
+    for (auto& [nodes, excluded, sums] : state->thinned)
+      if (config_.needs.in_weights)
+        jobs.emplace_back(nodes.part, gather_job{{{gather_kind::in_weights,
+                                                   nodes.type,
+                                                   nodes.ids,
+                                                   {},
+                                                   sums.data(),
+                                                   excluded}},
+                                                 state,
+                                                 number_of(state->batch->key)});
     return jobs;
   }
 
@@ -249,6 +292,7 @@ private:
   void finish(const work& state) {
     if (std::exchange(state->over, true))
       return;
+    thin_out(*state);
     // Only now, so that a fetcher that ends earlier leaves the job as it was.
     state->batch->graph = std::move(*state->graph);
     config_.counters->item_done(state->bytes);
@@ -270,7 +314,8 @@ batch_stage fetching_by(fetcher_actor actor) {
   return make_stage<fetch_answer>(
     "fetcher", std::move(actor),
     [](batch_in_making& batch) {
-      return fetch_job{batch.key, std::move(batch.graph)};
+      return fetch_job{batch.key, std::move(batch.graph),
+                       batch.seeds->excluded.empty() ? nullptr : batch.seeds};
     },
     [](batch_in_making& batch, const fetch_answer& answer) {
       batch.fetched = answer.batch;

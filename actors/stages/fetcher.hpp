@@ -16,6 +16,8 @@ namespace graphmill {
 struct fetch_job {
   batch_key key;
   std::shared_ptr<sampled_subgraph> graph;
+  /// What it was sampled around. Null: no edges were excluded.
+  std::shared_ptr<const batch_seeds> seeds = nullptr;
 };
 struct fetch_answer {
   std::shared_ptr<fetched_batch> batch; ///< `graph` has been moved into it.

@@ -26,7 +26,7 @@ struct sampling {
     std::size_t missing = 0;
   };
 
-  std::shared_ptr<const std::vector<node_id>> seeds;
+  std::shared_ptr<const batch_seeds> seeds;
   std::shared_ptr<const sampling_scheme> scheme;
   job_clock::time_point until; ///< Then nobody wants it any more.
   batch_sampler blocks;
@@ -108,17 +108,17 @@ private:
 
   void ask_part(const work& batch, std::size_t index,
                 const batch_sampler::part_request& wanted) {
-    const auto total = wanted.request.destinations;
-    const auto pieces = std::clamp<std::size_t>(
-      total.size() / least_sampling_chunk, 1, config_.chunks);
+    const auto total = wanted.request.destinations.size();
+    const auto pieces =
+      std::clamp<std::size_t>(total / least_sampling_chunk, 1, config_.chunks);
     auto& slot = batch->slots[index];
     slot.pieces.resize(pieces);
     slot.missing = pieces;
     for (std::size_t p = 0; p < pieces; ++p) {
-      neighbour_job job{wanted.request, batch, batch->until};
-      const auto from = total.size() * p / pieces;
-      const auto to = total.size() * (p + 1) / pieces;
-      job.request.destinations = total.subspan(from, to - from);
+      const auto from = total * p / pieces;
+      const auto to = total * (p + 1) / pieces;
+      neighbour_job job{wanted.request.piece(from, to - from), batch,
+                        batch->until};
       requests_
         .ask(self_, config_.services[wanted.part], config_.timeout,
              std::move(job))

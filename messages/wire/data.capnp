@@ -104,6 +104,18 @@ struct NeighbourQuery {
 
   weights @7 :Bool;
   # Answer the weights of edges, too. Only of a type that has some.
+
+  excludedAt @8 :BulkArray;
+  # int32 or int64: positions in `destinations`, ascending, each once, of nodes of
+  # which some in-edges do not count: all is as if their lists were without them,
+  # the draws, too.
+
+  excludedCounts @9 :BulkArray;
+  # uint8, uint16 or int32: how many edges these are, one or more for each position.
+
+  excluded @10 :BulkArray;
+  # int32 or int64: original edge ids, all in the list of their destination; list
+  # after list, ascending in each.
 }
 
 struct SampleReply {
@@ -157,6 +169,10 @@ struct GatherQuery {
 
   half @3 :Bool;
   # Features may be rounded to float16.
+
+  excluded @4 :List(ExcludedEdges);
+  # In-edges of these nodes that `inWeights` does not count: by edge type of the
+  # dataset. Empty: of no type.
 }
 
 enum GatherKind {
@@ -202,11 +218,36 @@ struct BatchRequest {
 
   seeds @3 :BulkArray;
   # int32 or int64: distinct global ids of the target type, in the order of the
-  # batch. No more than a step of that kind has.
+  # batch. With `seedsByType`, absent. Seeds of all types together are no more than
+  # a step of that kind has.
 
   batch @4 :BatchPlace;
   # Which one it is, for who looks on; the answer does not depend on it. Null: not
   # said.
+
+  seedsByType @5 :List(BulkArray);
+  # Of a batch with seeds of other types than the target: int32 or int64, distinct
+  # global ids of each node type, in the order of the batch and of the dataset's
+  # types. Empty for all other batches, which older versions know, too.
+
+  excluded @6 :List(ExcludedEdges);
+  # Edges that the batch is without, as if the graph did not have them: by edge
+  # type of the dataset. Empty: of no type.
+}
+
+struct ExcludedEdges {
+  # Edges of one type, by their destinations.
+
+  at @0 :BulkArray;
+  # int32 or int64, ascending, each once: of a batch, the global ids of
+  # destinations; of a query, their positions in its ids.
+
+  counts @1 :BulkArray;
+  # uint8, uint16 or int32: edges of each destination, one or more.
+
+  edges @2 :BulkArray;
+  # int32 or int64: original edge ids, destination after destination, ascending in
+  # each.
 }
 
 enum BatchKind {

@@ -25,6 +25,14 @@ inline constexpr std::size_t max_run_name = 256;
 inline constexpr std::size_t max_queries = 4096;
 inline constexpr std::size_t max_kinds = 16;
 
+/// Edges to exclude, list after list: of which lists, how many of each, and
+/// which.
+struct excluded_arrays {
+  bulk_array at; ///< Positions in a query, or destinations of a batch.
+  bulk_array counts;
+  bulk_array edges;
+};
+
 /// Asks for in-edges of one type, drawn by a rule.
 struct neighbour_query {
   edge_type_id edge_type = 0;
@@ -36,6 +44,7 @@ struct neighbour_query {
   std::int64_t most = 0;
   std::int64_t skip = 0;
   bool weights = false;
+  excluded_arrays excluded{};
 };
 /// Asks the daemon of a part for one hop of one batch (`sample`).
 struct sample_request {
@@ -77,6 +86,8 @@ struct value_query {
   bulk_array ids;
   std::vector<gather_kind> kinds;
   bool half = false;
+  /// By edge type; empty: of none.
+  std::vector<excluded_arrays> excluded{};
 };
 /// Asks the daemon of a part for data of nodes that it owns (`gather`).
 struct gather_request {
@@ -98,8 +109,12 @@ struct batch_request {
   std::string run;
   std::uint64_t key = 0;
   batch_kind kind = batch_kind::unset;
-  bulk_array seeds;
+  bulk_array seeds;                 ///< Of the target type.
   std::optional<batch_key> batch{}; ///< For observers.
+  /// By node type, if there are seeds of others than the target; then `seeds`
+  /// is absent. Else empty.
+  std::vector<bulk_array> seeds_by_type{};
+  std::vector<excluded_arrays> excluded{}; ///< By edge type; empty: of none.
 };
 /// The nodes of one type in a batch, in order of discovery.
 struct node_arrays {

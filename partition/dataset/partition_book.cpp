@@ -89,6 +89,9 @@ result<partition_book> read_book(const json& in, const std::string& where) {
   if (std::ssize(book.part_digests) != parts)
     return fail(ec::invalid_data, "{}: {} digests for {} parts", where,
                 book.part_digests.size(), parts);
+  if (in.contains("order_digests"))
+    book.order_digests =
+      in["order_digests"].get<std::map<std::string, std::string>>();
   if (!in.contains("block_digests"))
     return book; // Of an older Graphmill.
   const auto& blocks = in["block_digests"];

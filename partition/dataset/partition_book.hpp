@@ -7,6 +7,7 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct partition_book {
   std::vector<std::string> part_digests;
   /// [part][node type], by `proved_array`.
   std::vector<std::vector<std::array<std::optional<block_digest>, 3>>> roots;
+  /// Digests of the maps between original and new ids, by path. Books of older
+  /// versions have none.
+  std::map<std::string, std::string> order_digests;
 };
 
 /// Reads and checks a `partitions.json`. Files of older versions have no digest

@@ -4,8 +4,10 @@
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/partition_book.hpp"
 #include "partition/dataset/proved_arrays.hpp"
+#include "partition/files/content_hash.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -169,7 +171,75 @@ result<edge_shard> edge_view(opened_part& part, edge_type_id e) {
   return out;
 }
 
+/// Global ids by original id, from an array of either by the other.
+class order_reader {
+public:
+  explicit order_reader(const node_type_info& type)
+    : type_(type), out_(static_cast<std::size_t>(type.count), nobody),
+      taken_(static_cast<std::size_t>(type.count)) {}
+
+  /// @param path For errors.
+  result<void> put(node_id original, node_id global, const fs::path& path) {
+    if (original < 0 || original >= type_.count || global < 0
+        || global >= type_.count
+        || out_[static_cast<std::size_t>(original)] != nobody
+        || taken_[static_cast<std::size_t>(global)])
+      return fail(
+        ec::invalid_data,
+        "{} is damaged: node {} before the dataset was partitioned is "
+        "node {} of {} now, which cannot be, or is another one, too: "
+        "partition the dataset again",
+        path.string(), original, global, type_.count);
+    out_[static_cast<std::size_t>(original)] = global;
+    taken_[static_cast<std::size_t>(global)] = true;
+    return ok();
+  }
+
+  /// Once as many as there are nodes have been put.
+  std::vector<node_id> take() { return std::move(out_); }
+
+private:
+  static constexpr node_id nobody = -1;
+
+  const node_type_info& type_;
+  std::vector<node_id> out_;
+  std::vector<bool> taken_;
+};
+
+result<std::vector<node_id>> read_order(const fs::path& path,
+                                        const node_type_info& type,
+                                        const std::string& digest) {
+  GRAPHMILL_TRY(const auto array, npy_array::open(path));
+  GRAPHMILL_TRYV(array.expect_shape({type.count}));
+  if (array.type() != dtype::int32)
+    GRAPHMILL_TRYV(array.expect_type(dtype::int64));
+  content_hash own;
+  own.update(std::span{array.data(), static_cast<std::size_t>(array.size())
+                                       * size_of(array.type())});
+  if (!digest.empty() && own.digest() != digest)
+    return fail(ec::invalid_data,
+                "{} is damaged: its digest is {}, but partitions.json says {}: "
+                "copy it again, or partition the dataset again",
+                path.string(), own.digest(), digest);
+  const id_span globals{array.data(), array.size(),
+                        array.type() == dtype::int64};
+  order_reader out{type};
+  for (node_id id = 0; id < type.count; ++id)
+    GRAPHMILL_TRYV(out.put(id, globals[id], path));
+  if (auto fault = mapped_file::first_fault())
+    return *std::move(fault);
+  return out.take();
+}
+
 } // namespace
+
+std::string order_file(const node_type_info& type) {
+  return "order/" + type.name + ".npy";
+}
+
+std::string originals_file(const node_type_info& type) {
+  return "originals/" + type.name + ".npy";
+}
 
 std::string file_of(proved_array which) {
   switch (which) {
@@ -217,6 +287,7 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
   graph.parts_ = std::ssize(book.offsets[0]) - 1;
   graph.offsets_ = std::move(book.offsets);
   graph.part_digests_ = std::move(book.part_digests);
+  graph.order_digests_ = std::move(book.order_digests);
   graph.roots_ = std::move(book.roots);
   graph.info_ = std::make_shared<const dataset_info>(std::move(book.info));
   return graph;
@@ -261,6 +332,48 @@ part_id partitioned_graph::owner(node_type_id type, node_id global) const {
   const auto& cuts = offsets_[type];
   const auto after = std::upper_bound(cuts.begin() + 1, cuts.end() - 1, global);
   return static_cast<part_id>(after - cuts.begin() - 1);
+}
+
+result<std::vector<node_id>> partitioned_graph::order(node_type_id type) const {
+  const auto& about = info_->node_types[static_cast<std::size_t>(type)];
+  if (!partitioned_) {
+    std::vector<node_id> out(static_cast<std::size_t>(about.count));
+    std::iota(out.begin(), out.end(), node_id{0});
+    return out;
+  }
+  const auto path = folder_ / order_file(about);
+  std::error_code unreadable;
+  if (fs::exists(path, unreadable)) {
+    const auto digest = order_digests_.find(order_file(about));
+    return read_order(path, about,
+                      digest == order_digests_.end() ? "" : digest->second);
+  }
+  order_reader out{about};
+  for (part_id p = 0; p < part_count(); ++p) {
+    const auto at =
+      node_folder(folder_ / fmt::format("part-{}", p), *info_, type)
+      / "original_ids.npy";
+    if (!fs::exists(at, unreadable))
+      return fail(ec::not_found,
+                  "{} has no {}, which says in what order its nodes stood "
+                  "before it was partitioned, and no {} to tell that by: copy "
+                  "order/ from where the dataset was partitioned; if that is "
+                  "from an older Graphmill and has none, partition the dataset "
+                  "again",
+                  folder_.string(), order_file(about),
+                  at.lexically_relative(folder_).string());
+    GRAPHMILL_TRY(const auto array, npy_array::open(at));
+    const auto begin = offsets(type)[static_cast<std::size_t>(p)];
+    GRAPHMILL_TRYV(array.expect_shape(
+      {offsets(type)[static_cast<std::size_t>(p) + 1] - begin}));
+    GRAPHMILL_TRY(const auto originals, array.as<node_id>());
+    for (std::size_t i = 0; i < originals.size(); ++i)
+      GRAPHMILL_TRYV(
+        out.put(originals[i], begin + static_cast<node_id>(i), at));
+    if (auto fault = mapped_file::first_fault())
+      return *std::move(fault);
+  }
+  return out.take();
 }
 
 std::optional<block_digest>

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,12 @@ struct id_span {
 enum class proved_array : std::uint8_t { features, labels, original_ids };
 inline constexpr std::array<proved_array, 3> all_proved_arrays{
   proved_array::features, proved_array::labels, proved_array::original_ids};
+/// "order/paper.npy", of the map from original to global ids of a node type,
+/// within the folder of a partitioned dataset; and "originals/paper.npy", of
+/// its inverse.
+std::string order_file(const node_type_info& type);
+std::string originals_file(const node_type_info& type);
+
 /// "features.npy". The tree beside it is "features.blocks.npy".
 std::string file_of(proved_array which);
 std::string tree_file_of(proved_array which);
@@ -125,9 +132,12 @@ private:
 ///                               (the dataset.json of the whole graph),
 ///                               source_digest, part_digests [parts], offsets
 ///                               {node type: [parts + 1]}, seed_digests,
-///                               report, block_digests [parts] {array: root}
+///                               order_digests, report, block_digests [parts]
+///                               {array: root}
 ///   seeds/<type>/{train,val,test}.npy   global ids in the original seed order
 ///   seeds/<type>/{train,val,test}.<set>.npy   those of label sets
+///   order/<type>.npy            [nodes] global ids, by original id
+///   originals/<type>.npy        [nodes] original ids, by global id
 ///   part-<p>/                   a dataset folder whose destinations are the
 ///                               owned nodes, with global ids in indices.npy,
 ///                               and
@@ -169,6 +179,13 @@ public:
   /// the target's own labels.
   std::span<const node_id> seeds(split which, std::string_view set) const;
 
+  /// The global ids of the nodes of a type, by original id: of the order in
+  /// which they stood before the graph was cut. Reads the map of the folder,
+  /// and where there is none, as in those of older versions, all of its parts.
+  /// Takes 8 bytes for each node. Fails with `not_found` if the folder has
+  /// neither, and with `invalid_data` if what it has is no such map.
+  result<std::vector<node_id>> order(node_type_id type) const;
+
   /// Maps a part. Fails if the folder belongs to another graph or another
   /// partitioning, by its digest.
   result<std::shared_ptr<const shard>> open_shard(part_id part) const;
@@ -194,7 +211,8 @@ private:
   std::shared_ptr<const dataset_info> info_;
   std::vector<std::vector<node_id>> offsets_;
   std::vector<std::string> part_digests_;
-  std::vector<std::vector<array_roots>> roots_; ///< [part][node type]
+  std::map<std::string, std::string> order_digests_; ///< By path.
+  std::vector<std::vector<array_roots>> roots_;      ///< [part][node type]
   std::array<std::vector<node_id>, 3> seeds_;
   std::vector<std::array<std::vector<node_id>, 3>> set_seeds_; ///< By set.
   std::string labels_; ///< The visible label set; empty: none.

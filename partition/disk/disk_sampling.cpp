@@ -3,6 +3,7 @@
 #include "partition/disk/covering_reads.hpp"
 #include "partition/files/page_requests.hpp"
 #include "partition/sampling/draws.hpp"
+#include "partition/sampling/neighbour_lists.hpp"
 
 #include <algorithm>
 #include <new>
@@ -25,19 +26,28 @@ public:
     pages.add(edges_.indptr, nodes_.begin, request_.destinations, 2);
     if (request_.edge_ids)
       pages.add(edges_.original_begin, nodes_.begin, request_.destinations);
+    else
+      for (std::size_t k = 0; k < request_.excluded.size(); ++k)
+        pages.add(edges_.original_begin, nodes_.begin,
+                  request_.destinations.subspan(request_.excluded.list(k), 1));
     if (request_.rule.fanout > 0)
       pages.add(nodes_.original_ids, nodes_.begin, request_.destinations);
   }
 
   void add_lists(page_requests& pages) {
-    for (auto id : request_.destinations) {
+    std::size_t next = 0; // Of the lists from which edges are excluded.
+    for (std::size_t i = 0; i < request_.destinations.size(); ++i) {
+      const auto id = request_.destinations[i];
+      std::span<const edge_id> excluded;
+      if (next < request_.excluded.size() && request_.excluded.list(next) == i)
+        excluded = request_.excluded.of(next++);
       if (id < nodes_.begin || id >= nodes_.end)
         continue; // The sampling that follows reports it.
       const auto begin = edges_.indptr[id - nodes_.begin];
       const auto end = edges_.indptr[id - nodes_.begin + 1];
       // Broken lists are left out: the sampling that follows reports them.
       if (begin >= 0 && begin < end && end <= edges_.indices.size)
-        add_list(pages, id, begin, end - begin);
+        add_list(pages, id, begin, end - begin, excluded);
     }
   }
 
@@ -52,8 +62,12 @@ private:
   }
 
   void add_list(page_requests& pages, node_id id, std::int64_t begin,
-                std::int64_t degree) {
-    if (request_.rule.takes_whole(degree)
+                std::int64_t degree, std::span<const edge_id> excluded) {
+    const auto left = degree - std::ssize(excluded);
+    skips_.resize(excluded.size());
+    if (!find_skips(edges_, nodes_, id, degree, excluded, skips_.data()))
+      return; // Likewise.
+    if (request_.rule.takes_whole(left)
         || degree * width_ <= static_cast<std::int64_t>(near_bytes)
         || degree > INT32_MAX) {
       add_elements(pages, begin, degree);
@@ -63,9 +77,9 @@ private:
     draw_positions(
       {request_.key, static_cast<std::uint64_t>(nodes_.original(id)),
        draw_middle(request_.hop, request_.edge_type)},
-      static_cast<std::uint32_t>(degree), request_.rule.kind, positions_);
+      static_cast<std::uint32_t>(left), request_.rule.kind, positions_);
     for (auto position : positions_)
-      add_elements(pages, begin + position, 1);
+      add_elements(pages, begin + whole_position(skips_, position), 1);
   }
 
   const edge_shard& edges_;
@@ -73,6 +87,7 @@ private:
   const neighbour_request& request_;
   std::int64_t width_;
   std::vector<std::uint32_t> positions_;
+  std::vector<std::uint32_t> skips_;
 };
 
 /// Asks for the pages that `sample_neighbours` will read: first where the lists
@@ -96,11 +111,9 @@ void request_pages(const shard& part, const neighbour_request& request) {
 constexpr std::size_t asked_ahead = 2048;
 
 neighbour_request piece(const neighbour_request& whole, std::size_t from) {
-  auto out = whole;
   from = std::min(from, whole.destinations.size());
-  out.destinations = whole.destinations.subspan(
-    from, std::min(asked_ahead, whole.destinations.size() - from));
-  return out;
+  return whole.piece(from,
+                     std::min(asked_ahead, whole.destinations.size() - from));
 }
 
 /// Samples piece by piece. The pages of a piece are asked for before the piece
@@ -112,6 +125,8 @@ result<void> sample_pieces(const shard& part, const neighbour_request& request,
                        pod_vector<std::byte>{out.sources.pool()}, false,
                        pod_vector<edge_id>{out.edge_ids.pool()},
                        pod_vector<float>{out.weights.pool()}};
+  // Before it is cut, which would lose what is about no destination.
+  GRAPHMILL_TRYV(request.excluded.check(request.destinations.size()));
   request_pages(part, piece(request, 0));
   request_pages(part, piece(request, asked_ahead));
   GRAPHMILL_TRYV(sample_neighbours(part, piece(request, 0), out));

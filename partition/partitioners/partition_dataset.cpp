@@ -27,8 +27,8 @@ namespace {
 
 constexpr std::size_t largest_report = std::size_t{1} << 28;
 
-/// Of the files of seeds, by their paths within the folder.
-using seed_digests = std::map<std::string, std::string>;
+/// Of files of seeds or of maps of ids, by their paths within the folder.
+using file_digests = std::map<std::string, std::string>;
 
 /// What identifies the content: datasets that other tools have written may lack
 /// the digest.
@@ -56,7 +56,8 @@ result<void> write_partitions_json(const graph_view& graph,
                                    const std::vector<written_part>& parts,
                                    const partition_report& report,
                                    const std::string& source_digest,
-                                   const seed_digests& seeds,
+                                   const file_digests& seeds,
+                                   const file_digests& orders,
                                    const fs::path& folder) {
   GRAPHMILL_TRY(
     const auto source,
@@ -79,6 +80,7 @@ result<void> write_partitions_json(const graph_view& graph,
            {"part_digests", digests},
            {"block_digests", blocks},
            {"seed_digests", seeds},
+           {"order_digests", orders},
            {"offsets", offsets},
            {"report", to_json(report)}};
   out[own_digest_field] = own_digest(out);
@@ -163,8 +165,9 @@ result<partition_report> do_partition(const dataset& data,
     report.part_rows.push_back(part.row);
   }
   GRAPHMILL_TRY(const auto seeds, write_seeds(graph, numbers, folder));
+  GRAPHMILL_TRY(const auto orders, write_orders(graph, numbers, folder));
   GRAPHMILL_TRYV(write_partitions_json(graph, numbers, parts, report,
-                                       source_digest, seeds, folder));
+                                       source_digest, seeds, orders, folder));
   GRAPHMILL_TRY(const auto features,
                 read_feature_meanings(graph.data().folder(), graph.info()));
   GRAPHMILL_TRYV(write_feature_meanings(folder, features));

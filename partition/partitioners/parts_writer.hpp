@@ -46,4 +46,11 @@ result<std::map<std::string, std::string>>
 write_seeds(const graph_view& graph, const renumbering& numbers,
             const std::filesystem::path& folder);
 
+/// Writes order/<type>.npy and originals/<type>.npy, which lead from original to
+/// global ids and back, as int32 where the ids of the type fit.
+/// @returns the digest of each file's elements, by its path within the folder.
+result<std::map<std::string, std::string>>
+write_orders(const graph_view& graph, const renumbering& numbers,
+             const std::filesystem::path& folder);
+
 } // namespace graphmill

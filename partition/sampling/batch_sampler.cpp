@@ -25,8 +25,25 @@ struct frontier {
   /// refer to. Empty with one part, whose requests refer to the node list.
   pod_vector<node_id> by_part;
   std::vector<std::size_t> cuts; ///< [parts + 1] of `by_part`.
+  /// Where each node is in `by_part`; only if edges are excluded.
+  std::vector<std::size_t> places;
 
   std::size_t size() const { return end - begin; }
+};
+
+/// Edges of one type that the batch is without.
+struct exclusion {
+  excluded_edges edges;
+  /// Destinations that no hop has expanded yet, by number.
+  std::vector<std::size_t> left;
+};
+
+/// A destination that a hop expands without some of its edges.
+struct shortened {
+  part_id part = 0;
+  std::size_t position = 0; ///< In the request to the part.
+  std::size_t number = 0;   ///< Of the destination, in `exclusion`.
+  friend auto operator<=>(const shortened&, const shortened&) = default;
 };
 
 /// A slot's answer while it waits for the others.
@@ -60,16 +77,20 @@ struct batch_sampler::impl {
   std::vector<frontier> frontiers;
   std::vector<part_request> requests;
   std::vector<answer> answers;
-  std::vector<std::int64_t> pending; ///< Sources to number, per node type.
+  std::vector<std::int64_t> pending;   ///< Sources to number, per node type.
+  std::vector<exclusion> exclusions{}; ///< Per edge type; empty: none at all.
+  std::vector<excluded_lists> excluded{}; ///< What requests refer to.
 
   const dataset_info& info() const { return graph.info(); }
   bool reports_weights(edge_type_id type) const {
     return scheme.weights && info().edge_types[type].weighted;
   }
   result<void> check_scheme() const;
-  result<void> seed(std::span<const node_id> seeds);
+  result<void> seed(const batch_seeds& seeds);
+  result<void> seed_type(node_type_id type, std::span<const node_id> seeds);
   void next_frontiers();
   void deal(node_type_id type);
+  std::vector<shortened> shortened_lists(edge_type_id type);
   void ask();
   result<void> count_sources();
   void reserve_nodes(node_type_id type);
@@ -90,19 +111,43 @@ result<void> batch_sampler::impl::check_scheme() const {
   return ok();
 }
 
-result<void> batch_sampler::impl::seed(std::span<const node_id> seeds) {
-  const auto target = info().target;
-  const auto& type = info().node_types[target];
+result<void> batch_sampler::impl::seed(const batch_seeds& seeds) {
+  if (seeds.nodes.size() != info().node_types.size())
+    return fail(ec::invalid_argument,
+                "seeds of {} node types are given, but \"{}\" has {}",
+                seeds.nodes.size(), info().name, info().node_types.size());
+  if (!seeds.excluded.empty()
+      && seeds.excluded.size() != info().edge_types.size())
+    return fail(ec::invalid_argument,
+                "edges of {} types are to be excluded, but \"{}\" has {} edge "
+                "types",
+                seeds.excluded.size(), info().name, info().edge_types.size());
+  for (std::size_t t = 0; t < seeds.nodes.size(); ++t)
+    GRAPHMILL_TRYV(seed_type(static_cast<node_type_id>(t), seeds.nodes[t]));
+  for (const auto& edges : seeds.excluded) {
+    auto& out = exclusions.emplace_back();
+    out.edges = edges;
+    out.left.resize(edges.destinations.size());
+    std::iota(out.left.begin(), out.left.end(), std::size_t{0});
+  }
+  return ok();
+}
+
+result<void> batch_sampler::impl::seed_type(node_type_id of,
+                                            std::span<const node_id> seeds) {
+  if (seeds.empty())
+    return ok();
+  const auto& type = info().node_types[of];
   for (auto id : seeds)
     if (id < 0 || id >= type.count)
       return fail(ec::invalid_argument,
                   "seed {} is not a node: type \"{}\" has {} nodes", id,
                   type.name, type.count);
-  auto& list = out.nodes[target].ids;
+  auto& list = out.nodes[of].ids;
   pod_vector<local_id> locals{pool};
   locals.resize(seeds.size());
-  tables[target].reserve(list, static_cast<std::int64_t>(seeds.size()));
-  tables[target].number(seeds, locals.data(), list);
+  tables[of].reserve(list, static_cast<std::int64_t>(seeds.size()));
+  tables[of].number(seeds, locals.data(), list);
   if (list.size() != seeds.size())
     return fail(ec::invalid_argument,
                 "{} of {} seeds are repetitions: seeds must be distinct",
@@ -121,6 +166,7 @@ void batch_sampler::impl::next_frontiers() {
       deal(static_cast<node_type_id>(t));
   }
   requests.clear();
+  excluded.clear();
   answers.clear();
   if (hop < scheme.hops())
     ask();
@@ -143,8 +189,39 @@ void batch_sampler::impl::deal(node_type_id type) {
   }
   std::partial_sum(front.cuts.begin(), front.cuts.end(), front.cuts.begin());
   auto next = front.cuts;
-  for (std::size_t i = 0; i < front.size(); ++i)
-    front.by_part[next[front.owners[i]]++] = ids[i];
+  front.places.resize(exclusions.empty() ? 0 : front.size());
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    const auto place = next[front.owners[i]]++;
+    front.by_part[place] = ids[i];
+    if (!front.places.empty())
+      front.places[i] = place;
+  }
+}
+
+/// The lists of this hop from which edges are excluded, by part and position. A
+/// node is expanded once, so that each of them is asked for once in a batch.
+std::vector<shortened> batch_sampler::impl::shortened_lists(edge_type_id type) {
+  std::vector<shortened> out;
+  if (exclusions.empty())
+    return out;
+  auto& [edges, left] = exclusions[type];
+  const auto of = info().edge_types[type].destination;
+  const auto& front = frontiers[of];
+  std::erase_if(left, [&, &all = edges](std::size_t number) {
+    const auto local =
+      tables[of].find(all.destinations[number], this->out.nodes[of].ids);
+    if (local < 0 || std::cmp_less(local, front.begin))
+      return local >= 0;
+    const auto i = static_cast<std::size_t>(local) - front.begin;
+    if (front.places.empty())
+      out.push_back({0, i, number});
+    else
+      out.push_back({front.owners[i],
+                     front.places[i] - front.cuts[front.owners[i]], number});
+    return true;
+  });
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 /// One request per edge type and part that owns some of the frontier.
@@ -152,7 +229,10 @@ void batch_sampler::impl::ask() {
   const auto& fanouts = scheme.fanouts[hop];
   for (std::size_t e = 0; e < fanouts.size(); ++e) {
     const auto type = info().edge_types[e].destination;
+    const auto edge_type = static_cast<edge_type_id>(e);
     const auto& front = frontiers[type];
+    const auto lists = shortened_lists(edge_type);
+    auto next = lists.begin();
     const auto* ids = graph.part_count() == 1
                         ? out.nodes[type].ids.data() + front.begin
                         : front.by_part.data();
@@ -160,14 +240,18 @@ void batch_sampler::impl::ask() {
       const auto size = front.cuts[p + 1] - front.cuts[p];
       if (size == 0)
         continue;
-      const auto edge_type = static_cast<edge_type_id>(e);
+      auto& without = excluded.emplace_back();
+      for (; next != lists.end() && next->part <= p; ++next)
+        without.add(next->position,
+                    exclusions[e].edges.of_destination(next->number));
       const neighbour_request request{key,
                                       hop + 1,
                                       edge_type,
                                       scheme.rule(hop, edge_type),
                                       scheme.edge_ids,
                                       {ids + front.cuts[p], size},
-                                      reports_weights(edge_type)};
+                                      reports_weights(edge_type),
+                                      without.view()};
       requests.push_back({requests.size(), p, request});
     }
   }
@@ -281,7 +365,7 @@ batch_sampler::batch_sampler(const partitioned_graph& graph,
     out.nodes.push_back({pod_vector<node_id>{shared}, {}});
     impl_->tables.emplace_back(type.count, shared);
     impl_->frontiers.push_back(
-      {0, 0, pod_vector<part_id>{shared}, pod_vector<node_id>{shared}, {}});
+      {0, 0, pod_vector<part_id>{shared}, pod_vector<node_id>{shared}, {}, {}});
   }
   for (std::size_t e = 0; e < graph.info().edge_types.size(); ++e) {
     out.edges.push_back(
@@ -295,7 +379,7 @@ batch_sampler::~batch_sampler() = default;
 batch_sampler::batch_sampler(batch_sampler&&) noexcept = default;
 batch_sampler& batch_sampler::operator=(batch_sampler&&) noexcept = default;
 
-result<void> batch_sampler::start(std::span<const node_id> seeds) {
+result<void> batch_sampler::start(const batch_seeds& seeds) {
   if (impl_->started)
     return fail(ec::internal, "a batch sampler starts once");
   GRAPHMILL_TRYV(impl_->check_scheme());

@@ -151,6 +151,17 @@ void id_table::number(std::span<const Id> globals, local_id* locals,
   }
 }
 
+local_id id_table::find(node_id global, const pod_vector<node_id>& ids) const {
+  if (global < 0 || global >= universe_ || slots_.empty())
+    return unused;
+  if (direct())
+    return slots_[static_cast<std::size_t>(global)];
+  auto slot = std::size_t{home_of(global, slots_.size())};
+  while (!ends_search(slots_[slot], ids.data(), global))
+    slot = next_slot(slot, slots_.size());
+  return slots_[slot];
+}
+
 template void id_table::number(std::span<const std::int32_t>, local_id*,
                                pod_vector<node_id>&);
 template void id_table::number(std::span<const std::int64_t>, local_id*,

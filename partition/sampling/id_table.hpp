@@ -40,6 +40,9 @@ public:
   void number(std::span<const Id> globals, local_id* locals,
               pod_vector<node_id>& ids);
 
+  /// The local id of a global one; -1: it has none.
+  local_id find(node_id global, const pod_vector<node_id>& ids) const;
+
 private:
   bool direct() const {
     return static_cast<std::int64_t>(slots_.size()) == universe_;

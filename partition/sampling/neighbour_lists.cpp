@@ -20,7 +20,64 @@ error broken_list(const list_task& work, node_id id, std::int64_t max_degree) {
     max_degree);
 }
 
+/// Which of the edges to exclude is not in a list.
+error no_such_edge(const list_task& work, node_id id, std::int64_t degree,
+                   std::span<const edge_id> ids) {
+  std::uint32_t skip = 0;
+  const auto alien =
+    std::find_if_not(ids.begin(), ids.end(), [&](const edge_id& edge) {
+      return find_skips(work.edges, work.nodes, id, degree, {&edge, 1}, &skip);
+    });
+  return fail(ec::invalid_argument,
+              "edge {} is to be excluded from the {} in-edges of node {}, and "
+              "is none of them",
+              *alien, degree, work.nodes.original(id));
+}
+
+/// Shortens the lists from which edges are excluded, and what they give.
+result<void> exclude(list_task& work, pod_vector<std::int32_t>& counts,
+                     std::int64_t& total) {
+  const auto& request = work.request;
+  const auto& excluded = request.excluded;
+  work.skips.resize(
+    static_cast<std::size_t>(excluded.begins.back() - excluded.begins.front()));
+  auto* skips = work.skips.data();
+  for (std::size_t k = 0; k < excluded.size(); ++k) {
+    const auto i = excluded.list(k);
+    auto& place = work.places[i];
+    const auto ids = excluded.of(k);
+    const auto id = request.destinations[i];
+    if (!find_skips(work.edges, work.nodes, id, place.degree, ids, skips)) {
+      if (mapped_file::first_fault())
+        return ok(); // Whoever asks looks at that, too.
+      return no_such_edge(work, id, place.degree, ids);
+    }
+    skips += ids.size();
+    place.degree -= static_cast<std::uint32_t>(ids.size());
+    place.excluded = static_cast<std::int32_t>(k);
+    const auto count = request.rule.sources_of(place.degree);
+    total += count - counts[i];
+    counts[i] = static_cast<std::int32_t>(count);
+  }
+  return ok();
+}
+
 } // namespace
+
+bool find_skips(const edge_shard& edges, const node_shard& nodes, node_id id,
+                std::int64_t degree, std::span<const edge_id> ids,
+                std::uint32_t* skips) {
+  const auto row = static_cast<std::size_t>(id - nodes.begin);
+  const auto first = edges.original_begin.empty() ? edges.indptr[row]
+                                                  : edges.original_begin[row];
+  for (std::size_t j = 0; j < ids.size(); ++j) {
+    if (ids[j] < first || ids[j] - first >= degree)
+      return false;
+    skips[j] = static_cast<std::uint32_t>(ids[j] - first)
+               - static_cast<std::uint32_t>(j);
+  }
+  return true;
+}
 
 result<void> check_lists(const shard& graph, const neighbour_request& request) {
   const auto& info = graph.info();
@@ -32,6 +89,7 @@ result<void> check_lists(const shard& graph, const neighbour_request& request) {
     return fail(ec::invalid_argument, "hop {} is not in 1..{}", request.hop,
                 max_hops);
   GRAPHMILL_TRYV(request.rule.check());
+  GRAPHMILL_TRYV(request.excluded.check(request.destinations.size()));
   if (request.weights && graph.edges(request.edge_type).weights.empty()
       && graph.edges(request.edge_type).indices.size != 0)
     return fail(ec::invalid_argument,
@@ -75,6 +133,8 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
   }
   if (broken >= 0 && !mapped_file::first_fault())
     return broken_list(work, ids[broken], max_degree);
+  if (broken < 0 && !request.excluded.empty())
+    GRAPHMILL_TRYV(exclude(work, counts, total));
   return total;
 }
 
@@ -87,8 +147,10 @@ result<void> to_original_edges(const list_task& work, std::int64_t edges,
   for (std::size_t i = 0; i < work.places.size(); ++i) {
     const auto node = work.request.destinations[i];
     const auto begin = begins[node - work.nodes.begin];
-    const auto [here, degree] = work.places[i];
-    if (begin < 0 || begin > edges - std::int64_t{degree})
+    const auto& place = work.places[i];
+    const auto degree =
+      std::int64_t{place.degree} + std::ssize(work.skips_of(place));
+    if (begin < 0 || begin > edges - degree)
       return fail(ec::invalid_data,
                   "{} in-edges of node {} begin at edge {} of {}: "
                   "original_begin.npy is damaged; partition the dataset again",
@@ -97,7 +159,7 @@ result<void> to_original_edges(const list_task& work, std::int64_t edges,
     const auto count =
       std::min<std::ptrdiff_t>(out.counts[i], out.edge_ids.end() - id);
     for (const auto* end = id + count; id != end; ++id)
-      *id += begin - here;
+      *id += begin - place.begin;
   }
   return ok();
 }

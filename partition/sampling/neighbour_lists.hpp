@@ -2,8 +2,11 @@
 
 #include "partition/sampling/sampling.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 // What sampling reads of a shard for each destination, and does not believe. Of
 // the files beside it alone.
@@ -18,8 +21,21 @@ constexpr std::size_t row_ahead = 16; ///< Lists between prefetch and use.
 /// Where the list of a destination lies in the shard's index array.
 struct list_place {
   std::int64_t begin = 0;
-  std::uint32_t degree = 0;
+  std::uint32_t degree = 0; ///< Without the edges that are excluded from it.
+  /// Its number among the lists from which edges are excluded; -1: none are.
+  std::int32_t excluded = -1;
 };
+
+/// Leads from a list without some edges to the whole one. Element j is where
+/// the j-th excluded edge stands, less j: how many edges that are left stand
+/// before it. Ascends, perhaps with repetitions. Empty: nothing is excluded.
+using edge_skips = std::span<const std::uint32_t>;
+
+/// The position in the whole list of the edge at `position` of what is left.
+inline std::int64_t whole_position(edge_skips skips, std::uint32_t position) {
+  const auto after = std::upper_bound(skips.begin(), skips.end(), position);
+  return std::int64_t{position} + (after - skips.begin());
+}
 
 /// A request, and the lists of its destinations.
 struct list_task {
@@ -27,12 +43,32 @@ struct list_task {
   const node_shard& nodes; ///< Of the destination type.
   const neighbour_request& request;
   pod_vector<list_place> places;
+  std::vector<std::uint32_t> skips{}; ///< Of all lists that have some.
+
+  edge_skips skips_of(const list_place& place) const {
+    if (place.excluded < 0)
+      return {};
+    const auto* begins = request.excluded.begins.data() + place.excluded;
+    const auto first = begins[0] - request.excluded.begins.front();
+    return {skips.data() + first,
+            static_cast<std::size_t>(begins[1] - begins[0])};
+  }
 };
+
+/// Where the edges to exclude stand in the list of a destination of the part.
+/// @param degree Of the whole list of `id`, which is sound.
+/// @param ids Ascending.
+/// @param skips Receives them: [ids]
+/// @returns whether all of them are in the list.
+bool find_skips(const edge_shard& edges, const node_shard& nodes, node_id id,
+                std::int64_t degree, std::span<const edge_id> ids,
+                std::uint32_t* skips);
 
 /// Whether a shard can answer a request.
 result<void> check_lists(const shard& graph, const neighbour_request& request);
 
-/// Looks up every list and counts what it gives.
+/// Looks up every list, takes out what is excluded, and counts what it gives.
+/// Fails with `invalid_argument` on excluded edges that are not in their lists.
 /// @returns the number of sources of all lists.
 ///
 /// The file is not believed: with a list that lies outside of the index array,

@@ -75,15 +75,17 @@ public:
   }
   void clear() { size_ = 0; }
 
-  void add_all(const list_place& place) {
+  void add_all(const list_place& place, edge_skips skips) {
     for (std::uint32_t j = 0; j < place.degree; ++j)
-      picks_[size_++] = place.begin + j;
+      picks_[size_++] =
+        place.begin + (skips.empty() ? j : whole_position(skips, j));
   }
 
-  void add_draw(const list_place& place, node_id original) {
+  void add_draw(const list_place& place, edge_skips skips, node_id original) {
     draws_.originals[lanes_] = static_cast<std::uint64_t>(original);
     draws_.degrees[lanes_] = place.degree;
     begins_[lanes_] = place.begin;
+    skips_[lanes_] = skips;
     targets_[lanes_++] = size_;
     size_ += static_cast<std::size_t>(draws_.rule.fanout);
   }
@@ -100,17 +102,28 @@ public:
                 static_cast<std::uint32_t>(draws_.rule.fanout));
       draws_.draw();
     }
-    for (int l = 0; l < lanes_; ++l)
+    for (int l = 0; l < lanes_; ++l) {
       for (int j = 0; j < draws_.rule.fanout; ++j)
         picks_[targets_[l] + j] = begins_[l] + draws_.positions[j][l];
+      if (!skips_[l].empty())
+        step_over(l);
+    }
     lanes_ = 0;
     out.prefetch(picks());
   }
 
 private:
+  /// Leads the picks of a lane to the list with the excluded edges.
+  void step_over(int lane) {
+    for (int j = 0; j < draws_.rule.fanout; ++j)
+      picks_[targets_[lane] + j] =
+        begins_[lane] + whole_position(skips_[lane], draws_.positions[j][lane]);
+  }
+
   lane_draws draws_;
   int lanes_ = 0;
   std::array<std::int64_t, lane_count> begins_{};
+  std::array<edge_skips, lane_count> skips_{};
   std::array<std::size_t, lane_count> targets_{};
   std::array<std::int64_t, 2 * lane_count * max_lane_fanout> picks_;
   std::size_t size_ = 0;
@@ -133,10 +146,11 @@ void sample_few(const list_task& work, emitter<Id> out) {
       __builtin_prefetch(&originals[ids[i + row_ahead] - first]);
     const auto& place = work.places[i];
     auto& window = windows[turn];
+    const auto skips = work.skips_of(place);
     if (work.request.rule.takes_whole(place.degree))
-      window.add_all(place);
+      window.add_all(place, skips);
     else
-      window.add_draw(place, work.nodes.original(ids[i]));
+      window.add_draw(place, skips, work.nodes.original(ids[i]));
     if (!window.full())
       continue;
     window.settle(out);
@@ -147,6 +161,20 @@ void sample_few(const list_task& work, emitter<Id> out) {
   windows[turn].settle(out);
   out.take(windows[turn ^ 1].picks());
   out.take(windows[turn].picks());
+}
+
+/// Takes `count` edges of what is left of a list, from number `from` on.
+template <class Id>
+void take_left(emitter<Id>& out, const list_place& place, edge_skips skips,
+               std::uint32_t from, std::uint32_t count) {
+  while (count > 0) {
+    const auto next = std::upper_bound(skips.begin(), skips.end(), from);
+    const auto run =
+      next == skips.end() ? count : std::min(count, *next - from);
+    out.take_range(place.begin + from + (next - skips.begin()), run);
+    from += run;
+    count -= run;
+  }
 }
 
 /// For all neighbours, or for fanouts of more than 32. Lists are taken one by
@@ -161,8 +189,9 @@ void sample_many(const list_task& work, emitter<Id> out) {
     const auto& place = work.places[i];
     if (i + row_ahead < work.places.size())
       __builtin_prefetch(out.indices + work.places[i + row_ahead].begin);
+    const auto skips = work.skips_of(place);
     if (request.rule.takes_whole(place.degree)) {
-      out.take_range(place.begin, place.degree);
+      take_left(out, place, skips, 0, place.degree);
       continue;
     }
     const auto count = static_cast<std::size_t>(request.rule.fanout);
@@ -173,7 +202,7 @@ void sample_many(const list_task& work, emitter<Id> out) {
       place.degree, request.rule.kind, positions);
     picks.resize(count);
     for (std::size_t j = 0; j < count; ++j)
-      picks[j] = place.begin + positions[j];
+      picks[j] = place.begin + whole_position(skips, positions[j]);
     out.prefetch(picks);
     out.take(picks);
   }
@@ -235,8 +264,10 @@ void take_slice(const list_task& work, std::int64_t skip,
   const auto& place = work.places[0];
   const auto wanted = out.sources.size() / sizeof(Id);
   auto emit = emitter_of<Id>(work, out);
+  const auto skips = work.skips_of(place);
   if (request.rule.takes_whole(place.degree)) {
-    emit.take_range(place.begin + skip, static_cast<std::uint32_t>(wanted));
+    take_left(emit, place, skips, static_cast<std::uint32_t>(skip),
+              static_cast<std::uint32_t>(wanted));
     return;
   }
   const auto original = work.nodes.original(request.destinations[0]);
@@ -248,7 +279,9 @@ void take_slice(const list_task& work, std::int64_t skip,
                  place.degree, request.rule.kind, positions);
   std::vector<std::int64_t> picks(wanted);
   for (std::size_t j = 0; j < wanted; ++j)
-    picks[j] = place.begin + positions[static_cast<std::size_t>(skip) + j];
+    picks[j] =
+      place.begin
+      + whole_position(skips, positions[static_cast<std::size_t>(skip) + j]);
   emit.take(picks);
 }
 

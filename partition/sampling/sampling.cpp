@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace graphmill {
 
@@ -36,11 +37,43 @@ std::size_t sampled_subgraph::byte_size() const {
   return sum;
 }
 
+std::size_t batch_seeds::count() const {
+  std::size_t sum = 0;
+  for (const auto& ids : nodes)
+    sum += ids.size();
+  return sum;
+}
+
+neighbour_request neighbour_request::piece(std::size_t from,
+                                           std::size_t count) const {
+  auto out = *this;
+  out.destinations = destinations.subspan(from, count);
+  out.excluded = excluded.piece(from, count);
+  return out;
+}
+
+batch_seeds target_seeds(const dataset_info& info,
+                         std::span<const node_id> nodes) {
+  batch_seeds out{std::vector<std::vector<node_id>>(info.node_types.size())};
+  out.nodes[static_cast<std::size_t>(info.target)].assign(nodes.begin(),
+                                                          nodes.end());
+  return out;
+}
+
 result<sampled_subgraph>
 sample(const partitioned_graph& graph,
        std::span<const std::shared_ptr<const shard>> shards,
        const sampling_scheme& scheme, std::uint64_t key,
        std::span<const node_id> seeds, std::shared_ptr<buffer_pool> pool) {
+  return sample(graph, shards, scheme, key, target_seeds(graph.info(), seeds),
+                std::move(pool));
+}
+
+result<sampled_subgraph>
+sample(const partitioned_graph& graph,
+       std::span<const std::shared_ptr<const shard>> shards,
+       const sampling_scheme& scheme, std::uint64_t key,
+       const batch_seeds& seeds, std::shared_ptr<buffer_pool> pool) {
   if (shards.size() != static_cast<std::size_t>(graph.part_count()))
     return fail(ec::invalid_argument, "{} shards were given for {} parts",
                 shards.size(), graph.part_count());
@@ -62,6 +95,13 @@ sample(const partitioned_graph& graph,
 
 subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
                         std::int64_t seeds) {
+  std::vector<std::int64_t> by_type(info.node_types.size());
+  by_type[static_cast<std::size_t>(info.target)] = seeds;
+  return bound_of(info, scheme, by_type);
+}
+
+subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
+                        std::span<const std::int64_t> seeds) {
   const auto types = info.node_types.size();
   subgraph_bound bound{std::vector<std::int64_t>(types),
                        std::vector<std::int64_t>(types),
@@ -69,9 +109,10 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
   // The most nodes of each type that the hop before can have found, which are
   // those that the present hop expands.
   std::vector<std::int64_t> fresh(types);
-  fresh[info.target] = std::min(seeds, info.node_types[info.target].count);
+  for (std::size_t t = 0; t < types; ++t)
+    fresh[t] = std::min(seeds[t], info.node_types[t].count);
   bound.nodes = fresh;
-  bound.seeds = fresh[info.target];
+  bound.seeds = fresh;
   for (int hop = 0; hop < scheme.hops(); ++hop) {
     std::vector<std::int64_t> found(types);
     for (std::size_t t = 0; t < types; ++t)

@@ -5,6 +5,7 @@
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/dataset/shard.hpp"
+#include "partition/sampling/excluded_edges.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -33,11 +34,28 @@ struct sampling_scheme {
   }
 };
 
+/// What a batch is sampled around. Value type.
+struct batch_seeds {
+  /// Per node type: distinct global ids. The position is the local id.
+  std::vector<std::vector<node_id>> nodes;
+  /// Per edge type: edges that the batch is without. Empty: of no type.
+  std::vector<excluded_edges> excluded{};
+
+  /// Seeds of all types.
+  std::size_t count() const;
+
+  friend bool operator==(const batch_seeds&, const batch_seeds&) = default;
+};
+
+/// Seeds of the target type alone.
+batch_seeds target_seeds(const dataset_info& info,
+                         std::span<const node_id> nodes);
+
 /// The nodes of one type in a batch, in discovery order.
 struct node_list {
   pod_vector<node_id> ids; ///< Global ids; position = local id.
-  /// found[h] = nodes known after hop h; found[0] = number of seeds. The nodes
-  /// that hop h + 1 expands are [h == 0 ? 0 : found[h - 1], found[h]).
+  /// found[h] = nodes known after hop h; found[0] = seeds of the type. The
+  /// nodes that hop h + 1 expands are [h == 0 ? 0 : found[h - 1], found[h]).
   std::vector<std::int64_t> found;
 };
 
@@ -80,6 +98,11 @@ struct neighbour_request {
   bool edge_ids = false;
   std::span<const node_id> destinations; ///< Global ids owned by the shard.
   bool weights = false;                  ///< Only of types that have some.
+  /// Lists are sampled as if these edges were not in them.
+  excluded_view excluded{};
+
+  /// The same of `count` destinations from number `from` on.
+  neighbour_request piece(std::size_t from, std::size_t count) const;
 };
 
 /// The answer: for each destination, in request order, its sampled sources.
@@ -95,12 +118,14 @@ struct neighbour_reply {
 /// ascend. With replacement, they are in the order of the draws. Every draw
 /// comes from Philox keyed by `key` with the counter (original id; hop and edge
 /// type; block). Original ids make the answer the same for every partitioning.
+/// Edges to exclude are left out of the lists before anything is drawn.
 ///
 /// Replaces the content of `out`, and takes memory from the pools of its
 /// arrays. Any number of threads may sample on one shard at once. Fails with
 /// `invalid_argument` on ids that the shard does not own, on an invalid rule,
-/// and on a request for weights that the type does not have, with
-/// `invalid_data` on broken lists, and with `out_of_memory`.
+/// on a request for weights that the type does not have, and on edges to
+/// exclude that are not in their lists, with `invalid_data` on broken lists,
+/// and with `out_of_memory`.
 result<void> sample_neighbours(const shard& graph,
                                const neighbour_request& request,
                                neighbour_reply& out);
@@ -147,9 +172,8 @@ public:
   batch_sampler& operator=(batch_sampler&&) noexcept;
 
   /// Begins the first hop; once.
-  /// @param seeds Distinct global ids of the target type; may be empty. They
-  /// are copied.
-  result<void> start(std::span<const node_id> seeds);
+  /// @param seeds Of all node types; may be empty. They are copied.
+  result<void> start(const batch_seeds& seeds);
 
   /// The requests of the current hop, all to be answered before `finish_hop`.
   std::span<const part_request> requests() const;
@@ -177,6 +201,12 @@ result<sampled_subgraph>
 sample(const partitioned_graph& graph,
        std::span<const std::shared_ptr<const shard>> shards,
        const sampling_scheme& scheme, std::uint64_t key,
+       const batch_seeds& seeds, std::shared_ptr<buffer_pool> pool = nullptr);
+/// The same around nodes of the target type.
+result<sampled_subgraph>
+sample(const partitioned_graph& graph,
+       std::span<const std::shared_ptr<const shard>> shards,
+       const sampling_scheme& scheme, std::uint64_t key,
        std::span<const node_id> seeds,
        std::shared_ptr<buffer_pool> pool = nullptr);
 
@@ -186,11 +216,14 @@ struct subgraph_bound {
   std::vector<std::int64_t> nodes;    ///< Per node type, all hops.
   std::vector<std::int64_t> expanded; ///< Per node type: rows of its CSRs.
   std::vector<std::int64_t> edges;    ///< Per edge type, all hops.
-  std::int64_t seeds = 0;
+  std::vector<std::int64_t> seeds{};  ///< Per node type.
 };
-/// The bound of a batch of `seeds` seeds under `scheme`, from the counts and
-/// the largest in-degrees of the dataset alone. It reserves memory before
-/// anything is sampled.
+/// The bound of a batch of so many seeds of each node type under `scheme`, from
+/// the counts and the largest in-degrees of the dataset alone. It reserves
+/// memory before anything is sampled.
+subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
+                        std::span<const std::int64_t> seeds);
+/// The same of a batch of so many seeds of the target type.
 subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
                         std::int64_t seeds);
 

@@ -77,7 +77,9 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
   // Beyond the batch itself, sampling needs so much memory for each edge.
   constexpr std::uint64_t working_bytes = 12;
   extent size;
-  auto bytes = bytes_per_seed(info) * std::uint64_t(bound.seeds);
+  auto bytes =
+    bytes_per_seed(info)
+    * std::uint64_t(bound.seeds[static_cast<std::size_t>(info.target)]);
   for (std::size_t t = 0; t < bound.nodes.size(); ++t) {
     size.nodes += std::uint64_t(bound.nodes[t]);
     bytes +=

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace graphmill {
@@ -26,7 +27,7 @@ std::uint64_t draw_below(random_stream& draws, std::uint64_t bound) {
   }
 }
 
-void shuffle(std::vector<node_id>& seeds, std::uint64_t key) {
+void shuffle(std::vector<seed_row>& seeds, std::uint64_t key) {
   random_stream draws{key, 0};
   for (auto left = seeds.size(); left > 1; --left)
     std::swap(seeds[left - 1], seeds[draw_below(draws, left)]);
@@ -62,39 +63,39 @@ std::vector<std::int64_t> wanted_counts(std::int64_t total, rank_id ranks,
 
 } // namespace
 
-epoch_plan::epoch_plan(std::span<const node_id> seeds,
-                       epoch_plan_options options, std::uint64_t run_seed,
-                       phase which, std::int32_t epoch)
-  : options_(std::move(options)), in_order_(seeds) {
+epoch_plan::epoch_plan(std::int64_t rows, epoch_plan_options options,
+                       std::uint64_t run_seed, phase which, std::int32_t epoch)
+  : options_(std::move(options)), rows_(rows) {
   options_.batch_size = std::max<std::int64_t>(options_.batch_size, 1);
   options_.ranks = std::max<rank_id>(options_.ranks, 1);
   if (which != phase::train)
     return;
-  shuffled_.assign(seeds.begin(), seeds.end());
+  shuffled_.resize(static_cast<std::size_t>(rows));
+  std::iota(shuffled_.begin(), shuffled_.end(), seed_row{0});
   shuffle(shuffled_, stream_key(run_seed, purpose::permutation,
                                 static_cast<std::uint64_t>(epoch), 0));
-  in_order_ = shuffled_;
 }
 
 std::int64_t epoch_plan::steps() const {
-  const auto total = static_cast<std::int64_t>(in_order_.size());
-  return total / options_.batch_size + (total % options_.batch_size != 0);
+  return rows_ / options_.batch_size + (rows_ % options_.batch_size != 0);
 }
 
 std::int64_t epoch_plan::global_seeds(std::int64_t step) const {
-  return static_cast<std::int64_t>(of_step(step).size());
+  if (step < 0 || step >= steps())
+    return 0;
+  return std::min(options_.batch_size, rows_ - step * options_.batch_size);
 }
 
-std::vector<node_id> epoch_plan::seeds(std::int64_t step, rank_id rank) const {
+std::vector<seed_row> epoch_plan::seeds(std::int64_t step, rank_id rank) const {
   if (rank < 0 || rank >= options_.ranks)
     return {};
   return std::move(split(step)[rank]);
 }
 
-std::vector<std::vector<node_id>> epoch_plan::split(std::int64_t step) const {
+std::vector<std::vector<seed_row>> epoch_plan::split(std::int64_t step) const {
   const auto seeds = of_step(step);
   const auto total = static_cast<std::int64_t>(seeds.size());
-  std::vector<std::vector<node_id>> out(options_.ranks);
+  std::vector<std::vector<seed_row>> out(options_.ranks);
   if (options_.order == seed_order::global) {
     auto next = seeds.begin();
     const auto counts = equal_counts(total, options_.ranks);
@@ -126,16 +127,18 @@ std::vector<std::vector<node_id>> epoch_plan::split(std::int64_t step) const {
   return out;
 }
 
-std::span<const node_id> epoch_plan::of_step(std::int64_t step) const {
-  if (step < 0 || step >= steps())
-    return {};
+std::vector<seed_row> epoch_plan::of_step(std::int64_t step) const {
   const auto begin = step * options_.batch_size;
-  const auto total = static_cast<std::int64_t>(in_order_.size());
-  return in_order_.subspan(begin, std::min(options_.batch_size, total - begin));
+  std::vector<seed_row> out(static_cast<std::size_t>(global_seeds(step)));
+  if (shuffled_.empty())
+    std::iota(out.begin(), out.end(), begin);
+  else
+    std::copy_n(shuffled_.begin() + begin, out.size(), out.begin());
+  return out;
 }
 
 std::vector<rank_id>
-epoch_plan::near_ranks(std::span<const node_id> seeds) const {
+epoch_plan::near_ranks(std::span<const seed_row> seeds) const {
   std::vector<rank_id> near(seeds.size(), 0);
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const auto part = options_.owner ? options_.owner(seeds[i]) : 0;
@@ -146,6 +149,7 @@ epoch_plan::near_ranks(std::span<const node_id> seeds) const {
 
 epoch_plan_options plan_options(const definition& def,
                                 std::shared_ptr<const partitioned_graph> graph,
+                                std::shared_ptr<const seed_table> seeds,
                                 rank_id world, phase which) {
   epoch_plan_options out;
   out.batch_size =
@@ -153,8 +157,10 @@ epoch_plan_options plan_options(const definition& def,
   out.ranks = world;
   // What comes out of weights does not depend on parts, whatever training did.
   out.order = trains_nothing(def) ? seed_order::global : def.train.seed_order;
-  out.owner = [graph = std::move(graph)](node_id seed) {
-    return graph->owner(graph->info().target, seed);
+  out.owner = [graph = std::move(graph),
+               seeds = std::move(seeds)](seed_row row) {
+    const auto& [type, nodes] = seeds->columns.front();
+    return graph->owner(type, nodes[static_cast<std::size_t>(row)]);
   };
   return out;
 }
@@ -167,18 +173,18 @@ seed_chances(const definition& def,
   // chance: more epochs would take time and tell little.
   constexpr std::uint32_t most_epochs = 8;
   const auto epochs = std::clamp(def.train.epochs, 1U, most_epochs);
-  const auto seeds = graph->seeds(split::train);
+  const auto seeds = table_of(graph, split::train);
+  const auto& nodes = seeds->columns.front().nodes;
   std::vector<node_id> taken;
   std::int64_t steps = 1;
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
-    const epoch_plan plan{seeds, plan_options(def, graph, world, phase::train),
-                          def.seed, phase::train,
-                          static_cast<std::int32_t>(epoch)};
+    const epoch_plan plan{
+      seeds->rows(), plan_options(def, graph, seeds, world, phase::train),
+      def.seed, phase::train, static_cast<std::int32_t>(epoch)};
     steps = std::max<std::int64_t>(plan.steps(), 1);
-    for (std::int64_t step = 0; step < plan.steps(); ++step) {
-      const auto own = plan.seeds(step, rank);
-      taken.insert(taken.end(), own.begin(), own.end());
-    }
+    for (std::int64_t step = 0; step < plan.steps(); ++step)
+      for (const auto row : plan.seeds(step, rank))
+        taken.push_back(nodes[static_cast<std::size_t>(row)]);
   }
   std::sort(taken.begin(), taken.end());
   std::vector<seed_chance> out;

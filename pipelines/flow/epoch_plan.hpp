@@ -4,6 +4,7 @@
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/sampling/inclusion.hpp"
+#include "pipelines/flow/seed_table.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,11 +19,9 @@ struct epoch_plan_options {
   std::int64_t batch_size = 1; ///< Seeds per global step, over all ranks; >= 1.
   rank_id ranks = 1;           ///< World size; >= 1.
   seed_order order = seed_order::local;
-  /// For `local`: the part that owns a seed; rank part % ranks is near it.
-  /// Empty: one part owns all.
-  std::function<part_id(node_id)> owner;
-  /// Whatever the seeds lie in, if that would not stay for as long as the plan.
-  std::shared_ptr<const void> keeps = nullptr;
+  /// For `local`: the part that owns the first node of a seed; rank part %
+  /// ranks is near it. Empty: one part owns all.
+  std::function<part_id(seed_row)> owner;
 };
 
 /// Which seeds each rank takes in each global step of one epoch: a pure
@@ -30,11 +29,12 @@ struct epoch_plan_options {
 /// has to tell another one. It never changes once it is made, and any number of
 /// threads may ask it.
 ///
-/// Training shuffles by a Fisher-Yates permutation of the *positions* of the
-/// seeds, drawn from (run seed, permutation, epoch), and cuts it into global
-/// steps of `batch_size`, the last one smaller. Evaluation keeps the original
-/// order. Counts of the ranks of a step differ by at most one; a rank may have
-/// none. No seed is repeated or dropped.
+/// Seeds are rows of a table, of which the plan knows the positions alone.
+/// Training shuffles them by a Fisher-Yates permutation, drawn from (run seed,
+/// permutation, epoch), and cuts it into global steps of `batch_size`, the last
+/// one smaller. Evaluation keeps the original order. Counts of the ranks of a
+/// step differ by at most one; a rank may have none. No seed is repeated or
+/// dropped.
 ///
 /// With order `global`, each rank takes a run of consecutive seeds of the step,
 /// and the longer runs go first: who takes a seed depends on its position alone
@@ -44,9 +44,8 @@ struct epoch_plan_options {
 /// order of the step.
 class epoch_plan {
 public:
-  /// @param seeds Global ids in the original order of the split; borrowed, must
-  /// outlive the plan, or lie in what the options keep.
-  epoch_plan(std::span<const node_id> seeds, epoch_plan_options options,
+  /// @param rows Seeds of the split; at least 0.
+  epoch_plan(std::int64_t rows, epoch_plan_options options,
              std::uint64_t run_seed, phase which, std::int32_t epoch);
   epoch_plan(epoch_plan&&) noexcept = default;
   epoch_plan& operator=(epoch_plan&&) noexcept = default;
@@ -57,25 +56,27 @@ public:
   /// Seeds of a step over all ranks; 0 for a step that is not in the epoch.
   std::int64_t global_seeds(std::int64_t step) const;
 
-  /// The seeds of one rank in one step, global ids. Empty for a rank or a step
-  /// that does not exist.
-  std::vector<node_id> seeds(std::int64_t step, rank_id rank) const;
+  /// The seeds of one rank in one step. Empty for a rank or a step that does
+  /// not exist.
+  std::vector<seed_row> seeds(std::int64_t step, rank_id rank) const;
 
   /// The seeds of every rank in one step; cheaper than asking one by one.
-  std::vector<std::vector<node_id>> split(std::int64_t step) const;
+  std::vector<std::vector<seed_row>> split(std::int64_t step) const;
 
 private:
-  std::span<const node_id> of_step(std::int64_t step) const;
-  std::vector<rank_id> near_ranks(std::span<const node_id> seeds) const;
+  std::vector<seed_row> of_step(std::int64_t step) const;
+  std::vector<rank_id> near_ranks(std::span<const seed_row> seeds) const;
 
   epoch_plan_options options_;
-  std::vector<node_id> shuffled_;     ///< Empty unless training.
-  std::span<const node_id> in_order_; ///< `shuffled_` or the caller's seeds.
+  std::int64_t rows_;
+  std::vector<seed_row> shuffled_; ///< Empty unless training.
 };
 
 /// How a definition has the seeds of a phase cut for `world` ranks.
+/// @param graph, seeds Kept by the options.
 epoch_plan_options plan_options(const definition& def,
                                 std::shared_ptr<const partitioned_graph> graph,
+                                std::shared_ptr<const seed_table> seeds,
                                 rank_id world, phase which);
 
 /// How likely each training seed is in a batch of a rank, by counting its plans

@@ -5,6 +5,7 @@
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
+#include "pipelines/flow/seed_batch.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,11 +40,13 @@ public:
     }
     GRAPHMILL_TRYV(place_trainers());
     GRAPHMILL_TRYV(analyse());
-    const epoch_plan plan{graph_->seeds(split::train),
-                          plan_options(def_, graph_, trainers(), phase::train),
-                          def_.seed, phase::train, epoch};
+    const auto table = table_of(graph_, split::train);
+    const epoch_plan plan{
+      table->rows(),
+      plan_options(def_, graph_, table, trainers(), phase::train), def_.seed,
+      phase::train, epoch};
     for (std::int64_t step = 0; step < plan.steps(); ++step)
-      GRAPHMILL_TRYV(count_step(plan, epoch, step));
+      GRAPHMILL_TRYV(count_step(*table, plan, epoch, step));
     return report(plan.steps());
   }
 
@@ -95,17 +98,18 @@ private:
     return ok();
   }
 
-  result<void> count_step(const epoch_plan& plan, std::int32_t epoch,
-                          std::int64_t step) {
+  result<void> count_step(const seed_table& table, const epoch_plan& plan,
+                          std::int32_t epoch, std::int64_t step) {
     const auto key =
       stream_key(def_.seed, purpose::train, static_cast<std::uint64_t>(epoch),
                  static_cast<std::uint64_t>(step));
-    const auto seeds = plan.split(step);
+    const auto rows = plan.split(step);
     for (auto& daemon : daemons_)
       for (auto rank : daemon.ranks) {
+        const auto seeds =
+          batch_of(table, rows[static_cast<std::size_t>(rank)], info());
         GRAPHMILL_TRY(const auto batch,
-                      sample(*graph_, shards_, scheme_, key,
-                             seeds[static_cast<std::size_t>(rank)]));
+                      sample(*graph_, shards_, scheme_, key, seeds));
         count(batch, daemon);
       }
     return ok();

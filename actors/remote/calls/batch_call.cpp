@@ -1,5 +1,6 @@
 #include "actors/remote/calls/batch_call.hpp"
 
+#include "actors/remote/calls/excluded_call.hpp"
 #include "partition/sampling/id_table.hpp"
 #include "partition/sampling/reply_merge.hpp"
 
@@ -63,7 +64,7 @@ public:
     out_.hops = scheme.hops();
   }
 
-  result<sampled_subgraph> read(std::span<const node_id> seeds,
+  result<sampled_subgraph> read(const batch_seeds& seeds,
                                 const batch_reply& reply) {
     if (reply.nodes.size() != info_.node_types.size()
         || reply.edges.size() != info_.edge_types.size())
@@ -72,11 +73,9 @@ public:
                   "{}",
                   reply.nodes.size(), reply.edges.size(),
                   info_.node_types.size(), info_.edge_types.size());
-    for (std::size_t t = 0; t < reply.nodes.size(); ++t) {
-      const auto target = std::cmp_equal(t, info_.target);
-      GRAPHMILL_TRYV(read_nodes(info_.node_types[t], reply.nodes[t],
-                                target ? seeds : std::span<const node_id>{}));
-    }
+    for (std::size_t t = 0; t < reply.nodes.size(); ++t)
+      GRAPHMILL_TRYV(
+        read_nodes(info_.node_types[t], reply.nodes[t], seeds.nodes[t]));
     for (std::size_t e = 0; e < reply.edges.size(); ++e)
       GRAPHMILL_TRYV(read_edges(static_cast<edge_type_id>(e), reply.edges[e]));
     return std::move(out_);
@@ -211,13 +210,59 @@ private:
 } // namespace
 
 result<payload> batch_question(const std::string& run, std::uint64_t key,
-                               batch_kind kind, std::span<const node_id> seeds,
+                               batch_kind kind, const dataset_info& info,
+                               const batch_seeds& seeds,
                                std::uint64_t& ids_bytes,
                                std::optional<batch_key> batch) {
   bulk_writer arrays;
-  batch_request out{run, key, kind, arrays.add_integers(seeds), batch};
+  batch_request out{run, key, kind, {}, batch};
+  const auto& target = seeds.nodes[static_cast<std::size_t>(info.target)];
+  if (target.size() == seeds.count())
+    out.seeds = arrays.add_integers(target);
+  else
+    for (const auto& ids : seeds.nodes)
+      out.seeds_by_type.push_back(arrays.add_integers(ids));
+  for (const auto& edges : seeds.excluded)
+    out.excluded.push_back(write_excluded(edges, arrays));
   ids_bytes = arrays.byte_size();
   return encode(out, std::move(arrays));
+}
+
+result<batch_seeds> read_batch_seeds(const dataset_info& info,
+                                     const batch_request& request,
+                                     const payload& from, std::uint64_t most) {
+  std::vector<bulk_array> arrays(info.node_types.size());
+  if (request.seeds_by_type.empty())
+    arrays[static_cast<std::size_t>(info.target)] = request.seeds;
+  else if (request.seeds_by_type.size() == arrays.size())
+    arrays = request.seeds_by_type;
+  else
+    return fail(ec::invalid_argument,
+                "the request has seeds of {} node types; the dataset has {}",
+                request.seeds_by_type.size(), arrays.size());
+  std::uint64_t count = 0;
+  for (const auto& array : arrays)
+    count += array.count;
+  if (count > most)
+    return fail(
+      ec::invalid_argument,
+      "the request is for a batch of {} seeds; the definition allows {}", count,
+      most);
+  batch_seeds out;
+  for (const auto& array : arrays) {
+    auto& ids = out.nodes.emplace_back(static_cast<std::size_t>(array.count));
+    read_integers(array, from.bulk, ids.data());
+  }
+  if (!request.excluded.empty()
+      && request.excluded.size() != info.edge_types.size())
+    return fail(ec::invalid_argument,
+                "the request excludes edges of {} types; the dataset has {}",
+                request.excluded.size(), info.edge_types.size());
+  for (const auto& edges : request.excluded) {
+    GRAPHMILL_TRY(auto excluded, read_excluded(edges, from));
+    out.excluded.push_back(std::move(excluded));
+  }
+  return out;
 }
 
 result<payload> batch_answer(const dataset_info& info,
@@ -238,7 +283,7 @@ result<payload> batch_answer(const dataset_info& info,
 
 result<sampled_subgraph>
 read_batch(const dataset_info& info, const sampling_scheme& scheme,
-           std::span<const node_id> seeds, const batch_reply& reply,
+           const batch_seeds& seeds, const batch_reply& reply,
            const payload& from, const std::shared_ptr<buffer_pool>& pool) {
   return batch_reader{info, scheme, from, pool}.read(seeds, reply);
 }

@@ -1,6 +1,7 @@
 #include "actors/remote/calls/gather_call.hpp"
 
 #include "actors/base/value_bytes.hpp"
+#include "actors/remote/calls/excluded_call.hpp"
 #include "partition/dataset/value_rows.hpp"
 #include "partition/files/half.hpp"
 #include "partition/sampling/reply_merge.hpp"
@@ -267,6 +268,9 @@ result<payload> gather_call::encoded(const std::string& run, part_id part,
                                     of->owner);
     for (const auto& target : values.targets)
       query.kinds.push_back(target.kind);
+    for (const auto& edges : values.excluded)
+      query.excluded.push_back(
+        write_excluded(edges.piece(piece.from, piece.count), arrays));
     message.queries.push_back(std::move(query));
   }
   ids_bytes = arrays.byte_size();

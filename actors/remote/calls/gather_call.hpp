@@ -2,6 +2,7 @@
 
 #include "messages/wire/data.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/sampling/excluded_edges.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,8 @@ struct remote_values {
   node_type_id type = 0;
   std::span<const node_id> ids;
   std::vector<value_target> targets;
+  /// Per edge type: in-edges that sums of weights go without. Empty: of none.
+  std::span<const excluded_view> excluded{};
 };
 
 /// A job whose values are asked of another daemon in several calls.

@@ -1,5 +1,7 @@
 #include "actors/remote/calls/sampling_call.hpp"
 
+#include "actors/remote/calls/excluded_call.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -228,7 +230,8 @@ result<payload> sampling_call::encoded(const std::string& run, part_id part,
     message.queries.push_back(
       {asked.edge_type, asked.rule, asked.edge_ids,
        arrays.add_integers(piece.destinations(), piece.of->owner), piece.most,
-       piece.skip, asked.weights});
+       piece.skip, asked.weights,
+       write_excluded(asked.excluded.piece(piece.from, piece.count), arrays)});
   }
   ids_bytes = arrays.byte_size();
   return encode(message, std::move(arrays));

@@ -64,7 +64,7 @@ private:
     batch asked{job, kind, &source_of(job.key), promise};
     if (!asked.source->call)
       sample_here(asked);
-    else if (!config_.limits->allow(kind, job.seeds->size()))
+    else if (!config_.limits->allow(kind, job.seeds->count()))
       sample_large(asked);
     else if (auto sent = send(asked); !sent)
       promise.deliver(to_caf(explain(asked, sent.error())));
@@ -87,7 +87,8 @@ private:
     std::uint64_t ids = 0;
     GRAPHMILL_TRY(auto data,
                   batch_question(config_.run, asked.job.stream, asked.kind,
-                                 *asked.job.seeds, ids, asked.job.key));
+                                 config_.graph->info(), *asked.job.seeds, ids,
+                                 asked.job.key));
     config_.wire->ids_out += ids;
     ask_daemon(handle_of<interface>(self_), open_.add(asked),
                asked.source->call, method::sample_batch, std::move(data),
@@ -107,7 +108,7 @@ private:
       ++config_.wire->failures;
       asked.promise.deliver(to_caf(explain(asked, graph.error())));
     } else if (too_large) {
-      config_.limits->was_too_large(asked.kind, asked.job.seeds->size());
+      config_.limits->was_too_large(asked.kind, asked.job.seeds->count());
       sample_large(asked);
     } else {
       config_.counters->item_done(graph.value()->byte_size());

@@ -62,10 +62,11 @@ std::vector<remote_values> group(const std::vector<gather_item>& items) {
       out.begin(), out.end(), [&item](const remote_values& values) {
         return values.type == item.type && values.ids.data() == item.ids.data()
                && values.ids.size() == item.ids.size()
+               && values.excluded.data() == item.excluded.data()
                && values.targets.size() < max_kinds;
       });
     if (same == out.end())
-      same = out.insert(out.end(), {item.type, item.ids, {}});
+      same = out.insert(out.end(), {item.type, item.ids, {}, item.excluded});
     same->targets.push_back({item.kind, item.rows, item.out});
   }
   return out;

@@ -308,15 +308,10 @@ private:
     const auto& place = it->second;
     const auto& kind =
       asked.kind == batch_kind::train ? place.train : place.evaluate;
-    if (asked.seeds.count > kind.most_seeds)
-      return fail(
-        ec::invalid_argument,
-        "the request is for a batch of {} seeds; the definition allows {}",
-        asked.seeds.count, kind.most_seeds);
-    auto seeds = std::make_shared<std::vector<node_id>>(asked.seeds.count);
-    read_integers(asked.seeds, request.data.bulk, seeds->data());
+    GRAPHMILL_TRY(auto seeds, read_batch_seeds(place.graph->info(), asked,
+                                               request.data, kind.most_seeds));
     sample_job job{asked.batch.value_or(batch_key{}), asked.key};
-    job.seeds = std::move(seeds);
+    job.seeds = std::make_shared<const batch_seeds>(std::move(seeds));
     job.scheme = kind.sampling;
     job.until = request.deadline;
     // What is larger is not answered; few are sampled at a time.

@@ -1,6 +1,7 @@
 #include "actors/remote/serving/pending_requests.hpp"
 
 #include "actors/base/value_bytes.hpp"
+#include "actors/remote/calls/excluded_call.hpp"
 #include "partition/files/half.hpp"
 #include "partition/sampling/rows/hot_nodes.hpp"
 #include "partition/sampling/slices.hpp"
@@ -102,24 +103,30 @@ read_sample(const shard& part, sample_request request, const payload& from,
     const auto type = part.info().edge_types[query.edge_type].destination;
     GRAPHMILL_TRY(auto ids,
                   read_ids(part, type, query.destinations, from, pool));
+    GRAPHMILL_TRY(auto excluded,
+                  read_excluded(query.excluded, from, ids.size()));
     out->bytes += answer_bytes(part, query, ids.span(),
                                max_bulk_bytes / out->request.queries.size());
     out->ids.push_back(std::move(ids));
+    out->excluded.push_back(std::move(excluded));
   }
   out->answers.resize(out->ids.size());
   out->missing = out->ids.size();
   return out;
 }
 
+neighbour_request pending_sample::asked(std::size_t i) const {
+  const auto& query = request.queries[i];
+  return {request.key,    request.hop,   query.edge_type, query.rule,
+          query.edge_ids, ids[i].span(), query.weights,   excluded[i].view()};
+}
+
 std::vector<neighbour_job>
 jobs_of(const std::shared_ptr<pending_sample>& request) {
   std::vector<neighbour_job> jobs;
   for (std::size_t i = 0; i < request->ids.size(); ++i) {
-    const auto& query = request->request.queries[i];
     neighbour_job job;
-    job.request = {
-      request->request.key, request->request.hop,   query.edge_type, query.rule,
-      query.edge_ids,       request->ids[i].span(), query.weights};
+    job.request = request->asked(i);
     job.owner = request;
     jobs.push_back(std::move(job));
   }
@@ -151,18 +158,14 @@ result<payload> encode(const shard& part, const pending_sample& request) {
 
 result<payload> answer_slice(const shard& part, pending_sample& request,
                              const std::shared_ptr<buffer_pool>& pool) {
-  const auto& asked = request.request;
-  const auto& query = asked.queries.front();
+  const auto& query = request.request.queries.front();
   auto answer = std::make_shared<neighbour_reply>();
   answer->counts = pod_vector<std::int32_t>{pool};
   answer->sources = pod_vector<std::byte>{pool};
   answer->edge_ids = pod_vector<edge_id>{pool};
   answer->weights = pod_vector<float>{pool};
   GRAPHMILL_TRYV(
-    sample_slice(part,
-                 {asked.key, asked.hop, query.edge_type, query.rule,
-                  query.edge_ids, request.ids[0].span(), query.weights},
-                 {query.most, query.skip}, *answer));
+    sample_slice(part, request.asked(0), {query.most, query.skip}, *answer));
   request.answers[0] = std::move(answer);
   return encode(part, request);
 }
@@ -195,6 +198,13 @@ read_gather(const shard& part, gather_request request, const payload& from,
   for (const auto& query : out->request.queries) {
     GRAPHMILL_TRY(auto ids,
                   read_ids(part, query.node_type, query.ids, from, pool));
+    auto& views = out->views.emplace_back();
+    for (const auto& edges : query.excluded) {
+      GRAPHMILL_TRY(auto lists, read_excluded(edges, from, ids.size()));
+      // Its arrays stay where they are when it is moved.
+      views.push_back(lists.view());
+      out->excluded.push_back(std::move(lists));
+    }
     out->ids.push_back(std::move(ids));
   }
   return out;
@@ -212,8 +222,12 @@ gather_job job_of(const shard& part,
       auto& values = request->values.emplace_back(pool);
       values.resize(request->ids[i].size()
                     * static_cast<std::size_t>(value_bytes(type, kind)));
-      job.items.push_back(
-        {kind, query.node_type, request->ids[i].span(), {}, values.data()});
+      job.items.push_back({kind,
+                           query.node_type,
+                           request->ids[i].span(),
+                           {},
+                           values.data(),
+                           request->views[i]});
     }
   }
   return job;

@@ -5,6 +5,7 @@
 #include "messages/base/caught.hpp"
 #include "messages/wire/data.hpp"
 #include "partition/dataset/shard.hpp"
+#include "partition/sampling/excluded_edges.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -18,26 +19,36 @@ struct pending_sample {
   sample_request request;
   std::uint64_t bytes = 0; ///< Of the answer's arrays, at the most.
   std::vector<pod_vector<node_id>> ids;                  ///< Per query.
+  std::vector<excluded_lists> excluded;                  ///< Per query.
   std::vector<std::shared_ptr<neighbour_reply>> answers; ///< Per query.
   std::size_t missing = 0;
   bool over = false;
+
+  /// What query number `i` asks of the part.
+  neighbour_request asked(std::size_t i) const;
 };
 
 /// A gather request of another daemon while the local service answers it.
 struct pending_gather {
   gather_request request;
-  std::uint64_t bytes = 0;                   ///< Of the values.
-  std::vector<pod_vector<node_id>> ids;      ///< Per query.
-  std::vector<pod_vector<std::byte>> values; ///< Per query and kind.
+  std::uint64_t bytes = 0;              ///< Of the values.
+  std::vector<pod_vector<node_id>> ids; ///< Per query.
+  std::vector<excluded_lists>
+    excluded; ///< Of each query per edge type, or none.
+  std::vector<std::vector<excluded_view>> views; ///< Per query: of its lists.
+  std::vector<pod_vector<std::byte>> values;     ///< Per query and kind.
 };
 
-/// What a request takes while it is answered: its ids in memory, the values,
-/// and up to half of them again while they are encoded.
+/// What a request takes while it is answered: its ids in memory, those of edges
+/// to exclude included, the values, and up to half of them again while they are
+/// encoded.
 template <class Work>
 std::uint64_t cost_of(const Work& work) {
   std::uint64_t bytes = work.bytes + work.bytes / 2;
   for (const auto& ids : work.ids)
     bytes += ids.size() * sizeof(node_id);
+  for (const auto& lists : work.excluded)
+    bytes += lists.byte_size();
   return bytes;
 }
 

@@ -3,7 +3,6 @@
 #include "actors/base/actor_thread.hpp"
 #include "actors/base/request_watch.hpp"
 #include "actors/base/timeouts.hpp"
-#include "actors/run/member/node_order.hpp"
 #include "actors/run/member/pipeline.hpp"
 #include "messages/base/caught.hpp"
 #include "messages/base/moments.hpp"
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 namespace graphmill {
 
@@ -111,13 +109,13 @@ private:
   phase_work work_of(const phase_request& request) const {
     const auto& def = config_.def;
     phase_work out{request};
-    auto options =
-      plan_options(def, config_.graph, config_.world, request.phase);
-    options.keeps = config_.seeds; // The DISPATCHER may end after this actor.
+    out.table = config_.seeds
+                  ? table_of(config_.graph->info(), config_.seeds)
+                  : table_of(config_.graph, split_of(request.phase));
     out.plan = std::make_shared<const epoch_plan>(
-      config_.seeds ? std::span<const node_id>{*config_.seeds}
-                    : config_.graph->seeds(split_of(request.phase)),
-      std::move(options), def.seed, request.phase, request.epoch);
+      out.table->rows(),
+      plan_options(def, config_.graph, out.table, config_.world, request.phase),
+      def.seed, request.phase, request.epoch);
     out.sampling = request.phase == phase::train ? config_.train_scheme
                                                  : config_.evaluate_scheme;
     out.outputs = config_.outputs;
@@ -181,8 +179,7 @@ private:
     return promise;
   }
 
-  /// Answers for all trainers here once the cache is filled and, to predict,
-  /// the order of nodes is known.
+  /// Answers for all trainers here once the cache is filled.
   caf::result<member_state> fill() {
     now_at(moment::filling_caches);
     member_state filled;
@@ -193,34 +190,17 @@ private:
     filling_ = self_->make_response_promise<member_state>();
     auto promise = *filling_;
     if (!filler_) {
-      put_in_order(filled);
+      settle_filling(filled);
       return promise;
     }
     requests_
       .ask(self_, filler_, patience_for(trainer_action::fill_cache),
            fill_cache{})
-      .then([this, filled](const cache_filled&) { put_in_order(filled); },
+      .then([this, filled](const cache_filled&) { settle_filling(filled); },
             [this](const caf::error& reason) {
               settle_filling(to_caf(from_caf(reason, "the cache filler")));
             });
     return promise;
-  }
-
-  /// The last thing to do before `filled` is answered.
-  void put_in_order(const member_state& filled) {
-    if (!config_.def.evaluate.predict || !actors_.dispatcher || order_) {
-      settle_filling(filled);
-      return;
-    }
-    order_.emplace(self_, config_.graph, actors_.features);
-    order_->find([this, filled](const result<order_search::order>& found) {
-      if (!found) {
-        settle_filling(to_caf(found.error()));
-        return;
-      }
-      config_.seeds = found.value(); // No phase is on yet.
-      settle_filling(filled);
-    });
   }
 
   /// Answers who waits for the cache, if anybody does.
@@ -235,8 +215,6 @@ private:
   run_reports_actor conductor_;
   pipeline actors_;
   cache_filler_actor filler_; ///< None without a cache.
-  using order_search = node_order<std::remove_pointer_t<interface::pointer>>;
-  std::optional<order_search> order_; ///< Once it has been asked for.
   down_watch deaths_;
   request_watch requests_;
   std::vector<std::shared_ptr<round>> rounds_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace graphmill {
 
@@ -62,10 +63,33 @@ void gather_degrees(const shard& part, const gather_item& item) {
 /// Checked, for what is computed by them would be no numbers, or wrong.
 result<void> gather_in_weights(const shard& part, const gather_item& item) {
   auto* out = static_cast<float*>(item.out);
+  std::vector<std::span<const edge_id>> excluded(item.excluded.size());
+  std::vector<std::size_t> next(item.excluded.size()); // Of the lists.
   for (std::size_t i = 0; i < item.ids.size(); ++i) {
+    for (std::size_t e = 0; e < excluded.size(); ++e) {
+      const auto& lists = item.excluded[e];
+      const auto here = next[e] < lists.size() && lists.list(next[e]) == i;
+      excluded[e] = here ? lists.of(next[e]++) : std::span<const edge_id>{};
+    }
     GRAPHMILL_TRY(out[row_of(item, i)],
-                  in_weight(part, item.type, item.ids[i]));
+                  in_weight(part, item.type, item.ids[i], excluded));
   }
+  return ok();
+}
+
+result<void> check_excluded(const shard& part, const gather_item& item) {
+  if (item.excluded.empty())
+    return ok();
+  const auto& types = part.info().edge_types;
+  if (item.kind != gather_kind::in_weights
+      || item.excluded.size() != types.size())
+    return fail(ec::invalid_argument,
+                "edges of {} types are to be excluded from what is asked for: "
+                "only sums of weights go without edges, of {} types",
+                item.excluded.size(), types.size());
+  for (std::size_t e = 0; e < types.size(); ++e)
+    GRAPHMILL_TRYV(item.excluded[e].check(
+      types[e].destination == item.type ? item.ids.size() : 0));
   return ok();
 }
 
@@ -139,7 +163,7 @@ result<void> check_item(const shard& part, const gather_item& item) {
   if (item.kind == gather_kind::features && !nodes.has_features()
       && !item.ids.empty())
     return fail(ec::not_found, "node type {} has no features", type.name);
-  return ok();
+  return check_excluded(part, item);
 }
 
 std::uint64_t bytes_of(const shard& part, const gather_item& item) {

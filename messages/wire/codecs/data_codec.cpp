@@ -40,6 +40,44 @@ result<neighbour_arrays> read_lists(array_reader& arrays, Lists from) {
   return out;
 }
 
+result<excluded_arrays> read_excluded(array_reader& arrays,
+                                      schema::BulkArray::Reader at,
+                                      schema::BulkArray::Reader counts,
+                                      schema::BulkArray::Reader edges) {
+  excluded_arrays out;
+  GRAPHMILL_TRY(out.at, arrays.read(at, content::ids));
+  GRAPHMILL_TRY(out.counts, arrays.read(counts, content::counts));
+  GRAPHMILL_TRY(out.edges, arrays.read(edges, content::ids));
+  return out;
+}
+
+/// Writes edges to exclude of all edge types, if there are some.
+template <class Message>
+void write_excluded(const std::vector<excluded_arrays>& from, Message to) {
+  if (from.empty())
+    return;
+  auto types = to.initExcluded(length(from.size()));
+  for (unsigned e = 0; e < types.size(); ++e) {
+    write(from[e].at, types[e].initAt());
+    write(from[e].counts, types[e].initCounts());
+    write(from[e].edges, types[e].initEdges());
+  }
+}
+
+result<std::vector<excluded_arrays>>
+read_excluded(array_reader& arrays,
+              capnp::List<schema::ExcludedEdges>::Reader from) {
+  GRAPHMILL_TRYV(check_length(from, max_types));
+  std::vector<excluded_arrays> out;
+  for (auto edges : from) {
+    GRAPHMILL_TRY(const auto excluded,
+                  read_excluded(arrays, edges.getAt(), edges.getCounts(),
+                                edges.getEdges()));
+    out.push_back(excluded);
+  }
+  return out;
+}
+
 } // namespace
 
 // -- sample
@@ -60,6 +98,11 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
       queries[i].setMost(query.most);
       queries[i].setSkip(query.skip);
       queries[i].setWeights(query.weights);
+      if (query.excluded.at.count == 0)
+        continue;
+      write(query.excluded.at, queries[i].initExcludedAt());
+      write(query.excluded.counts, queries[i].initExcludedCounts());
+      write(query.excluded.edges, queries[i].initExcluded());
     }
   });
 }
@@ -79,9 +122,13 @@ result<sample_request> decode_sample_request(const payload& from) {
       for (auto query : in.getQueries()) {
         GRAPHMILL_TRY(auto ids,
                       arrays.read(query.getDestinations(), content::ids));
+        GRAPHMILL_TRY(const auto excluded,
+                      read_excluded(arrays, query.getExcludedAt(),
+                                    query.getExcludedCounts(),
+                                    query.getExcluded()));
         out.queries.push_back({query.getEdgeType(), read_rule(query),
                                query.getEdgeIds(), ids, query.getMost(),
-                               query.getSkip(), query.getWeights()});
+                               query.getSkip(), query.getWeights(), excluded});
       }
       return out;
     });
@@ -129,6 +176,7 @@ result<payload> encode(const gather_request& from, bulk_writer arrays) {
       auto kinds = queries[i].initKinds(length(query.kinds.size()));
       for (unsigned k = 0; k < kinds.size(); ++k)
         kinds.set(k, static_cast<schema::GatherKind>(query.kinds[k]));
+      write_excluded(query.excluded, queries[i]);
     }
   });
 }
@@ -144,7 +192,7 @@ result<gather_request> decode_gather_request(const payload& from) {
       out.part = in.getPart();
       GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
       for (auto query : in.getQueries()) {
-        value_query plain{query.getNodeType(), {}, {}, query.getHalf()};
+        value_query plain{query.getNodeType(), {}, {}, query.getHalf(), {}};
         GRAPHMILL_TRY(plain.ids, arrays.read(query.getIds(), content::ids));
         GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
@@ -157,6 +205,8 @@ result<gather_request> decode_gather_request(const payload& from) {
                         static_cast<int>(kind));
           plain.kinds.push_back(*ours);
         }
+        GRAPHMILL_TRY(plain.excluded,
+                      read_excluded(arrays, query.getExcluded()));
         out.queries.push_back(std::move(plain));
       }
       return out;
@@ -202,6 +252,12 @@ result<payload> encode(const batch_request& from, bulk_writer arrays) {
       batch.setStep(from.batch->step);
       batch.setRank(from.batch->rank);
     }
+    if (!from.seeds_by_type.empty()) {
+      auto seeds = to.initSeedsByType(length(from.seeds_by_type.size()));
+      for (unsigned t = 0; t < seeds.size(); ++t)
+        write(from.seeds_by_type[t], seeds[t]);
+    }
+    write_excluded(from.excluded, to);
   });
 }
 
@@ -226,6 +282,16 @@ result<batch_request> decode_batch_request(const payload& from) {
         GRAPHMILL_TRY(const auto of, from_wire(batch.getPhase()));
         out.batch = {of, batch.getEpoch(), batch.getStep(), batch.getRank()};
       }
+      GRAPHMILL_TRYV(check_length(in.getSeedsByType(), max_types));
+      for (auto seeds : in.getSeedsByType()) {
+        GRAPHMILL_TRY(const auto ids, arrays.read(seeds, content::ids));
+        out.seeds_by_type.push_back(ids);
+      }
+      if (out.seeds.count != 0 && !out.seeds_by_type.empty())
+        return fail(ec::invalid_data,
+                    "a request for a batch names seeds of the target type, and "
+                    "of all types besides");
+      GRAPHMILL_TRY(out.excluded, read_excluded(arrays, in.getExcluded()));
       return out;
     });
 }

@@ -1,6 +1,7 @@
 #include "partition/sampling/rows/gather.hpp"
 
 #include "partition/files/half.hpp"
+#include "partition/sampling/neighbour_lists.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
 
 #include <algorithm>
@@ -328,7 +329,42 @@ result<void> gather_features(const shard& graph, node_type_id type,
   return bad_feature_row(info, nodes.original(ids[done]), task.source(done));
 }
 
-result<float> in_weight(const shard& graph, node_type_id type, node_id id) {
+namespace {
+
+/// The sum of the weights of what is left of a list, as it would be stored.
+result<double> left_weight(const edge_shard& edges, const node_shard& nodes,
+                           node_id id, std::span<const edge_id> excluded) {
+  const auto row = static_cast<std::size_t>(id - nodes.begin);
+  const auto begin = edges.indptr[row];
+  const auto end = edges.indptr[row + 1];
+  if (begin < 0 || begin > end || end > edges.indices.size
+      || end - begin > INT32_MAX)
+    return fail(
+      ec::invalid_data,
+      "the list of in-edges of node {} goes from {} to {} of {} edges",
+      nodes.original(id), begin, end, edges.indices.size);
+  std::vector<std::uint32_t> skips(excluded.size());
+  if (!find_skips(edges, nodes, id, end - begin, excluded, skips.data()))
+    return fail(ec::invalid_argument,
+                "edges are to be excluded from the {} in-edges of node {}, but "
+                "one of them is none of its in-edges",
+                end - begin, nodes.original(id));
+  const auto left =
+    static_cast<std::uint32_t>(end - begin - std::ssize(excluded));
+  if (edges.weights.empty())
+    return static_cast<double>(left);
+  double sum = 0;
+  for (std::uint32_t i = 0; i < left; ++i)
+    sum += static_cast<double>(
+      edges
+        .weights[static_cast<std::size_t>(begin + whole_position(skips, i))]);
+  return static_cast<double>(static_cast<float>(sum));
+}
+
+} // namespace
+
+result<float> in_weight(const shard& graph, node_type_id type, node_id id,
+                        std::span<const std::span<const edge_id>> excluded) {
   const auto& nodes = graph.nodes(type);
   const auto row = static_cast<std::size_t>(id - nodes.begin);
   double sum = 0;
@@ -337,9 +373,12 @@ result<float> in_weight(const shard& graph, node_type_id type, node_id id) {
     if (graph.info().edge_types[e].destination != type)
       continue;
     const auto& edges = graph.edges(static_cast<edge_type_id>(e));
-    const double here = edges.in_weights.empty()
-                          ? static_cast<double>(edges.in_degrees[row])
-                          : static_cast<double>(edges.in_weights[row]);
+    double here = edges.in_weights.empty()
+                    ? static_cast<double>(edges.in_degrees[row])
+                    : static_cast<double>(edges.in_weights[row]);
+    if (!excluded.empty() && !excluded[e].empty()) {
+      GRAPHMILL_TRY(here, left_weight(edges, nodes, id, excluded[e]));
+    }
     sound &= here >= 0;
     sum += here;
   }

@@ -67,7 +67,13 @@ error bad_feature_row(const node_type_info& type, node_id original,
 /// depend on parts. Fails with `invalid_data` if the stored value is no such
 /// sum.
 /// @param id Global, owned by the shard.
-result<float> in_weight(const shard& graph, node_type_id type, node_id id);
+/// @param excluded Per edge type: in-edges that do not count, original ids that
+/// ascend; empty: all count. Lists with such edges are added up in their order,
+/// as when the graph was prepared. Fails with `invalid_argument` if an edge is
+/// none of the node's.
+result<float>
+in_weight(const shard& graph, node_type_id type, node_id id,
+          std::span<const std::span<const edge_id>> excluded = {});
 
 /// Copies one int32 or int64 value per node, like `gather_features`.
 template <class T>

@@ -53,10 +53,11 @@ struct samplers {
     out.key.step = step;
     out.key.rank = rank;
     out.stream = 50 + static_cast<std::uint64_t>(step);
-    auto seeds = std::make_shared<std::vector<node_id>>();
+    std::vector<node_id> seeds;
     for (auto id : random_seeds(graph, static_cast<std::uint64_t>(step)))
-      seeds->push_back(d.graph.to_global[graph.target][id]);
-    out.seeds = std::move(seeds);
+      seeds.push_back(d.graph.to_global[graph.target][id]);
+    out.seeds = std::make_shared<const batch_seeds>(
+      target_seeds(d.graph.graph->info(), seeds));
     out.scheme = scheme;
     return out;
   }
@@ -157,16 +158,17 @@ CATCH_TEST_CASE("no more seeds than the definition allows",
                 "[actors][remote][batch]") {
   samplers s{6, 2};
   auto job = s.job(0, 0);
-  job.seeds =
-    std::make_shared<const std::vector<node_id>>(std::vector<node_id>{0, 1, 2});
+  const auto around = [&s](const std::vector<node_id>& ids) {
+    return std::make_shared<const batch_seeds>(
+      target_seeds(s.d.graph.graph->info(), ids));
+  };
+  job.seeds = around({0, 1, 2});
   const auto proxy = s.proxy({s.source(0)});
   CATCH_CHECK(s.refused(proxy, job).message.find("3 seeds")
               != std::string::npos);
-  job.seeds =
-    std::make_shared<const std::vector<node_id>>(std::vector<node_id>{0, 0});
+  job.seeds = around({0, 0});
   CATCH_CHECK(s.refused(proxy, job).code == ec::invalid_argument);
-  job.seeds =
-    std::make_shared<const std::vector<node_id>>(std::vector<node_id>{-1});
+  job.seeds = around({-1});
   CATCH_CHECK(s.refused(proxy, job).code == ec::invalid_argument);
 }
 

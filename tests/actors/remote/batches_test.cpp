@@ -47,29 +47,35 @@ struct stages {
 };
 
 /// Samples and fetches the batches of several steps, all at once.
-std::vector<plain_fetched> batches(daemons& d, const stages& with,
-                                   const memory_graph& graph, bool edge_ids) {
+std::vector<plain_fetched>
+batches(daemons& d, const stages& with, const memory_graph& graph,
+        bool edge_ids, const std::vector<excluded_edges>& without = {}) {
   constexpr std::size_t steps = 3;
   auto wanted = scheme_of(graph, {4, 3, -1}, false, edge_ids);
   wanted.weights = graph.edges.front().weights.size() != 0;
   const auto scheme =
     std::make_shared<const sampling_scheme>(std::move(wanted));
   std::vector<std::shared_ptr<outcome<sample_answer>>> sampled;
+  std::vector<std::shared_ptr<const batch_seeds>> asked;
   for (std::size_t s = 0; s < steps; ++s) {
     sample_job job;
     job.stream = 100 + s;
-    auto seeds = std::make_shared<std::vector<node_id>>();
+    std::vector<node_id> seeds;
     for (auto id : random_seeds(graph, s))
-      seeds->push_back(d.graph.to_global[graph.target][id]);
-    job.seeds = seeds;
+      seeds.push_back(d.graph.to_global[graph.target][id]);
+    auto around = target_seeds(d.graph.graph->info(), seeds);
+    around.excluded = without;
+    job.seeds = asked.emplace_back(
+      std::make_shared<const batch_seeds>(std::move(around)));
     job.scheme = scheme;
     sampled.push_back(d.start<sample_answer>(with.sampler, job));
   }
   d.settle();
   std::vector<std::shared_ptr<outcome<fetch_answer>>> fetched;
-  for (auto& answered : sampled) {
+  for (std::size_t s = 0; s < steps; ++s) {
     fetch_job job;
-    job.graph = daemons::answer_of(answered).graph;
+    job.graph = daemons::answer_of(sampled[s]).graph;
+    job.seeds = asked[s];
     fetched.push_back(d.start<fetch_answer>(with.fetcher, job));
   }
   d.settle();
@@ -156,6 +162,44 @@ CATCH_TEST_CASE("batches with weights of edges are the same over the wire",
   CATCH_CHECK(weighed > 1000);
 }
 
+CATCH_TEST_CASE("batches without some edges are those of a graph without them",
+                "[actors][remote][exclusion]") {
+  std::size_t gone = 0;
+  std::uint64_t sums = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CATCH_INFO("seed " << seed);
+    auto graph = with_values(random_graph(seed), seed);
+    if (seed % 2 == 0)
+      graph = with_weights(std::move(graph), seed);
+    const auto thinned = thin_out(graph, seed);
+    gone += thinned.count();
+    daemons left{whole(thinned.left), seed};
+    const auto expected = batches(
+      left,
+      {left.sampler(left.local_sampling), left.fetcher(left.local_features)},
+      thinned.left, false);
+    daemons d{cut(graph, 3, random_assignment(graph, 3, seed)), seed};
+    const auto without = thinned.excluded(graph, d.graph);
+    const auto here =
+      batches(d, {d.sampler(d.local_sampling), d.fetcher(d.local_features)},
+              graph, false, without);
+    CATCH_CHECK(here == expected);
+    remote_feature_config small;
+    small.reply_bytes = 64 + 100 * (seed % 5);
+    small.window = 2;
+    const auto there =
+      batches(d, {d.sampler_over_wire(), d.fetcher_over_wire(small)}, graph,
+              false, without);
+    CATCH_CHECK(there == expected);
+    CATCH_CHECK(d.remote->read().failures == 0);
+    for (const auto& batch : expected)
+      for (const auto& weights : batch.in_weights)
+        sums += weights.size();
+  }
+  CATCH_CHECK(gone > 500);
+  CATCH_CHECK(sums > 500);
+}
+
 CATCH_TEST_CASE("features may be rounded on the wire", "[actors][remote]") {
   const auto graph = with_values(random_graph(3), 3);
   daemons d{cut(graph, 2, random_assignment(graph, 2, 3))};
@@ -188,10 +232,11 @@ CATCH_TEST_CASE("one request per hop and owner", "[actors][remote]") {
   daemons d{cut(graph, 2, random_assignment(graph, 2, 5))};
   const auto sampler = d.sampler_over_wire();
   sample_job job;
-  auto seeds = std::make_shared<std::vector<node_id>>();
+  std::vector<node_id> seeds;
   for (node_id id = 0; id < graph.nodes[graph.target].count; ++id)
-    seeds->push_back(id);
-  job.seeds = seeds;
+    seeds.push_back(id);
+  job.seeds = std::make_shared<const batch_seeds>(
+    target_seeds(d.graph.graph->info(), seeds));
   job.scheme =
     std::make_shared<const sampling_scheme>(scheme_of(graph, {2, 2}));
   const auto first = d.start<sample_answer>(sampler, job);

@@ -164,10 +164,11 @@ private:
     sample_job job;
     job.stream = step;
     job.scheme = scheme;
-    auto seeds = std::make_shared<std::vector<node_id>>();
+    std::vector<node_id> seeds;
     for (auto id : random_seeds(graph, step))
-      seeds->push_back(graph_.to_global[graph.target][id]);
-    job.seeds = seeds;
+      seeds.push_back(graph_.to_global[graph.target][id]);
+    job.seeds = std::make_shared<const batch_seeds>(
+      target_seeds(graph_.graph->info(), seeds));
     GRAPHMILL_TRY(auto sampled, get<sample_answer>(from, job));
     fetch_job fetch;
     fetch.graph = sampled.graph;

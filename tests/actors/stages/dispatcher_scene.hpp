@@ -169,8 +169,9 @@ struct dispatcher_scene {
     options.ranks = static_cast<rank_id>(trainers.size());
     auto work = std::make_shared<phase_work>();
     work->epoch = epoch;
+    work->table = table_of(data.graph, split::train);
     work->plan = std::make_shared<const epoch_plan>(
-      data.graph->seeds(split::train), options, 1, phase::train, epoch);
+      work->table->rows(), options, 1, phase::train, epoch);
     work->sampling = scheme;
     work->steps = work->plan->steps();
     post(dispatcher, begin_phase{work});

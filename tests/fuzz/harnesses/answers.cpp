@@ -71,8 +71,8 @@ void take_batch(const payload& from, bool weighted) {
   const auto info = small_info(weighted);
   auto scheme = two_hops();
   scheme.weights = weighted;
-  if (const auto got =
-        read_batch(info, scheme, asked, reply.value(), from, nullptr))
+  if (const auto got = read_batch(info, scheme, target_seeds(info, asked),
+                                  reply.value(), from, nullptr))
     walk(got.value());
 }
 

@@ -42,9 +42,17 @@ void read_array(const bulk_array& array, const payload& from) {
 
 // All arrays of a message.
 template <class Visit>
+void arrays_of(const excluded_arrays& in, Visit visit) {
+  visit(in.at);
+  visit(in.counts);
+  visit(in.edges);
+}
+template <class Visit>
 void arrays_of(const sample_request& in, Visit visit) {
-  for (const auto& query : in.queries)
+  for (const auto& query : in.queries) {
     visit(query.destinations);
+    arrays_of(query.excluded, visit);
+  }
 }
 template <class Visit>
 void arrays_of(const sample_reply& in, Visit visit) {
@@ -57,8 +65,11 @@ void arrays_of(const sample_reply& in, Visit visit) {
 }
 template <class Visit>
 void arrays_of(const gather_request& in, Visit visit) {
-  for (const auto& query : in.queries)
+  for (const auto& query : in.queries) {
     visit(query.ids);
+    for (const auto& excluded : query.excluded)
+      arrays_of(excluded, visit);
+  }
 }
 template <class Visit>
 void arrays_of(const gather_reply& in, Visit visit) {
@@ -68,6 +79,10 @@ void arrays_of(const gather_reply& in, Visit visit) {
 template <class Visit>
 void arrays_of(const batch_request& in, Visit visit) {
   visit(in.seeds);
+  for (const auto& ids : in.seeds_by_type)
+    visit(ids);
+  for (const auto& excluded : in.excluded)
+    arrays_of(excluded, visit);
 }
 template <class Visit>
 void arrays_of(const batch_reply& in, Visit visit) {
@@ -184,14 +199,16 @@ std::vector<std::string> data_messages() {
   std::vector<std::string> out;
   const draw_rule two{2, draw_kind::without_replacement};
   some_arrays a;
-  out.push_back(data_seed(0,
-                          sample_request{"r",
-                                         1,
-                                         99,
-                                         2,
-                                         {{1, two, true, a.ids, 0, 0},
-                                          {0, two, false, a.far, 5, 10, true}}},
-                          std::move(a.writer)));
+  out.push_back(data_seed(
+    0,
+    sample_request{
+      "r",
+      1,
+      99,
+      2,
+      {{1, two, true, a.ids, 0, 0},
+       {0, two, false, a.far, 5, 10, true, {a.ids, a.counts, a.far}}}},
+    std::move(a.writer)));
   some_arrays b;
   out.push_back(
     data_seed(1, sample_reply{{{b.counts, b.ids, b.far, b.floats}}, false},
@@ -208,6 +225,16 @@ std::vector<std::string> data_messages() {
   some_arrays e;
   out.push_back(data_seed(4, batch_request{"r", 5, batch_kind::train, e.ids},
                           std::move(e.writer)));
+  some_arrays k;
+  out.push_back(data_seed(4,
+                          batch_request{"r",
+                                        5,
+                                        batch_kind::train,
+                                        {},
+                                        {},
+                                        {k.ids, {}, k.ids},
+                                        {{k.ids, k.counts, k.far}, {}}},
+                          std::move(k.writer)));
   some_arrays f;
   out.push_back(data_seed(
     5, batch_reply{{{{1, 3}, f.ids}}, {{f.counts, f.far, {}, f.floats}}, false},

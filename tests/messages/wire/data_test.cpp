@@ -22,6 +22,10 @@ payload sample_of(const std::vector<numbers>& lists) {
        {5, draw_kind::with_replacement},
        false,
        arrays.add_integers(ids)});
+  request.queries.back().excluded = {
+    arrays.add_integers(numbers{1, 2}),
+    arrays.add_counts(std::vector<std::int32_t>{1, 2}),
+    arrays.add_integers(numbers{7, 3, 9})};
   return value_of(encode(request, std::move(arrays)));
 }
 
@@ -56,9 +60,14 @@ void digest(const payload& from, Decode decode) {
     for (const auto& proof : got.value().proofs)
       for (const auto& array : {proof.content, proof.digests})
         use(array);
-  else if constexpr (requires { got.value().seeds; })
+  else if constexpr (requires { got.value().seeds; }) {
     use(got.value().seeds);
-  else if constexpr (requires { got.value().nodes; }) {
+    for (const auto& ids : got.value().seeds_by_type)
+      use(ids);
+    for (const auto& excluded : got.value().excluded)
+      for (const auto& array : {excluded.at, excluded.counts, excluded.edges})
+        use(array);
+  } else if constexpr (requires { got.value().nodes; }) {
     for (const auto& list : got.value().nodes) {
       CATCH_CHECK(std::is_sorted(list.found.begin(), list.found.end()));
       use(list.ids);
@@ -74,6 +83,15 @@ void digest(const payload& from, Decode decode) {
         use(array);
   else
     for (const auto& query : got.value().queries) {
+      if constexpr (requires { query.excluded.at; })
+        for (const auto& array :
+             {query.excluded.at, query.excluded.counts, query.excluded.edges})
+          use(array);
+      if constexpr (requires { query.kinds; })
+        for (const auto& excluded : query.excluded)
+          for (const auto& array :
+               {excluded.at, excluded.counts, excluded.edges})
+            use(array);
       if constexpr (requires { query.destinations; })
         use(query.destinations);
       else if constexpr (requires { query.blocks; })
@@ -118,6 +136,10 @@ std::vector<payload> examples() {
                             arrays.add_integers(ids),
                             {gather_kind::features, gather_kind::degrees},
                             true});
+  gather.queries.back().excluded = {{},
+                                    {arrays.add_integers(ids),
+                                     arrays.add_counts(counts),
+                                     arrays.add_integers(ids)}};
   out.push_back(value_of(encode(gather, std::move(arrays))));
   arrays = {};
   const std::vector<float> rows(12, 0.5F);
@@ -158,6 +180,14 @@ std::vector<payload> examples() {
     {arrays.add(element::uint8, std::as_bytes(std::span{rows})),
      arrays.add(element::uint8, std::as_bytes(std::span{rows}.first(8)))});
   out.push_back(value_of(encode(proofs, std::move(arrays))));
+  arrays = {};
+  batch_request around{"run", 8, batch_kind::train, {}};
+  around.seeds_by_type = {
+    arrays.add_integers(ids), {}, arrays.add_integers(ids)};
+  around.excluded = {{arrays.add_integers(ids), arrays.add_counts(counts),
+                      arrays.add_integers(ids)},
+                     {}};
+  out.push_back(value_of(encode(around, std::move(arrays))));
   return out;
 }
 
@@ -249,6 +279,12 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   CATCH_CHECK(sample.queries[2].edge_type == 2);
   CATCH_CHECK(sample.queries[2].rule.fanout == 5);
   CATCH_CHECK(sample.queries[2].rule.kind == draw_kind::with_replacement);
+  CATCH_CHECK(read(sample.queries[2].excluded.at, messages[0])
+              == numbers{1, 2});
+  CATCH_CHECK(read(sample.queries[2].excluded.counts, messages[0])
+              == numbers{1, 2});
+  CATCH_CHECK(read(sample.queries[2].excluded.edges, messages[0])
+              == numbers{7, 3, 9});
   CATCH_CHECK(!sample.queries[2].edge_ids);
   CATCH_CHECK(read(sample.queries[2].destinations, messages[0]) == numbers{7});
   const auto reply = value_of(decode_sample_reply(messages[1]));
@@ -259,6 +295,10 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   CATCH_CHECK(gather.queries.at(0).half);
   CATCH_CHECK(gather.queries.at(0).kinds
               == std::vector{gather_kind::features, gather_kind::degrees});
+  CATCH_REQUIRE(gather.queries.at(0).excluded.size() == 2);
+  CATCH_CHECK(gather.queries[0].excluded[0].at.count == 0);
+  CATCH_CHECK(read(gather.queries[0].excluded[1].edges, messages[2])
+              == numbers{5, 9, 1, 1'000'000});
   const auto values = value_of(decode_gather_reply(messages[3]));
   CATCH_CHECK(values.values.at(0).type == element::float32);
   CATCH_CHECK(values.values.at(0).count == 12);
@@ -283,6 +323,16 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   const auto proofs = value_of(decode_prove_reply(messages[9]));
   CATCH_CHECK(proofs.proofs.at(0).content.count == 48);
   CATCH_CHECK(proofs.proofs.at(0).digests.count == 32);
+  const auto around = value_of(decode_batch_request(messages[10]));
+  CATCH_CHECK(around.seeds.count == 0);
+  CATCH_REQUIRE(around.seeds_by_type.size() == 3);
+  CATCH_CHECK(around.seeds_by_type[1].count == 0);
+  CATCH_REQUIRE(around.excluded.size() == 2);
+  CATCH_CHECK(read(around.excluded[0].at, messages[10])
+              == numbers{5, 9, 1, 1'000'000});
+  CATCH_CHECK(around.excluded[1].at.count == 0);
+  CATCH_CHECK(read(around.seeds_by_type[2], messages[10])
+              == numbers{5, 9, 1, 1'000'000});
 }
 
 CATCH_TEST_CASE("frames may lie anywhere in memory", "[messages][data]") {

@@ -1,6 +1,7 @@
 #include "tests/partition/partitioners/check_partitions.hpp"
 
 #include "partition/dataset/proved_arrays.hpp"
+#include "partition/dataset/shard.hpp"
 #include "tests/support/result.hpp"
 
 #include <nlohmann/json.hpp>
@@ -175,6 +176,23 @@ void check_seeds(const reading& in) {
   }
 }
 
+/// The maps between original and global ids.
+void check_orders(const reading& in) {
+  const auto graph = value_of(partitioned_graph::open(in.folder));
+  for (std::size_t t = 0; t < in.originals.size(); ++t) {
+    const auto file = in.source.info().node_types[t].name + ".npy";
+    const auto& originals = in.originals[t];
+    CATCH_CHECK(ints(in.folder / "originals" / file) == originals);
+    std::vector<std::int64_t> order(originals.size());
+    for (std::size_t global = 0; global < originals.size(); ++global)
+      order[originals[global]] = static_cast<std::int64_t>(global);
+    const auto array = value_of(npy_array::open(in.folder / "order" / file));
+    CATCH_CHECK(array.type() == dtype::int32);
+    CATCH_CHECK(ints(array) == order);
+    CATCH_CHECK(value_of(graph.order(static_cast<node_type_id>(t))) == order);
+  }
+}
+
 /// The digest of a part, from its files.
 std::string digest_of(const reading& in, int p) {
   std::string bytes;
@@ -222,9 +240,8 @@ void check_blocks(const reading& in, int p) {
       ++arrays;
       const auto array = value_of(npy_array::open(folder / file_of(which)));
       const auto text = text_of(array, 0, array.rows());
-      const auto tree =
-        tree_over(std::as_bytes(std::span{text}),
-                  layout_of(type, array.rows(), which));
+      const auto tree = tree_over(std::as_bytes(std::span{text}),
+                                  layout_of(type, array.rows(), which));
       const auto written =
         value_of(npy_array::open(folder / tree_file_of(which)));
       CATCH_REQUIRE(written.rows() == std::ssize(tree));
@@ -280,6 +297,7 @@ void check_partitions(const dataset& source, const fs::path& folder,
   for (edge_type_id t = 0; t < std::ssize(source.info().edge_types); ++t)
     check_edges(in, t);
   check_seeds(in);
+  check_orders(in);
   check_report(in, report);
   CATCH_CHECK(in.about["own_digest"] == own_digest_of(in.about));
   CATCH_CHECK(in.about["source_digest"] == source.info().digest);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 using namespace graphmill;
 using namespace graphmill::test;
@@ -163,6 +164,50 @@ CATCH_TEST_CASE("parts do not matter", "[partition][sampling]") {
     CATCH_REQUIRE(sample_plain(cut(graph, 4, lopsided), scheme, seed, seeds)
                   == expected);
   }
+}
+
+CATCH_TEST_CASE("a batch is sampled around nodes of all types",
+                "[partition][sampling]") {
+  std::size_t others = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = random_graph(seed);
+    const auto scheme = random_scheme(graph, seed);
+    const auto uncut = whole(graph);
+    const auto seeds = random_typed_seeds(graph, uncut, seed);
+    const auto sampled = [&](const cut_graph& parts) {
+      return to_plain(value_of(sample(*parts.graph, parts.shards, scheme, seed,
+                                      random_typed_seeds(graph, parts, seed))),
+                      parts);
+    };
+    const auto batch = sampled(uncut);
+    const auto hops = scheme.fanouts.size();
+    std::vector<std::int64_t> counts;
+    for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+      const auto& own = seeds.nodes[t];
+      counts.push_back(std::ssize(own));
+      CATCH_REQUIRE(batch.found[t].front() == std::ssize(own));
+      CATCH_REQUIRE(std::equal(own.begin(), own.end(), batch.nodes[t].begin()));
+      others += std::cmp_equal(t, graph.target) ? 0 : own.size();
+    }
+    for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+      const auto& found = batch.found[graph.edges[e].destination];
+      const auto rows = hops == 0 ? 0 : found[hops - 1];
+      for (std::int64_t row = 0; row < rows; ++row)
+        check_row(graph, static_cast<edge_type_id>(e), scheme, batch, row);
+    }
+    for (part_id parts : {2, 5})
+      CATCH_REQUIRE(
+        sampled(cut(graph, parts, random_assignment(graph, parts, seed + 1)))
+        == batch);
+    const auto bound = bound_of(uncut.graph->info(), scheme, counts);
+    CATCH_CHECK(bound.seeds == counts);
+    for (std::size_t t = 0; t < graph.nodes.size(); ++t)
+      CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound.nodes[t]);
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      CATCH_CHECK(std::ssize(batch.edge_types[e].sources) <= bound.edges[e]);
+  }
+  CATCH_CHECK(others > 300);
 }
 
 CATCH_TEST_CASE("large batches do not depend on parts either",

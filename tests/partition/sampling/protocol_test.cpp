@@ -43,7 +43,7 @@ CATCH_TEST_CASE("answers may come in any order and twice",
       seeds.push_back(cut_up.to_global[graph.target][id]);
     random_stream draws{seed, 3};
     batch_sampler sampler{*cut_up.graph, scheme, 7, nullptr};
-    value_of(sampler.start(seeds));
+    value_of(sampler.start(target_seeds(cut_up.graph->info(), seeds)));
     while (!sampler.done()) {
       std::vector<batch_sampler::part_request> order{sampler.requests().begin(),
                                                      sampler.requests().end()};
@@ -66,7 +66,7 @@ CATCH_TEST_CASE("bad answers are refused, a good one helps",
                 "[partition][sampling]") {
   const auto graph = whole(cycle(6));
   batch_sampler sampler{*graph.graph, scheme_of(cycle(6), {2}), 7, nullptr};
-  value_of(sampler.start(ids{2, 3}));
+  value_of(sampler.start(target_seeds(graph.graph->info(), ids{2, 3})));
   const auto asked = sampler.requests()[0];
   const auto refused = [&](auto spoil) {
     auto reply = answer(graph, asked);
@@ -122,7 +122,7 @@ CATCH_TEST_CASE("weights are finite and none below 0, or they are refused",
   auto scheme = scheme_of(weighted, {2});
   scheme.weights = true;
   batch_sampler sampler{*graph.graph, scheme, 7, nullptr};
-  value_of(sampler.start(ids{2, 3}));
+  value_of(sampler.start(target_seeds(graph.graph->info(), ids{2, 3})));
   const auto asked = sampler.requests()[0];
   CATCH_REQUIRE(asked.request.weights);
   const auto refused = [&](auto spoil) {

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace graphmill::test {
 
 plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph) {
@@ -86,16 +89,117 @@ memory_graph with_weights(memory_graph graph, std::uint64_t seed) {
   return graph;
 }
 
-std::vector<node_id> random_seeds(const memory_graph& graph,
-                                  std::uint64_t seed) {
-  random_stream draws{stream_key(seed, purpose::permutation, 0, 0), 1};
+std::size_t thinned_graph::count() const {
+  std::size_t sum = 0;
+  for (const auto& lists : gone)
+    for (const auto& list : lists)
+      sum += list.size();
+  return sum;
+}
+
+std::vector<excluded_edges>
+thinned_graph::excluded(const memory_graph& graph,
+                        const cut_graph& parts) const {
+  std::vector<excluded_edges> out;
+  for (std::size_t e = 0; e < gone.size(); ++e) {
+    std::vector<excluded_edges::entry> entries;
+    const auto to = graph.edges[e].destination;
+    for (std::size_t node = 0; node < gone[e].size(); ++node)
+      for (auto position : gone[e][node])
+        entries.push_back({parts.to_global[to][node],
+                           graph.first_edge(static_cast<edge_type_id>(e),
+                                            static_cast<node_id>(node))
+                             + position});
+    std::reverse(entries.begin(), entries.end());
+    out.push_back(excluded_edges::of(std::move(entries)));
+  }
+  return out;
+}
+
+plain_batch thinned_graph::renumbered(plain_batch batch) const {
+  for (std::size_t e = 0; e < kept.size(); ++e)
+    for (auto& id : batch.edge_types[e].edge_ids)
+      id = kept[e].at(static_cast<std::size_t>(id));
+  return batch;
+}
+
+thinned_graph thin_out(const memory_graph& graph, std::uint64_t seed) {
+  random_stream draws{stream_key(seed, purpose::split, 0, 0), 9};
+  const auto way = draws.below(4);
+  const auto share = 2 + draws.below(12);
+  // Numbers that all edges between two nodes have in common.
+  const auto pair_of = [&](const memory_graph::edge_type& type, node_id from,
+                           node_id to) {
+    auto a = std::pair{type.source, from};
+    auto b = std::pair{type.destination, to};
+    if (b < a)
+      std::swap(a, b);
+    return mix64(
+      mix64(static_cast<std::uint64_t>(a.first * 1000 + a.second) + 1)
+      + static_cast<std::uint64_t>(b.first * 1000 + b.second) + seed);
+  };
+  thinned_graph out{graph, {}, {}};
+  for (auto& type : out.left.edges) {
+    auto& gone = out.gone.emplace_back(type.in.size());
+    auto& kept = out.kept.emplace_back();
+    edge_id id = 0;
+    for (std::size_t to = 0; to < type.in.size(); ++to) {
+      const auto all = way == 2 && draws.below(share) == 0;
+      std::vector<node_id> sources;
+      std::vector<float> weights;
+      for (std::size_t j = 0; j < type.in[to].size(); ++j, ++id) {
+        const auto from = type.in[to][j];
+        const auto goes =
+          all || (way == 0 && draws.below(share) == 0)
+          || (way == 1
+              && pair_of(type, from, static_cast<node_id>(to)) % share == 0);
+        if (goes) {
+          gone[to].push_back(static_cast<std::int64_t>(j));
+          continue;
+        }
+        kept.push_back(id);
+        sources.push_back(from);
+        if (!type.weights.empty())
+          weights.push_back(type.weights[to][j]);
+      }
+      type.in[to] = std::move(sources);
+      if (!type.weights.empty())
+        type.weights[to] = std::move(weights);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+std::vector<node_id> some_nodes(std::int64_t count, random_stream draws) {
   std::vector<node_id> seeds;
-  for (std::int64_t i = 0; i < graph.nodes[graph.target].count; ++i)
+  for (std::int64_t i = 0; i < count; ++i)
     if (draws.below(4) == 0)
       seeds.push_back(i);
   for (std::size_t i = seeds.size(); i > 1; --i)
     std::swap(seeds[i - 1], seeds[draws.below(static_cast<std::uint32_t>(i))]);
   return seeds;
+}
+
+} // namespace
+
+std::vector<node_id> random_seeds(const memory_graph& graph,
+                                  std::uint64_t seed) {
+  return some_nodes(graph.nodes[graph.target].count,
+                    {stream_key(seed, purpose::permutation, 0, 0), 1});
+}
+
+batch_seeds random_typed_seeds(const memory_graph& graph,
+                               const cut_graph& parts, std::uint64_t seed) {
+  batch_seeds out;
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+    auto& ids = out.nodes.emplace_back(some_nodes(
+      graph.nodes[t].count, {stream_key(seed, purpose::permutation, 0, 1), t}));
+    for (auto& id : ids)
+      id = parts.to_global[t][id];
+  }
+  return out;
 }
 
 } // namespace graphmill::test

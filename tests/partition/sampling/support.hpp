@@ -53,6 +53,32 @@ memory_graph random_graph(std::uint64_t seed, random_graph_options opts = {});
 /// The same with weights of edges of every second type, of which some are 0.
 memory_graph with_weights(memory_graph graph, std::uint64_t seed);
 
+/// Some edges of a graph, and the graph without them.
+struct thinned_graph {
+  memory_graph left;
+  /// Per edge type and destination: positions of edges in the list of the
+  /// graph.
+  std::vector<std::vector<std::vector<std::int64_t>>> gone;
+  /// Per edge type: the ids in the graph of the edges that are left.
+  std::vector<std::vector<edge_id>> kept;
+
+  /// The edges that are gone.
+  std::size_t count() const;
+  /// The same as a batch is told.
+  std::vector<excluded_edges> excluded(const memory_graph& graph,
+                                       const cut_graph& parts) const;
+  /// A batch of what is left, with edge ids of the graph.
+  plain_batch renumbered(plain_batch batch) const;
+};
+
+/// Takes out a few edges at random, or all edges between some nodes in both
+/// directions, or all in-edges of some nodes.
+thinned_graph thin_out(const memory_graph& graph, std::uint64_t seed);
+
+/// A few distinct nodes of every type, as global ids.
+batch_seeds random_typed_seeds(const memory_graph& graph,
+                               const cut_graph& parts, std::uint64_t seed);
+
 /// A few distinct nodes of the target type.
 std::vector<node_id> random_seeds(const memory_graph& graph,
                                   std::uint64_t seed);

@@ -1,6 +1,7 @@
 #include "messages/base/random.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/memory_graph.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,22 +13,22 @@ using namespace graphmill;
 
 namespace {
 
-using lists = std::vector<std::vector<node_id>>;
+using lists = std::vector<std::vector<seed_row>>;
 
-std::vector<node_id> ids(std::int64_t n, node_id first = 100) {
-  std::vector<node_id> out(n);
-  std::iota(out.begin(), out.end(), first);
+std::vector<seed_row> first_rows(std::int64_t n) {
+  std::vector<seed_row> out(n);
+  std::iota(out.begin(), out.end(), 0);
   return out;
 }
 
-std::vector<node_id> together(const lists& parts) {
-  std::vector<node_id> nodes;
+std::vector<seed_row> together(const lists& parts) {
+  std::vector<seed_row> rows;
   for (const auto& part : parts)
-    nodes.insert(nodes.end(), part.begin(), part.end());
-  return nodes;
+    rows.insert(rows.end(), part.begin(), part.end());
+  return rows;
 }
 
-std::vector<node_id> sorted(std::vector<node_id> values) {
+std::vector<seed_row> sorted(std::vector<seed_row> values) {
   std::sort(values.begin(), values.end());
   return values;
 }
@@ -35,13 +36,11 @@ std::vector<node_id> sorted(std::vector<node_id> values) {
 } // namespace
 
 CATCH_TEST_CASE("evaluation keeps the original order", "[flow][epoch_plan]") {
-  const auto seeds = ids(7);
-  const epoch_plan plan{
-    seeds, {3, 2, seed_order::global}, 1, phase::validation, 0};
+  const epoch_plan plan{7, {3, 2, seed_order::global}, 1, phase::validation, 0};
   CATCH_CHECK(plan.steps() == 3);
-  CATCH_CHECK(plan.split(0) == lists{{100, 101}, {102}});
-  CATCH_CHECK(plan.split(1) == lists{{103, 104}, {105}});
-  CATCH_CHECK(plan.split(2) == lists{{106}, {}});
+  CATCH_CHECK(plan.split(0) == lists{{0, 1}, {2}});
+  CATCH_CHECK(plan.split(1) == lists{{3, 4}, {5}});
+  CATCH_CHECK(plan.split(2) == lists{{6}, {}});
   CATCH_CHECK(plan.global_seeds(2) == 1);
   CATCH_CHECK(plan.global_seeds(3) == 0);
   CATCH_CHECK(plan.seeds(2, 1).empty());
@@ -49,34 +48,47 @@ CATCH_TEST_CASE("evaluation keeps the original order", "[flow][epoch_plan]") {
   CATCH_CHECK(plan.seeds(0, 2).empty());
 }
 
-CATCH_TEST_CASE("a plan keeps what its seeds lie in", "[flow][epoch_plan]") {
-  auto seeds = std::make_shared<const std::vector<node_id>>(ids(5));
-  const std::weak_ptr<const std::vector<node_id>> lasts = seeds;
+CATCH_TEST_CASE("training permutes positions by the draws of its epoch",
+                "[flow][epoch_plan]") {
+  random_stream draws{stream_key(5, purpose::permutation, 2, 0), 0};
+  auto expected = first_rows(50);
+  for (auto left = expected.size(); left > 1; --left)
+    std::swap(expected[left - 1],
+              expected[draws.below(static_cast<std::uint32_t>(left))]);
+  const epoch_plan plan{50, {50, 1, seed_order::global}, 5, phase::train, 2};
+  CATCH_CHECK(plan.seeds(0, 0) == expected);
+}
+
+CATCH_TEST_CASE("options keep the table and the graph of their seeds",
+                "[flow][epoch_plan]") {
+  auto graph = test::whole(test::cycle(6)).graph;
+  auto nodes = std::make_shared<const std::vector<node_id>>(3, node_id{1});
+  const std::weak_ptr<const std::vector<node_id>> lasts = nodes;
   {
-    epoch_plan_options options{3, 2, seed_order::global};
-    options.keeps = seeds;
-    const epoch_plan plan{*seeds, std::move(options), 1, phase::test, 0};
-    seeds.reset();
+    auto table = table_of(graph->info(), std::move(nodes));
+    const epoch_plan plan{
+      table->rows(), plan_options({}, std::move(graph), table, 2, phase::train),
+      1, phase::test, 0};
+    table.reset();
     CATCH_CHECK_FALSE(lasts.expired());
-    CATCH_CHECK(plan.split(1) == lists{{103}, {104}});
+    CATCH_CHECK(plan.global_seeds(0) == 3);
   }
   CATCH_CHECK(lasts.expired());
 }
 
 CATCH_TEST_CASE("local order sends seeds to their owner's rank",
                 "[flow][epoch_plan]") {
-  // Owners by tens: 10..19 part 1, 20..29 part 2, 30..39 part 3.
-  const std::vector<node_id> seeds{10, 30, 11, 20, 12, 31};
+  const std::vector<part_id> owners{1, 3, 1, 2, 1, 3};
   epoch_plan_options options{6, 2, seed_order::local};
-  options.owner = [](node_id id) { return static_cast<part_id>(id / 10); };
+  options.owner = [&owners](seed_row row) { return owners[row]; };
   // Parts 1 and 3 are near rank 1, part 2 near rank 0: rank 1 takes its first
   // three, the rest moves over.
-  const epoch_plan plan{seeds, options, 1, phase::test, 0};
-  CATCH_CHECK(plan.split(0) == lists{{20, 12, 31}, {10, 30, 11}});
+  const epoch_plan plan{6, options, 1, phase::test, 0};
+  CATCH_CHECK(plan.split(0) == lists{{3, 4, 5}, {0, 1, 2}});
 
   // Five seeds: the surplus one goes to rank 1, which has use for it.
-  const epoch_plan five{std::span{seeds}.first(5), options, 1, phase::test, 0};
-  CATCH_CHECK(five.split(0) == lists{{20, 12}, {10, 30, 11}});
+  const epoch_plan five{5, options, 1, phase::test, 0};
+  CATCH_CHECK(five.split(0) == lists{{3, 4}, {0, 1, 2}});
 }
 
 CATCH_TEST_CASE("what comes out of weights does not depend on owners",
@@ -84,7 +96,7 @@ CATCH_TEST_CASE("what comes out of weights does not depend on owners",
   definition def;
   def.train.seed_order = seed_order::local;
   const auto order = [&def] {
-    return plan_options(def, nullptr, 2, phase::test).order;
+    return plan_options(def, nullptr, nullptr, 2, phase::test).order;
   };
   CATCH_CHECK(order() == seed_order::local);
   def.evaluate.predict = true;
@@ -105,14 +117,13 @@ CATCH_TEST_CASE("no seed is repeated or dropped", "[flow][epoch_plan]") {
     CATCH_INFO("seed 7, round " << round << ": " << count << " seeds, batch "
                                 << batch << ", ranks " << ranks << ", parts "
                                 << parts);
-    const auto seeds = ids(count);
     epoch_plan_options options{batch, ranks, order};
-    options.owner = [parts](node_id id) {
-      return static_cast<part_id>(mix64(id) % parts);
+    options.owner = [parts](seed_row row) {
+      return static_cast<part_id>(mix64(row) % parts);
     };
-    const epoch_plan plan{seeds, options, 3, phase::train, round};
+    const epoch_plan plan{count, options, 3, phase::train, round};
     CATCH_REQUIRE(plan.steps() == (count + batch - 1) / batch);
-    std::vector<node_id> nodes;
+    std::vector<seed_row> rows;
     for (std::int64_t step = 0; step < plan.steps(); ++step) {
       const auto split = plan.split(step);
       CATCH_REQUIRE(split.size() == static_cast<std::size_t>(ranks));
@@ -127,19 +138,18 @@ CATCH_TEST_CASE("no seed is repeated or dropped", "[flow][epoch_plan]") {
       const auto step_seeds = together(split);
       CATCH_REQUIRE(plan.global_seeds(step)
                     == static_cast<std::int64_t>(step_seeds.size()));
-      nodes.insert(nodes.end(), step_seeds.begin(), step_seeds.end());
+      rows.insert(rows.end(), step_seeds.begin(), step_seeds.end());
     }
-    CATCH_REQUIRE(sorted(nodes) == seeds);
+    CATCH_REQUIRE(sorted(rows) == first_rows(count));
   }
 }
 
 CATCH_TEST_CASE("what decides a plan", "[flow][epoch_plan]") {
-  const auto seeds = ids(1000);
-  const auto plan_of = [&seeds](seed_order order, rank_id ranks,
-                                std::uint64_t run_seed, std::int32_t epoch) {
+  const auto plan_of = [](seed_order order, rank_id ranks,
+                          std::uint64_t run_seed, std::int32_t epoch) {
     epoch_plan_options options{64, ranks, order};
-    options.owner = [](node_id id) { return static_cast<part_id>(id % 5); };
-    return epoch_plan{seeds, options, run_seed, phase::train, epoch};
+    options.owner = [](seed_row row) { return static_cast<part_id>(row % 5); };
+    return epoch_plan{1000, options, run_seed, phase::train, epoch};
   };
   const auto reference = plan_of(seed_order::global, 1, 1, 0);
   const auto local = plan_of(seed_order::local, 4, 1, 0);
@@ -153,27 +163,15 @@ CATCH_TEST_CASE("what decides a plan", "[flow][epoch_plan]") {
               != plan_of(seed_order::global, 1, 2, 0).seeds(0, 0));
   CATCH_CHECK(reference.seeds(0, 0)
               != plan_of(seed_order::global, 1, 1, 1).seeds(0, 0));
-
-  // Global order knows positions only: renumbered nodes fall alike.
-  const auto renumbered = ids(1000, 5000);
-  const epoch_plan other{
-    renumbered, {64, 4, seed_order::global}, 1, phase::train, 0};
-  for (rank_id r = 0; r < 4; ++r) {
-    auto expected = global.seeds(3, r);
-    for (auto& id : expected)
-      id += 4900;
-    CATCH_CHECK(other.seeds(3, r) == expected);
-  }
 }
 
 CATCH_TEST_CASE("shuffles are uniform", "[flow][epoch_plan]") {
   // All 24 orders of 4 seeds; chi-square with 23 degrees of freedom: 49.7 is
   // the 0.1 % point.
-  const auto seeds = ids(4);
-  std::map<std::vector<node_id>, int> counts;
+  std::map<std::vector<seed_row>, int> counts;
   constexpr int n = 24000;
   for (int epoch = 0; epoch < n; ++epoch)
-    ++counts[epoch_plan{seeds, {4, 1}, 11, phase::train, epoch}.seeds(0, 0)];
+    ++counts[epoch_plan{4, {4, 1}, 11, phase::train, epoch}.seeds(0, 0)];
   CATCH_REQUIRE(counts.size() == 24);
   double chi = 0;
   for (const auto& [order, count] : counts)
@@ -182,8 +180,7 @@ CATCH_TEST_CASE("shuffles are uniform", "[flow][epoch_plan]") {
 }
 
 CATCH_TEST_CASE("a plan survives being moved", "[flow][epoch_plan]") {
-  const auto seeds = ids(3);
-  epoch_plan plan{seeds, {2, 1}, 1, phase::train, 0};
+  epoch_plan plan{3, {2, 1}, 1, phase::train, 0};
   const auto before = plan.split(0);
   const auto moved = std::move(plan);
   CATCH_CHECK(moved.split(0) == before);

@@ -21,7 +21,8 @@ struct sampled {
       scheme(scheme_of(graph, {3, -1, 2}, seed % 2 == 0, seed % 3 == 0)) {
     scheme.weights = seed % 6 == 0;
     for (auto id : random_seeds(graph, seed))
-      seeds.push_back(parts.to_global[graph.target][id]);
+      targets.push_back(parts.to_global[graph.target][id]);
+    seeds = target_seeds(info(), targets);
     batch = std::make_shared<const sampled_subgraph>(
       value_of(sample(*parts.graph, parts.shards, scheme, 9 + seed, seeds)));
   }
@@ -44,7 +45,8 @@ struct sampled {
   memory_graph graph;
   cut_graph parts;
   sampling_scheme scheme;
-  std::vector<node_id> seeds;
+  std::vector<node_id> targets;
+  batch_seeds seeds;
   std::shared_ptr<const sampled_subgraph> batch;
 };
 
@@ -98,7 +100,8 @@ struct small_batch {
     const auto back = decode_batch_reply(from);
     if (!back)
       return back.error();
-    auto got = read_batch(info, scheme, seeds, back.value(), from, nullptr);
+    auto got = read_batch(info, scheme, target_seeds(info, seeds), back.value(),
+                          from, nullptr);
     return got ? error{} : got.error();
   }
 
@@ -127,15 +130,80 @@ CATCH_TEST_CASE("a batch survives the wire", "[remote][batch]") {
                 == to_plain(*example.batch, example.parts));
     walk(back, example.info());
     std::uint64_t bytes = 0;
-    const auto question = value_of(
-      batch_question("run", 5, batch_kind::evaluate, example.seeds, bytes));
+    const auto question = value_of(batch_question(
+      "run", 5, batch_kind::evaluate, example.info(), example.seeds, bytes));
     const auto asked = value_of(decode_batch_request(question));
     CATCH_CHECK(asked.run == "run");
     CATCH_CHECK(asked.key == 5);
     CATCH_CHECK(asked.kind == batch_kind::evaluate);
-    CATCH_CHECK(asked.seeds.count == example.seeds.size());
-    CATCH_CHECK(bytes == 4 * example.seeds.size());
+    CATCH_CHECK(asked.seeds.count == example.targets.size());
+    CATCH_CHECK(asked.seeds_by_type.empty()); // Older versions know it, too.
+    CATCH_CHECK(bytes == 4 * example.targets.size());
+    CATCH_CHECK(
+      value_of(read_batch_seeds(example.info(), asked, question, 1000))
+      == example.seeds);
   }
+}
+
+CATCH_TEST_CASE("a batch around nodes of several types survives the wire",
+                "[remote][batch]") {
+  std::size_t others = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CATCH_INFO("seed " << seed);
+    sampled example{seed, seed % 5 == 0};
+    example.seeds = random_typed_seeds(example.graph, example.parts, seed);
+    const auto thinned = thin_out(example.graph, seed);
+    example.seeds.excluded = thinned.excluded(example.graph, example.parts);
+    others += example.seeds.count();
+    example.batch = std::make_shared<const sampled_subgraph>(
+      value_of(sample(*example.parts.graph, example.parts.shards,
+                      example.scheme, seed, example.seeds)));
+    std::uint64_t bytes = 0;
+    const auto question = value_of(batch_question(
+      "run", 5, batch_kind::train, example.info(), example.seeds, bytes));
+    // In four bytes each; how many are excluded of a destination, in one.
+    auto expected = 4 * example.seeds.count() + 4 * thinned.count();
+    for (const auto& edges : example.seeds.excluded)
+      expected += 5 * edges.destinations.size();
+    CATCH_CHECK(bytes == expected);
+    const auto asked = value_of(decode_batch_request(question));
+    const auto seeds = read_batch_seeds(example.info(), asked, question, 1000);
+    CATCH_CHECK(value_of(seeds) == example.seeds);
+    const auto answer = value_of(batch_answer(example.info(), example.batch));
+    CATCH_CHECK(to_plain(value_of(example.read(answer)), example.parts)
+                == to_plain(*example.batch, example.parts));
+  }
+  CATCH_CHECK(others > 500);
+}
+
+CATCH_TEST_CASE("seeds that a batch cannot have are refused",
+                "[remote][batch]") {
+  const auto info = one_type_info(10, 50, 9);
+  const auto refused = [&info](std::vector<std::vector<node_id>> by_type,
+                               std::vector<node_id> target,
+                               std::uint64_t most) {
+    bulk_writer arrays;
+    batch_request out{"run", 1, batch_kind::train, arrays.add_integers(target)};
+    for (const auto& ids : by_type)
+      out.seeds_by_type.push_back(arrays.add_integers(ids));
+    const auto from = value_of(encode(out, std::move(arrays)));
+    const auto asked = decode_batch_request(from);
+    if (!asked)
+      return asked.error().message;
+    const auto got = read_batch_seeds(info, asked.value(), from, most);
+    return got ? std::string{} : got.error().message;
+  };
+  CATCH_CHECK(refused({}, {4, 7}, 2).empty());
+  CATCH_CHECK(refused({{4, 7}}, {}, 2).empty());
+  CATCH_CHECK(refused({}, {4, 7}, 1)
+              == "the request is for a batch of 2 seeds; the definition allows "
+                 "1");
+  CATCH_CHECK(refused({{4, 7}}, {}, 1)
+              == "the request is for a batch of 2 seeds; the definition allows "
+                 "1");
+  CATCH_CHECK(refused({{4}, {7}}, {}, 2)
+              == "the request has seeds of 2 node types; the dataset has 1");
+  CATCH_CHECK(refused({{4}}, {7}, 2).find("besides") != std::string::npos);
 }
 
 CATCH_TEST_CASE("a batch is sent in few bytes", "[remote][batch]") {

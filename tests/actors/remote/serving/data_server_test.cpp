@@ -43,6 +43,36 @@ payload gather_of(node_type_id type, const std::vector<node_id>& ids,
   return value_of(encode(request, std::move(arrays)));
 }
 
+/// Edges that are to be excluded, whatever they are.
+struct exclusion {
+  std::vector<std::int64_t> at;
+  std::vector<std::int32_t> counts;
+  std::vector<edge_id> edges;
+
+  excluded_arrays add_to(bulk_writer& arrays) const {
+    return {arrays.add_integers(at), arrays.add_counts(counts),
+            arrays.add_integers(edges)};
+  }
+};
+
+payload sample_without(const exclusion& edges) {
+  bulk_writer arrays;
+  sample_request request{"run", 0, 1, 1, {}};
+  request.queries.push_back(
+    {0, {1}, true, arrays.add_integers(std::vector<node_id>{0, 3})});
+  request.queries.back().excluded = edges.add_to(arrays);
+  return value_of(encode(request, std::move(arrays)));
+}
+
+payload weights_without(const exclusion& edges, gather_kind kind) {
+  bulk_writer arrays;
+  gather_request request{"run", 0, {}};
+  request.queries.push_back(
+    {0, arrays.add_integers(std::vector<node_id>{0, 3}), {kind}, false});
+  request.queries.back().excluded = {edges.add_to(arrays)};
+  return value_of(encode(request, std::move(arrays)));
+}
+
 payload spread_of(edge_type_id type, node_id first,
                   const std::vector<float>& chances, std::int32_t fanout = 2) {
   bulk_writer arrays;
@@ -161,18 +191,55 @@ CATCH_TEST_CASE("requests that make no sense are refused", "[actors][remote]") {
               == ec::timeout);
 }
 
+CATCH_TEST_CASE("edges to exclude that make no sense are refused",
+                "[actors][remote][exclusion]") {
+  daemons d{two_parts()};
+  // Of nodes 0 and 3 on the ring, whose in-edges are 0 and 1, and 6 and 7.
+  const std::vector<std::pair<exclusion, const char*>> senseless{
+    {{{0}, {1}, {2}}, "edge 2 "},
+    {{{1}, {1}, {5}}, "edge 5 "},
+    {{{0}, {1}, {-1}}, "edge -1 "},
+    {{{0}, {2}, {1, 0}}, "do not ascend"},
+    {{{0}, {2}, {1, 1}}, "do not ascend"},
+    {{{1, 0}, {1, 1}, {6, 0}}, "list 0 of 2"},
+    {{{0, 0}, {1, 1}, {0, 1}}, "list 0 of 2"},
+    {{{2}, {1}, {0}}, "list 2 of 2"},
+    {{{-1}, {1}, {0}}, "list -1 of 2"},
+    {{{0}, {0}, {}}, "1 or more expected"},
+    {{{0}, {2}, {0}}, "2 edges are to be excluded, but 1 are given"},
+    {{{0, 1}, {1}, {0}}, "1 counts of them"},
+    {{{}, {}, {0}}, "0 edges are to be excluded, but 1 are given"}};
+  for (const auto& [edges, part] : senseless) {
+    CATCH_INFO(part);
+    const auto sampled = refusal(d, method::sample, sample_without(edges));
+    CATCH_CHECK(sampled.code == ec::invalid_argument);
+    const auto weighed = refusal(
+      d, method::gather, weights_without(edges, gather_kind::in_weights));
+    CATCH_CHECK(weighed.code == ec::invalid_argument);
+    CATCH_INFO(sampled.message);
+    CATCH_CHECK(sampled.message.find(part) != std::string::npos);
+  }
+  const auto features = refusal(
+    d, method::gather, weights_without({{0}, {1}, {0}}, gather_kind::degrees));
+  CATCH_CHECK(features.message.find("only sums of weights go without edges")
+              != std::string::npos);
+}
+
 CATCH_TEST_CASE("random requests are answered or refused", "[actors][remote]") {
   daemons d{two_parts()};
   const std::vector<std::pair<method, payload>> examples{
     {method::sample, sample_of("run", 0, 0, {1, 2, 3})},
     {method::gather,
      gather_of(0, {0, 4}, {gather_kind::features, gather_kind::original_ids})},
-    {method::spread, spread_of(0, 1, {1, 0.5F})}};
+    {method::spread, spread_of(0, 1, {1, 0.5F})},
+    {method::sample, sample_without({{0, 1}, {1, 2}, {1, 6, 7}})},
+    {method::gather,
+     weights_without({{0, 1}, {1, 2}, {1, 6, 7}}, gather_kind::in_weights)}};
   auto answers = std::make_shared<std::size_t>(0);
   std::size_t asked = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     random_stream draws{seed, 2};
-    auto [method_id, data] = examples[seed % 3];
+    auto [method_id, data] = examples[seed % examples.size()];
     std::vector<std::byte> body{data.body.bytes().begin(),
                                 data.body.bytes().end()};
     for (std::uint32_t i = 0; i < 1 + draws.below(4); ++i)
@@ -212,10 +279,11 @@ CATCH_TEST_CASE("services and samplers know until when an answer is wanted",
   };
   ask(method::sample, sample_of("run", 0, 0, {1}));
   ask(method::gather, gather_of(0, {1}, {gather_kind::labels}));
-  const std::vector<node_id> seeds{1, 7};
+  const batch_seeds seeds{{{1, 7}}};
   std::uint64_t ids = 0;
   ask(method::sample_batch,
-      value_of(batch_question("run", 1, batch_kind::train, seeds, ids)));
+      value_of(batch_question("run", 1, batch_kind::train,
+                              d.graph.graph->info(), seeds, ids)));
   d.sim.run();
   CATCH_REQUIRE(sampling.jobs().size() == 1);
   CATCH_CHECK(sampling.jobs()[0].until == deadline);
@@ -231,8 +299,7 @@ CATCH_TEST_CASE("a sampler begins no hop that nobody waits for",
   sampling_scheme whole;
   whole.fanouts = {{-1}, {-1}};
   sample_job job;
-  job.seeds =
-    std::make_shared<const std::vector<node_id>>(std::vector<node_id>{1, 7});
+  job.seeds = std::make_shared<const batch_seeds>(batch_seeds{{{1, 7}}});
   job.scheme = std::make_shared<const sampling_scheme>(whole);
   led_stage<neighbour_job, neighbour_answer> sampling;
   sampling.script->hold = true;
@@ -277,11 +344,12 @@ CATCH_TEST_CASE("batches for others are in nobody's way", "[actors][remote]") {
                                     }});
     d.sim.run();
   };
-  const std::vector<node_id> seeds{1, 7};
+  const batch_seeds seeds{{{1, 7}}};
   std::uint64_t ids = 0;
   for (std::uint64_t key = 0; key < 3; ++key)
     ask(method::sample_batch,
-        value_of(batch_question("run", key, batch_kind::train, seeds, ids)),
+        value_of(batch_question("run", key, batch_kind::train,
+                                d.graph.graph->info(), seeds, ids)),
         batches);
   CATCH_CHECK(sampler.jobs().size() == 1); // The others wait for its bytes.
   // What a batch elsewhere may wait for is answered all the same.

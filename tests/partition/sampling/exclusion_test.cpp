@@ -1,0 +1,265 @@
+#include "messages/base/random.hpp"
+#include "partition/disk/disk_sampling.hpp"
+#include "partition/sampling/rows/gather.hpp"
+#include "partition/sampling/slices.hpp"
+#include "tests/partition/sampling/support.hpp"
+
+#include <array>
+#include <string>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace {
+
+/// Fanouts and weights of all kinds.
+sampling_scheme random_scheme(const memory_graph& graph, random_stream& draws) {
+  sampling_scheme scheme;
+  const auto hops = 1 + draws.below(3);
+  for (std::uint32_t h = 0; h < hops; ++h) {
+    auto& fanouts = scheme.fanouts.emplace_back();
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      fanouts.push_back(std::array{-1, 0, 1, 2, 3, 7, 33}[draws.below(7)]);
+  }
+  scheme.kind = draws.below(2) == 0 ? draw_kind::with_replacement
+                                    : draw_kind::without_replacement;
+  scheme.edge_ids = draws.below(4) != 0;
+  scheme.weights = draws.below(2) == 0;
+  return scheme;
+}
+
+void append(neighbour_reply& to, const neighbour_reply& from) {
+  to.wide = from.wide;
+  to.counts.append(from.counts.span());
+  to.sources.append(from.sources.span());
+  to.edge_ids.append(from.edge_ids.span());
+  to.weights.append(from.weights.span());
+}
+
+/// Answers a request as a whole, out of memory or from disk, in pieces, or each
+/// node's list in slices.
+neighbour_reply answer(const shard& part, const neighbour_request& request,
+                       random_stream& draws) {
+  neighbour_reply out;
+  const auto total = request.destinations.size();
+  const auto way = draws.below(4);
+  if (way == 0) {
+    value_of(sample_neighbours(part, request, out));
+  } else if (way == 1) {
+    value_of(sample_from_disk(part, request, out));
+  } else if (way == 2) {
+    for (std::size_t from = 0; from < total;) {
+      const auto count =
+        std::min<std::size_t>(1 + draws.below(6), total - from);
+      // Pieces of pieces are pieces.
+      const auto piece = request.piece(from, total - from).piece(0, count);
+      neighbour_reply some;
+      value_of(sample_neighbours(part, piece, some));
+      append(out, some);
+      from += count;
+    }
+  } else {
+    for (std::size_t i = 0; i < total; ++i) {
+      source_slice slice{1 + draws.below(4), 0};
+      neighbour_reply list;
+      do {
+        neighbour_reply some;
+        value_of(sample_slice(part, request.piece(i, 1), slice, some));
+        if (slice.skip != 0)
+          some.counts.clear();
+        append(list, some);
+        slice.skip += slice.most;
+      } while (slice.skip < list.counts[0]);
+      append(out, list);
+    }
+  }
+  return out;
+}
+
+plain_batch sample_anyhow(const cut_graph& graph, const sampling_scheme& scheme,
+                          std::uint64_t key, const batch_seeds& seeds,
+                          random_stream& draws) {
+  batch_sampler sampler{*graph.graph, scheme, key, nullptr};
+  value_of(sampler.start(seeds));
+  while (!sampler.done()) {
+    for (const auto& asked : sampler.requests())
+      value_of(sampler.accept(
+        asked.slot, answer(*graph.shards[asked.part], asked.request, draws)));
+    value_of(sampler.finish_hop());
+  }
+  return to_plain(sampler.take(), graph);
+}
+
+/// A list of eight in-edges of node 0, from nodes 1 to 8, and one of node 1.
+memory_graph star() {
+  memory_graph graph;
+  graph.nodes = {{"n", 10}};
+  graph.edges = {{0, "to", 0, std::vector<std::vector<node_id>>(10)}};
+  graph.edges[0].in[0] = {1, 2, 3, 4, 5, 6, 7, 8};
+  graph.edges[0].in[1] = {9};
+  return graph;
+}
+
+/// What is said about a request for the in-edges of nodes 0 and 1.
+std::string refusal(const std::vector<std::int64_t>& at,
+                    const std::vector<std::int64_t>& begins,
+                    const std::vector<edge_id>& edges, bool from_disk = false) {
+  const auto graph = whole(star());
+  const std::vector<node_id> nodes{0, 1};
+  neighbour_request request{1, 1, 0, {3}, false, nodes};
+  request.excluded = {at, begins, edges};
+  neighbour_reply out;
+  const auto done = from_disk
+                      ? sample_from_disk(*graph.shards[0], request, out)
+                      : sample_neighbours(*graph.shards[0], request, out);
+  if (done)
+    return "";
+  CATCH_CHECK(done.error().code == ec::invalid_argument);
+  return done.error().message;
+}
+
+} // namespace
+
+CATCH_TEST_CASE(
+  "sampling without some edges is sampling the graph without them",
+  "[partition][sampling][exclusion]") {
+  std::size_t cases = 0;
+  std::size_t edges = 0;
+  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::test, 0, 0), 4};
+    auto graph = random_graph(seed, {40, 12});
+    if (seed % 2 == 0)
+      graph = with_weights(std::move(graph), seed);
+    const auto scheme = random_scheme(graph, draws);
+    const auto thinned = thin_out(graph, seed);
+    edges += thinned.count();
+    const auto left = whole(thinned.left);
+    const auto expected = thinned.renumbered(
+      to_plain(value_of(sample(*left.graph, left.shards, scheme, seed,
+                               random_typed_seeds(graph, left, seed))),
+               left));
+    for (part_id parts = 1; parts <= 7; ++parts) {
+      CATCH_INFO("parts " << parts);
+      const auto cut_up =
+        parts == 1 ? whole(graph, {draws.below(2) == 0})
+                   : cut(graph, parts, random_assignment(graph, parts, seed),
+                         {draws.below(2) == 0});
+      auto seeds = random_typed_seeds(graph, cut_up, seed);
+      seeds.excluded = thinned.excluded(graph, cut_up);
+      CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed, seeds, draws)
+                    == expected);
+      ++cases;
+    }
+  }
+  CATCH_CHECK(cases >= 10'000);
+  CATCH_CHECK(edges > 10'000);
+}
+
+CATCH_TEST_CASE("sums of weights are those of the graph without the edges",
+                "[partition][sampling][exclusion][weights]") {
+  std::size_t lost = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = with_weights(random_graph(seed), seed);
+    const auto thinned = thin_out(graph, seed);
+    lost += thinned.count();
+    const auto left = whole(thinned.left);
+    const auto cut_up = cut(graph, 3, random_assignment(graph, 3, seed));
+    const auto excluded = thinned.excluded(graph, cut_up);
+    for (std::size_t t = 0; t < graph.nodes.size(); ++t)
+      for (node_id id = 0; id < graph.nodes[t].count; ++id) {
+        const auto type = static_cast<node_type_id>(t);
+        const auto global = cut_up.to_global[t][id];
+        std::vector<std::span<const edge_id>> gone(graph.edges.size());
+        for (std::size_t e = 0; e < gone.size(); ++e)
+          for (std::size_t d = 0; d < excluded[e].destinations.size(); ++d)
+            if (graph.edges[e].destination == type
+                && excluded[e].destinations[d] == global)
+              gone[e] = excluded[e].of_destination(d);
+        const auto& part = *cut_up.shards[cut_up.graph->owner(type, global)];
+        CATCH_REQUIRE(value_of(in_weight(part, type, global, gone))
+                      == value_of(in_weight(*left.shards[0], type, id)));
+      }
+  }
+  CATCH_CHECK(lost > 1000);
+}
+
+CATCH_TEST_CASE("edges to exclude that make no sense are refused",
+                "[partition][sampling][exclusion]") {
+  using names = std::string;
+  const auto says = [](const names& text, const names& part) {
+    return text.find(part) != names::npos;
+  };
+  for (const auto disk : {false, true}) {
+    CATCH_CHECK(refusal({0, 1}, {0, 2, 3}, {0, 7, 8}, disk).empty());
+    // Of another list, of none.
+    CATCH_CHECK(
+      refusal({0}, {0, 1}, {8}, disk)
+      == "edge 8 is to be excluded from the 8 in-edges of node 0, and "
+         "is none of them");
+    CATCH_CHECK(
+      refusal({1}, {0, 2}, {7, 8}, disk)
+      == "edge 7 is to be excluded from the 1 in-edges of node 1, and "
+         "is none of them");
+    CATCH_CHECK(says(refusal({0}, {0, 1}, {-1}, disk), "edge -1 is"));
+    CATCH_CHECK(says(refusal({0}, {0, 1}, {std::int64_t{1} << 40}, disk),
+                     "none of them"));
+    // Twice, or not ascending.
+    CATCH_CHECK(says(refusal({0}, {0, 2}, {3, 3}, disk), "do not ascend"));
+    CATCH_CHECK(says(refusal({0}, {0, 2}, {4, 3}, disk), "do not ascend"));
+    CATCH_CHECK(says(refusal({0}, {0, 0}, {3}, disk), "there are none"));
+    // Lists that there are not, twice, or in no order.
+    CATCH_CHECK(says(refusal({2}, {0, 1}, {3}, disk), "list 2 of 2"));
+    CATCH_CHECK(says(refusal({-1}, {0, 1}, {3}, disk), "list -1 of 2"));
+    CATCH_CHECK(says(refusal({0, 0}, {0, 1, 2}, {3, 4}, disk), "list 0 of 2"));
+    CATCH_CHECK(says(refusal({1, 0}, {0, 1, 2}, {8, 3}, disk), "list 0 of 2"));
+    // Counts of other lists.
+    CATCH_CHECK(says(refusal({0}, {0, 2}, {3}, disk), "counts of these edges"));
+    CATCH_CHECK(says(refusal({0}, {0}, {3}, disk), "counts of these edges"));
+    CATCH_CHECK(says(refusal({0}, {-1, 0}, {3}, disk), "counts of these"));
+    CATCH_CHECK(
+      says(refusal({0, 1}, {0, 2, 1}, {3, 4}, disk), "counts of these"));
+  }
+  const auto graph = whole(star());
+  batch_sampler sampler{*graph.graph, scheme_of(star(), {2}), 7, nullptr};
+  auto seeds = target_seeds(graph.graph->info(), std::vector<node_id>{0});
+  seeds.excluded.resize(2);
+  CATCH_CHECK(
+    error_of(sampler.start(seeds)).message
+    == "edges of 2 types are to be excluded, but \"memory\" has 1 edge "
+       "types");
+}
+
+CATCH_TEST_CASE("lists without edges", "[partition][sampling][exclusion]") {
+  const auto graph = whole(star());
+  const std::vector<node_id> nodes{0, 1};
+  const auto left = [&](const std::vector<edge_id>& of_first,
+                        std::int32_t fanout) {
+    excluded_lists lists;
+    if (!of_first.empty())
+      lists.add(0, of_first);
+    neighbour_request request{1, 1, 0, {fanout}, true, nodes};
+    request.excluded = lists.view();
+    neighbour_reply out;
+    value_of(sample_neighbours(*graph.shards[0], request, out));
+    return list(out.edge_ids);
+  };
+  using ids = std::vector<edge_id>;
+  CATCH_CHECK(left({}, -1) == ids{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  CATCH_CHECK(left({0}, -1) == ids{1, 2, 3, 4, 5, 6, 7, 8});
+  CATCH_CHECK(left({7}, -1) == ids{0, 1, 2, 3, 4, 5, 6, 8});
+  CATCH_CHECK(left({0, 1, 4, 7}, -1) == ids{2, 3, 5, 6, 8});
+  CATCH_CHECK(left({2, 3}, 6) == ids{0, 1, 4, 5, 6, 7, 8});
+  CATCH_CHECK(left({0, 1, 2, 3, 4, 5, 6, 7}, 3) == ids{8});
+}
+
+CATCH_TEST_CASE("edges to exclude are put in order",
+                "[partition][sampling][exclusion]") {
+  const auto made =
+    excluded_edges::of({{5, 9}, {2, 4}, {5, 1}, {5, 9}, {7, 0}});
+  CATCH_CHECK(made.destinations == std::vector<node_id>{2, 5, 7});
+  CATCH_CHECK(made.begins == std::vector<std::int64_t>{0, 1, 3, 4});
+  CATCH_CHECK(made.edges == std::vector<edge_id>{4, 1, 9, 0});
+  CATCH_CHECK(excluded_edges::of({}) == excluded_edges{});
+}
