@@ -240,6 +240,28 @@ void add_tables(CLI::App& app, const char* flag, const char* help,
     ->required(required);
 }
 
+/// Edge lists that are each a split of a task.
+void add_task_files(CLI::App& app, csv_import_options& options) {
+  for (const auto& [flag, which, what] :
+       {std::tuple{"--task-train", split::train, "training"},
+        std::tuple{"--task-val", split::validation, "validation"},
+        std::tuple{"--task-test", split::test, "test"}})
+    app
+      .add_option_function<std::vector<std::string>>(
+        flag,
+        [&options, which = which](const std::vector<std::string>& texts) {
+          for (const auto& text : texts) {
+            options.edges.push_back(table_of(text));
+            options.task_files.emplace_back(options.edges.back().file.string(),
+                                            which);
+          }
+        },
+        fmt::format("Edge list, as --edges, whose edges are {} rows of a task; "
+                    "no pattern",
+                    what))
+      ->type_name("[TYPE=]FILE");
+}
+
 /// The flags of `import csv` that its options do not hold as they are given.
 struct csv_flags {
   change_flags changes;
@@ -301,6 +323,20 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              options);
   add_column(app, "--time", "Times of nodes, for --split with --by time",
              csv_role::time, options);
+  add_column(app, "--task-label", "Labels of edges, for --task-kind",
+             csv_role::task_label, options);
+  add_column(app, "--task-split",
+             "train, val, test or nothing for each edge of the task",
+             csv_role::task_split, options);
+  add_column(app, "--task-time",
+             "Times of edges, for --split-edges with --by time",
+             csv_role::task_time, options);
+  add_column(app, "--task-weight", "How much edges of the task count",
+             csv_role::task_weight, options);
+  add_column(app, "--task-negatives",
+             "Ids of wrong destinations, with blanks or '|' between them, as "
+             "many for each edge of a split",
+             csv_role::task_negatives, options);
   add_column(
     app, "--feature",
     "A feature of nodes, although its name looks like a label or split",
@@ -442,6 +478,8 @@ void add_csv(command_line& cli, CLI::App& parent) {
                                const std::filesystem::path& folder,
                                const note_callback& on_note) -> result<void> {
     to.on_note = on_note;
+    if (to.edges.empty())
+      refuse_words("--edges is required");
     if (reads_standard_input(to))
       GRAPHMILL_TRYV(keep_standard_input(folder));
     apply_headers(*flags, to);
@@ -475,11 +513,12 @@ void add_csv(command_line& cli, CLI::App& parent) {
              "Edge list; TYPE is <source>__<name>__<destination>; FILE may be "
              "a pattern such as 'e-*.csv', or - for standard input; files of "
              "one type make one list",
-             options->edges, true);
+             options->edges, false);
   add_tables(*app, "--nodes",
              "Node table with a header: id, and optionally label, split, "
              "features; FILE as of --edges",
              options->nodes, false);
+  add_task_files(*app, *options);
   add_columns(*app, *options);
   app->add_flag(
     "--regression", options->regression,
@@ -517,6 +556,7 @@ void add_csv(command_line& cli, CLI::App& parent) {
       "in those of KONECT, else none")
     ->type_name("CHAR");
   add_change_flags(*app, flags->changes);
+  add_task_flags(*app, flags->changes);
   app->footer("COLUMN is a name in the header or a number from 1. TABLE is a "
               "node type, an edge\n"
               "type (or its middle name) or the name of a file. The import "

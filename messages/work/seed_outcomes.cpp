@@ -1,18 +1,9 @@
 #include "messages/work/seed_outcomes.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace graphmill {
-
-namespace {
-
-bool is_value(std::int32_t bits) {
-  return std::isfinite(std::bit_cast<float>(bits));
-}
-
-} // namespace
 
 result<void> seed_outcomes::check() const {
   const auto is_class = [this](std::int32_t one) {
@@ -20,7 +11,8 @@ result<void> seed_outcomes::check() const {
   };
   if (classes < 1)
     return fail(ec::invalid_data, "outcomes of seeds of {} classes", classes);
-  if (regression && (multi_label || !confusion.empty()))
+  const auto multi_label = form == outcome_form::labels;
+  if (form == outcome_form::values && !confusion.empty())
     return fail(ec::invalid_data,
                 "outcomes of values that count {} pairs of classes",
                 confusion.size());
@@ -41,19 +33,22 @@ result<void> seed_outcomes::check() const {
                   "{} seeds of class {} were taken for class {}, and there are "
                   "{} classes",
                   pair.count, pair.label, pair.predicted, classes);
-  if (labels.size() % label_words() != 0)
-    return fail(ec::invalid_data, "{} values for {} labels of seeds",
-                labels.size(), classes);
-  if (regression && !std::ranges::all_of(labels, is_value))
+  const auto width = static_cast<std::size_t>(classes);
+  const auto valued = form == outcome_form::values ? scores.size() : 0;
+  if (scores.size() % width != 0 || labels.size() != scored() * label_words()
+      || values.size() != valued)
+    return fail(
+      ec::invalid_data,
+      "{} scores for {} labels and {} values of seeds, and {} classes",
+      scores.size(), labels.size(), values.size(), classes);
+  if (!std::ranges::all_of(values,
+                           [](float one) { return std::isfinite(one); }))
     return fail(ec::invalid_data,
                 "a seed whose label should be a number has none");
-  if (!regression && !multi_label && !std::ranges::all_of(labels, is_class))
+  if (!multi_label && !std::ranges::all_of(labels, is_class))
     return fail(ec::invalid_data,
                 "scores of a seed whose label is none of {} classes", classes);
-  if (scores.size() != scored() * static_cast<std::size_t>(classes))
-    return fail(ec::invalid_data, "{} scores for {} seeds and {} classes",
-                scores.size(), scored(), classes);
-  if (scores.size() + (regression ? labels.size() : 0) > most_batch_scores)
+  if (scores.size() + values.size() > most_batch_scores)
     return fail(ec::invalid_data, "{} scores of a batch; {} are the most",
                 scores.size(), most_batch_scores);
   return ok();

@@ -18,6 +18,13 @@ struct confusion_count {
                          const confusion_count&) = default;
 };
 
+/// What a task says of a row of its table, and so what is counted of it.
+enum class outcome_form : std::uint8_t {
+  classes, ///< One class.
+  labels,  ///< Any of several labels.
+  values   ///< Numbers. Nothing is counted, and scores are the predictions.
+};
+
 /// The outcomes of an evaluation for the labelled seeds of a batch, besides the
 /// sums of every step. Those of several batches add up to metrics that do not
 /// depend on how batches divide the seeds. Value type.
@@ -31,36 +38,36 @@ struct seed_outcomes {
   /// Of one batch.
   static constexpr std::uint64_t most_batch_scores = std::uint64_t{1} << 22;
 
-  /// The outcome of one label of one seed: `confusion_count::predicted` if
-  /// seeds may have several labels.
+  /// The outcome of one label of one seed: `confusion_count::predicted` of
+  /// `outcome_form::labels`.
   enum outcome : std::int32_t { absent, wrong, missed, right };
 
   std::int32_t classes = 0; ///< Of the model: classes, labels or values.
-  /// Whether a seed may have several labels.
-  bool multi_label = false;
-  /// Whether labels are numbers. Then nothing is counted, and scores are the
-  /// predictions, in any case.
-  bool regression = false;
+  outcome_form form = outcome_form::classes;
   /// The pairs that occur: a class, and its prediction. With several labels: a
   /// label, and an `outcome`, so each seed is counted once for each label.
   std::vector<confusion_count> confusion;
   /// For each labelled seed, in order, if scores are wanted: its class, or
-  /// [seeds, label_words()] bits of its labels, from the lowest bit on, or the
-  /// bits of its values as float32.
+  /// [seeds, label_words()] bits of its labels, from the lowest bit on.
   std::vector<std::int32_t> labels;
+  std::vector<float> values; ///< [seeds, classes] Of labels that are numbers.
   std::vector<float> scores; ///< [seeds, classes]; a larger score is likelier.
 
-  /// Values that the labels of a seed take.
+  /// Elements of `labels` for a seed.
   std::size_t label_words() const {
-    const auto width = static_cast<std::size_t>(classes);
-    return regression ? width : multi_label ? (width + 31) / 32 : 1;
+    return form == outcome_form::values ? 0
+           : form == outcome_form::labels
+             ? (static_cast<std::size_t>(classes) + 31) / 32
+             : 1;
   }
   /// Seeds with scores.
-  std::size_t scored() const { return labels.size() / label_words(); }
+  std::size_t scored() const {
+    return classes < 1 ? 0 : scores.size() / static_cast<std::size_t>(classes);
+  }
 
-  /// Fails if a label or prediction is invalid, a count is 0, counts are of
-  /// another kind than the labels, there are not as many scores as labels and
-  /// classes require, or more than a batch may have. For foreign input.
+  /// Fails if a label or prediction is invalid, a count is 0, there is what
+  /// the form does not have, there are not as many labels as scores and classes
+  /// require, or more than a batch may have. For foreign input.
   result<void> check() const;
 
   friend bool operator==(const seed_outcomes&, const seed_outcomes&) = default;

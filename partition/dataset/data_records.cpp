@@ -3,6 +3,7 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/digest.hpp"
 #include "partition/dataset/proved_arrays.hpp"
+#include "partition/dataset/task_checks.hpp"
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
@@ -148,11 +149,13 @@ result<records> records_of_all_and_each(const dataset& data,
 
 /// A part of the folder whatever the table says.
 bool is_name_of_seeds(const fs::path& name) {
-  return name.is_relative() && *name.begin() == "seeds"
+  return name.is_relative()
+         && (*name.begin() == "seeds" || *name.begin() == "tasks")
          && name.lexically_normal() == name;
 }
 
-/// Of the files of seeds that are used, and of others that the table has.
+/// Of the files of seeds and tasks that are used, and of others that the table
+/// has.
 result<records> records_of_seeds(const fs::path& folder) {
   GRAPHMILL_TRY(const auto book,
                 read_folder_book(folder / "partitions.json", "seed_digests"));
@@ -170,6 +173,13 @@ result<records> records_of_seeds(const fs::path& folder) {
     if (target.split_counts[static_cast<std::size_t>(which)] != 0)
       names.insert(fs::path{"seeds"} / target.name
                    / fmt::format("{}.npy", file_stem(which)));
+  for (const auto& task : info.tasks) {
+    GRAPHMILL_TRY(const auto opened, open_task(folder, task));
+    for (auto which : all_splits)
+      if (const auto& rows = opened.splits[static_cast<std::size_t>(which)])
+        for (const auto& [name, array] : rows->all())
+          names.insert(task_file(task.name, file_stem(which), name));
+  }
   for (const auto& name : names) {
     GRAPHMILL_TRY(const auto array, npy_array::open(folder / name));
     GRAPHMILL_TRY(auto found,

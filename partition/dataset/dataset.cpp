@@ -2,6 +2,7 @@
 
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/task_checks.hpp"
 
 namespace graphmill {
 
@@ -25,12 +26,11 @@ result<dataset::label_arrays> open_labels(const fs::path& folder,
   dataset::label_arrays arrays;
   if (type.class_count > 0) {
     const auto path = folder / labels_file(set);
-    GRAPHMILL_TRY(
-      arrays.labels,
-      type.has_label_rows()
-        ? open_array(path, type.regression() ? dtype::float32 : dtype::uint8,
-                     {type.count, type.class_count})
-        : open_array(path, dtype::int64, {type.count}));
+    const auto& labels = traits_of(type.labels);
+    std::vector shape{type.count};
+    if (labels.rows)
+      shape.push_back(type.class_count);
+    GRAPHMILL_TRY(arrays.labels, open_array(path, labels.element, shape));
   }
   for (auto which : all_splits) {
     const auto i = static_cast<std::size_t>(which);
@@ -112,6 +112,10 @@ result<dataset::edge_arrays> open_edges(const fs::path& folder,
     GRAPHMILL_TRY(weighted.out_weights, open_array(folder / out_weights_file,
                                                    dtype::float32, {sources}));
   }
+  if (type.leveled) {
+    GRAPHMILL_TRY(arrays.visible, open_array(folder / visible_file,
+                                             dtype::int32, {destinations, 2}));
+  }
   return arrays;
 }
 
@@ -122,6 +126,8 @@ std::vector<const npy_array*> dataset::edge_arrays::all() const {
   if (weighted)
     for (const auto* array : weighted->all())
       out.push_back(array);
+  if (visible)
+    out.push_back(&*visible);
   return out;
 }
 
@@ -158,6 +164,10 @@ result<dataset> dataset::open(const fs::path& folder, dataset_info info) {
                              info.node_types[type.source].count,
                              info.node_types[type.destination].count));
     opened.edges_.push_back(std::move(arrays));
+  }
+  for (const auto& task : info.tasks) {
+    GRAPHMILL_TRY(auto arrays, open_task(folder, task));
+    opened.tasks_.push_back(std::move(arrays));
   }
   opened.info_ = std::move(info);
   return opened;

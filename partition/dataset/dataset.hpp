@@ -2,6 +2,8 @@
 
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
+#include "partition/dataset/edge_tasks.hpp"
+#include "partition/dataset/label_kinds.hpp"
 #include "partition/files/npy/npy.hpp"
 
 #include <array>
@@ -17,7 +19,7 @@ namespace graphmill {
 
 /// The newest version of the folder format that this build reads.
 /// `format_version_of` decides the version that it writes.
-inline constexpr int dataset_format_version = 5;
+inline constexpr int dataset_format_version = 6;
 
 /// The splits of a node type. Arrays by split use this order.
 enum class split : std::uint8_t { train, validation, test };
@@ -25,33 +27,6 @@ inline constexpr std::array<split, 3> all_splits{
   split::train, split::validation, split::test};
 /// "train", "val", "test": the names of the files.
 std::string_view file_stem(split which);
-
-/// The kind of a node's labels. It decides the task.
-enum class label_kind : std::uint8_t {
-  classes,     ///< One class of `class_count`: int64 [N], -1 = none.
-  multi_label, ///< Any of `class_count` labels: uint8 [N, class_count], 1 where
-               ///< a node has the label and 0 where not; `no_labels` throughout
-               ///< the row of a node of which nothing is known.
-  regression   ///< `class_count` finite numbers: float32 [N, class_count]; no
-               ///< numbers throughout the row of a node of which nothing is
-               ///< known.
-};
-
-/// "classes", "multi_label", "regression": the words in files.
-std::string_view to_string(label_kind which);
-/// The kind with this name, if there is one.
-std::optional<label_kind> label_kind_of(std::string_view name);
-/// What a label is, for sentences.
-std::string_view phrase_of(label_kind which);
-
-/// The value in all columns of an unlabelled node's row, for `multi_label`.
-inline constexpr std::uint8_t no_labels = 255;
-
-/// Whether a value is valid in a row of labels whose first value is `first`,
-/// for `multi_label`.
-inline bool fits_label_row(std::uint8_t first, std::uint8_t value) {
-  return first == no_labels ? value == no_labels : value <= 1;
-}
 
 /// Other labels of the nodes of a type, with their own kind, classes and
 /// splits. A definition chooses one by its name.
@@ -81,18 +56,11 @@ struct node_type_info {
   std::int64_t feature_entries = 0;  ///< Values that sparse features have.
   std::int64_t most_row_entries = 0; ///< The largest number of them in a row.
 
-  /// Whether a node may have several labels or none.
-  bool multi_label() const { return labels == label_kind::multi_label; }
-  /// Whether the labels of a node are numbers.
-  bool regression() const { return labels == label_kind::regression; }
   /// Whether a node has a row of labels instead of one class.
-  bool has_label_rows() const { return labels != label_kind::classes; }
+  bool has_label_rows() const { return traits_of(labels).rows; }
   /// Bytes of one node in a file of labels.
   std::uint64_t label_bytes() const {
-    if (!has_label_rows())
-      return sizeof(std::int64_t);
-    return static_cast<std::uint64_t>(class_count)
-           * (regression() ? sizeof(float) : sizeof(std::uint8_t));
+    return traits_of(labels).bytes(class_count);
   }
   /// Bytes of a row of features.npy; 0 if the type has no such file.
   std::uint64_t dense_row_bytes() const {
@@ -112,6 +80,9 @@ struct edge_type_info {
   std::int64_t max_in_degree = 0;  ///< Over the whole graph.
   dtype index_type = dtype::int64; ///< Of indices.npy: int32 or int64.
   bool weighted = false; ///< Whether each edge has a weight: weights.npy.
+  /// Whether lists are sorted by level: visible.npy. So it is with types whose
+  /// edges, or their reverses, a task holds out.
+  bool leveled = false;
 };
 
 /// The content of `dataset.json`. Value type.
@@ -121,21 +92,24 @@ struct dataset_info {
   std::vector<node_type_info> node_types;
   std::vector<edge_type_info> edge_types;
   node_type_id target = 0; ///< The node type whose labels are learnt.
-  std::string provenance;  ///< Where the data came from and how it was made.
-  std::string digest;      ///< Over the content of all arrays, hexadecimal.
+  std::vector<edge_task_info> tasks{}; ///< Of edges. Parts have none.
+  std::string provenance; ///< Where the data came from and how it was made.
+  std::string digest;     ///< Over the content of all arrays, hexadecimal.
 
   /// "source__name__destination": the folder, and the name for people.
   std::string edge_type_name(edge_type_id type) const;
   std::optional<node_type_id> find_node_type(std::string_view name) const;
   /// By full name, or by the middle name where that is unique.
   std::optional<edge_type_id> find_edge_type(std::string_view name) const;
+  std::optional<std::size_t> find_task(std::string_view name) const;
 };
 
-/// The version for writing a dataset: 5 if edges have weights, which older
-/// builds would ignore; 4 if a label set has rows of labels, which still older
-/// builds read as classes; 3 if a node type has sparse features or rows of
-/// labels, which earlier builds cannot read; 2 if a type has label sets, which
-/// they would ignore; else 1.
+/// The version for writing a dataset: 6 if it has tasks of edges, or edges with
+/// levels, which older builds would ignore; 5 if edges have weights, which
+/// still older builds would ignore; 4 if a label set has rows of labels, which
+/// still older builds read as classes; 3 if a node type has sparse features or
+/// rows of labels, which earlier builds cannot read; 2 if a type has label
+/// sets, which they would ignore; else 1.
 int format_version_of(const dataset_info& info);
 
 /// A warning if no edge ends at a node of the target type, so that seeds have
@@ -212,6 +186,10 @@ public:
     npy_array in_degrees;  ///< [N_destination] int32, over the full graph
     npy_array out_degrees; ///< [N_source] int32, over the full graph
     std::optional<weight_arrays> weighted; ///< If the type has weights.
+    /// [N_destination, 2] int32, if the type is leveled: how many edges of each
+    /// list are of the first level (training, and edges of no split), and of
+    /// the first two (validation). The rest of the list is of the test split.
+    std::optional<npy_array> visible;
 
     /// All of them, in the order in which parts are written.
     std::vector<const npy_array*> all() const;
@@ -219,12 +197,15 @@ public:
 
   const node_arrays& nodes(node_type_id type) const { return nodes_[type]; }
   const edge_arrays& edges(edge_type_id type) const { return edges_[type]; }
+  /// As in `dataset_info`.
+  const task_arrays& task(std::size_t which) const { return tasks_[which]; }
 
 private:
   std::filesystem::path folder_;
   dataset_info info_;
   std::vector<node_arrays> nodes_;
   std::vector<edge_arrays> edges_;
+  std::vector<task_arrays> tasks_;
 };
 
 /// Optional arrays in the folder that nothing reads, as paths within it: times

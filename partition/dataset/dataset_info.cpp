@@ -117,8 +117,7 @@ result<label_kind> read_label_kind(const object_reader& in) {
   GRAPHMILL_TRY(const auto name, in.text("labels", false));
   if (name.empty())
     return label_kind::classes;
-  if (const auto found = label_kind_of(name);
-      found && *found != label_kind::classes)
+  if (const auto found = label_kind_of(name); found && traits_of(*found).rows)
     return *found;
   return in.wrong("labels", fmt::format("\"{}\" or \"{}\"",
                                         to_string(label_kind::multi_label),
@@ -180,7 +179,66 @@ result<edge_type_info> read_edge_type(const object_reader& in,
   GRAPHMILL_TRY(type.index_type, in.type("index_type", dtype::int32,
                                          dtype::int64, dtype::int64));
   GRAPHMILL_TRY(type.weighted, in.flag("weights"));
+  GRAPHMILL_TRY(type.leveled, in.flag("visible"));
   return type;
+}
+
+/// An edge type by its full name.
+result<edge_type_id> edge_type_in(const object_reader& in, const json& name,
+                                  const dataset_info& info) {
+  if (name.is_string())
+    for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
+      if (name.get_ref<const std::string&>() == info.edge_type_name(e))
+        return e;
+  return fail(ec::invalid_data, "{}: there is no edge type {}", in.where,
+              name.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+/// Numbers by split.
+result<std::array<std::int64_t, 3>>
+read_by_split(const object_reader& in, const char* key, std::int64_t most) {
+  std::array<std::int64_t, 3> out{};
+  const auto at = in.object.find(key);
+  if (at == in.object.end())
+    return out;
+  const object_reader counts{*at, fmt::format("{}.{}", in.where, key)};
+  GRAPHMILL_TRYV(counts.check());
+  for (auto which : all_splits) {
+    GRAPHMILL_TRY(out[static_cast<std::size_t>(which)],
+                  counts.integer(file_stem(which).data(), most, 0));
+  }
+  return out;
+}
+
+result<edge_task_info> read_task(const object_reader& in,
+                                 const dataset_info& info) {
+  GRAPHMILL_TRYV(in.check());
+  edge_task_info task;
+  GRAPHMILL_TRY(task.name, in.text("name", true));
+  GRAPHMILL_TRY(const auto kind, in.text("kind", true));
+  const auto found =
+    std::ranges::find(all_edge_task_kinds, kind, &edge_task_traits::name);
+  if (found == all_edge_task_kinds.end())
+    return in.wrong("kind", "link, edge_class, edge_labels or edge_value");
+  task.kind = found->kind;
+  GRAPHMILL_TRY(const auto types, in.list("edge_types", most_types));
+  for (const auto& name : types) {
+    GRAPHMILL_TRY(const auto type, edge_type_in(in, name, info));
+    task.edge_types.push_back(type);
+  }
+  GRAPHMILL_TRY(const auto reverse, in.list("reverse_types", most_types));
+  for (const auto& name : reverse) {
+    auto& type = task.reverse_types.emplace_back();
+    if (!name.is_null()) {
+      GRAPHMILL_TRY(type, edge_type_in(in, name, info));
+    }
+  }
+  GRAPHMILL_TRYV(read_classes(in, most_items, task));
+  GRAPHMILL_TRY(task.negative_counts,
+                read_by_split(in, "negatives", most_columns));
+  GRAPHMILL_TRY(task.timed, in.flag("times"));
+  GRAPHMILL_TRY(task.weighted, in.flag("weights"));
+  return task;
 }
 
 result<dataset_info> read_info(const object_reader& in) {
@@ -213,6 +271,13 @@ result<dataset_info> read_info(const object_reader& in) {
                               fmt::format("{}: edge_types[{}]", in.where, i)};
     GRAPHMILL_TRY(auto type, read_edge_type(entry, info));
     info.edge_types.push_back(std::move(type));
+  }
+  GRAPHMILL_TRY(const auto tasks, in.list("tasks", most_types));
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const object_reader entry{tasks[i],
+                              fmt::format("{}: tasks[{}]", in.where, i)};
+    GRAPHMILL_TRY(auto task, read_task(entry, info));
+    info.tasks.push_back(std::move(task));
   }
   GRAPHMILL_TRY(const auto target, in.text("target", true));
   const auto found = info.find_node_type(target);
@@ -251,7 +316,7 @@ json to_json(const node_type_info& type) {
            {"class_count", set.class_count},
            {"class_names", set.class_names},
            {"splits", splits_json(set.split_counts)}});
-    if (set.labels != label_kind::classes)
+    if (traits_of(set.labels).rows)
       entry["labels"] = to_string(set.labels);
   }
   return out;
@@ -266,6 +331,31 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
            {"index_type", to_string(type.index_type)}};
   if (type.weighted)
     out["weights"] = true;
+  if (type.leveled)
+    out["visible"] = true;
+  return out;
+}
+
+json to_json(const edge_task_info& task, const dataset_info& info) {
+  json out{{"name", task.name},
+           {"kind", traits_of(task.kind).name},
+           {"edge_types", json::array()},
+           {"reverse_types", json::array()},
+           {"splits", splits_json(task.split_counts)}};
+  for (const auto type : task.edge_types)
+    out["edge_types"].push_back(info.edge_type_name(type));
+  for (const auto& type : task.reverse_types)
+    out["reverse_types"].push_back(type ? json(info.edge_type_name(*type))
+                                        : json());
+  if (task.class_count != 0)
+    out.update(
+      {{"class_count", task.class_count}, {"class_names", task.class_names}});
+  if (task.negative_counts != std::array<std::int64_t, 3>{})
+    out["negatives"] = splits_json(task.negative_counts);
+  if (task.timed)
+    out["times"] = true;
+  if (task.weighted)
+    out["weights"] = true;
   return out;
 }
 
@@ -274,13 +364,16 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
 int format_version_of(const dataset_info& info) {
   const auto version_of = [](const node_type_info& type) {
     if (std::ranges::any_of(type.label_sets, [](const label_set_info& set) {
-          return set.labels != label_kind::classes;
+          return traits_of(set.labels).rows;
         }))
       return 4;
     if (type.sparse_features || type.has_label_rows())
       return 3;
     return type.label_sets.empty() ? 1 : 2;
   };
+  if (!info.tasks.empty()
+      || std::ranges::any_of(info.edge_types, &edge_type_info::leveled))
+    return 6;
   if (std::ranges::any_of(info.edge_types, &edge_type_info::weighted))
     return 5;
   auto version = 1;
@@ -361,6 +454,8 @@ result<void> write_dataset_info(const fs::path& folder,
     out["node_types"].push_back(to_json(type));
   for (const auto& type : info.edge_types)
     out["edge_types"].push_back(to_json(type, info));
+  for (const auto& task : info.tasks)
+    out["tasks"].push_back(to_json(task, info));
   // Names come from outside and may not be UTF-8.
   const auto text = out.dump(2, ' ', false, json::error_handler_t::replace);
   return write_text(folder / "dataset.json", text + '\n');

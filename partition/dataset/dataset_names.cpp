@@ -1,6 +1,7 @@
 #include "partition/dataset/dataset_names.hpp"
 
 #include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/task_checks.hpp"
 
 #include <algorithm>
 #include <set>
@@ -57,17 +58,11 @@ result<void> check_classes(const node_type_info& type, std::string_view where) {
                 "{}: {} has {} classes, but {} names for them", where,
                 type.name, type.class_count, type.class_names.size());
   GRAPHMILL_TRYV(check_distinct(type, where));
-  if (type.multi_label()
-      && (type.class_count == 0 || type.class_count > most_labels))
+  const auto& labels = traits_of(type.labels);
+  if (labels.rows && (type.class_count == 0 || type.class_count > labels.most))
     return fail(ec::invalid_data,
-                "{}: nodes of {} may have several of {} labels; 1 to {} "
-                "expected",
-                where, type.name, type.class_count, most_labels);
-  if (type.regression()
-      && (type.class_count == 0 || type.class_count > most_values))
-    return fail(ec::invalid_data,
-                "{}: nodes of {} have {} numbers for labels; 1 to {} expected",
-                where, type.name, type.class_count, most_values);
+                "{}: nodes of {} have {} {} for labels; 1 to {} expected",
+                where, type.name, type.class_count, labels.units, labels.most);
   for (auto count : type.split_counts)
     if (count < 0 || count > type.count)
       return fail(ec::invalid_data, "{}: a split of {} has {} of {} nodes",
@@ -161,27 +156,6 @@ std::string_view file_stem(split which) {
   return stems[static_cast<std::size_t>(which)];
 }
 
-std::string_view to_string(label_kind which) {
-  constexpr std::array<std::string_view, 3> names{"classes", "multi_label",
-                                                  "regression"};
-  return names[static_cast<std::size_t>(which)];
-}
-
-std::optional<label_kind> label_kind_of(std::string_view name) {
-  for (const auto kind :
-       {label_kind::classes, label_kind::multi_label, label_kind::regression})
-    if (name == to_string(kind))
-      return kind;
-  return std::nullopt;
-}
-
-std::string_view phrase_of(label_kind which) {
-  constexpr std::array<std::string_view, 3> phrases{
-    "one class for each node", "any of several labels for each node",
-    "numbers for each node"};
-  return phrases[static_cast<std::size_t>(which)];
-}
-
 std::uint64_t node_type_info::feature_bytes() const {
   const auto dense = static_cast<std::uint64_t>(count) * dense_row_bytes();
   if (!sparse_features)
@@ -258,12 +232,19 @@ result<void> check_info(const dataset_info& info, std::string_view where) {
       return fail(ec::invalid_data, "{}: edge type {} stands there twice",
                   where, name);
   }
-  return ok();
+  return check_tasks(info, where);
 }
 
 fs::path node_folder(const fs::path& dataset, const dataset_info& info,
                      node_type_id type) {
   return dataset / "nodes" / info.node_types[type].name;
+}
+
+std::optional<std::size_t>
+dataset_info::find_task(std::string_view name) const {
+  const auto at = std::ranges::find(tasks, name, &edge_task_info::name);
+  return at == tasks.end() ? std::nullopt
+                           : std::optional<std::size_t>(at - tasks.begin());
 }
 
 fs::path edge_folder(const fs::path& dataset, const dataset_info& info,

@@ -15,11 +15,8 @@ inline constexpr std::size_t most_types = 4096;     ///< Of nodes, and of edges.
 inline constexpr std::size_t most_label_sets = 256; ///< Of a node type.
 inline constexpr std::int64_t most_items = std::int64_t{1} << 48;
 inline constexpr std::int64_t most_columns = std::int64_t{1} << 24;
-inline constexpr std::int64_t most_classes = std::int64_t{1} << 24;
-/// Labels of a node; each costs a byte of every node.
-inline constexpr std::int64_t most_labels = std::int64_t{1} << 16;
-/// Numbers that a node may have as labels.
-inline constexpr std::int64_t most_values = 1024;
+inline constexpr std::int64_t most_classes =
+  traits_of(label_kind::classes).most;
 /// So many classes cost little, with or without nodes.
 inline constexpr std::int64_t unquestioned_classes = 4096;
 /// The rows of features of a node type, and its rows of labels: 1 PiB.
@@ -45,6 +42,9 @@ inline constexpr const char* sparse_values_file = "features.values.npy";
 inline constexpr const char* weights_file = "weights.npy";
 inline constexpr const char* in_weights_file = "in_weights.npy";
 inline constexpr const char* out_weights_file = "out_weights.npy";
+
+/// Of edges that have levels.
+inline constexpr const char* visible_file = "visible.npy";
 
 /// The folder of the arrays of a type.
 std::filesystem::path node_folder(const std::filesystem::path& dataset,

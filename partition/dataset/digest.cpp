@@ -96,6 +96,31 @@ private:
   std::uint64_t done_ = 0;
 };
 
+void add_task(recipe& out, const dataset& data, std::size_t which) {
+  const auto& info = data.info();
+  const auto& task = info.tasks[which];
+  out.text("task of edges"); // No name of a type has a blank.
+  out.text(task.name);
+  out.text(traits_of(task.kind).name);
+  out.integer(task.class_count);
+  for (std::size_t i = 0; i < task.edge_types.size(); ++i) {
+    const auto& reverse = task.reverse_types[i];
+    out.text(info.edge_type_name(task.edge_types[i]));
+    out.text(reverse ? info.edge_type_name(*reverse) : std::string{});
+  }
+  for (auto split : all_splits) {
+    const auto& arrays =
+      data.task(which).splits[static_cast<std::size_t>(split)];
+    if (!arrays)
+      continue;
+    out.text(file_stem(split));
+    for (const auto& [name, array] : arrays->all()) {
+      out.text(name);
+      out.array(*array);
+    }
+  }
+}
+
 } // namespace
 
 std::vector<digest_piece> content_of(const dataset& data) {
@@ -136,7 +161,13 @@ std::vector<digest_piece> content_of(const dataset& data) {
       out.text("edge weights"); // No name of a type has a blank.
       out.array(weighted->weights);
     }
+    if (const auto& visible = data.edges(t).visible) {
+      out.text("visible edges"); // Likewise.
+      out.array(*visible);
+    }
   }
+  for (std::size_t t = 0; t < info.tasks.size(); ++t)
+    add_task(out, data, t);
   return out.finish();
 }
 
@@ -191,6 +222,11 @@ std::vector<const npy_array*> arrays_of(const dataset& data) {
     for (const auto* array : data.edges(t).all())
       out.push_back(array);
   }
+  for (std::size_t t = 0; t < info.tasks.size(); ++t)
+    for (const auto& split : data.task(t).splits)
+      if (split)
+        for (const auto& [name, array] : split->all())
+          out.push_back(array);
   return out;
 }
 

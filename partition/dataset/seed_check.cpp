@@ -1,26 +1,14 @@
 #include "partition/dataset/seed_check.hpp"
 
-#include "partition/dataset/value_rows.hpp"
+#include "partition/dataset/label_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace graphmill {
 
 namespace {
 
 constexpr std::uint8_t nowhere = 255;
-
-result<void> check_values(const node_type_info& type,
-                          std::span<const std::uint8_t> rows) {
-  const auto width = static_cast<std::size_t>(type.class_count);
-  if (const auto bad = find_bad_value(rows, width))
-    return fail(ec::invalid_data,
-                "value {} of {} node {} is {}; finite numbers expected, or no "
-                "number in all columns of a node of which nothing is known",
-                *bad % width, type.name, *bad / width, value_at(rows, *bad));
-  return ok();
-}
 
 } // namespace
 
@@ -32,7 +20,7 @@ result<void> check_labels(const node_type_info& type,
   if (type.has_label_rows())
     return fail(ec::invalid_data,
                 "one label each given for nodes of {}, which {}", type.name,
-                type.regression() ? "have numbers" : "may have several");
+                traits_of(type.labels).instead);
   if (std::ssize(labels) != type.count)
     return fail(ec::invalid_data, "{} labels given for the {} nodes of {}",
                 labels.size(), type.count, type.name);
@@ -52,20 +40,15 @@ result<void> check_label_rows(const node_type_info& type,
     return fail(ec::invalid_data, "rows of labels given for {}, which has {}",
                 type.name, type.class_count > 0 ? "classes" : "no labels");
   const auto width = static_cast<std::size_t>(type.class_count);
+  const auto& labels = traits_of(type.labels);
   if (rows.size() != static_cast<std::size_t>(type.count) * type.label_bytes())
-    return fail(ec::invalid_data,
-                "{} values given for {} labels of the {} nodes of {}",
-                rows.size() / (type.regression() ? sizeof(float) : 1), width,
-                type.count, type.name);
-  if (type.regression())
-    return check_values(type, rows);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!fits_label_row(rows[i / width * width], rows[i]))
-      return fail(ec::invalid_data,
-                  "label {} of {} node {} is {}; 0 or 1 expected, or {} in all "
-                  "columns of a node without labels",
-                  i % width, type.name, i / width, rows[i], no_labels);
-  }
+    return fail(
+      ec::invalid_data, "{} values given for {} labels of the {} nodes of {}",
+      rows.size() / size_of(labels.element), width, type.count, type.name);
+  if (const auto bad = find_bad_label(type.labels, rows, width))
+    return fail(ec::invalid_data, "{} {} of {} node {} is {}; {}", labels.unit,
+                *bad % width, type.name, *bad / width,
+                label_text(type.labels, rows, *bad), labels.expected);
   return ok();
 }
 
@@ -73,12 +56,8 @@ std::vector<std::int64_t> labelled_nodes(const node_type_info& type,
                                          std::span<const std::uint8_t> rows) {
   const auto width = static_cast<std::size_t>(type.class_count);
   std::vector<std::int64_t> out(static_cast<std::size_t>(type.count));
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto unknown = type.regression()
-                           ? std::isnan(value_at(rows, i * width))
-                           : rows[i * width] == no_labels;
-    out[i] = unknown ? -1 : 0;
-  }
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = is_known(type.labels, rows, i * width) ? 0 : -1;
   return out;
 }
 

@@ -89,7 +89,7 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
     const auto& type = whole.edge_types[e];
     if (mine.name != type.name || mine.source != type.source
         || mine.destination != type.destination
-        || mine.weighted != type.weighted)
+        || mine.weighted != type.weighted || mine.leveled != type.leveled)
       return alien(fmt::format("edge type {} differs", e));
   }
   return ok();
@@ -167,6 +167,9 @@ result<edge_shard> edge_view(opened_part& part, edge_type_id e) {
     GRAPHMILL_TRY(out.weights, arrays.weighted->weights.as<float>());
     GRAPHMILL_TRY(out.in_weights, arrays.weighted->in_weights.as<float>());
     GRAPHMILL_TRY(out.out_weights, arrays.weighted->out_weights.as<float>());
+  }
+  if (arrays.visible) {
+    GRAPHMILL_TRY(out.visible, arrays.visible->as<std::int32_t>());
   }
   return out;
 }

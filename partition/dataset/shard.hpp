@@ -97,6 +97,9 @@ struct edge_shard {
   std::span<const float> weights;
   std::span<const float> in_weights;  ///< [owned destinations]
   std::span<const float> out_weights; ///< [owned sources]
+  /// [owned destinations, 2] How many edges of a list stand at its front that
+  /// are of level 0, and of level 0 or 1. Empty if all are of level 0.
+  std::span<const std::int32_t> visible;
 };
 
 /// One part of a graph, mapped. Owns the mappings behind its spans, which live

@@ -80,6 +80,66 @@ result<edge_plan> plan_edges(dataset_info& info, bool reverse,
   return plan;
 }
 
+namespace {
+
+/// A type of the source that is called like the reverse of another one.
+std::optional<edge_type_id> reverse_by_name(const dataset_info& info,
+                                            edge_type_id of, std::size_t most) {
+  const auto& type = info.edge_types[static_cast<std::size_t>(of)];
+  for (std::size_t i = 0; i < most; ++i) {
+    const auto& other = info.edge_types[i];
+    if (other.name == "rev_" + type.name && other.source == type.destination
+        && other.destination == type.source)
+      return static_cast<edge_type_id>(i);
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+result<void> declare_task(dataset_info& info, const edge_plan& plan,
+                          const edge_task_request& request) {
+  auto& task = info.tasks.emplace_back();
+  task.name =
+    request.name.empty() ? traits_of(request.kind).name : request.name;
+  task.kind = request.kind;
+  task.timed = request.timed;
+  task.weighted = request.weighted;
+  const auto types = plan.reverse.size();
+  std::vector<bool> reverses(types);
+  for (std::size_t i = 0; i < types; ++i)
+    if (const auto other =
+          reverse_by_name(info, static_cast<edge_type_id>(i), types))
+      reverses[static_cast<std::size_t>(*other)] = true;
+  for (std::size_t i = 0; i < types && request.edge_types.empty(); ++i)
+    if (!reverses[i])
+      task.edge_types.push_back(static_cast<edge_type_id>(i));
+  for (const auto& name : request.edge_types) {
+    const auto type = info.find_edge_type(name);
+    if (!type || std::cmp_greater_equal(*type, types))
+      return fail(ec::invalid_argument,
+                  "--task-edges {}: there is no such edge type, or several "
+                  "have that name; there are {}",
+                  name, edge_type_list(info));
+    task.edge_types.push_back(*type);
+  }
+  const auto by_pair =
+    request.split && request.split->order == edge_order::pair;
+  for (const auto type : task.edge_types) {
+    const auto at = static_cast<std::size_t>(type);
+    const auto& about = info.edge_types[at];
+    auto& reverse = task.reverse_types.emplace_back();
+    if (plan.reverse[at] >= 0)
+      reverse = plan.reverse[at];
+    else if (plan.rules[at].both_ways
+             || (by_pair && about.source == about.destination))
+      reverse = type;
+    else
+      reverse = reverse_by_name(info, type, types);
+  }
+  return ok();
+}
+
 void keep_original_name(original_names& names, const dataset_info& info,
                         const edge_plan& plan, edge_type_id type,
                         std::string_view original) {
@@ -147,9 +207,7 @@ result<void> check_split(const split_request& request,
     return fail(ec::invalid_argument,
                 "--split by label: nodes of type {} {}, so that there are no "
                 "classes to be split; say --by random or time",
-                type.name,
-                type.regression() ? "have numbers for labels"
-                                  : "may have several labels");
+                type.name, traits_of(type.labels).instead);
   if (request.order == split_order::time
       && std::ssize(times) != std::ssize(labels))
     return fail(ec::invalid_argument,
@@ -229,6 +287,9 @@ result<planned_import> begin_import(const std::filesystem::path& folder,
   GRAPHMILL_TRY(auto edges, plan_edges(info, reverse, changes));
   if (changes.sparse) {
     GRAPHMILL_TRYV(declare_sparse(info, norms));
+  }
+  if (changes.task) {
+    GRAPHMILL_TRYV(declare_task(info, edges, *changes.task));
   }
   GRAPHMILL_TRY(auto writer,
                 dataset_writer::create(folder, info,

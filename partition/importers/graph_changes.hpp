@@ -3,6 +3,7 @@
 #include "messages/base/error.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "partition/dataset/meaning/original_names.hpp"
+#include "partition/importers/edge_split.hpp"
 #include "partition/importers/node_split.hpp"
 #include "partition/importers/row_norm.hpp"
 #include "partition/writing/dataset_writer.hpp"
@@ -46,6 +47,7 @@ struct graph_changes {
   /// Of node types by name; others are scaled as the importer's `normalise`.
   std::vector<std::pair<std::string, row_norm>> normalise;
   bool sparse = false; ///< Store features of all types without zeros.
+  std::optional<edge_task_request> task{}; ///< Of edges.
 };
 
 /// What has been declared of edges for a writer.
@@ -60,6 +62,14 @@ struct edge_plan {
 /// @param info With all types of the source.
 result<edge_plan> plan_edges(dataset_info& info, bool reverse,
                              const graph_changes& changes);
+
+/// Declares a task of edges. Its reverse types are those that the plan adds, an
+/// undirected type itself, one of the source called rev_<name>, and with a
+/// split by pairs a type itself if it joins nodes of one type. Fails if an edge
+/// type is not there.
+/// @param info As planned.
+result<void> declare_task(dataset_info& info, const edge_plan& plan,
+                          const edge_task_request& request);
 
 /// Keeps what an edge type of the source is called there, and its reverse, if
 /// their names are others.

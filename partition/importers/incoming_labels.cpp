@@ -26,26 +26,18 @@ split_ids labelled_seeds(const split_ids& seeds,
   return out;
 }
 
-/// What a node has, for sentences.
-std::string labels_text(const incoming_labels& set) {
-  switch (set.kind) {
-  case label_kind::classes:
-    break;
-  case label_kind::multi_label:
-    return fmt::format("any of {} for each node",
-                       pluralized(set.class_count, "label"));
-  case label_kind::regression:
-    return fmt::format("{} for each node",
-                       pluralized(set.class_count, "number"));
-  }
-  return fmt::format("{} classes", set.class_count);
-}
-
 std::size_t seeds_in(const split_ids& seeds) {
   return seeds[0].size() + seeds[1].size() + seeds[2].size();
 }
 
 } // namespace
+
+std::string labels_text(label_kind kind, std::int64_t class_count) {
+  const auto& labels = traits_of(kind);
+  const auto many = pluralized(class_count, labels.unit, labels.units);
+  return labels.rows ? fmt::format("{}{} for each node", labels.choice, many)
+                     : many;
+}
 
 void declare_label_sets(node_type_info& type,
                         std::span<const incoming_labels> sets) {
@@ -76,20 +68,20 @@ result<void> write_label_sets(std::span<const incoming_labels> sets,
       note_dropped_seeds(drop_unlabelled(splits, labelled), place, on_note);
     if (set.splits) {
       tell_note(on_note, "label set {} of {}: {}, with its own split", set.name,
-                type.name, labels_text(set));
+                type.name, labels_text(set.kind, set.class_count));
     } else if (request) {
       GRAPHMILL_TRYV(check_split(*request, shown, labelled, times));
       splits = split_nodes(*request, labelled, times);
       tell_note(on_note, "label set {} of {}: {}, split by --split", set.name,
-                type.name, labels_text(set));
+                type.name, labels_text(set.kind, set.class_count));
     } else {
       splits = labelled_seeds(own, labelled);
       tell_note(on_note,
                 "label set {} of {}: {}, and no split of its own: it "
                 "takes over that of the type, {} of {} seeds, which it has "
                 "labels of",
-                set.name, type.name, labels_text(set), seeds_in(splits),
-                seeds_in(own));
+                set.name, type.name, labels_text(set.kind, set.class_count),
+                seeds_in(splits), seeds_in(own));
     }
     GRAPHMILL_TRYV(
       shown.has_label_rows()

@@ -38,6 +38,9 @@ struct incoming_labels {
   bool drops_unlabelled = false;
 };
 
+/// What a node has, for sentences: "any of 3 labels for each node".
+std::string labels_text(label_kind kind, std::int64_t class_count);
+
 /// Declares label sets of a type before a writer is made.
 void declare_label_sets(node_type_info& type,
                         std::span<const incoming_labels> sets);

@@ -27,7 +27,8 @@ namespace {
 
 constexpr std::size_t largest_report = std::size_t{1} << 28;
 
-/// Of files of seeds or of maps of ids, by their paths within the folder.
+/// Of files of seeds, of tasks or of maps of ids, by their paths within the
+/// folder.
 using file_digests = std::map<std::string, std::string>;
 
 /// What identifies the content: datasets that other tools have written may lack
@@ -79,7 +80,7 @@ result<void> write_partitions_json(const graph_view& graph,
            {"source_digest", source_digest},
            {"part_digests", digests},
            {"block_digests", blocks},
-           {"seed_digests", seeds},
+           {"file_digests", seeds},
            {"order_digests", orders},
            {"offsets", offsets},
            {"report", to_json(report)}};
@@ -164,7 +165,9 @@ result<partition_report> do_partition(const dataset& data,
     report.cut_edges += part.row.cut_edges;
     report.part_rows.push_back(part.row);
   }
-  GRAPHMILL_TRY(const auto seeds, write_seeds(graph, numbers, folder));
+  GRAPHMILL_TRY(auto seeds, write_seeds(graph, numbers, folder));
+  GRAPHMILL_TRY(auto tasks, write_tasks(graph, numbers, folder));
+  seeds.merge(tasks);
   GRAPHMILL_TRY(const auto orders, write_orders(graph, numbers, folder));
   GRAPHMILL_TRYV(write_partitions_json(graph, numbers, parts, report,
                                        source_digest, seeds, orders, folder));

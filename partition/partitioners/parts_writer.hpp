@@ -53,4 +53,11 @@ result<std::map<std::string, std::string>>
 write_orders(const graph_view& graph, const renumbering& numbers,
              const std::filesystem::path& folder);
 
+/// Writes tasks/<task>/...: the rows of tasks in their order, with global ids
+/// of nodes and original ids of edges.
+/// @returns as `write_seeds`.
+result<std::map<std::string, std::string>>
+write_tasks(const graph_view& graph, const renumbering& numbers,
+            const std::filesystem::path& folder);
+
 } // namespace graphmill

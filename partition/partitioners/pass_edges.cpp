@@ -108,6 +108,10 @@ result<void> pass_writer::write_edges(const graph_view::relation& edges) {
   if (from.weighted) {
     GRAPHMILL_TRYV(write_weights(folder, edges, *from.weighted));
   }
+  if (from.visible) {
+    GRAPHMILL_TRYV(
+      write_selected(folder, visible_file, edges.destination, *from.visible));
+  }
   return write_array(
     folder, "original_begin.npy", dtype_of<edge_id>(), {}, [&] {
       return for_each_row(

@@ -3,6 +3,7 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/digest.hpp"
 #include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/task_checks.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/memory_limit.hpp"
 #include "partition/writing/feature_writer.hpp"
@@ -60,6 +61,8 @@ struct dataset_writer::impl {
   std::vector<node_state> nodes;
   std::vector<kept_edges> edges;
   std::vector<dropped_edges> dropped;
+  std::vector<placed_edges> placed; ///< By edge type; only of leveled ones.
+  std::vector<incoming_task> tasks; ///< As in `info`.
   bool spent = false;
 
   result<void> make_type_folders();
@@ -67,6 +70,7 @@ struct dataset_writer::impl {
   result<node_type_info> shown_set(node_type_id type, std::size_t set) const;
   result<void> finish_nodes(node_type_id type);
   result<void> finish_edges(edge_type_id type);
+  result<void> finish_tasks();
   std::uint64_t sort_bytes(edge_type_id type) const;
 };
 
@@ -77,6 +81,18 @@ dataset_writer::~dataset_writer() = default;
 
 result<dataset_writer> dataset_writer::create(const fs::path& folder,
                                               dataset_info info, options opts) {
+  for (auto& type : info.edge_types)
+    type.leveled = false;
+  const auto hold_out = [&info](edge_type_id type) {
+    if (type >= 0 && type < std::ssize(info.edge_types))
+      info.edge_types[static_cast<std::size_t>(type)].leveled = true;
+  };
+  for (auto& task : info.tasks) {
+    task.split_counts = {};
+    std::ranges::for_each(task.edge_types, hold_out);
+    for (const auto& type : task.reverse_types)
+      hold_out(type.value_or(-1));
+  }
   info.format_version = format_version_of(info);
   for (auto& type : info.node_types) {
     type.feature_entries = 0;
@@ -85,7 +101,10 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
     for (auto& set : type.label_sets)
       set.split_counts = {};
   }
+  // What edges say of tasks is known when they are there.
+  auto tasks = std::exchange(info.tasks, {});
   GRAPHMILL_TRYV(check_info(info, "the new dataset"));
+  info.tasks = std::move(tasks);
   dataset_writer writer;
   auto& self = *writer.impl_;
   self.folder = folder;
@@ -110,6 +129,8 @@ result<void> dataset_writer::impl::make_type_folders() {
     }
   }
   dropped.resize(info.edge_types.size());
+  placed.resize(info.edge_types.size());
+  tasks.resize(info.tasks.size());
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t) {
     const auto path = edge_folder(folder, info, t);
     GRAPHMILL_TRYV(make_type_folder(path));
@@ -235,8 +256,41 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
     return opts.name_of ? opts.name_of(source, id) : fmt::format("node {}", id);
   };
   GRAPHMILL_TRYV(edges[type].write(about, opts.memory_bytes, opts.on_progress,
-                                   std::move(name_of)));
+                                   std::move(name_of), placed[type]));
   dropped[type] = edges[type].dropped();
+  return ok();
+}
+
+result<void> dataset_writer::impl::finish_tasks() {
+  if (tasks.empty())
+    return ok();
+  task_writer writer{folder, info, placed};
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (!tasks[t].choose)
+      return fail(ec::internal, "task {} is given no rows", info.tasks[t].name);
+    GRAPHMILL_TRYV(writer.choose(t, tasks[t]));
+  }
+  for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e) {
+    if (!info.edge_types[e].leveled)
+      continue;
+    GRAPHMILL_TRY(const auto levels, writer.levels(e));
+    GRAPHMILL_TRY(const auto moved,
+                  edges[e].arrange(info.edge_types[e], levels));
+    for (auto& place : placed[e].places)
+      if (place >= 0)
+        place = moved[static_cast<std::size_t>(place)];
+  }
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    GRAPHMILL_TRYV(writer.write(t, tasks[t]));
+  return ok();
+}
+
+result<void> dataset_writer::set_task(std::size_t task, incoming_task rows) {
+  auto& self = *impl_;
+  if (self.spent || task >= self.tasks.size())
+    return fail(ec::internal, "rows are given for task {} of {}", task,
+                self.tasks.size());
+  self.tasks[task] = std::move(rows);
   return ok();
 }
 
@@ -272,8 +326,20 @@ result<dataset_info> dataset_writer::finish() {
                   self.info.edge_type_name(t), self.sort_bytes(t));
     }
   }
+  try {
+    GRAPHMILL_TRYV(self.finish_tasks());
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory,
+                "memory ran out while the tasks of {} were written: leave out "
+                "a task, or edges",
+                self.info.name);
+  }
   // Opening it again checks that what was written is what can be read.
   GRAPHMILL_TRY(const auto written, dataset::open(self.folder, self.info));
+  for (std::size_t t = 0; t < self.info.tasks.size(); ++t)
+    for (const auto& rows : written.task(t).splits)
+      if (rows)
+        GRAPHMILL_TRYV(check_rows(self.info, self.info.tasks[t], *rows));
   GRAPHMILL_TRY(const auto digests, digests_of(written, self.opts.on_progress));
   self.info.digest = digests.content;
   GRAPHMILL_TRYV(write_dataset_info(self.folder, self.info));

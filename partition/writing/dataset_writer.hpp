@@ -5,6 +5,7 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/writing/edge_rules.hpp"
 #include "partition/writing/prepare.hpp"
+#include "partition/writing/task_writer.hpp"
 
 #include <array>
 #include <cstddef>
@@ -51,9 +52,10 @@ public:
   /// @param folder An existing, empty folder, usually of `prepare_folder`.
   /// @param info Names, types, node counts, feature widths and types, class
   /// counts and names, target, provenance, whether features are stored as
-  /// sparse ones, and whether edges have weights. Edge counts, degrees, index
-  /// types, split counts, counts of sparse features and the digest are filled
-  /// in by `finish`.
+  /// sparse ones, whether edges have weights, and tasks without numbers of
+  /// rows. Which edge types are leveled follows from these. Edge counts,
+  /// degrees, index types, split counts, counts of sparse features and the
+  /// digest are filled in by `finish`.
   static result<dataset_writer> create(const std::filesystem::path& folder,
                                        dataset_info info, options opts);
   dataset_writer(dataset_writer&&) noexcept;
@@ -99,6 +101,10 @@ public:
   result<void> append_edges(edge_type_id type, std::span<const node_id> sources,
                             std::span<const node_id> destinations,
                             std::span<const float> weights = {});
+
+  /// Gives a task of `info` its rows. Without rows, `finish` fails.
+  /// @param task Its place among the tasks.
+  result<void> set_task(std::size_t task, incoming_task rows);
 
   /// Sorts edges, checks the rest, writes what is left, and opens the dataset
   /// once to prove that it can be read. The writer is spent afterwards. Fails

@@ -4,7 +4,11 @@
 #include "partition/dataset/edge_weights.hpp"
 #include "partition/writing/csc_sort.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <utility>
 
 namespace graphmill {
@@ -28,6 +32,27 @@ result<void> create_spool(const std::filesystem::path& path, bool is_narrow,
     GRAPHMILL_TRY(out, edge_spool<Wide>::create(path, spool_buffer_bytes));
   }
   return ok();
+}
+
+/// Writes an array again in another order.
+/// @param order Of each element its place so far.
+result<void> reorder(const std::filesystem::path& path,
+                     std::span<const edge_id> order) {
+  std::vector<std::byte> bytes;
+  dtype type{};
+  {
+    GRAPHMILL_TRY(const auto array, npy_array::open(path));
+    type = array.type();
+    const auto size = size_of(type);
+    bytes.resize(order.size() * size);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      std::memcpy(bytes.data() + i * size,
+                  array.data() + static_cast<std::size_t>(order[i]) * size,
+                  size);
+    if (auto fault = mapped_file::first_fault())
+      return std::move(*fault);
+  }
+  return write_npy_bytes(path, type, {std::ssize(order)}, bytes);
 }
 
 } // namespace
@@ -95,6 +120,7 @@ result<void> kept_edges::append(std::span<const node_id> sources,
         const auto loop = sources[i] == destinations[i];
         if (loop && rules_.drop_self_loops) {
           ++dropped_.self_loops;
+          dropped_loops_.push_back(given_);
           continue;
         }
         GRAPHMILL_TRYV(spool.append(edge));
@@ -112,7 +138,8 @@ result<void> kept_edges::append(std::span<const node_id> sources,
 result<void> kept_edges::write(edge_type_info& about,
                                std::uint64_t memory_bytes,
                                const progress_callback& on_progress,
-                               std::function<std::string(node_id)> name_of) {
+                               std::function<std::string(node_id)> name_of,
+                               placed_edges& placed) {
   about.index_type = narrow(sources_) ? dtype::int32 : dtype::int64;
   const csc_job job{.folder = folder_,
                     .sources = sources_,
@@ -130,11 +157,98 @@ result<void> kept_edges::write(edge_type_info& about,
       dropped_.duplicates = about.count - written.edges;
       about.count = written.edges;
       about.max_in_degree = written.max_in_degree;
+      if (about.leveled) {
+        GRAPHMILL_TRY(placed, place(spool));
+      }
       spool = {};
       return ok();
     },
     spool_));
-  return about.weighted ? write_sums(about) : ok();
+  return about.weighted && !about.leveled ? write_sums(about) : ok();
+}
+
+/// Lists keep the order in which their edges were appended, so going through
+/// these once more says where each lies.
+template <class Edge>
+result<placed_edges> kept_edges::place(edge_spool<Edge>& spool) const {
+  GRAPHMILL_TRY(const auto indptr, npy_array::open(folder_ / "indptr.npy"));
+  GRAPHMILL_TRY(const auto begin, indptr.as<std::int64_t>());
+  std::vector<edge_id> next{begin.begin(), begin.end()};
+  std::set<std::pair<node_id, node_id>> seen;
+  const auto place_of = [&](const Edge& edge) -> edge_id {
+    if (rules_.duplicates != duplicate_edges::keep
+        && !seen.emplace(edge.source, edge.destination).second)
+      return -1;
+    return next[static_cast<std::size_t>(edge.destination)]++;
+  };
+  placed_edges out;
+  auto loop = dropped_loops_.begin();
+  const auto add = [&](node_id source, node_id destination, edge_id at) {
+    out.sources.push_back(source);
+    out.destinations.push_back(destination);
+    out.places.push_back(at);
+  };
+  auto opposite = false; // Whether the edge is what `both_ways` has added.
+  GRAPHMILL_TRYV(spool.rewind());
+  for (;;) {
+    GRAPHMILL_TRY(const auto block, spool.next());
+    if (block.empty())
+      break;
+    for (const auto& edge : block) {
+      const auto at = place_of(edge);
+      if (opposite) {
+        opposite = false;
+        continue;
+      }
+      for (; loop != dropped_loops_.end() && *loop == std::ssize(out.places);
+           ++loop)
+        add(-1, -1, -1);
+      add(edge.source, edge.destination, at);
+      opposite = rules_.both_ways && edge.source != edge.destination;
+    }
+  }
+  for (; loop != dropped_loops_.end(); ++loop)
+    add(-1, -1, -1);
+  return out;
+}
+
+result<std::vector<edge_id>>
+kept_edges::arrange(const edge_type_info& about,
+                    std::span<const std::uint8_t> levels) {
+  std::vector<edge_id> order(levels.size()); // The old place of each edge.
+  std::vector<edge_id> moved(levels.size());
+  {
+    GRAPHMILL_TRY(const auto indptr, npy_array::open(folder_ / "indptr.npy"));
+    GRAPHMILL_TRY(const auto begin, indptr.as<std::int64_t>());
+    std::vector<std::int32_t> visible;
+    std::iota(order.begin(), order.end(), edge_id{0});
+    for (std::size_t d = 0; d + 1 < begin.size(); ++d) {
+      const auto first = order.begin() + begin[d];
+      const auto last = order.begin() + begin[d + 1];
+      const auto level_of = [levels](edge_id e) {
+        return levels[static_cast<std::size_t>(e)];
+      };
+      std::stable_sort(first, last, [level_of](edge_id a, edge_id b) {
+        return level_of(a) < level_of(b);
+      });
+      for (const auto level : {0, 1})
+        visible.push_back(static_cast<std::int32_t>(
+          std::partition_point(first, last,
+                               [&](edge_id e) { return level_of(e) <= level; })
+          - first));
+    }
+    GRAPHMILL_TRYV(write_npy_bytes(folder_ / visible_file, dtype::int32,
+                                   {std::ssize(visible) / 2, 2},
+                                   std::as_bytes(std::span{visible})));
+  }
+  for (std::size_t i = 0; i < order.size(); ++i)
+    moved[static_cast<std::size_t>(order[i])] = static_cast<edge_id>(i);
+  GRAPHMILL_TRYV(reorder(folder_ / "indices.npy", order));
+  if (about.weighted) {
+    GRAPHMILL_TRYV(reorder(folder_ / weights_file, order));
+    GRAPHMILL_TRYV(write_sums(about));
+  }
+  return moved;
 }
 
 /// From what was written, so that whoever has the files can check them.

@@ -13,8 +13,17 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace graphmill {
+
+/// Where the edges of a type lie once they are written, in the order in which
+/// they were appended. What was dropped lies nowhere.
+struct placed_edges {
+  std::vector<node_id> sources;
+  std::vector<node_id> destinations;
+  std::vector<edge_id> places; ///< In the order of lists; -1: dropped.
+};
 
 /// Edges of one type on their way into files. Owns a spool of them. It has two
 /// states, which it does not check: calls of `append`, then one of `write`.
@@ -35,9 +44,19 @@ public:
   /// Sorts the edges and writes the arrays.
   /// @param about Gets what is known of them then.
   /// @param name_of What a node of the source type is called in errors.
+  /// @param placed Gets where edges lie, if the type is leveled: 24 bytes of
+  /// memory for each edge. Then `arrange` must follow.
   result<void> write(edge_type_info& about, std::uint64_t memory_bytes,
                      const progress_callback& on_progress,
-                     std::function<std::string(node_id)> name_of);
+                     std::function<std::string(node_id)> name_of,
+                     placed_edges& placed);
+
+  /// Sorts each list by level, stably, and writes the arrays again, with the
+  /// ends of levels. Takes 24 bytes of memory for each edge.
+  /// @param levels [edges] In the order of lists.
+  /// @returns [edges] the new place of each edge.
+  result<std::vector<edge_id>> arrange(const edge_type_info& about,
+                                       std::span<const std::uint8_t> levels);
 
   const dropped_edges& dropped() const { return dropped_; }
 
@@ -48,6 +67,8 @@ private:
                                  edge_spool<weighted_edge<std::int64_t>>>;
 
   result<void> write_sums(const edge_type_info& about) const;
+  template <class Edge>
+  result<placed_edges> place(edge_spool<Edge>& spool) const;
 
   std::filesystem::path folder_;
   std::string name_;              ///< Of the type.
@@ -56,6 +77,8 @@ private:
   edge_rules rules_;
   any_spool spool_;
   std::int64_t given_ = 0; ///< Edges so far.
+  /// Self-loops that were dropped, by their numbers.
+  std::vector<std::int64_t> dropped_loops_;
   dropped_edges dropped_;
 };
 

@@ -35,8 +35,7 @@ result<void> kept_labels::write(const std::filesystem::path& folder,
   GRAPHMILL_TRYV(check_seeds(type, labels, splits, need_seeds));
   if (labelled && type.has_label_rows()) {
     GRAPHMILL_TRYV(write_npy_bytes(
-      folder / labels_file(set),
-      type.regression() ? dtype::float32 : dtype::uint8,
+      folder / labels_file(set), traits_of(type.labels).element,
       {type.count, type.class_count}, std::as_bytes(std::span{rows})));
   } else if (labelled) {
     GRAPHMILL_TRYV(write_npy<std::int64_t>(folder / labels_file(set), labels));

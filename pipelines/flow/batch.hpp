@@ -5,6 +5,7 @@
 #include "partition/sampling/sampling.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace graphmill {
@@ -32,6 +33,11 @@ struct fetched_batch {
   /// [seeds, `label_bytes()`] if nodes have rows of labels (`label_kind`); then
   /// `labels` are empty.
   pod_vector<std::uint8_t> label_rows;
+  /// The rows where labels are numbers: [seeds, numbers].
+  std::span<const float> label_values() const {
+    return {reinterpret_cast<const float*>(label_rows.data()),
+            label_rows.size() / sizeof(float)};
+  }
   pod_vector<node_id> original_seeds; ///< [seeds]
 };
 

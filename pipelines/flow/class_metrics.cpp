@@ -1,7 +1,6 @@
 #include "pipelines/flow/class_metrics.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -76,11 +75,9 @@ std::optional<double> class_metrics::r2() const {
 void class_tally::add(const seed_outcomes& told) {
   if (classes_ == 0) {
     classes_ = told.classes;
-    multi_label_ = told.multi_label;
-    regression_ = told.regression;
+    form_ = told.form;
   }
-  if (broken_ || told.classes != classes_ || told.multi_label != multi_label_
-      || told.regression != regression_) {
+  if (broken_ || told.classes != classes_ || told.form != form_) {
     broken_ = true;
     return;
   }
@@ -90,29 +87,31 @@ void class_tally::add(const seed_outcomes& told) {
   for (const auto& pair : told.confusion) {
     confusion_[static_cast<std::size_t>(pair.label) * width
                + static_cast<std::size_t>(pair.predicted)] += pair.count;
-    if (!multi_label_ || pair.label == 0)
+    if (form_ != outcome_form::labels || pair.label == 0)
       counted_ += pair.count;
   }
-  if (!told.labels.empty())
+  if (!told.scores.empty())
     add_scores(told);
 }
 
 /// How many things a seed of a class, or with a label, can be taken for.
 std::size_t class_tally::row_width() const {
-  return multi_label_ ? std::size_t{seed_outcomes::right} + 1
-                      : static_cast<std::size_t>(classes_);
+  return form_ == outcome_form::labels ? std::size_t{seed_outcomes::right} + 1
+                                       : static_cast<std::size_t>(classes_);
 }
 
 /// What is too much to be kept is missing in the end, and so there are no
 /// rankings. `problems_with` a definition says so before.
 void class_tally::add_scores(const seed_outcomes& told) {
   const auto width = static_cast<std::size_t>(classes_);
-  const auto kept = (regression_ ? 2 : 1) * width; // Values are kept, too.
+  // Values are kept, too.
+  const auto kept = (form_ == outcome_form::values ? 2 : 1) * width;
   if ((scored_ + told.scored()) * kept > seed_outcomes::most_scores)
     return;
   scored_ += told.scored();
   scores_.resize(width);
   labels_.insert(labels_.end(), told.labels.begin(), told.labels.end());
+  values_.insert(values_.end(), told.values.begin(), told.values.end());
   for (std::size_t i = 0; i < told.scores.size(); ++i)
     scores_[i % width].push_back(told.scores[i]);
 }
@@ -123,7 +122,7 @@ class_tally::metrics(std::int64_t seeds, const measures& wanted) const {
     return std::nullopt;
   class_metrics out;
   out.seeds = seeds;
-  if (regression_) {
+  if (form_ == outcome_form::values) {
     if (static_cast<std::int64_t>(scored_) != seeds)
       return std::nullopt;
     measure_into(out);
@@ -143,16 +142,14 @@ void class_tally::measure_into(class_metrics& out) const {
   for (std::size_t c = 0; c < scores_.size(); ++c) {
     std::vector<std::pair<float, float>> pairs;
     for (std::size_t seed = 0; seed < scored_; ++seed)
-      pairs.emplace_back(
-        std::bit_cast<float>(labels_[seed * scores_.size() + c]),
-        scores_[c][seed]);
+      pairs.emplace_back(values_[seed * scores_.size() + c], scores_[c][seed]);
     out.values.push_back(result_of(std::move(pairs)));
   }
 }
 
 void class_tally::count_into(class_metrics& out) const {
   const auto width = static_cast<std::size_t>(classes_);
-  if (multi_label_) {
+  if (form_ == outcome_form::labels) {
     for (std::size_t label = 0; label < width; ++label) {
       const auto* of = confusion_.data() + label * row_width();
       const auto correct = of[seed_outcomes::right];
@@ -186,15 +183,16 @@ std::vector<std::int32_t> class_tally::having(std::size_t label) const {
 }
 
 class_ranking class_tally::ranking(std::size_t of) const {
-  return multi_label_
+  return form_ == outcome_form::labels
            ? ranking_of(scores_[of], having(of), 1)
            : ranking_of(scores_[of], labels_, static_cast<std::int32_t>(of));
 }
 
 std::optional<ranked_scores> class_tally::ranked(std::int32_t of) const {
   const auto column = static_cast<std::size_t>(of);
-  return multi_label_ ? ranked_scores::make(scores_[column], having(column), 1)
-                      : ranked_scores::make(scores_[column], labels_, of);
+  return form_ == outcome_form::labels
+           ? ranked_scores::make(scores_[column], having(column), 1)
+           : ranked_scores::make(scores_[column], labels_, of);
 }
 
 /// The rankings of more classes than are counted have a mean alone.

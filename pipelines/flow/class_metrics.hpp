@@ -88,12 +88,12 @@ private:
   class_ranking ranking(std::size_t of) const;
 
   std::int32_t classes_ = 0; ///< 0: nothing was told yet.
-  bool multi_label_ = false; ///< Then a row of `confusion_` is of outcomes.
-  bool regression_ = false;  ///< Then there are scores alone.
+  outcome_form form_ = outcome_form::classes;
   bool broken_ = false;
   std::int64_t counted_ = 0;               ///< Seeds in `confusion_`.
   std::vector<std::int64_t> confusion_;    ///< [classes, row_width()]
   std::vector<std::int32_t> labels_;       ///< As in `seed_outcomes`.
+  std::vector<float> values_;              ///< As in `seed_outcomes`.
   std::size_t scored_ = 0;                 ///< Seeds with scores.
   std::vector<std::vector<float>> scores_; ///< By class, of the same seeds.
 };

@@ -3,6 +3,7 @@
 #include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/class_names.hpp"
 #include "pipelines/kernels/activation.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@ public:
     out_.hops = hops(def_);
     out_.target = info_.target;
     out_.classes = target().class_count;
-    out_.labels = target().labels;
+    out_.outcomes = task_of(target()).outcomes;
     out_.loss = def_.train.loss;
     GRAPHMILL_TRY(out_.class_weights, class_weights_of(def_.train, target()));
     out_.statistics = out_.class_weights.empty() ? 0 : 1;

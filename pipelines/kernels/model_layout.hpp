@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
@@ -119,8 +120,8 @@ struct model_layout {
   int hops = 0;
   node_type_id target = 0;
   std::int64_t classes = 0; ///< Classes, or labels: values of an output.
-  label_kind labels = label_kind::classes; ///< Of the target.
-  value_loss loss = value_loss::mse;       ///< Where labels are numbers.
+  outcome_form outcomes = outcome_form::classes; ///< Of the task.
+  value_loss loss = value_loss::mse;             ///< Where labels are numbers.
   std::uint32_t drop_threshold = 0;
   std::uint32_t attention_threshold = 0; ///< `dropout::threshold` of weights.
   std::uint32_t message_threshold = 0; ///< The same of rows that are attended.

@@ -1,7 +1,7 @@
 #include "pipelines/model/seed_losses.hpp"
 
 #include "partition/dataset/dataset.hpp"
-#include "partition/dataset/value_rows.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 #include "pipelines/kernels/labels/value_losses.hpp"
@@ -13,46 +13,19 @@ namespace graphmill {
 
 namespace {
 
-result<void> check_label_rows_of(const model_layout& layout,
-                                 const minibatch& batch, std::int64_t seeds) {
-  const auto& rows = batch.data.label_rows;
-  if (rows.size() != static_cast<std::size_t>(seeds * layout.classes))
-    return fail(ec::internal,
-                "a batch has {} seeds of {} labels, and {} values", seeds,
-                layout.classes, rows.size());
-  const auto width = static_cast<std::size_t>(layout.classes);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (!fits_label_row(rows[i / width * width], rows[i]))
-      return fail(ec::invalid_data,
-                  "a seed has {} for a label; 0 or 1 expected, or {} for all",
-                  rows[i], no_labels);
-  return ok();
-}
+/// What the labels of a batch say of a model's logits, for one form.
+struct loss_functions {
+  result<void> (*check)(const model_layout&, const minibatch&,
+                        std::size_t seeds);
+  batch_metrics (*losses)(const model_layout&, const minibatch&, const_matrix,
+                          double weight, matrix gradient, const loss_shape&);
+  seed_outcomes (*outcomes)(const minibatch&, const_matrix, bool with_scores);
+};
 
-result<void> check_values_of(const model_layout& layout, const minibatch& batch,
-                             std::int64_t seeds) {
-  const auto& rows = batch.data.label_rows;
-  const auto width = static_cast<std::size_t>(layout.classes);
-  if (rows.size() != static_cast<std::size_t>(seeds) * width * sizeof(float))
-    return fail(ec::internal, "a batch has {} seeds of {} values, and {} bytes",
-                seeds, width, rows.size());
-  if (const auto bad = find_bad_value(rows.span(), width))
-    return fail(ec::invalid_data,
-                "a seed has {} for a value; finite numbers expected",
-                value_at(rows.span(), *bad));
-  return ok();
-}
-
-} // namespace
-
-result<void> check_labels(const model_layout& layout, const minibatch& batch) {
-  const auto seeds = batch.data.graph.nodes[layout.target].found.front();
-  if (layout.labels == label_kind::multi_label)
-    return check_label_rows_of(layout, batch, seeds);
-  if (layout.labels == label_kind::regression)
-    return check_values_of(layout, batch, seeds);
+result<void> check_classes(const model_layout& layout, const minibatch& batch,
+                           std::size_t seeds) {
   const auto& labels = batch.data.labels;
-  if (labels.size() != static_cast<std::size_t>(seeds))
+  if (labels.size() != seeds)
     return fail(ec::internal, "a batch has {} seeds and {} labels", seeds,
                 labels.size());
   for (auto label : labels)
@@ -62,34 +35,75 @@ result<void> check_labels(const model_layout& layout, const minibatch& batch) {
   return ok();
 }
 
+template <label_kind Kind>
+result<void> check_rows(const model_layout& layout, const minibatch& batch,
+                        std::size_t seeds) {
+  const auto& kind = traits_of(Kind);
+  const auto& rows = batch.data.label_rows;
+  if (rows.size() != seeds * kind.bytes(layout.classes))
+    return fail(ec::internal, "a batch has {} seeds of {} {}, and {} bytes",
+                seeds, layout.classes, kind.units, rows.size());
+  if (const auto bad = find_bad_label(Kind, rows.span(),
+                                      static_cast<std::size_t>(layout.classes)))
+    return fail(ec::invalid_data, "a seed has the {} {}; {}", kind.unit,
+                label_text(Kind, rows.span(), *bad), kind.expected);
+  return ok();
+}
+
+/// By the value of the form.
+constexpr loss_functions functions[]{
+  {check_classes,
+   [](const model_layout&, const minibatch& batch, const_matrix logits,
+      double weight, matrix gradient, const loss_shape& shape) {
+     return cross_entropy(logits, batch.data.labels.span(), weight, gradient,
+                          shape);
+   },
+   [](const minibatch& batch, const_matrix logits, bool with_scores) {
+     return outcomes_of(logits, batch.data.labels.span(), with_scores);
+   }},
+  {check_rows<label_kind::multi_label>,
+   [](const model_layout&, const minibatch& batch, const_matrix logits,
+      double weight, matrix gradient, const loss_shape& shape) {
+     return binary_cross_entropy(logits, batch.data.label_rows.span(), weight,
+                                 gradient, shape.focus);
+   },
+   [](const minibatch& batch, const_matrix logits, bool with_scores) {
+     return label_outcomes_of(logits, batch.data.label_rows.span(),
+                              with_scores);
+   }},
+  {check_rows<label_kind::regression>,
+   [](const model_layout& layout, const minibatch& batch, const_matrix logits,
+      double weight, matrix gradient, const loss_shape&) {
+     return value_losses(logits, batch.data.label_values(), layout.loss, weight,
+                         gradient);
+   },
+   [](const minibatch& batch, const_matrix logits, bool) {
+     return value_outcomes_of(logits, batch.data.label_values());
+   }},
+};
+
+const loss_functions& functions_of(const model_layout& layout) {
+  return functions[static_cast<std::size_t>(layout.outcomes)];
+}
+
+} // namespace
+
+result<void> check_labels(const model_layout& layout, const minibatch& batch) {
+  const auto seeds = batch.data.graph.nodes[layout.target].found.front();
+  return functions_of(layout).check(layout, batch,
+                                    static_cast<std::size_t>(seeds));
+}
+
 batch_metrics losses_of(const model_layout& layout, const minibatch& batch,
                         const_matrix logits, double weight, matrix gradient,
                         const loss_shape& shape) {
-  switch (layout.labels) {
-  case label_kind::multi_label:
-    return binary_cross_entropy(logits, batch.data.label_rows.span(), weight,
-                                gradient, shape.focus);
-  case label_kind::regression:
-    return value_losses(logits, batch.data.label_rows.span(), layout.loss,
-                        weight, gradient);
-  case label_kind::classes:
-    break;
-  }
-  return cross_entropy(logits, batch.data.labels.span(), weight, gradient,
-                       shape);
+  return functions_of(layout).losses(layout, batch, logits, weight, gradient,
+                                     shape);
 }
 
 seed_outcomes outcomes_of(const model_layout& layout, const minibatch& batch,
                           const_matrix logits, bool with_scores) {
-  switch (layout.labels) {
-  case label_kind::multi_label:
-    return label_outcomes_of(logits, batch.data.label_rows.span(), with_scores);
-  case label_kind::regression:
-    return value_outcomes_of(logits, batch.data.label_rows.span());
-  case label_kind::classes:
-    break;
-  }
-  return outcomes_of(logits, batch.data.labels.span(), with_scores);
+  return functions_of(layout).outcomes(batch, logits, with_scores);
 }
 
 } // namespace graphmill

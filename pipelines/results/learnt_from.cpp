@@ -63,9 +63,8 @@ result<learnt_from> learnt_in(const nlohmann::json& about,
       return fail(ec::invalid_data,
                   "{} does not say what the labels of the run are: \"labels\" "
                   "should be \"{}\", \"{}\" or \"{}\"",
-                  where, to_string(label_kind::classes),
-                  to_string(label_kind::multi_label),
-                  to_string(label_kind::regression));
+                  where, all_label_kinds[0].name, all_label_kinds[1].name,
+                  all_label_kinds[2].name);
     out.labels.kind = *kind;
   }
   if (about.contains("class_count")) {

@@ -10,6 +10,7 @@
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -42,7 +43,7 @@ result<void> check_split(const local_run_config& config, bool scores) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const std::uint64_t seeds = graph.seeds(config.evaluated).size();
   const auto classes = static_cast<std::uint64_t>(target.class_count);
-  if (target.regression())
+  if (!task_of(target).decides)
     return fail(
       ec::invalid_argument,
       "--scores is for classes, and labels of {} are numbers; leave it out",

@@ -127,18 +127,6 @@ struct predict_cost {
   std::uint64_t scratch_bytes = 0;
 };
 
-const char* name_of_labels(label_kind labels) {
-  switch (labels) {
-  case label_kind::multi_label:
-    return "labels";
-  case label_kind::regression:
-    return "numbers";
-  case label_kind::classes:
-    break;
-  }
-  return "classes";
-}
-
 nlohmann::json threshold_json(const prediction& made) {
   return made.threshold ? nlohmann::json(made.threshold->name)
                         : nlohmann::json();
@@ -160,7 +148,7 @@ void show(const predict_options& options, const prediction_files& files,
       summary[name] = path;
     return say("{}\n", one_line(summary));
   }
-  say("wrote the {} of {} to {}\n", name_of_labels(made.labels),
+  say("wrote the {} of {} to {}\n", made.task.outputs(),
       pluralized(made.count(), "node"), names.front().second);
   if (made.threshold)
     say("nodes are predicted as {} from probability {:.4f} on\n",
@@ -231,7 +219,7 @@ public:
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     collector outputs{request_of(options_), nodes,
                       info_.node_types[info_.target].count,
-                      made_.labels != label_kind::classes || made_.threshold};
+                      !made_.task.one_class || made_.threshold};
     auto& config = run_.config;
     config.mode = run_mode::predict;
     config.nodes = nodes;
@@ -285,8 +273,7 @@ public:
 private:
   /// Of several labels, the one of the threshold is decided as it is written.
   void decide() {
-    if (made_.threshold && made_.labels == label_kind::classes
-        && made_.logits.rows > 0)
+    if (made_.threshold && made_.task.one_class && made_.logits.rows > 0)
       apply_threshold(made_.logits, *made_.threshold, made_.classes);
   }
 
@@ -320,16 +307,16 @@ result<int> predict(const predict_options& options) {
   if (request.csv() || request.listed)
     GRAPHMILL_TRYV(take_names(run.config.data, info, embeddings, made));
   made.class_names = target.class_names;
-  made.labels = target.labels;
+  made.task = task_of(target);
   definition::evaluate_section decided;
   decided.threshold = run.threshold;
   GRAPHMILL_TRY(made.threshold, threshold_of(decided, target));
-  if (made.threshold && target.regression())
+  if (made.threshold && !made.task.decides)
     return fail(ec::invalid_argument,
                 "--threshold is for classes, and labels of {} are numbers; "
                 "leave it out",
                 info.name);
-  if (target.regression() && (options.probabilities || options.logits))
+  if (!made.task.decides && (options.probabilities || options.logits))
     return fail(ec::invalid_argument,
                 "--{} is for classes, and labels of {} are numbers, which are "
                 "written as they come out; leave it out",

@@ -80,15 +80,16 @@ struct row_source {
   }
 };
 
-row_source labels_of(const prediction& made) {
-  return {made.logits, made.rows, written_form::labels,
+/// Labels or values that are predicted.
+row_source predicted_in(const prediction& made) {
+  return {made.logits, made.rows,
+          made.task.decides ? written_form::labels : written_form::plain,
           made.threshold ? &*made.threshold : nullptr};
 }
 
 row_source probabilities_of(const prediction& made) {
   return {made.logits, made.rows,
-          made.labels == label_kind::multi_label ? written_form::logistic
-                                                 : written_form::softmax};
+          made.task.one_class ? written_form::softmax : written_form::logistic};
 }
 
 result<void> write_header(const scratch_file& file, dtype type,
@@ -190,7 +191,7 @@ result<void> prediction_files::add(content what, std::string name,
 
 result<void> prediction_files::write_labels(const file& one,
                                             const prediction& made) const {
-  const auto labels = labels_of(made);
+  const auto labels = predicted_in(made);
   const std::array shape{labels.count(), labels.from.columns};
   GRAPHMILL_TRYV(write_header(one.scratch, dtype::uint8, shape));
   std::vector<float> values;
@@ -207,10 +208,9 @@ result<void> prediction_files::write_table(const file& one,
                                            const prediction& made) const {
   const auto classes = one.what == content::classes;
   std::vector<table_columns> columns;
-  if (classes && made.labels == label_kind::multi_label)
-    columns.push_back({"label_", labels_of(made)});
-  if (classes && made.labels == label_kind::regression)
-    columns.push_back({"value_", {made.logits, made.rows}});
+  if (classes && !made.task.one_class)
+    columns.push_back(
+      {std::string{made.task.prediction.column}, predicted_in(made)});
   if (classes && request_.probabilities)
     columns.push_back({"probability_", probabilities_of(made)});
   if (classes && request_.logits)
@@ -227,7 +227,7 @@ result<void> prediction_files::write_table(const file& one,
   const auto& front = other ? everyone : made;
   const auto lines = classes ? made.count() : columns.front().source.count();
   std::string text = front.names ? "id,name" : "id";
-  const auto named = classes && made.labels == label_kind::classes;
+  const auto named = classes && made.task.one_class;
   if (named)
     text += made.class_names.empty() ? ",class" : ",class,class_name";
   for (const auto& group : columns)
@@ -275,10 +275,10 @@ result<void> prediction_files::write(const file& one,
   case content::classes:
     break;
   }
-  if (made.labels == label_kind::multi_label)
+  if (!made.task.decides)
+    return write_array(one.scratch, predicted_in(made), true);
+  if (!made.task.one_class)
     return write_labels(one, made);
-  if (made.labels == label_kind::regression)
-    return write_array(one.scratch, {made.logits, made.rows}, true);
   std::vector<std::int64_t> listed;
   for (const auto row : made.rows)
     listed.push_back(made.classes[row]);

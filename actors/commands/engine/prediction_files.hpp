@@ -7,6 +7,7 @@
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/kernels/matrix.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -26,10 +27,10 @@ struct prediction {
                                   ///< embeddings.
   std::vector<std::int64_t> classes;
   std::vector<std::string> class_names; ///< Empty, or one per class.
-  /// Of the target. Of several labels a node has those with a logit above 0,
-  /// and values are logits. With either there are logits, and `classes` say
-  /// nothing but how many nodes there are.
-  label_kind labels = label_kind::classes;
+  /// Of several labels a node has those with a logit above 0, and values are
+  /// logits. With either there are logits, and `classes` say nothing but how
+  /// many nodes there are.
+  task_traits task = task_of(label_kind::classes);
   const_matrix logits; ///< [., classes], if asked for.
   /// The probability from which a node has one of several labels. None: above
   /// 0.5.

@@ -188,7 +188,7 @@ result<void> check_kind_of_labels(const run_folder& folder,
   return fail(ec::invalid_argument,
               "the run would learn {} instead of {}, and its run.json cannot "
               "change: start a new run with `graphmill train`",
-              phrase_of(now), phrase_of(then));
+              traits_of(now).phrase, traits_of(then).phrase);
 }
 
 constexpr auto how_to_train_on =

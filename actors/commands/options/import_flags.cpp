@@ -45,22 +45,59 @@ std::optional<split_fractions> fractions_of(std::string_view text) {
   return out;
 }
 
+/// Shares of a flag.
+result<split_fractions> shares_of(const char* flag, const std::string& text) {
+  const auto fractions = fractions_of(text);
+  if (!fractions)
+    return fail(ec::invalid_argument,
+                "{} {}: shares of training, validation and test expected, such "
+                "as 0.8,0.1,0.1",
+                flag, text);
+  GRAPHMILL_TRYV(validate(*fractions));
+  return *fractions;
+}
+
+/// A task is made if a flag speaks of one.
+result<std::optional<edge_task_request>> task_of(const change_flags& flags) {
+  if (flags.task_edges.empty() && flags.split_edges.empty()
+      && flags.task_name.empty() && flags.task_kind == "link")
+    return std::optional<edge_task_request>{};
+  const auto kind = std::ranges::find(all_edge_task_kinds, flags.task_kind,
+                                      &edge_task_traits::name);
+  edge_task_request out{.name = flags.task_name,
+                        .kind = kind->kind,
+                        .edge_types = flags.task_edges};
+  if (flags.split_edges.empty())
+    return std::optional{std::move(out)};
+  GRAPHMILL_TRY(const auto fractions,
+                shares_of("--split-edges", flags.split_edges));
+  if (flags.by == "label")
+    return fail(ec::invalid_argument,
+                "--split-edges by label: edges are split by random, time or "
+                "pair");
+  out.split = {.fractions = fractions,
+               .order = flags.by == "time"   ? edge_order::time
+                        : flags.by == "pair" ? edge_order::pair
+                                             : edge_order::random,
+               .seed = flags.seed};
+  return std::optional{std::move(out)};
+}
+
 result<std::optional<split_request>> split_of(const change_flags& flags) {
+  if (!flags.split.empty() && flags.by == "pair")
+    return fail(ec::invalid_argument,
+                "--split by pair: nodes are split by random, label or time");
+  if (flags.split.empty() && !flags.split_edges.empty())
+    return std::optional<split_request>{};
   if (flags.split.empty() && flags.by != "random")
     return fail(ec::invalid_argument,
                 "--by needs --split with the shares of training, validation "
                 "and test, such as --split 0.8,0.1,0.1");
   if (flags.split.empty())
     return std::optional<split_request>{};
-  const auto fractions = fractions_of(flags.split);
-  if (!fractions)
-    return fail(ec::invalid_argument,
-                "--split {}: shares of training, validation and test expected, "
-                "such as 0.8,0.1,0.1",
-                flags.split);
-  GRAPHMILL_TRYV(validate(*fractions));
+  GRAPHMILL_TRY(const auto fractions, shares_of("--split", flags.split));
   return std::optional{
-    split_request{.fractions = *fractions,
+    split_request{.fractions = fractions,
                   .order = flags.by == "time"    ? split_order::time
                            : flags.by == "label" ? split_order::label
                                                  : split_order::random,
@@ -112,10 +149,12 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
   app
     .add_option("--by", flags.by,
                 "How --split chooses nodes: random, label (random within each "
-                "class) or time (the oldest nodes train)")
-    ->check(CLI::IsMember({"random", "label", "time"}))
+                "class) or time (the oldest nodes train). How --split-edges "
+                "chooses edges: random, time or pair (all edges of two nodes "
+                "together, in both directions)")
+    ->check(CLI::IsMember({"random", "label", "time", "pair"}))
     ->capture_default_str();
-  app.add_option("--seed", flags.seed, "Seed of --split")
+  app.add_option("--seed", flags.seed, "Seed of --split and --split-edges")
     ->needs(split)
     ->capture_default_str();
   app
@@ -133,6 +172,34 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
                "partition/dataset-format.md describes the effect on results");
 }
 
+void add_task_flags(CLI::App& app, change_flags& flags) {
+  app
+    .add_option("--task-edges", flags.task_edges,
+                "Learn edges of this type: add a task to the dataset; "
+                "repeatable; default: all edge types, if another option speaks "
+                "of a task")
+    ->type_name("TYPE")
+    ->expected(1) // Not the folder behind it.
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app
+    .add_option("--task-kind", flags.task_kind,
+                "What is learnt: link (whether there is an edge), edge_class "
+                "or edge_value (numbers)")
+    ->check(CLI::IsMember({"link", "edge_class", "edge_value"}))
+    ->capture_default_str();
+  app
+    .add_option("--task-name", flags.task_name,
+                "Name of the task; default: its kind")
+    ->type_name("NAME");
+  app
+    .add_option("--split-edges", flags.split_edges,
+                "Split the edges of the task by these shares of training, "
+                "validation and test")
+    ->type_name("A,B,C");
+  app.get_option("--seed")->remove_needs(app.get_option("--split"));
+}
+
 result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
   graph_changes changes;
   for (const auto& name : flags.undirected)
@@ -146,6 +213,7 @@ result<graph_changes> changes_of(const change_flags& flags, row_norm& all) {
                                                    : duplicate_edges::keep;
   changes.sparse = flags.sparse;
   GRAPHMILL_TRY(changes.split, split_of(flags));
+  GRAPHMILL_TRY(changes.task, task_of(flags));
   GRAPHMILL_TRYV(add_norms(flags, changes, all));
   return changes;
 }

@@ -37,7 +37,7 @@ constexpr std::size_t largest_record = std::size_t{1} << 24;
 
 /// "multi_label" or "regression" of labels that are not classes.
 void tell_kind(nlohmann::json& labels, label_kind kind) {
-  if (kind != label_kind::classes)
+  if (traits_of(kind).rows)
     labels[std::string{to_string(kind)}] = true;
 }
 
@@ -144,9 +144,9 @@ void report(const import_target& target, const dataset& data, bool built,
     say("{}: {} imported in {:.1f} s\n", target.folder.string(), info.name,
         seconds);
   else
-    say(
-      "{}: {} is there already ({}); nothing done. --replace imports it again.\n",
-      target.folder.string(), info.name, info.provenance);
+    say("{}: {} is there already ({}); nothing done. --replace imports it "
+        "again.\n",
+        target.folder.string(), info.name, info.provenance);
   print_text(info, found);
   for (const auto& sentence : warnings)
     say("warning: {}\n", sentence);

@@ -213,7 +213,7 @@ result<void> use_learnt_labels(const finished_run_options& options,
       ec::invalid_data,
       "{}, and its labels are {}, where the run has learnt {}: the output of "
       "the model would be misread. Give a dataset with labels of the same kind",
-      told, phrase_of(here->kind), phrase_of(learnt.kind));
+      told, traits_of(here->kind).phrase, traits_of(learnt.kind).phrase);
   if (options.measures)
     return check_measurable(here, learnt, told);
   if (learnt.count > 0) {

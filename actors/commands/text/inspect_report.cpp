@@ -50,9 +50,9 @@ void print_classes(std::string& out, const std::string& which,
   const auto& counts = found.class_counts;
   if (counts.empty())
     return;
+  const auto& labels = traits_of(type.labels);
   print(out, "\n{}: {}, {} without\n", which,
-        type.multi_label() ? pluralized(counts.size(), "label")
-                           : pluralized(counts.size(), "class", "classes"),
+        pluralized(counts.size(), labels.unit, labels.units),
         pluralized(found.unlabelled, "node"));
   if (counts.size() > most_classes_shown) {
     const auto [least, most] = std::ranges::minmax_element(counts);
@@ -108,6 +108,55 @@ void print_sparsity(std::string& out, const node_type_info& type) {
           all * double(size_of(type.feature_type)))));
 }
 
+void print_tasks(std::string& out, const inspected& inspection) {
+  const auto& info = inspection.data.info();
+  for (std::size_t t = 0; t < inspection.found.tasks.size(); ++t) {
+    const auto& task = info.tasks[t];
+    const auto& found = inspection.found.tasks[t];
+    print(out, "\ntask {}: {} of {}, train {}, val {}, test {}\n", task.name,
+          traits_of(task.kind).name,
+          info.edge_type_name(task.edge_types.front()), task.split_counts[0],
+          task.split_counts[1], task.split_counts[2]);
+    for (std::size_t i = 1; i < task.edge_types.size(); ++i)
+      print(out, "  and of {}\n", info.edge_type_name(task.edge_types[i]));
+    for (const auto& [count, what] :
+         {std::pair{found.overlapping,
+                    "with the nodes of a row of an earlier split"},
+          std::pair{found.reversed,
+                    "whose reverse is a row of an earlier split"},
+          std::pair{found.repeated, "with the nodes of an earlier row of their "
+                                    "split"}})
+      if (count > 0)
+        print(out, "  {} {}\n", pluralized(count, "row"), what);
+    if (found.unseen > 0)
+      print(out, "  {} that no training row has\n",
+            pluralized(found.unseen, "node"));
+  }
+}
+
+json tasks_json(const inspected& inspection) {
+  const auto& info = inspection.data.info();
+  auto out = json::array();
+  for (std::size_t t = 0; t < inspection.found.tasks.size(); ++t) {
+    const auto& task = info.tasks[t];
+    const auto& found = inspection.found.tasks[t];
+    auto types = json::array();
+    for (const auto type : task.edge_types)
+      types.push_back(info.edge_type_name(type));
+    out.push_back({{"name", task.name},
+                   {"kind", traits_of(task.kind).name},
+                   {"edge_types", std::move(types)},
+                   {"train", task.split_counts[0]},
+                   {"val", task.split_counts[1]},
+                   {"test", task.split_counts[2]},
+                   {"overlapping", found.overlapping},
+                   {"reversed", found.reversed},
+                   {"repeated", found.repeated},
+                   {"unseen", found.unseen}});
+  }
+  return out;
+}
+
 void print_one(std::string& out, const inspected& inspection, bool part) {
   const auto& info = inspection.data.info();
   print(out, "{:<20} {:>11} {:>13} {:>8} {:>9} {:>9} {:>9} {:>9}\n",
@@ -154,6 +203,7 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
             pluralized(found.self_loops, "self-loop"),
             pluralized(found.duplicates, "duplicate"));
   }
+  print_tasks(out, inspection);
   for (const auto& array : inspection.found.unused)
     print(out,
           "\n"
@@ -210,10 +260,10 @@ json edges_json(const inspected& inspection, bool part) {
 
 /// What is said of labels that are not classes.
 void tell_kind(json& labels, label_kind kind, const label_inspection& found) {
-  if (kind == label_kind::classes)
+  if (!traits_of(kind).rows)
     return;
   labels[std::string{to_string(kind)}] = true;
-  if (kind == label_kind::regression)
+  if (traits_of(kind).numbers)
     labels["values"] = values_json(found.values);
 }
 
@@ -254,15 +304,18 @@ json to_json(const inspected& inspection, bool part) {
                 found.label_sets[s]);
     }
   }
-  return {{"folder", inspection.data.folder().string()},
-          {"name", info.name},
-          {"target", info.node_types[info.target].name},
-          {"provenance", info.provenance},
-          {"digest", info.digest},
-          {"node_types", std::move(nodes)},
-          {"edge_types", edges_json(inspection, part)},
-          {"broken", inspection.found.broken},
-          {"unused", inspection.found.unused}};
+  json out{{"folder", inspection.data.folder().string()},
+           {"name", info.name},
+           {"target", info.node_types[info.target].name},
+           {"provenance", info.provenance},
+           {"digest", info.digest},
+           {"node_types", std::move(nodes)},
+           {"edge_types", edges_json(inspection, part)},
+           {"broken", inspection.found.broken},
+           {"unused", inspection.found.unused}};
+  if (!info.tasks.empty())
+    out["tasks"] = tasks_json(inspection);
+  return out;
 }
 
 /// What is to be known of the dataset as a whole, a sentence each.

@@ -2,7 +2,7 @@
 
 #include "actors/base/value_bytes.hpp"
 #include "actors/remote/calls/excluded_call.hpp"
-#include "partition/dataset/value_rows.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "partition/files/half.hpp"
 #include "partition/sampling/reply_merge.hpp"
 #include "partition/sampling/rows/hot_nodes.hpp"
@@ -91,18 +91,6 @@ bool are_label_rows(const node_type_info& type, gather_kind kind) {
   return kind == gather_kind::labels && type.has_label_rows();
 }
 
-/// Fails unless all values are finite, or no numbers throughout a row.
-result<void> check_values(const node_type_info& type,
-                          std::span<const std::uint8_t> rows) {
-  const auto width = static_cast<std::size_t>(type.class_count);
-  if (const auto bad = find_bad_value(rows, width))
-    return fail(ec::invalid_data,
-                "a node of type \"{1}\" has the value {0}; finite numbers "
-                "expected, or NaN in the whole row",
-                value_at(rows, *bad), type.name);
-  return ok();
-}
-
 /// Fails unless each row is as `label_kind` says.
 result<void> check_label_bytes(const node_type_info& type,
                                const bulk_array& array,
@@ -117,16 +105,12 @@ result<void> check_label_bytes(const node_type_info& type,
     std::memcpy(to, in.data(), in.size());
     to += in.size();
   });
-  if (type.regression())
-    return check_values(type, rows);
-  const auto width = static_cast<std::size_t>(type.class_count);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!fits_label_row(rows[i / width * width], rows[i]))
-      return fail(ec::invalid_data,
-                  "a node of type \"{1}\" has the label {0}; 0 and 1 expected, "
-                  "or {2} in the whole row",
-                  rows[i], type.name, no_labels);
-  }
+  if (const auto bad = find_bad_label(
+        type.labels, rows, static_cast<std::size_t>(type.class_count)))
+    return fail(ec::invalid_data, "a node of type \"{}\" has the {} {}; {}",
+                type.name, traits_of(type.labels).unit,
+                label_text(type.labels, rows, *bad),
+                traits_of(type.labels).expected);
   return ok();
 }
 

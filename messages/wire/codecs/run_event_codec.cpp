@@ -66,6 +66,15 @@ private:
   std::size_t at_ = 0;
 };
 
+result<outcome_form> form_in(schema::Outcomes::Reader in) {
+  if (in.getMultiLabel() && in.getRegression())
+    return fail(ec::invalid_data,
+                "outcomes of several labels that are numbers, too");
+  return in.getMultiLabel()   ? outcome_form::labels
+         : in.getRegression() ? outcome_form::values
+                              : outcome_form::classes;
+}
+
 result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
                                   word_reader& words) {
   seed_outcomes out;
@@ -73,14 +82,14 @@ result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
   if (out.classes < 1)
     return fail(ec::invalid_data, "outcomes of seeds of {} classes",
                 out.classes);
+  GRAPHMILL_TRY(out.form, form_in(in));
+  const std::uint64_t seeds = in.getScored();
+  const auto each = seeds * static_cast<std::uint64_t>(out.classes);
   GRAPHMILL_TRYV(words.take(out.confusion, in.getPairs()));
-  out.multi_label = in.getMultiLabel();
-  out.regression = in.getRegression();
-  GRAPHMILL_TRYV(
-    words.take(out.labels, std::uint64_t{in.getScored()} * out.label_words()));
-  GRAPHMILL_TRYV(
-    words.take(out.scores, std::uint64_t{in.getScored()}
-                             * static_cast<std::uint64_t>(out.classes)));
+  GRAPHMILL_TRYV(words.take(out.labels, seeds * out.label_words()));
+  if (out.form == outcome_form::values)
+    GRAPHMILL_TRYV(words.take(out.values, each));
+  GRAPHMILL_TRYV(words.take(out.scores, each));
   GRAPHMILL_TRYV(out.check());
   return out;
 }
@@ -138,6 +147,7 @@ std::vector<std::byte> bulk_of(const std::vector<step_done>& steps) {
     if (const auto& told = step.outcomes) {
       add(told->confusion);
       add(told->labels);
+      add(told->values);
       add(told->scores);
     }
     if (width_of_logits(step) != 0)
@@ -155,8 +165,8 @@ void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
       sizes.setClasses(told->classes);
       sizes.setPairs(static_cast<std::uint32_t>(told->confusion.size()));
       sizes.setScored(static_cast<std::uint32_t>(told->scored()));
-      sizes.setMultiLabel(told->multi_label);
-      sizes.setRegression(told->regression);
+      sizes.setMultiLabel(told->form == outcome_form::labels);
+      sizes.setRegression(told->form == outcome_form::values);
     }
   }
 }
@@ -166,7 +176,7 @@ void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
 std::size_t bulk_bytes_of(const seed_outcomes& outcomes) {
   return outcomes.confusion.size() * sizeof(confusion_count)
          + outcomes.labels.size() * sizeof(std::int32_t)
-         + outcomes.scores.size() * sizeof(float);
+         + (outcomes.values.size() + outcomes.scores.size()) * sizeof(float);
 }
 
 result<void> step_done::check() const {

@@ -3,9 +3,9 @@
 #include "messages/base/ids.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/words/number_text.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
-#include "partition/dataset/value_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -99,13 +99,13 @@ public:
     out_.set = set;
     out_.kind = type.labels;
     out_.named = !type.class_names.empty();
-    for (std::size_t i = 0; i < width_ && !type.regression(); ++i)
+    for (std::size_t i = 0; i < width_ && !traits_of(type.labels).numbers; ++i)
       out_.classes.push_back(
         {.name = out_.named ? type.class_names[i] : std::to_string(i)});
   }
 
   void add_nodes(const label_piece& piece) {
-    if (out_.kind == label_kind::regression) {
+    if (traits_of(out_.kind).numbers) {
       add_numbers(piece.rows);
       return;
     }
@@ -123,7 +123,7 @@ public:
                  std::span<const label_piece> pieces) {
     const auto s = static_cast<std::size_t>(which);
     out_.seeds[s] += std::ssize(seeds);
-    if (out_.kind == label_kind::regression)
+    if (traits_of(out_.kind).numbers)
       return;
     for (const auto seed : seeds) {
       const auto next =
@@ -176,7 +176,7 @@ private:
   /// @returns whether anything is known of the node.
   template <class Visit>
   bool each_label(const label_piece& piece, std::size_t row, Visit visit) {
-    if (out_.kind == label_kind::classes) {
+    if (!traits_of(out_.kind).rows) {
       const auto label =
         row < piece.classes.size() ? piece.classes[row] : std::int64_t{-1};
       if (label < 0 || label >= std::ssize(out_.classes))
@@ -285,16 +285,14 @@ std::optional<std::string> note_on_untrained(const class_census& census) {
       without.push_back(&one);
   if (without.empty())
     return std::nullopt;
-  const auto* what =
-    census.kind == label_kind::multi_label ? "labels" : "classes";
   return fmt::format("{}: {} of {} {} have no node in the train split, so that "
                      "no model can learn them: {}",
                      census.title(), without.size(), census.classes.size(),
-                     what, names_of_first(without));
+                     traits_of(census.kind).units, names_of_first(without));
 }
 
 std::optional<std::string> note_on_many(const class_census& census) {
-  if (census.kind != label_kind::classes)
+  if (traits_of(census.kind).rows)
     return std::nullopt;
   const auto used = std::ranges::count_if(
     census.classes, [](const class_count& one) { return one.nodes > 0; });

@@ -3,6 +3,7 @@
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/edge_weights.hpp"
 #include "partition/dataset/inspection/inspect_findings.hpp"
+#include "partition/dataset/inspection/task_findings.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/dataset/verification/verification.hpp"
@@ -91,14 +92,14 @@ void inspector::inspect_nodes(node_type_id type) {
 void inspector::inspect_labels(const node_type_info& shown,
                                const dataset::label_arrays& arrays,
                                bool vouched, label_inspection& report) {
-  if (arrays.labels && shown.regression())
+  const auto& labels = traits_of(shown.labels);
+  if (arrays.labels && labels.numbers)
     std::tie(report.values, report.unlabelled) =
       summarise_values(shown, *arrays.labels, found.broken);
   else if (arrays.labels)
     std::tie(report.class_counts, report.unlabelled) =
-      shown.multi_label()
-        ? count_label_rows(shown, *arrays.labels, found.broken)
-        : count_labels(shown, *arrays.labels, found.broken);
+      labels.rows ? count_label_rows(shown, *arrays.labels, found.broken)
+                  : count_labels(shown, *arrays.labels, found.broken);
   find_bad_seeds(shown, arrays, vouched, found.broken);
 }
 
@@ -186,6 +187,8 @@ void inspector::inspect_edges(edge_type_id type) {
   const auto& about = data.info().edge_types[type];
   if (!find_bad_indptr(arrays.indptr, about.count, found.broken))
     return;
+  if (arrays.visible)
+    find_bad_levels(*arrays.visible, arrays.indptr, found.broken);
   auto in = count_in_edges(type);
   find_bad_degrees(arrays.in_degrees, in, found.broken);
   found.edge_types[type].in = summarise_degrees(std::move(in));
@@ -278,6 +281,10 @@ result<inspection> inspect_dataset(const dataset& data,
     work.inspect_nodes(t);
   for (edge_type_id t = 0; t < std::ssize(info.edge_types); ++t, tell())
     work.inspect_edges(t);
+  // What is wrong with edges would be found anew for each row.
+  for (std::size_t t = 0; t < info.tasks.size() && work.found.broken.empty();
+       ++t)
+    work.found.tasks.push_back(inspect_task(data, t, work.found.broken));
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
     work.found.node_types[t].isolated =
       info.node_types[t].count - std::ranges::count(work.touched[t], true);

@@ -70,10 +70,22 @@ struct edge_type_inspection {
   std::optional<weight_summary> weights; ///< If the type has weights.
 };
 
+/// What may be wrong with the splits of a task of edges.
+struct task_inspection {
+  /// Rows of the nodes and edge type of a row of an earlier split.
+  std::int64_t overlapping = 0;
+  std::int64_t repeated = 0; ///< The same, of an earlier row of their split.
+  /// Rows whose nodes a row of an earlier split joins the other way round, in
+  /// the reverse edge type.
+  std::int64_t reversed = 0;
+  std::int64_t unseen = 0; ///< Nodes of other rows that no training row has.
+};
+
 /// The result of an inspection. Types as in `dataset_info`.
 struct inspection {
   std::vector<node_type_inspection> node_types;
   std::vector<edge_type_inspection> edge_types;
+  std::vector<task_inspection> tasks;
   /// One sentence per kind of damage and array, with the first place.
   std::vector<std::string> broken;
   std::vector<std::string> unused; ///< See `unused_arrays`.

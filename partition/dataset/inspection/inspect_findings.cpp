@@ -1,7 +1,7 @@
 #include "partition/dataset/inspection/inspect_findings.hpp"
 
 #include "partition/dataset/edge_weights.hpp"
-#include "partition/dataset/value_rows.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "partition/files/half.hpp"
 
 #include <algorithm>
@@ -139,9 +139,9 @@ count_label_rows(const node_type_info& type, const npy_array& labels,
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!fits_label_row(values[i / width * width], values[i]))
       bad.add([&] {
-        return fmt::format("label {} of node {} is {}; 0 or 1 expected, or {} "
-                           "in all columns of a node without labels",
-                           i % width, i / width, values[i], no_labels);
+        return fmt::format("label {} of node {} is {}; {}", i % width,
+                           i / width, values[i],
+                           traits_of(type.labels).expected);
       });
     else if (values[i] == 1)
       ++counts[i % width];
@@ -163,15 +163,15 @@ summarise_values(const node_type_info& type, const npy_array& labels,
   std::int64_t known = 0;
   for (std::size_t row = 0; row < values.size(); row += width) {
     const auto one = values.subspan(row, width);
-    const auto wrong = find_bad_value(
+    const auto wrong = find_bad_label(
+      type.labels,
       {reinterpret_cast<const std::uint8_t*>(one.data()), one.size_bytes()},
       width);
     if (wrong) {
       bad.add([&] {
-        return fmt::format("value {} of node {} is {}; finite numbers "
-                           "expected, or no number in all columns of a node of "
-                           "which nothing is known",
-                           *wrong, row / width, one[*wrong]);
+        return fmt::format("number {} of node {} is {}; {}", *wrong,
+                           row / width, one[*wrong],
+                           traits_of(type.labels).expected);
       });
       continue;
     }
@@ -207,16 +207,13 @@ void find_bad_seeds(const node_type_info& type,
   const auto labelled = [&](std::size_t node) {
     if (!arrays.labels)
       return false;
-    const auto first = node * static_cast<std::size_t>(type.class_count);
-    switch (type.labels) {
-    case label_kind::multi_label:
-      return elements<std::uint8_t>(*arrays.labels)[first] != no_labels;
-    case label_kind::regression:
-      return !std::isnan(elements<float>(*arrays.labels)[first]);
-    case label_kind::classes:
-      break;
-    }
-    return elements<std::int64_t>(*arrays.labels)[node] >= 0;
+    const auto width = type.has_label_rows() ? type.class_count : 1;
+    const auto& labels = *arrays.labels;
+    return is_known(
+      type.labels,
+      {reinterpret_cast<const std::uint8_t*>(labels.data()),
+       static_cast<std::size_t>(labels.size()) * size_of(labels.type())},
+      node * static_cast<std::size_t>(width));
   };
   for (auto which : all_splits) {
     const auto& array = arrays.splits[static_cast<std::size_t>(which)];

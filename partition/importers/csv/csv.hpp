@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -28,7 +29,8 @@ struct csv_table {
   char comments = '\0';
 };
 
-/// What a column is: in edge lists source, destination, relation and weight, in
+/// What a column is: in edge lists source, destination, relation, weight and
+/// what a task of edges has, in
 /// node tables id, label, split, masks, those of label sets, time and feature;
 /// in both, ignore.
 enum class csv_role : std::uint8_t {
@@ -46,6 +48,11 @@ enum class csv_role : std::uint8_t {
   test_mask,
   time, ///< For a split by time.
   feature,
+  task_label, ///< Of edges, for a task, as the next four.
+  task_split,
+  task_time,
+  task_weight,    ///< How much the row counts in the loss.
+  task_negatives, ///< Ids of destinations, with blanks or '|' between them.
   ignore,
 };
 
@@ -144,6 +151,8 @@ struct csv_import_options {
   /// rejected_rows.csv in the dataset; one more makes the import fail.
   std::int64_t skip_bad_rows = 0;
   unknown_nodes unknown = unknown_nodes::error;
+  /// Files of edge lists whose edges are all of one split of the task.
+  std::vector<std::pair<std::string, split>> task_files{};
 };
 
 /// Imports text tables (RFC 4180: quotes, and line breaks within them). Ids are

@@ -18,10 +18,18 @@ result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
                   .destination = trim_blanks(fields[*layout.destination]),
                   .relation = {},
                   .weight = {}};
-    if (layout.relation)
-      edge.relation = trim_blanks(fields[*layout.relation]);
-    if (layout.weight)
-      edge.weight = trim_blanks(fields[*layout.weight]);
+    const auto take = [&fields](std::string_view& to,
+                                std::optional<std::size_t> column) {
+      if (column)
+        to = trim_blanks(fields[*column]);
+    };
+    take(edge.relation, layout.relation);
+    take(edge.weight, layout.weight);
+    take(edge.task_label, layout.task_label);
+    take(edge.task_split, layout.task_split);
+    take(edge.task_time, layout.task_time);
+    take(edge.task_weight, layout.task_weight);
+    take(edge.task_negatives, layout.task_negatives);
     GRAPHMILL_TRYV(visit(edge, rows));
   }
   rows.tell_notes(on_note);

@@ -92,7 +92,7 @@ result<known_classes> known_classes::of(const std::filesystem::path& folder) {
   known_classes out;
   const auto add = [&out](const std::string& type, const std::string& set,
                           const auto& labels) {
-    if (labels.labels == label_kind::classes && labels.class_count > 0)
+    if (!traits_of(labels.labels).rows && labels.class_count > 0)
       out.all_.emplace(std::pair{type, set},
                        names_of(labels.class_names, labels.class_count));
   };

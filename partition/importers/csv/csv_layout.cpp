@@ -73,6 +73,11 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   add("destination", layout.destination);
   add("relation", layout.relation);
   add("weight", layout.weight);
+  add("label of the task", layout.task_label);
+  add("split of the task", layout.task_split);
+  add("time", layout.task_time);
+  add("weight of the row", layout.task_weight);
+  add("negatives", layout.task_negatives);
   add("id", layout.id);
   add("label", layout.label);
   add("split", layout.split);

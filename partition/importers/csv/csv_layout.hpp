@@ -32,6 +32,12 @@ struct csv_layout {
   std::optional<std::size_t> destination;
   std::optional<std::size_t> relation;
   std::optional<std::size_t> weight;
+  // Of a task of edges.
+  std::optional<std::size_t> task_label;
+  std::optional<std::size_t> task_split;
+  std::optional<std::size_t> task_time;
+  std::optional<std::size_t> task_weight;
+  std::optional<std::size_t> task_negatives;
   std::optional<std::size_t> id;
   std::optional<std::size_t> label;
   std::optional<std::size_t> split;

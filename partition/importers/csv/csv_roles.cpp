@@ -38,6 +38,16 @@ std::string_view flag_of(csv_role role) {
     return "--time";
   case csv_role::feature:
     return "--feature";
+  case csv_role::task_label:
+    return "--task-label";
+  case csv_role::task_split:
+    return "--task-split";
+  case csv_role::task_time:
+    return "--task-time";
+  case csv_role::task_weight:
+    return "--task-weight";
+  case csv_role::task_negatives:
+    return "--task-negatives";
   case csv_role::ignore:
     return "--ignore";
   }
@@ -47,7 +57,8 @@ std::string_view flag_of(csv_role role) {
 bool is_for(csv_role role, bool edges) {
   const auto of_edges =
     role == csv_role::source || role == csv_role::destination
-    || role == csv_role::relation || role == csv_role::weight;
+    || role == csv_role::relation || role == csv_role::weight
+    || (role >= csv_role::task_label && role <= csv_role::task_negatives);
   return role == csv_role::ignore || of_edges == edges;
 }
 
@@ -121,7 +132,13 @@ result<void> fill_in(csv_layout& layout, const column_roles& roles,
                   : *roles[i] == csv_role::train_mask  ? &layout.masks[0]
                   : *roles[i] == csv_role::val_mask    ? &layout.masks[1]
                   : *roles[i] == csv_role::test_mask   ? &layout.masks[2]
-                                                       : &layout.time;
+                  : *roles[i] == csv_role::task_label  ? &layout.task_label
+                  : *roles[i] == csv_role::task_split  ? &layout.task_split
+                  : *roles[i] == csv_role::task_time   ? &layout.task_time
+                  : *roles[i] == csv_role::task_weight ? &layout.task_weight
+                  : *roles[i] == csv_role::task_negatives
+                    ? &layout.task_negatives
+                    : &layout.time;
     if (*place
         && lower_name(layout.names[i]) == lower_name(layout.names[**place]))
       return rows.wrong(

@@ -153,7 +153,7 @@ result<void> copy_features(const npy_node_source& type, node_type_id id,
 /// @param about The type as it was declared.
 result<std::vector<std::int64_t>> labels_of(const npy_node_source& type,
                                             const node_type_info& about) {
-  if (type.kind != label_kind::classes)
+  if (traits_of(type.kind).rows)
     return labelled_nodes(about, type.label_rows);
   if (!type.labels)
     return std::vector<std::int64_t>{};
@@ -178,7 +178,7 @@ result<void> copy_labels(const npy_node_source& type,
                          const npy_import_options& options,
                          dataset_writer& writer) {
   GRAPHMILL_TRY(const auto labels, labels_of(type, about));
-  if (type.kind != label_kind::classes) {
+  if (about.has_label_rows()) {
     GRAPHMILL_TRYV(writer.set_label_rows(id, type.label_rows));
   } else if (type.class_count > 0) {
     GRAPHMILL_TRYV(writer.set_labels(id, labels));
@@ -243,16 +243,9 @@ void note_nodes(const npy_node_source& type, const note_callback& on_note) {
   if (type.indptr)
     tell_note(on_note, "{}: {} features of {}, as CSR", file_of(*type.indptr),
               type.feature_width, type.name);
-  if (type.kind == label_kind::regression)
-    tell_note(on_note, "{}: labels of {}, {} for each node",
-              file_of(*type.labels), type.name,
-              pluralized(type.class_count, "number"));
-  else if (type.kind == label_kind::multi_label)
-    tell_note(on_note, "{}: labels of {}, any of {} for each node",
-              file_of(*type.labels), type.name, type.class_count);
-  else if (type.labels)
-    tell_note(on_note, "{}: labels of {}, {} classes", file_of(*type.labels),
-              type.name, type.class_count);
+  if (type.labels)
+    tell_note(on_note, "{}: labels of {}, {}", file_of(*type.labels), type.name,
+              labels_text(type.kind, type.class_count));
   if (type.times)
     tell_note(on_note, "{}: times of {}, from {}", file_of(*type.times),
               type.name, to_string(type.times->type()));

@@ -1,7 +1,7 @@
 #include "partition/importers/npy/npy_label_rows.hpp"
 
 #include "partition/dataset/dataset_names.hpp"
-#include "partition/dataset/value_rows.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/writing/memory_needs.hpp"
@@ -79,15 +79,15 @@ result<void> expect_classes(const npy_array& labels,
               how.option("--regression"));
 }
 
-/// Takes how many labels or values a node has, unless meta.json knows better.
-/// @param called "labels" or "values".
+/// Takes the kind of labels and how many of them a node has, unless meta.json
+/// knows better.
 result<void> take_row_width(npy_node_source& type, const npy_meta& meta,
-                            std::int64_t width, std::int64_t most,
-                            const char* called) {
+                            std::int64_t width, label_kind kind) {
+  const auto& labels = traits_of(kind);
   const auto path = type.labels->path().string();
-  if (width < 1 || width > most)
+  if (width < 1 || width > labels.most)
     return fail(ec::invalid_data, "{} has {} {}; 1 to {} expected", path, width,
-                called, most);
+                labels.units, labels.most);
   GRAPHMILL_TRY(const auto told, count_in_meta(meta, "num_classes"));
   GRAPHMILL_TRY(type.class_names, class_names_in(meta));
   if (told.value_or(width) != width
@@ -95,9 +95,10 @@ result<void> take_row_width(npy_node_source& type, const npy_meta& meta,
     return fail(ec::invalid_data,
                 "{} has {} {} for each node, and meta.json speaks of {} "
                 "classes",
-                path, width, called,
+                path, width, labels.units,
                 told.value_or(std::ssize(type.class_names)));
   type.class_count = width;
+  type.kind = kind;
   return ok();
 }
 
@@ -170,9 +171,8 @@ result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta,
     GRAPHMILL_TRYV(labels.expect_shape({type.count, -1}));
     width = labels.shape()[1];
   }
-  GRAPHMILL_TRYV(take_row_width(type, meta, width, most_values, "values"));
+  GRAPHMILL_TRYV(take_row_width(type, meta, width, label_kind::regression));
   GRAPHMILL_TRYV(expect_room_for_rows(labels, sizeof(float)));
-  type.kind = label_kind::regression;
   type.label_rows.resize(static_cast<std::size_t>(labels.size())
                          * sizeof(float));
   std::vector<float> values;
@@ -189,7 +189,7 @@ result<void> derive_npy_values(npy_node_source& type, const npy_meta& meta,
                 values.data(), values.size() * sizeof(float));
   }
   const auto columns = static_cast<std::size_t>(width);
-  if (const auto bad = find_bad_value(type.label_rows, columns))
+  if (const auto bad = find_bad_label(type.kind, type.label_rows, columns))
     return fail(ec::invalid_data,
                 "{}: number {} of node {} is {}; finite numbers that float32 "
                 "holds are expected, or nan in all columns of a node of which "
@@ -205,7 +205,7 @@ result<void> derive_npy_label_rows(npy_node_source& type, const npy_meta& meta,
   const auto path = labels.path().string();
   GRAPHMILL_TRYV(labels.expect_shape({type.count, -1}));
   const auto width = labels.shape()[1];
-  GRAPHMILL_TRYV(take_row_width(type, meta, width, most_labels, "labels"));
+  GRAPHMILL_TRYV(take_row_width(type, meta, width, label_kind::multi_label));
   GRAPHMILL_TRY(type.label_rows, read_label_rows(labels, how, type.unlabelled));
   if (!how.multi_label
       && marks_one_each(type.label_rows, static_cast<std::size_t>(width)))
@@ -213,7 +213,6 @@ result<void> derive_npy_label_rows(npy_node_source& type, const npy_meta& meta,
                 "each row of {} marks one of {} classes: save argmax(axis=1) "
                 "of it, or import with {} if nodes can have several",
                 path, width, how.option("--multi-label"));
-  type.kind = label_kind::multi_label;
   return ok();
 }
 

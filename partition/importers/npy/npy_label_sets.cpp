@@ -72,7 +72,7 @@ read_labels(npy_folder& folder, const std::string& prefix,
                       .rows = from.label_rows,
                       .unlabelled = shown.unlabelled,
                       .drops_unlabelled = !options.no_label.empty()};
-  if (from.kind == label_kind::classes) {
+  if (!traits_of(from.kind).rows) {
     GRAPHMILL_TRY(out.labels, classes_of(from));
   }
   return out;

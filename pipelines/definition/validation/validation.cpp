@@ -11,6 +11,7 @@
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <fmt/ranges.h>
 
@@ -136,16 +137,14 @@ void check_edge_weights(const checked& c) {
 /// numbers.
 void check_loss(const checked& c) {
   const auto& target = c.target();
-  if (!target.has_label_rows())
+  if (task_of(target).one_class)
     return;
   const auto refuse = [&c, &target](const char* path, bool given) {
     if (given && c.source.usable(path))
-      c.report(path,
-               fmt::format("`{}` is for one class for each node, and "
-                           "nodes of {} {}; leave it out",
-                           path, in_quotes(c.info.name),
-                           target.regression() ? "have numbers for labels"
-                                               : "may have several labels"));
+      c.report(path, fmt::format("`{}` is for one class for each node, and "
+                                 "nodes of {} {}; leave it out",
+                                 path, in_quotes(c.info.name),
+                                 task_of(target).instead()));
   };
   const auto& train = c.def.train;
   refuse("train.label_smoothing", train.label_smoothing != 0);
@@ -157,7 +156,7 @@ void check_loss(const checked& c) {
 void check_named_weights(const checked& c) {
   const auto& target = c.target();
   const auto& named = c.def.train.named_class_weights;
-  if (named.empty() || target.has_label_rows()
+  if (named.empty() || !task_of(target).one_class
       || !c.source.usable("train.class_weights"))
     return;
   auto all_known = true;
@@ -191,7 +190,7 @@ void check_task(const checked& c) {
                            : "; `labels` chooses one of their label sets"));
     return;
   }
-  if (c.use == data_use::training && !target.has_label_rows()
+  if (c.use == data_use::training && task_of(target).one_class
       && target.class_count > std::max(target.count, unquestioned_classes))
     c.report("dataset",
              fmt::format("{} has {} classes for {} nodes of type {}, so most "
@@ -211,7 +210,7 @@ void check_task(const checked& c) {
                            : " of the label set " + in_quotes(c.def.labels)));
   check_loss(c);
   const auto weights = std::ssize(c.def.train.class_weights);
-  if (weights != 0 && !target.has_label_rows() && weights != target.class_count
+  if (weights != 0 && task_of(target).one_class && weights != target.class_count
       && c.source.usable("train.class_weights"))
     c.report("train.class_weights",
              fmt::format("`train.class_weights` has {} numbers, but {} has {} "
@@ -304,8 +303,7 @@ void check_choice(const checked& c, const std::string& path, const error* wrong,
     c.report(path, fmt::format("`{}` needs validation seeds, and {} has none; "
                                "leave it out",
                                path, in_quotes(c.info.name)));
-  if (counts_pairs(metric) && !target.multi_label()
-      && target.class_count > seed_outcomes::most_counted_classes)
+  if (counts_pairs(metric) && !task_of(target).counts(target.class_count))
     c.report(path,
              fmt::format("{} is for up to {} classes, and {} has {}; "
                          "take another metric",
@@ -320,7 +318,7 @@ void check_threshold_of(const checked& c) {
   if (evaluate.threshold.empty() || !c.source.usable(path))
     return;
   const auto chosen = threshold_of(evaluate, c.target());
-  if (c.target().regression())
+  if (!task_of(c.target()).decides)
     c.report(path, fmt::format("`{}` is for classes, and labels of {} are "
                                "numbers; leave it out",
                                path, in_quotes(c.info.name)));
@@ -344,7 +342,7 @@ void check_metric(const checked& c) {
   check_threshold_of(c);
   // Where there is no other choice, these stand there without validations, too.
   if (metric == evaluation_metric::accuracy || is_of_values(metric)
-      || target.regression())
+      || !task_of(target).decides)
     return;
   const auto chosen = metric_of(c.def.evaluate, target);
   check_choice(c, "evaluate.metric", chosen ? nullptr : &chosen.error(),
@@ -384,8 +382,8 @@ std::optional<std::string> note_on_mean(const definition& def,
     metric == evaluation_metric::f1_macro ? evaluation_metric::f1 : metric;
   const auto is_mean = word == evaluation_metric::f1
                        || word == evaluation_metric::average_precision;
-  if (!is_mean || !def.evaluate.metric_detail.empty() || target.has_label_rows()
-      || target.class_count != 2)
+  if (!is_mean || !def.evaluate.metric_detail.empty()
+      || !task_of(target).one_class || target.class_count != 2)
     return std::nullopt;
   return fmt::format("`evaluate.metric: {0}` is the mean over both classes; "
                      "`{1}:{2}` and `{1}:{3}` are those of one",
@@ -404,7 +402,7 @@ std::optional<std::string> note_on_metric(const definition& def,
     chosen.value().node_types[static_cast<std::size_t>(info.target)];
   if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
     return std::nullopt;
-  if (!target.multi_label()
+  if (task_of(target).outcomes != outcome_form::labels
       || def.evaluate.metric != evaluation_metric::accuracy)
     return note_on_mean(def, target);
   return fmt::format("nodes of {} may have several labels, and the best epoch "

@@ -3,6 +3,7 @@
 #include "messages/work/seed_outcomes.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <fmt/format.h>
 
@@ -30,16 +31,11 @@ void find_values_unasked(const definition& def, const std::string& dataset,
                                  dataset));
 }
 
-/// What a seed has: a label and a prediction for each of its numbers.
-std::uint64_t values_of_seed(const node_type_info& target) {
-  return 2 * static_cast<std::uint64_t>(target.class_count);
-}
-
 void find_too_many(const definition& def, const dataset_info& info,
                    found_problems& out) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const auto seeds = most_measured_seeds(def, target);
-  const auto each = values_of_seed(target);
+  const auto each = task_of(target).scores_of_seed(target.class_count);
   if (const auto note = note_on_values(info, seeds))
     out.emplace_back("evaluate.metric", *note + "; make the split smaller");
   const auto batch = std::min<std::uint64_t>(def.evaluate.batch_size, seeds);
@@ -59,11 +55,11 @@ problems_with_values(const definition& def, const dataset_info& info) {
   found_problems out;
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const auto dataset = in_quotes(info.name);
-  if (!target.regression()) {
+  if (task_of(target).decides) {
     find_values_unasked(def, dataset, out);
     return out;
   }
-  if (!is_of_values(def.evaluate.metric))
+  if (!task_of(target).has(def.evaluate.metric))
     out.emplace_back(
       "evaluate.metric",
       fmt::format("labels of {} are numbers, for which `evaluate.metric` is "
@@ -86,9 +82,10 @@ problems_with_values(const definition& def, const dataset_info& info) {
 std::optional<std::string> note_on_values(const dataset_info& info,
                                           std::uint64_t seeds) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-  if (!target.regression())
+  if (task_of(target).decides)
     return std::nullopt;
-  const auto most = seed_outcomes::most_scores / values_of_seed(target);
+  const auto most = seed_outcomes::most_scores
+                    / task_of(target).scores_of_seed(target.class_count);
   if (seeds <= most)
     return std::nullopt;
   return fmt::format("metrics of numbers take all seeds of a split together, "

@@ -78,7 +78,7 @@ seed_outcomes label_outcomes_of(const_matrix logits,
                                 bool with_scores) {
   seed_outcomes out;
   out.classes = static_cast<std::int32_t>(logits.columns);
-  out.multi_label = true;
+  out.form = outcome_form::labels;
   const auto width = static_cast<std::size_t>(logits.columns);
   std::vector<std::array<std::int32_t, 4>> counts(width);
   for (std::int64_t i = 0; i < logits.rows; ++i) {

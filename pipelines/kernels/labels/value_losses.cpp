@@ -1,9 +1,6 @@
 #include "pipelines/kernels/labels/value_losses.hpp"
 
-#include "partition/dataset/value_rows.hpp"
-
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 
@@ -37,8 +34,7 @@ loss_of_value loss_of_error(value_loss loss, double error) {
 
 } // namespace
 
-batch_metrics value_losses(const_matrix outputs,
-                           std::span<const std::uint8_t> labels,
+batch_metrics value_losses(const_matrix outputs, std::span<const float> labels,
                            value_loss loss, double weight, matrix gradient) {
   batch_metrics sums;
   const auto width = static_cast<std::size_t>(outputs.columns);
@@ -46,15 +42,15 @@ batch_metrics value_losses(const_matrix outputs,
   for (std::int64_t i = 0; i < outputs.rows; ++i) {
     const auto first = static_cast<std::size_t>(i) * width;
     auto* g = gradient.data == nullptr ? nullptr : gradient.row(i);
-    if (std::isnan(value_at(labels, first))) {
+    if (std::isnan(labels[first])) {
       if (g != nullptr)
         std::fill(g, g + width, 0.0f);
       continue;
     }
     double sum = 0;
     for (std::size_t c = 0; c < width; ++c) {
-      const auto one = loss_of_error(loss, double(outputs.row(i)[c])
-                                             - value_at(labels, first + c));
+      const auto one =
+        loss_of_error(loss, double(outputs.row(i)[c]) - labels[first + c]);
       sum += one.amount;
       if (g != nullptr)
         g[c] = static_cast<float>(weight * each * one.slope);
@@ -66,18 +62,17 @@ batch_metrics value_losses(const_matrix outputs,
 }
 
 seed_outcomes value_outcomes_of(const_matrix outputs,
-                                std::span<const std::uint8_t> labels) {
+                                std::span<const float> labels) {
   seed_outcomes out;
   out.classes = static_cast<std::int32_t>(outputs.columns);
-  out.regression = true;
+  out.form = outcome_form::values;
   const auto width = static_cast<std::size_t>(outputs.columns);
   for (std::int64_t i = 0; i < outputs.rows; ++i) {
     const auto first = static_cast<std::size_t>(i) * width;
-    if (std::isnan(value_at(labels, first)))
+    if (std::isnan(labels[first]))
       continue;
-    for (std::size_t c = 0; c < width; ++c)
-      out.labels.push_back(
-        std::bit_cast<std::int32_t>(value_at(labels, first + c)));
+    const auto known = labels.subspan(first, width);
+    out.values.insert(out.values.end(), known.begin(), known.end());
     out.scores.insert(out.scores.end(), outputs.row(i),
                       outputs.row(i) + outputs.columns);
   }

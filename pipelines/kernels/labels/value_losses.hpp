@@ -23,21 +23,19 @@ namespace graphmill {
 /// in the loss, and get a gradient of zeros. Sums are made in double precision,
 /// in the order of rows.
 /// @param outputs [rows, values]
-/// @param labels [rows, values] Bytes of float32, as `label_kind::regression`
-/// says.
+/// @param labels [rows, values] As `label_kind::regression` says.
 /// @param weight What each seed's gradient is multiplied by: one over the
 /// labelled seeds of the whole step.
 /// @param gradient [rows, values], receives the gradient of the outputs, unless
 /// its data is null.
 /// @returns the sum of losses and the labelled seeds; none is ever counted as
 /// correct.
-batch_metrics value_losses(const_matrix outputs,
-                           std::span<const std::uint8_t> labels,
+batch_metrics value_losses(const_matrix outputs, std::span<const float> labels,
                            value_loss loss, double weight, matrix gradient);
 
 /// The values of the labelled seeds of a batch, and what was predicted:
 /// `seed_outcomes` of labels that are numbers.
 seed_outcomes value_outcomes_of(const_matrix outputs,
-                                std::span<const std::uint8_t> labels);
+                                std::span<const float> labels);
 
 } // namespace graphmill

@@ -4,6 +4,7 @@
 #include "partition/dataset/digest.hpp"
 #include "partition/dataset/inspection/inspect.hpp"
 #include "partition/dataset/shard.hpp"
+#include "partition/dataset/task_checks.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "partition/sampling/rows/gather.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
@@ -155,6 +156,13 @@ void sample_by_all_labels(const partitioned_graph& graph) {
         sample_from(shown.value());
 }
 
+void open_tasks(const fs::path& folder, const dataset_info& info) {
+  for (const auto& task : info.tasks)
+    if (const auto rows = open_task(folder, info, task.name); !rows)
+      require(!rows.error().message.empty(),
+              "a task that cannot be opened, without a sentence");
+}
+
 void open_parts_with(const example_folders& at, std::string_view input) {
   const replaced file{at.parts / "partitions.json", input};
   verify(at.parts, both);
@@ -175,6 +183,7 @@ void open_parts_with(const example_folders& at, std::string_view input) {
               "a node without the part that owns it");
     }
   }
+  open_tasks(at.parts, graph.value().info());
   sample_by_all_labels(graph.value());
 }
 
@@ -207,8 +216,11 @@ void read_arrays(std::string_view input) {
   const replaced file{at.arrays[which], from.rest()};
   for (const auto& folder : {at.whole, at.parts}) {
     verify(folder, both);
-    if (const auto graph = partitioned_graph::open(folder))
-      sample_by_all_labels(graph.value());
+    const auto graph = partitioned_graph::open(folder);
+    if (!graph)
+      continue;
+    sample_by_all_labels(graph.value());
+    open_tasks(folder, graph.value().info());
   }
   if (const auto data = dataset::open(at.whole))
     require(inspect_dataset(data.value()).has_value(),

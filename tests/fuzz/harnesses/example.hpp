@@ -121,15 +121,57 @@ write_weighted_example(const std::filesystem::path& folder) {
   return writer.finish();
 }
 
+/// With a task of links, and one of classes of both edge types.
+inline result<dataset_info>
+write_example_of_tasks(const std::filesystem::path& folder) {
+  auto info = test::example_info();
+  info.tasks = {{.name = "links",
+                 .edge_types = {0, 1},
+                 .reverse_types = {edge_type_id{0}, std::nullopt},
+                 .timed = true,
+                 .weighted = true},
+                {.name = "kinds",
+                 .kind = edge_task_kind::edge_class,
+                 .edge_types = {0},
+                 .reverse_types = {std::nullopt},
+                 .class_count = 2}};
+  const auto deal = [](std::span<const task_edge> edges) -> result<task_rows> {
+    task_rows out;
+    for (std::size_t i = 0; i < edges.size(); ++i)
+      out[i % out.size()].push_back(i);
+    return out;
+  };
+  GRAPHMILL_TRY(auto writer, dataset_writer::create(folder, info, {}));
+  GRAPHMILL_TRYV(test::append_example_nodes(writer));
+  GRAPHMILL_TRYV(
+    writer.append_edges(0, test::cites_sources, test::cites_destinations));
+  GRAPHMILL_TRYV(
+    writer.append_edges(1, test::by_sources, test::by_destinations));
+  static constexpr std::array<node_id, 2> negatives{3, 0};
+  GRAPHMILL_TRYV(writer.set_task(
+    0, {.choose = deal,
+        .times = {{1, 2, 3, 4, 5}, {6, 7}},
+        .weights = {{1, 0, 2, 1, 1}, {1, 1}},
+        .negatives = [](split which, const task_edge&) {
+          return which == split::test ? std::span<const node_id>{negatives}
+                                      : std::span<const node_id>{};
+        }}));
+  std::vector<std::uint8_t> classes(5 * sizeof(std::int64_t));
+  classes[sizeof(std::int64_t)] = 1; // Of the second edge.
+  GRAPHMILL_TRYV(writer.set_task(1, {.choose = deal, .labels = {classes}}));
+  return writer.finish();
+}
+
 /// All kinds of arrays that a dataset may have; the example of the tests comes
 /// first.
-inline const std::array<example_folders, 5>& examples() {
-  static const std::array<example_folders, 5> made{
+inline const std::array<example_folders, 6>& examples() {
+  static const std::array<example_folders, 6> made{
     example_folders{"plain", test::write_example},
     example_folders{"sparse", write_sparse_example},
     example_folders{"rows", write_example_of_rows},
     example_folders{"numbers", write_example_of_numbers},
-    example_folders{"weights", write_weighted_example}};
+    example_folders{"weights", write_weighted_example},
+    example_folders{"tasks", write_example_of_tasks}};
   return made;
 }
 

@@ -3,7 +3,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -77,7 +76,7 @@ namespace {
 seed_outcomes some_label_outcomes() {
   seed_outcomes out;
   out.classes = 33;
-  out.multi_label = true;
+  out.form = outcome_form::labels;
   for (std::int32_t c = 0; c < 33; ++c)
     out.confusion.push_back({c, c % 4, 2});
   out.labels = {0, 1, 0, 0};
@@ -115,9 +114,8 @@ CATCH_TEST_CASE("outcomes of several labels come over whole",
 CATCH_TEST_CASE("outcomes of numbers come over whole", "[messages][outcomes]") {
   seed_outcomes values;
   values.classes = 2;
-  values.regression = true;
-  for (const auto label : {0.5f, -1.f, 3.f, 0.f})
-    values.labels.push_back(std::bit_cast<std::int32_t>(label));
+  values.form = outcome_form::values;
+  values.values = {0.5f, -1, 3, 0};
   values.scores = {1, 2, std::numeric_limits<float>::infinity(), 4};
   value_of(values.check());
   const auto sent = events_with({values});
@@ -130,13 +128,13 @@ CATCH_TEST_CASE("outcomes of numbers come over whole", "[messages][outcomes]") {
     CATCH_CHECK_FALSE(told.check());
     CATCH_CHECK_FALSE(decode_run_events(encode(events_with({told}))));
   };
-  refused([](seed_outcomes& told) { told.multi_label = true; });
+  refused([](seed_outcomes& told) { told.form = outcome_form::labels; });
   refused([](seed_outcomes& told) { told.confusion = {{0, 1, 1}}; });
   refused([](seed_outcomes& told) { told.scores.pop_back(); });
-  refused([](seed_outcomes& told) { told.labels.pop_back(); });
+  refused([](seed_outcomes& told) { told.values.pop_back(); });
+  refused([](seed_outcomes& told) { told.labels.push_back(0); });
   refused([](seed_outcomes& told) {
-    told.labels[1] =
-      std::bit_cast<std::int32_t>(std::numeric_limits<float>::quiet_NaN());
+    told.values[1] = std::numeric_limits<float>::quiet_NaN();
   });
 }
 

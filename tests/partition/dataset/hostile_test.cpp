@@ -146,7 +146,7 @@ CATCH_TEST_CASE("bytes of arrays cannot overflow", "[partition][dataset]") {
   value_of(check_info(info, "here"));
   CATCH_CHECK(type.feature_bytes() == (most_array_bytes << 1) + 8);
   type.labels = label_kind::multi_label;
-  type.class_count = most_labels; // 2^64 bytes.
+  type.class_count = traits_of(type.labels).most; // 2^64 bytes.
   type.class_names.clear();
   CATCH_CHECK(has(error_of(check_info(info, "here")).message,
                   "65536 bytes of labels each"));

@@ -1,6 +1,6 @@
 #include "partition/dataset/inspection/inspect.hpp"
+#include "partition/dataset/label_rows.hpp"
 #include "partition/dataset/shard.hpp"
-#include "partition/dataset/value_rows.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
 #include "tests/partition/dataset/example.hpp"
 #include "tests/support/catch.hpp"
@@ -143,7 +143,7 @@ CATCH_TEST_CASE("labels that are numbers are inspected",
   for (const auto& sentence :
        value_of(inspect_dataset(value_of(dataset::open(folder.path())))).broken)
     all += sentence + '\n';
-  CATCH_CHECK(has(all, "value 1 of node 1 is nan; finite numbers expected"));
+  CATCH_CHECK(has(all, "number 1 of node 1 is nan; finite numbers expected"));
   CATCH_CHECK(has(all, "node 0 has no label"));
 }
 
@@ -160,7 +160,7 @@ CATCH_TEST_CASE("a writer refuses broken rows of numbers",
     has(refused(values), "value 1 of paper node 1 is inf; finite numbers"));
   values = paper_values;
   values[4] = 0;
-  CATCH_CHECK(has(refused(values), "value 1 of paper node 2 is nan"));
+  CATCH_CHECK(has(refused(values), "number 1 of paper node 2 is nan"));
   values = paper_values;
   values.pop_back();
   CATCH_CHECK(
@@ -185,7 +185,8 @@ CATCH_TEST_CASE("a writer refuses broken rows of numbers",
 CATCH_TEST_CASE("the first value that cannot stand in a row is found",
                 "[partition][regression]") {
   const auto bad = [](const std::vector<float>& values, std::size_t width) {
-    return find_bad_value(rows_of_values(values), width);
+    return find_bad_label(label_kind::regression, rows_of_values(values),
+                          width);
   };
   CATCH_CHECK_FALSE(bad({}, 3));
   CATCH_CHECK_FALSE(bad({1, 2, no_value, no_value}, 2));

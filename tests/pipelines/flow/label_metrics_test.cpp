@@ -24,7 +24,7 @@ struct labelled_seeds {
   seed_outcomes told(std::int64_t begin, std::int64_t end, bool scores) const {
     seed_outcomes out;
     out.classes = static_cast<std::int32_t>(labels);
-    out.multi_label = true;
+    out.form = outcome_form::labels;
     for (auto seed = begin; seed < end; ++seed) {
       std::vector<std::uint32_t> words(out.label_words());
       for (std::int64_t label = 0; label < labels; ++label) {

@@ -4,7 +4,6 @@
 #include "tests/support/value_list.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -28,10 +27,10 @@ struct valued_seeds {
   seed_outcomes told(const std::vector<std::size_t>& seeds) const {
     seed_outcomes out;
     out.classes = 2;
-    out.regression = true;
+    out.form = outcome_form::values;
     for (const auto seed : seeds)
       for (const auto at : {2 * seed, 2 * seed + 1}) {
-        out.labels.push_back(std::bit_cast<std::int32_t>(labels[at]));
+        out.values.push_back(labels[at]);
         out.scores.push_back(predictions[at]);
       }
     return out;
@@ -125,7 +124,7 @@ CATCH_TEST_CASE("there are no metrics of numbers if a seed is missing",
   CATCH_CHECK(tally.metrics(2));
   CATCH_CHECK_FALSE(tally.metrics(3));
   auto classes = seeds.told({});
-  classes.regression = false;
+  classes.form = outcome_form::classes;
   tally.add(classes);
   CATCH_CHECK_FALSE(tally.metrics(2));
 }

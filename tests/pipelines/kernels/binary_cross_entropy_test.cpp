@@ -120,7 +120,7 @@ CATCH_TEST_CASE("outcomes of several labels are of the labelled seeds",
   const const_matrix logits{some_logits.data(), 3, 2};
   const auto plain = label_outcomes_of(logits, some_rows, false);
   test::value_of(plain.check());
-  CATCH_CHECK(plain.multi_label);
+  CATCH_CHECK(plain.form == outcome_form::labels);
   CATCH_CHECK(plain.classes == 2);
   CATCH_CHECK(plain.confusion
               == std::vector<confusion_count>{{0, seed_outcomes::missed, 1},

@@ -235,7 +235,7 @@ CATCH_TEST_CASE("gradients of several labels", "[compute]") {
   const auto metrics = value_of(
     model->evaluate(make_batch(graph, def, {2, 0, 5}), nullptr, &told));
   CATCH_CHECK(metrics.seeds == 2);
-  CATCH_CHECK(told.multi_label);
+  CATCH_CHECK(told.form == outcome_form::labels);
   auto wrong = make_batch(graph, def, {2, 0});
   wrong.data.label_rows[1] = 2;
   CATCH_CHECK(error_of(model->evaluate(wrong, nullptr)).code
@@ -273,7 +273,7 @@ CATCH_TEST_CASE("gradients of numbers", "[compute]") {
   const auto batch = make_batch(graph, def, {2, 0, 5});
   const auto metrics = value_of(model->evaluate(batch, nullptr, &told));
   CATCH_CHECK(metrics.seeds == 2);
-  CATCH_CHECK(told.regression);
+  CATCH_CHECK(told.form == outcome_form::values);
   CATCH_CHECK(told.scored() == 2);
   auto wrong = make_batch(graph, def, {2, 0});
   wrong.data.label_rows.clear();

@@ -1,6 +1,5 @@
 #include "tests/pipelines/model/reference.hpp"
 
-#include "partition/dataset/value_rows.hpp"
 #include "tests/pipelines/model/reference_rows.hpp"
 
 #include <algorithm>
@@ -363,7 +362,7 @@ double reference_model::loss() const {
   double sum = 0;
   const auto outputs = logits();
   for (std::size_t i = 0;
-       layout_.labels == label_kind::multi_label && i < outputs.size(); ++i)
+       layout_.outcomes == outcome_form::labels && i < outputs.size(); ++i)
     for (std::size_t c = 0; c < outputs[i].size(); ++c) {
       const auto has = batch_.data.label_rows[i * outputs[i].size() + c];
       const auto p = 1 / (1 + std::exp(-outputs[i][c]));
@@ -371,16 +370,16 @@ double reference_model::loss() const {
         sum -= std::log(has == 1 ? p : 1 - p) / double(outputs[i].size());
     }
   for (std::size_t i = 0;
-       layout_.labels == label_kind::regression && i < outputs.size(); ++i)
+       layout_.outcomes == outcome_form::values && i < outputs.size(); ++i)
     for (std::size_t c = 0; c < outputs[i].size(); ++c) {
       const double value =
-        value_at(batch_.data.label_rows.span(), i * outputs[i].size() + c);
+        batch_.data.label_values()[i * outputs[i].size() + c];
       if (!std::isnan(value))
         sum += (outputs[i][c] - value) * (outputs[i][c] - value)
                / double(outputs[i].size());
     }
   for (std::size_t i = 0;
-       layout_.labels == label_kind::classes && i < outputs.size(); ++i) {
+       layout_.outcomes == outcome_form::classes && i < outputs.size(); ++i) {
     const auto label = batch_.data.labels[i];
     if (label < 0)
       continue;

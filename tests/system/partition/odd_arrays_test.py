@@ -127,7 +127,7 @@ TAKEN = [
     ("labels in a column", {"labels": np.arange(40)[:, None] % 3}, [], [],
      "labels", np.arange(40) % 3),
     ("several labels", {"labels": np.ones((40, 3))}, [],
-     ["any of 3 for each node"], "labels", np.ones((40, 3), np.uint8)),
+     ["any of 3 labels for each node"], "labels", np.ones((40, 3), np.uint8)),
     ("labels of uint64", {"labels": np.arange(40).astype(np.uint64) % 3}, [],
      [], "labels", np.arange(40) % 3),
     ("a label set", {"labels.t": np.arange(40) % 2}, [],

@@ -75,7 +75,8 @@ view_by(const definition& def, const learnt_from& from,
       "labels of \"{}\", which this cluster serves, are {}, where the "
       "run has learnt {}: what the model says would be read as "
       "something else",
-      info.name, phrase_of(here->kind), phrase_of(from.labels.kind));
+      info.name, traits_of(here->kind).phrase,
+      traits_of(from.labels.kind).phrase);
   if (from.dataset_digest != info.digest)
     GRAPHMILL_TRYV(check_other(from, info, data));
   if (def.evaluate.only != measured_split::none)

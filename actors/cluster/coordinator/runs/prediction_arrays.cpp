@@ -35,13 +35,9 @@ prediction_shape prediction_shape::of(const definition& def,
   const auto chosen = choose_labels(info, def.labels);
   const auto& seen = chosen ? chosen.value() : info;
   const auto& target = seen.node_types[static_cast<std::size_t>(seen.target)];
-  return {target.count,
-          target.class_count,
-          target.multi_label(),
-          def.evaluate.batch_size,
-          ranks,
-          target.regression(),
-          measures_of(def, info).threshold};
+  return {target.count,    target.class_count,
+          task_of(target), def.evaluate.batch_size,
+          ranks,           measures_of(def, info).threshold};
 }
 
 void prediction_arrays::observe(const std::shared_ptr<prediction_arrays>& self,
@@ -86,14 +82,11 @@ result<void> prediction_arrays::open() {
   const std::array rows{shape_.nodes, shape_.classes};
   GRAPHMILL_TRY(const auto logits_at,
                 begin_array(logits, dtype::float32, rows));
-  const auto type = shape_.regression    ? dtype::float32
-                    : shape_.multi_label ? dtype::uint8
-                                         : dtype::int64;
-  const auto flat =
-    shape_.regression ? shape_.classes == 1 : !shape_.multi_label;
+  const auto& form = shape_.task.prediction;
   GRAPHMILL_TRY(
     const auto predictions_at,
-    begin_array(predictions, type, std::span{rows}.first(flat ? 1 : 2)));
+    begin_array(predictions, form.element,
+                std::span{rows}.first(form.is_list(shape_.classes) ? 1 : 2)));
   files_.emplace(files{std::move(logits), std::move(predictions), logits_at,
                        predictions_at});
   return ok();
@@ -152,11 +145,11 @@ result<void> prediction_arrays::write(std::int64_t begin,
                           files_->logits_at + row * columns * sizeof(float),
                           files_->logits.path()));
   const auto& to = files_->predictions;
-  if (shape_.regression)
+  if (!shape_.task.decides)
     return write_at(to.fd(), std::as_bytes(logits),
                     files_->predictions_at + row * columns * sizeof(float),
                     to.path());
-  if (shape_.multi_label) {
+  if (!shape_.task.one_class) {
     std::vector<std::uint8_t> labels(logits.size());
     const auto& threshold = shape_.threshold;
     for (std::size_t i = 0; i < logits.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/files/file_io.hpp"
 #include "pipelines/definition/metric_choice.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +24,9 @@ namespace graphmill {
 struct prediction_shape {
   std::int64_t nodes = 0; ///< Of the target type.
   std::int64_t classes = 0;
-  bool multi_label = false;
+  task_traits task = task_of(label_kind::classes);
   std::int64_t batch_size = 1; ///< Nodes of a step, in the order of their ids.
   rank_id ranks = 1;           ///< That each take a run of these.
-  bool regression = false;     ///< Logits are the values that are predicted.
   std::optional<threshold_choice> threshold = {}; ///< Of the definition.
 
   std::int64_t steps() const { return (nodes + batch_size - 1) / batch_size; }

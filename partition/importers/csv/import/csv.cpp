@@ -10,6 +10,7 @@
 #include "partition/importers/csv/csv_graph.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
 #include "partition/importers/csv/csv_tables.hpp"
+#include "partition/importers/csv/csv_tasks.hpp"
 #include "partition/importers/csv/import/csv_record.hpp"
 #include "partition/importers/mutual_pairs.hpp"
 #include "partition/importers/reverse.hpp"
@@ -95,6 +96,15 @@ result<void> expect_times_used(const csv_import_options& options) {
               at->column, at->column);
 }
 
+/// Whether columns or files are those of a task of edges.
+bool speaks_of_task(const csv_import_options& options) {
+  return !options.task_files.empty()
+         || std::ranges::any_of(options.choices, [](const csv_choice& choice) {
+              return choice.role >= csv_role::task_label
+                     && choice.role <= csv_role::task_negatives;
+            });
+}
+
 /// Fails if labels are said to be numbers and there are none.
 result<void> expect_values(const csv_graph& graph,
                            const csv_import_options& options) {
@@ -161,20 +171,29 @@ private:
 };
 
 /// After errors it only looks for more.
-/// @param out Of each edge type of the file.
+/// @param first The first edge type of the file. @param out Of each of them.
+/// @param tasks Null: there is no task.
 result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
                         const csv_import_options& options, row_errors& errors,
-                        std::vector<edge_blocks> out) {
+                         std::vector<edge_blocks> out, edge_type_id first = 0,
+                         csv_task_reader* tasks = nullptr) {
   csv_edge_reader reader{graph, file, options};
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
     GRAPHMILL_TRY(const auto read, reader.read(edge, rows));
     if (!read || errors.failed())
       return ok();
-    if (!file.layout.relation)
-      return out.front().add(read->source, read->destination, read->weight);
-    const auto relation = file.relations.find(edge.relation);
+    const auto relation = file.layout.relation
+                            ? file.relations.find(edge.relation)
+                            : std::optional<node_id>{0};
     if (!relation)
       return rows.reader().wrong("the table changed while it was read");
+    if (tasks != nullptr) {
+      GRAPHMILL_TRY(const auto sound,
+                    tasks->add(first + static_cast<edge_type_id>(*relation),
+                               file, edge, rows));
+      if (!sound)
+        return ok();
+    }
     return out[static_cast<std::size_t>(*relation)].add(
       read->source, read->destination, read->weight);
   };
@@ -207,7 +226,8 @@ error check_rest(csv_graph& graph, const csv_import_options& options,
 result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
                             const csv_import_options& options,
                             dataset_writer& writer, row_errors& errors,
-                            const progress_callback& on_progress) {
+                            const progress_callback& on_progress,
+                            csv_task_reader* tasks) {
   edge_type_id type = 0;
   for (std::size_t f = 0; f < graph.edges.size(); ++f) {
     if (on_progress)
@@ -215,12 +235,14 @@ result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
         {.phase = "read edges", .done = f, .total = graph.edges.size()});
     const auto& file = graph.edges[f];
     const auto types = std::max<std::size_t>(1, file.names.size());
+    const auto first = type;
     std::vector<edge_blocks> out;
     for (std::size_t i = 0; i < file.names.size(); ++i, ++type)
       out.emplace_back(writer, type,
                        plan.reverse[static_cast<std::size_t>(type)],
                        std::max(least_block_edges, csv_block_edges / types));
-    GRAPHMILL_TRYV(copy_edges(graph, file, options, errors, std::move(out)));
+    GRAPHMILL_TRYV(
+      copy_edges(graph, file, options, errors, std::move(out), first, tasks));
   }
   return ok();
 }
@@ -388,12 +410,19 @@ result<dataset_info> import_tables(const csv_import_options& given,
     GRAPHMILL_TRYV(adopt_csv_record(options));
   }
   GRAPHMILL_TRYV(expect_times_used(options));
+  if (!options.changes.task && speaks_of_task(options))
+    options.changes.task.emplace();
   tell("read tables", 0, 0);
   GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));
   if (errors.failed())
     return check_rest(graph, options, errors);
   GRAPHMILL_TRYV(expect_values(graph, options));
   GRAPHMILL_TRY(auto declared, declare(graph, options));
+  if (auto& task = options.changes.task)
+    for (const auto& file : graph.edges) {
+      task->timed = task->timed || file.layout.task_time.has_value();
+      task->weighted = task->weighted || file.layout.task_weight.has_value();
+    }
   GRAPHMILL_TRYV(fit_all(graph, declared, options, errors));
   if (errors.failed())
     return check_rest(graph, options, errors);
@@ -436,9 +465,16 @@ result<dataset_info> import_tables(const csv_import_options& given,
       info.node_types[t], id, type.splits, type.times, writer,
       options.on_note));
   }
-  GRAPHMILL_TRYV(
-    copy_all_edges(graph, edges, options, writer, errors, on_progress));
+  std::optional<csv_task_reader> tasks;
+  if (options.changes.task) {
+    tasks.emplace(options, graph, info);
+    GRAPHMILL_TRYV(tasks->check_columns());
+  }
+  GRAPHMILL_TRYV(copy_all_edges(graph, edges, options, writer, errors,
+                                on_progress, tasks ? &*tasks : nullptr));
   GRAPHMILL_TRYV(errors.finish());
+  if (tasks)
+    GRAPHMILL_TRYV(tasks->finish(writer));
   GRAPHMILL_TRYV(write_csv_record(graph, options, folder));
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);

@@ -336,7 +336,7 @@ result<void> adopt_csv_record(csv_import_options& options) {
     options.target =
       info.node_types[static_cast<std::size_t>(info.target)].name;
   const auto has_classes = [](const node_type_info& type) {
-    return type.labels == label_kind::classes && type.class_count > 0;
+    return !type.has_label_rows() && type.class_count > 0;
   };
   if (options.classes_of.empty()
       && std::ranges::any_of(info.node_types, has_classes))

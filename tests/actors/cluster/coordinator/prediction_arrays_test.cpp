@@ -21,7 +21,8 @@ namespace {
 
 /// Ten nodes in steps of four, over three trainers: 0 and 1, 2, 3; 4 and 5, 6,
 /// 7; 8, 9, none.
-const prediction_shape ten_nodes{10, 2, false, 4, 3};
+const prediction_shape ten_nodes{
+  .nodes = 10, .classes = 2, .batch_size = 4, .ranks = 3};
 
 struct told_nodes {
   std::int64_t step = 0;

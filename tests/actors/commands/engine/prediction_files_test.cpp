@@ -46,7 +46,7 @@ CATCH_TEST_CASE("labels of nodes that may have several are predicted",
   const temp_folder folder;
   const std::vector<float> logits{1000, 0, -1000, 1000};
   prediction made;
-  made.labels = label_kind::multi_label;
+  made.task = task_of(label_kind::multi_label);
   made.classes.resize(2);
   made.logits = {logits.data(), 2, 2};
   const auto write = [&](prediction_request request, const char* name) {
@@ -81,7 +81,7 @@ CATCH_TEST_CASE("numbers are predicted as they come out", "[predict]") {
   const temp_folder folder;
   const std::vector<float> outputs{0.5, -2, 3, 4};
   prediction made;
-  made.labels = label_kind::regression;
+  made.task = task_of(label_kind::regression);
   const auto write = [&](prediction_request request, const char* name) {
     request.out = folder.path() / name;
     auto files = value_of(prediction_files::create(request));

@@ -75,7 +75,7 @@ CATCH_TEST_CASE("numbers that cannot be learnt are named",
         "number 1 of node 1 is nan"));
   take.meta = R"({"num_classes": 3})";
   CATCH_CHECK(has(error_of(take(std::vector<float>{1, 2, 3}, {3})).message,
-                  "has 1 values for each node, and meta.json speaks of 3"));
+                  "has 1 numbers for each node, and meta.json speaks of 3"));
   take.meta = "{}";
   take.renumber = true;
   CATCH_CHECK(has(error_of(take(std::vector<float>{1, 2, 3}, {3})).message,

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/importers/keyed_split.hpp"
+#include "partition/writing/task_writer.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// In which order edges go to training, validation and test.
+enum class edge_order : std::uint8_t {
+  random, ///< By chance.
+  time,   ///< The oldest first; edges of one time stay together.
+  pair    ///< By chance, all edges of two nodes together, both ways.
+};
+
+/// Shares of the edges of a task.
+struct edge_split_request {
+  split_fractions fractions{};
+  edge_order order = edge_order::random;
+  std::uint64_t seed = 0; ///< Of what chance decides.
+};
+
+/// A task of edges that is made while importing.
+struct edge_task_request {
+  std::string name; ///< Empty: the word of its kind.
+  edge_task_kind kind = edge_task_kind::link;
+  /// Full or middle names; empty: all edge types of the source.
+  std::vector<std::string> edge_types;
+  /// Without it the source says the split of each edge.
+  std::optional<edge_split_request> split{};
+  bool timed = false;
+  bool weighted = false;
+};
+
+/// Splits edges by shares. By chance, sizes are as `keyed_split` has them, of
+/// edges or of pairs. By time, training has the edges up to the quantile of
+/// its share, which is interpolated between times as numpy.quantile does it,
+/// and so on. Rows stay in the order of edges, or by time in that of times.
+/// @param symmetric Whether pairs of a type, by its place, are the same either
+/// way.
+/// Fails if the shares make no sense.
+result<task_rows> split_edges(const edge_split_request& request,
+                              std::span<const task_edge> edges,
+                              const std::vector<bool>& symmetric);
+
+} // namespace graphmill

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "messages/definition/definition_words.hpp"
+#include "messages/work/seed_outcomes.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace graphmill {
+
+/// What a prediction says of a row of the task's table, as files have it.
+struct prediction_form {
+  dtype element = dtype::int64;
+  std::string_view column; ///< Of a CSV, before a number; empty: the class.
+
+  /// Whether there is one element for each row, and no second dimension.
+  constexpr bool is_list(std::int64_t columns) const {
+    return column.empty() || (element == dtype::float32 && columns == 1);
+  }
+};
+
+/// Everything that distinguishes one kind of task from the others, in one
+/// record. Code that depends on the kind asks its traits, and names no kind.
+/// The labels of the target decide the kind.
+struct task_traits {
+  /// What a batch brings of each seed: `traits_of(labels)` has the type and the
+  /// number of elements.
+  label_kind labels = label_kind::classes;
+  /// What a step reports. It decides the loss, too: `seed_losses.hpp`.
+  outcome_form outcomes = outcome_form::classes;
+  prediction_form prediction;
+  /// One of all classes is predicted. So label smoothing and weights of classes
+  /// shape the loss, and their counts grow with the square of the classes.
+  bool one_class = false;
+  /// Outputs are probabilities before they are normalised. So there are scores,
+  /// thresholds and a focal loss, and every metric but errors of numbers; else
+  /// these errors alone, and `train.loss` chooses among them.
+  bool decides = true;
+
+  constexpr bool has(evaluation_metric which) const {
+    return is_of_values(which) != decides;
+  }
+  /// Whether results of so many classes are counted by class.
+  constexpr bool counts(std::int64_t classes) const {
+    return !one_class || classes <= seed_outcomes::most_counted_classes;
+  }
+  /// Numbers that an evaluation keeps of a seed for metrics of all seeds
+  /// together: its scores, and its labels where these are numbers.
+  constexpr std::uint64_t scores_of_seed(std::int64_t classes) const {
+    return (decides ? 1 : 2) * static_cast<std::uint64_t>(classes);
+  }
+  /// What is predicted, for sentences.
+  constexpr std::string_view outputs() const { return traits_of(labels).units; }
+  /// In place of one class, for sentences.
+  constexpr std::string_view instead() const {
+    return traits_of(labels).instead;
+  }
+};
+
+/// The traits of all kinds, by the kind of the labels.
+inline constexpr std::array all_tasks{
+  task_traits{.one_class = true},
+  task_traits{.labels = label_kind::multi_label,
+              .outcomes = outcome_form::labels,
+              .prediction = {dtype::uint8, "label_"}},
+  task_traits{.labels = label_kind::regression,
+              .outcomes = outcome_form::values,
+              .prediction = {dtype::float32, "value_"},
+              .decides = false},
+};
+
+constexpr const task_traits& task_of(label_kind labels) {
+  return all_tasks[static_cast<std::size_t>(labels)];
+}
+static_assert(std::all_of(all_tasks.begin(), all_tasks.end(),
+                          [](const task_traits& of) {
+                            return &task_of(of.labels) == &of;
+                          }));
+
+/// The task of a target, as `choose_labels` shows it.
+inline const task_traits& task_of(const node_type_info& target) {
+  return task_of(target.labels);
+}
+
+} // namespace graphmill
