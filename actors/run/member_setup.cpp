@@ -1,6 +1,6 @@
 #include "actors/run/member_setup.hpp"
 
-#include "partition/disk/row_reader.hpp"
+#include "actors/run/training_sink.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
@@ -207,54 +207,6 @@ course course_of(const run_setup& run, const std::array<std::int64_t, 3>& seeds,
                           (of(phase::train) + batch - 1) / batch);
 }
 
-/// Stages wait for the disk more than they work: so many as batches that can be
-/// in flight keep it busy.
-constexpr std::uint32_t most_waiting = 16;
-
-/// Leaves the parts on disk.
-result<void> read_from_disk(member_config& member) {
-  member.disk = std::make_shared<disk_counters>();
-  member.row_readers.resize(member.shards.size());
-  for (std::size_t p = 0; p < member.shards.size(); ++p) {
-    const auto& part = member.shards[p];
-    if (!part)
-      continue;
-    leave_on_disk(*part);
-    const auto features = bytes_of(*part).features;
-    if (features == 0)
-      continue;
-    row_reader::options options;
-    options.rounded = rounds_features(member.def);
-    options.cache_bytes = static_cast<std::uint64_t>(
-      double(member.storage.memory.row_cache) * double(features)
-      / double(member.storage.data.features));
-    GRAPHMILL_TRY(member.row_readers[p],
-                  row_reader::start(part, options, member.disk));
-  }
-  auto& def = member.def;
-  def.budget.bytes = member.storage.batch_bytes;
-  const auto stages = std::min<std::uint64_t>(
-    most_waiting, std::uint64_t{def.budget.batches} * def.trainer.replicas);
-  for (auto* count : {&def.sampler.replicas, &def.sampler.threads,
-                      &def.fetch.replicas, &def.fetch.threads})
-    *count = std::max(*count, static_cast<std::uint32_t>(stages));
-  return ok();
-}
-
-/// Decides where the parts of a member are read from, and sees to it.
-result<void> settle_storage(member_config& member,
-                            const storage_choice& choice) {
-  GRAPHMILL_TRY(const auto plan, plan_run(member.def, member.graph->info(),
-                                          member.graph->part_count()));
-  part_bytes data;
-  for (const auto& part : member.shards)
-    if (part)
-      data += bytes_of(*part);
-  member.storage =
-    decide_storage(member.def, plan, choice, data, memory_available());
-  return member.storage.from_disk ? read_from_disk(member) : ok();
-}
-
 } // namespace
 
 run_setup cluster_setup(definition def) {
@@ -271,17 +223,6 @@ run_setup cluster_setup(definition def) {
   return out;
 }
 
-member_share member_share::all(const definition& def,
-                               const partitioned_graph& graph) {
-  member_share out;
-  out.world = static_cast<rank_id>(def.trainer.replicas);
-  out.parts.resize(static_cast<std::size_t>(graph.part_count()));
-  std::iota(out.parts.begin(), out.parts.end(), part_id{0});
-  out.ranks.resize(def.trainer.replicas);
-  std::iota(out.ranks.begin(), out.ranks.end(), rank_id{0});
-  return out;
-}
-
 result<member_config>
 prepare_member(const run_setup& run,
                std::shared_ptr<const partitioned_graph> whole,
@@ -292,36 +233,17 @@ prepare_member(const run_setup& run,
     check_against(run.def, whole->info(),
                   learns ? data_use::training : data_use::weights_alone));
   GRAPHMILL_TRYV(check_mode(run));
-  auto graph = std::move(whole);
-  if (!run.def.labels.empty()) {
-    GRAPHMILL_TRY(auto chosen, graph->with_labels(run.def.labels));
-    graph = std::make_shared<const partitioned_graph>(std::move(chosen));
-  }
-  const auto& info = graph->info();
-  GRAPHMILL_TRY(auto train_scheme, resolve_fanouts(run.def, info));
-  GRAPHMILL_TRY(auto evaluate_scheme,
-                resolve_evaluation_fanouts(run.def, info));
-  member_config out;
-  out.def = run.def;
-  out.graph = graph;
-  out.shards.resize(static_cast<std::size_t>(graph->part_count()));
-  for (auto part : share.parts) {
-    GRAPHMILL_TRY(auto opened, graph->open_shard(part));
-    out.shards[static_cast<std::size_t>(part)] = std::move(opened);
-  }
+  GRAPHMILL_TRY(auto out, open_member(run.def, std::move(whole), share));
   keep_libraries_single_threaded();
-  out.world = share.world;
-  out.ranks = share.ranks;
   GRAPHMILL_TRY(out.models, make_replicas(run, out));
-  out.train_scheme =
-    std::make_shared<const sampling_scheme>(std::move(train_scheme));
-  out.evaluate_scheme =
-    std::make_shared<const sampling_scheme>(std::move(evaluate_scheme));
+  out.sink = spawn_training_sink;
+  out.needs = needs_of(out.def, out.graph->info());
   GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   out.outputs =
     run.mode == run_mode::predict || run.mode == run_mode::predict_in_order;
-  GRAPHMILL_TRYV(settle_storage(out, run.storage));
-  out.pool = buffer_pool::make(out.def.budget.bytes);
+  GRAPHMILL_TRY(const auto plan, plan_run(out.def, out.graph->info(),
+                                          out.graph->part_count()));
+  GRAPHMILL_TRYV(settle_storage(out, run.storage, plan));
   return out;
 }
 

@@ -2,7 +2,7 @@
 
 #include "actors/run/checkpoints/checkpoint_writer.hpp"
 #include "actors/run/conductor.hpp"
-#include "actors/run/member/member.hpp"
+#include "actors/run/member/open_member.hpp"
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/label_sets.hpp"
@@ -64,17 +64,6 @@ run_setup cluster_setup(definition def);
 constexpr phase drawn_as(split which) {
   return which == split::validation ? phase::validation : phase::test;
 }
-
-/// Which parts and trainers of a run one process has.
-struct member_share {
-  std::vector<part_id> parts; ///< Served here, ascending.
-  std::vector<rank_id> ranks; ///< Trained here, ascending.
-  rank_id world = 1;          ///< Trainers of the run in all.
-
-  /// All of it, for a run in one process.
-  static member_share all(const definition& def,
-                          const partitioned_graph& graph);
-};
 
 /// Opens the parts, builds the replicas and works out what to sample. The
 /// caller adds links, log and gauges. This takes a while, so no handler may do

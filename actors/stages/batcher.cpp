@@ -2,6 +2,7 @@
 
 #include "pipelines/flow/assembly.hpp"
 #include "pipelines/flow/batch_size.hpp"
+#include "pipelines/flow/feed/form_batch.hpp"
 
 namespace graphmill {
 
@@ -29,14 +30,24 @@ private:
         fail(ec::unavailable, "the batch was lost with an earlier batcher"));
     const auto bytes =
       bytes_of(job.batch->graph, config_.graph->info(), config_.needs);
-    auto assembled = assemble(std::move(*job.batch), config_.needs,
-                              config_.graph->info(), config_.pool);
-    if (!assembled)
-      return to_caf(assembled.error());
-    auto batch = std::make_shared<minibatch>(std::move(assembled).value());
-    batch->global_seeds = job.global_seeds;
+    auto made = make(std::move(*job.batch));
+    if (!made)
+      return to_caf(made.error());
+    made.value()->global_seeds = job.global_seeds;
     config_.counters->item_done(bytes);
-    return assemble_answer{std::move(batch)};
+    return assemble_answer{std::move(made).value()};
+  }
+
+  result<std::shared_ptr<minibatch>> make(fetched_batch batch) {
+    const auto& info = config_.graph->info();
+    if (config_.form) {
+      GRAPHMILL_TRY(auto formed, form_batch(std::move(batch), *config_.form,
+                                            info, config_.pool));
+      return std::make_shared<formed_batch>(std::move(formed));
+    }
+    GRAPHMILL_TRY(auto assembled, assemble(std::move(batch), config_.needs,
+                                           info, config_.pool));
+    return std::make_shared<minibatch>(std::move(assembled));
   }
 
   batcher_config config_;

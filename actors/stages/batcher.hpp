@@ -3,9 +3,11 @@
 #include "actors/base/interfaces.hpp"
 #include "actors/stages/batch_stage.hpp"
 #include "pipelines/flow/batch_needs.hpp"
+#include "pipelines/flow/feed/batch_form.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace graphmill {
 
@@ -32,12 +34,13 @@ using batcher_actor = worker_actor<assemble_job, assemble_answer>;
 struct batcher_config {
   std::shared_ptr<const partitioned_graph> graph;
   batch_needs needs;
+  std::optional<batch_form> form; ///< None: as our trainers read batches.
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<stage_counters> counters;
 };
 
-/// Spawns a BATCHER: merges relations and transposes them for backward.
-/// Consumes the batch of its job, so a job that fails half-way must begin anew
+/// Spawns a BATCHER: merges relations and transposes them for backward, or lays
+/// batches out in another form, each of which is a `formed_batch` then. Consumes the batch of its job, so a job that fails half-way must begin anew
 /// from the seeds.
 batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config);
 

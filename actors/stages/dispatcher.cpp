@@ -54,7 +54,8 @@ public:
       [this](const tick&) { look_for_held_credit(); },
       [this](const pause_over& pause) {
         const auto it = flights_.find(pause.sequence);
-        if (it != flights_.end() && it->second.attempt == pause.attempt)
+        if (it != flights_.end() && it->second.attempt == pause.attempt
+            && !dropped(pause.sequence))
           go_on(pause.sequence, 0);
       },
       [this](const farewell_over& farewell) {
@@ -77,11 +78,15 @@ private:
     std::string_view where; ///< The stage that has it.
     caf::actor_clock::time_point since;
     bool reported = false;
+    bool ready = false;     ///< It has left the last stage.
+    bool handed = false;    ///< Its trainer has it.
+    bool abandoned = false; ///< A stage has it still.
   };
 
   // -- admission
 
   void start(const begin_phase& begin) {
+    abandon();
     work_ = begin.work;
     // The ledger knows no phases: orders go on from one to the next.
     first_ = next_;
@@ -92,6 +97,38 @@ private:
       window.restart(static_cast<std::uint64_t>(work_->first));
     bounds_.clear();
     ask_for_credit();
+  }
+
+  /// Drops what is left of a phase: its trainers keep what they have, and
+  /// stages finish what they are at, whose credit comes back then.
+  void abandon() {
+    end_ = next_;
+    if (waiting_) {
+      waiting_ = false;
+      flights_.erase(next_);
+      ledger_.release(next_++); // Its turn is passed over.
+    }
+    for (auto it = flights_.begin(); it != flights_.end();) {
+      const auto which = it->first;
+      auto& flight = (it++)->second;
+      if (flight.handed)
+        continue;
+      flight.abandoned = true;
+      if (flight.ready)
+        dropped(which);
+    }
+  }
+
+  /// Ends a batch of a phase that was abandoned.
+  /// @returns whether it is one.
+  bool dropped(sequence which) {
+    const auto it = flights_.find(which);
+    if (it == flights_.end() || !it->second.abandoned)
+      return false;
+    end_report(it->second);
+    flights_.erase(it);
+    credited(ledger_.release(which));
+    return true;
   }
 
   /// Asks for one batch after the other until one has to wait.
@@ -199,7 +236,7 @@ private:
   /// batch's credit, of which the rest may come back now, lets others in.
   void take_over(sequence which, std::size_t stage) {
     const auto it = flights_.find(which);
-    if (it == flights_.end())
+    if (it == flights_.end() || dropped(which))
       return;
     const auto& bytes_known = config_.stages[stage].bytes;
     if (!bytes_known) {
@@ -215,6 +252,7 @@ private:
     auto* flight = enter(which, "trainer");
     if (flight == nullptr)
       return;
+    flight->ready = true;
     auto& batch = *flight->batch;
     const auto trainer = trainer_of(which);
     auto& window = windows_[trainer];
@@ -226,6 +264,7 @@ private:
 
   void train(std::size_t trainer, sequence which,
              std::shared_ptr<minibatch> made) {
+    flights_.at(which).handed = true;
     // A failure is final here: the trainer may have learnt from the batch, so
     // it must not get it a second time.
     requests_
@@ -253,7 +292,7 @@ private:
   std::function<void(const caf::error&)> failed(sequence which) {
     return [this, which](const caf::error& reason) {
       auto it = flights_.find(which);
-      if (it == flights_.end())
+      if (it == flights_.end() || dropped(which))
         return;
       auto& flight = it->second;
       const auto cause = from_caf(reason, flight.where);

@@ -53,7 +53,8 @@ struct dispatcher_config {
 /// batch: what was lost because others had too much to do does not come back to
 /// them all at once. Exactness makes that safe. After `attempts`, or an error
 /// that would come again, the run fails with an error that names the batch and
-/// the cause.
+/// the cause. A phase that has not ended when the next one begins is abandoned:
+/// its batches that no trainer has are dropped.
 dispatcher_actor spawn_dispatcher(caf::actor_system& system,
                                   dispatcher_config config);
 

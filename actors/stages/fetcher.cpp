@@ -120,7 +120,7 @@ private:
       auto& degrees = batch->degrees.emplace_back(config_.pool);
       if (width > 0)
         features.resize(count * width);
-      else
+      if (width == 0 || config_.needs.original_ids)
         rows.resize(count);
       if (config_.needs.degrees)
         degrees.resize(count);

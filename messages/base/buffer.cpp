@@ -1,5 +1,7 @@
 #include "messages/base/buffer.hpp"
 
+#include "messages/base/block_source.hpp"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -25,7 +27,11 @@ std::size_t size_class(std::size_t bytes) {
   return (bytes + quarter - 1) / quarter * quarter;
 }
 
+block_source* chosen_source = nullptr; ///< Null: the heap.
+
 std::byte* allocate(std::size_t capacity) {
+  if (chosen_source != nullptr)
+    return chosen_source->take(capacity);
   const auto align = capacity >= huge_page ? huge_page : alignment;
   void* data = nullptr;
   if (posix_memalign(&data, align, capacity) != 0)
@@ -35,7 +41,18 @@ std::byte* allocate(std::size_t capacity) {
   return static_cast<std::byte*>(data);
 }
 
+void give_back(std::byte* block, std::size_t capacity) noexcept {
+  if (chosen_source != nullptr)
+    chosen_source->give_back(block, capacity);
+  else
+    std::free(block);
+}
+
 } // namespace
+
+void take_blocks_from(block_source& wanted) {
+  chosen_source = &wanted;
+}
 
 std::shared_ptr<buffer_pool> buffer_pool::make(std::size_t limit_bytes) {
   return std::shared_ptr<buffer_pool>{new buffer_pool{limit_bytes}};
@@ -43,12 +60,12 @@ std::shared_ptr<buffer_pool> buffer_pool::make(std::size_t limit_bytes) {
 
 buffer_pool::~buffer_pool() {
   for (auto& [size, data] : kept_)
-    std::free(data);
+    give_back(data, size);
 }
 
 buffer buffer_pool::acquire(std::size_t bytes) {
   const auto wanted = size_class(bytes);
-  std::vector<std::byte*> evicted;
+  std::vector<std::pair<std::size_t, std::byte*>> evicted;
   std::byte* found = nullptr;
   auto capacity = wanted;
   {
@@ -67,12 +84,12 @@ buffer buffer_pool::acquire(std::size_t bytes) {
     while (!kept_.empty() && live_bytes_ + kept_bytes_ > limit_) {
       auto largest = std::prev(kept_.end());
       kept_bytes_ -= largest->first;
-      evicted.push_back(largest->second);
+      evicted.emplace_back(*largest);
       kept_.erase(largest);
     }
   }
-  for (auto* block : evicted)
-    std::free(block);
+  for (const auto& [size, block] : evicted)
+    give_back(block, size);
   if (found == nullptr) {
     try {
       found = allocate(capacity);
@@ -115,7 +132,7 @@ void buffer_pool::release(std::byte* data, std::size_t capacity) {
       return;
     }
   }
-  std::free(data);
+  give_back(data, capacity);
 }
 
 buffer::buffer(std::size_t bytes)
@@ -127,7 +144,7 @@ void buffer::reset() {
   if (pool_)
     std::exchange(pool_, nullptr)->release(data_, capacity_);
   else
-    std::free(data_);
+    give_back(data_, capacity_);
   data_ = nullptr;
   capacity_ = 0;
 }

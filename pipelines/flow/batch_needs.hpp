@@ -3,10 +3,13 @@
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/dataset.hpp"
 
+#include <cstdint>
+
 namespace graphmill {
 
-/// What the model of a definition reads of a batch, so that earlier stages
-/// bring only that. Value type.
+/// What the consumer of batches reads of them, so that earlier stages bring only
+/// that: the model of a definition, or whoever takes a form of batches. Value
+/// type.
 struct batch_needs {
   bool merged_relations =
     true; ///< One relation in all; else one per edge type.
@@ -15,6 +18,10 @@ struct batch_needs {
   bool weights = false;        ///< Of edges, for types with weights.
   /// Sums of the weights of in-edges, besides degrees.
   bool in_weights = false;
+  bool backward = true;      ///< Layers need transposed CSRs.
+  bool original_ids = false; ///< Of all nodes; else without features alone.
+  bool unpacked = false;     ///< Packed rows are written out in the end.
+  std::uint64_t edge_bytes = 0; ///< A form takes them besides, for each edge.
 };
 batch_needs needs_of(const definition& def, const dataset_info& info);
 

@@ -16,9 +16,13 @@ struct extent {
 
 std::uint64_t bytes_per_node(const node_type_info& type,
                              const batch_needs& needs) {
-  const auto row = type.feature_width > 0
-                     ? sizeof(float) * row_form::of(type).floats()
-                     : sizeof(node_id);
+  const auto form = row_form::of(type);
+  auto row =
+    type.feature_width > 0 ? sizeof(float) * form.floats() : sizeof(node_id);
+  if (type.feature_width > 0 && needs.original_ids)
+    row += sizeof(node_id);
+  if (form.packed() && needs.unpacked)
+    row += sizeof(float) * form.width;
   return sizeof(node_id) + row + (needs.degrees ? sizeof(std::int32_t) : 0)
          + (needs.in_weights ? sizeof(float) : 0);
 }
@@ -43,7 +47,9 @@ std::uint64_t structure_bytes(const extent& size, int hops,
   const auto weighted = merged && needs.weights ? size.edges : size.weighted;
   if (merged)
     bytes += csr(size.rows, weighted);
-  const auto transposed = std::uint64_t(hops - 1) + needs.input_gradient;
+  bytes += size.edges * needs.edge_bytes;
+  const auto transposed =
+    needs.backward ? std::uint64_t(hops - 1) + needs.input_gradient : 0;
   const auto relations =
     needs.merged_relations ? 1 : std::uint64_t(info.edge_types.size());
   return bytes + transposed * csr(size.nodes * relations, weighted);

@@ -112,10 +112,12 @@ private:
     out.table = config_.seeds
                   ? table_of(config_.graph->info(), config_.seeds)
                   : table_of(config_.graph, split_of(request.phase));
+    const auto shuffled =
+      config_.shuffled.value_or(request.phase == phase::train);
     out.plan = std::make_shared<const epoch_plan>(
       out.table->rows(),
       plan_options(def, config_.graph, out.table, config_.world, request.phase),
-      def.seed, request.phase, request.epoch);
+      def.seed, shuffled ? phase::train : phase::test, request.epoch);
     out.sampling = request.phase == phase::train ? config_.train_scheme
                                                  : config_.evaluate_scheme;
     out.outputs = config_.outputs;

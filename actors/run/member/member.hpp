@@ -1,9 +1,12 @@
 #pragma once
 
 #include "actors/base/interfaces.hpp"
+#include "actors/run/member/batch_sink.hpp"
 #include "actors/stages/dispatcher.hpp"
 #include "actors/stages/stage_table.hpp"
 #include "messages/definition/definition.hpp"
+#include "pipelines/flow/batch_needs.hpp"
+#include "pipelines/flow/feed/batch_form.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 
@@ -12,6 +15,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace graphmill {
@@ -71,7 +75,14 @@ struct member_config {
   std::shared_ptr<disk_counters> disk; ///< Null: all is in memory.
   rank_id world = 1;                   ///< Trainers of the run in all.
   std::vector<rank_id> ranks;          ///< Of the trainers here, ascending.
-  std::vector<std::shared_ptr<replica>> models; ///< One per rank.
+  /// Spawns what takes the batches. Not called without ranks.
+  sink_factory sink;
+  std::vector<std::shared_ptr<replica>> models; ///< One per rank that trains.
+  batch_needs needs; ///< What the sink reads of a batch.
+  /// How batches are laid out. None: as our trainers read them.
+  std::optional<batch_form> form;
+  /// Whether seeds are shuffled in each epoch. None: those of training are.
+  std::optional<bool> shuffled;
   std::shared_ptr<const sampling_scheme> train_scheme;
   std::shared_ptr<const sampling_scheme> evaluate_scheme;
   /// Global ids of nodes to evaluate in place of a split's seeds. Null: the

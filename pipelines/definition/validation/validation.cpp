@@ -359,13 +359,15 @@ std::vector<problem> problems_with(const definition_source& source,
                   problems};
   check_dataset_name(c);
   check_edge_types(c);
-  check_model(c);
-  check_embedding(c);
-  check_edge_weights(c);
-  if (chosen) {
+  if (use != data_use::feeding) {
+    check_model(c);
+    check_embedding(c);
+    check_edge_weights(c);
+  }
+  if (chosen && use != data_use::feeding) {
     check_task(c);
     check_metric(c);
-  } else if (source.usable("labels")) {
+  } else if (!chosen && source.usable("labels")) {
     c.report("labels", "`labels`: " + chosen.error().message);
   }
   return problems;

@@ -14,8 +14,9 @@
 
 namespace graphmill {
 
-/// The use of a dataset: training needs training seeds.
-enum class data_use : std::uint8_t { training, weights_alone };
+/// The use of a dataset: training needs training seeds. Feeding a model that is
+/// defined elsewhere needs neither labels nor a `model`.
+enum class data_use : std::uint8_t { training, weights_alone, feeding };
 
 /// The problems of a definition for a certain dataset: another dataset than it
 /// names, unknown edge types, a model that does not suit the node types,

@@ -2,6 +2,7 @@
 
 #include "actors/run/conductor.hpp"
 #include "actors/run/member/member.hpp"
+#include "actors/run/training_sink.hpp"
 
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation/validation.hpp"
@@ -121,6 +122,8 @@ struct conductor_scene {
       out.ranks.push_back(r);
       out.models.push_back(value_of(replica::create(def, data.graph->info())));
     }
+    out.sink = spawn_training_sink;
+    out.needs = needs_of(def, data.graph->info());
     out.access.cache = cache;
     out.train_scheme = std::make_shared<const sampling_scheme>(
       value_of(resolve_fanouts(def, data.graph->info())));

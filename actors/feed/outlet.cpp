@@ -1,0 +1,121 @@
+#include "actors/feed/outlet.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+class outlet {
+public:
+  using interface = outlet_actor;
+  static constexpr const char* name = "outlet";
+
+  outlet(interface::pointer self, outlet_config config)
+    : self_(self), config_(std::move(config)) {
+    config_.gauge->enter(actor_state::starved);
+  }
+
+  ~outlet() {
+    for (auto& [sequence, batch] : batches_)
+      if (batch.promise)
+        batch.promise->deliver(
+          to_caf(fail(ec::cancelled, "the outlet is shutting down")));
+  }
+
+  interface::behavior_type make_behavior() {
+    return {
+      [this](const step_input& input) { return take(input); },
+      [](const trainer_request&) -> caf::result<trainer_state> {
+        return to_caf(fail(ec::invalid_argument, "an outlet has no model"));
+      },
+      [](const job_done&) {},
+      [this](const wanted_pass& next) {
+        phase_ = next.phase;
+        pass_ = next.pass;
+        next_ = next.pass.first;
+      },
+      [this](const batches_back& back) { take_back(back.batches); },
+    };
+  }
+
+private:
+  using answer_promise = caf::typed_response_promise<step_finished>;
+
+  struct handed {
+    std::shared_ptr<minibatch> batch;
+    std::optional<answer_promise> promise; ///< Until it is returned.
+  };
+
+  caf::result<step_finished> take(const step_input& input) {
+    const auto& key = input.batch->data.key;
+    if (key.phase != phase_ || key.epoch != pass_.epoch || key.step != next_
+        || next_ >= pass_.steps)
+      return step_finished{input.sequence, config_.rank};
+    ++next_;
+    auto answer = self_->make_response_promise<step_finished>();
+    batches_.emplace(input.sequence, handed{input.batch, answer});
+    unsent_.push_back({input.sequence, pass_.number});
+    hand_out();
+    return answer;
+  }
+
+  /// In the order of steps, as far as there is room.
+  void hand_out() {
+    while (!unsent_.empty()) {
+      const auto [sequence, pass] = unsent_.front();
+      const auto& batch = *batches_.at(sequence).batch;
+      if (!config_.hand(sequence, pass,
+                        static_cast<const formed_batch&>(batch)))
+        break;
+      config_.gauge->works_on(batch.data.key);
+      config_.gauge->enter(actor_state::running);
+      unsent_.pop_front();
+    }
+    config_.gauge->queued(unsent_.size());
+  }
+
+  void take_back(const std::vector<batch_back>& back) {
+    for (const auto& one : back) {
+      const auto it = batches_.find(one.sequence);
+      if (it == batches_.end())
+        continue;
+      auto& batch = it->second;
+      if (one.freed)
+        batch.batch.reset(); // Before its credit is back, if that is now.
+      if (one.returned && batch.promise) {
+        batch.promise->deliver(step_finished{one.sequence, config_.rank});
+        batch.promise.reset();
+        config_.gauge->made(0);
+      }
+      if (!batch.batch && !batch.promise)
+        batches_.erase(it);
+    }
+    hand_out();
+    // Whoever has returned all that was handed out waits for the next batch.
+    if (std::none_of(batches_.begin(), batches_.end(),
+                     [](const auto& of) { return of.second.promise; }))
+      config_.gauge->enter(actor_state::starved);
+  }
+
+  interface::pointer self_;
+  outlet_config config_;
+  phase phase_ = phase::train;
+  feed_pass pass_;
+  std::int64_t next_ = 0; ///< The step that is handed out next.
+  std::map<std::uint64_t, handed> batches_; ///< By sequence.
+  /// Sequences and passes of batches that have not been handed out.
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> unsent_;
+};
+
+} // namespace
+
+outlet_actor spawn_outlet(caf::actor_system& system, outlet_config config) {
+  return spawn_state<outlet>(system, std::move(config));
+}
+
+} // namespace graphmill

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "actors/feed/feed_frames.hpp"
+#include "actors/run/member/member.hpp"
+#include "messages/base/error.hpp"
+#include "partition/files/digest_record.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace graphmill {
+
+/// A feed before it has actors.
+struct prepared_feed {
+  member_config member; ///< Without sink, log and gauges.
+  std::vector<digest_record> records; ///< Of the files that it has opened.
+  std::int64_t seeds = 0;      ///< Of a pass, over all ranks.
+  std::int64_t batch_size = 0; ///< Over all ranks.
+  std::int64_t steps = 0;      ///< Of a pass.
+};
+
+/// Opens the data of a request, and checks all that it asks for.
+/// @param seeds Original ids in the place of those of a split, as many as bytes
+/// say; none: those of the split.
+result<prepared_feed>
+prepare_feed(const feed_request& request,
+             const std::optional<std::vector<node_id>>& seeds);
+
+} // namespace graphmill

@@ -1,0 +1,302 @@
+"""Batches, with the names of PyTorch Geometric."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import struct
+from typing import Any, Iterator, NamedTuple, Union
+
+import numpy as np
+
+from .errors import Error
+
+EdgeType = tuple[str, str, str]
+TypeName = Union[str, EdgeType]
+
+
+class Key(NamedTuple):
+    """Names a batch: with the loader's settings, it decides every bit of it."""
+
+    split: str
+    epoch: int
+    step: int
+    rank: int
+
+
+class Layout:
+    """What all batches of a loader have in common."""
+
+    def __init__(self, description: dict[str, Any], split: str, rank: int,
+                 world_size: int) -> None:
+        self.split, self.rank, self.world_size = split, rank, world_size
+        self.hops: int = description["hops"]
+        self.node_types = [t["name"] for t in description["node_types"]]
+        self.edge_types: list[EdgeType] = [
+            (t["source"], t["name"], t["destination"])
+            for t in description["edge_types"]]
+        self.target: str = self.node_types[description["target"]]
+        self.merged: bool = description["merged"]
+        # One node type and one kind of edge: attributes without types.
+        self.typed = len(self.node_types) > 1 or (
+            not self.merged and len(self.edge_types) > 1)
+        self.edge_lists = (1 if self.merged and self.edge_types
+                           else len(self.edge_types))
+        self.slots: dict[str, dict[TypeName, tuple[int, np.dtype]]] = {}
+        for place, slot in enumerate(description["slots"]):
+            kind: list[Any] = (self.node_types if slot["about"] == "node"
+                               else self.edge_types or [None])
+            self.slots.setdefault(slot["name"], {})[kind[slot["type"]]] = (
+                place, np.dtype(slot["element"]))
+        self.found_at = 6
+        self.edges_at = self.found_at + len(self.node_types) * (self.hops + 1)
+        self.arrays_at = self.edges_at + self.edge_lists * self.hops
+        self.words = self.arrays_at + 3 * len(description["slots"])
+
+
+def _torch() -> Any:
+    try:
+        return importlib.import_module("torch")
+    except ImportError as cause:
+        raise Error("PyTorch is not installed: use as_=\"numpy\", or install "
+                    "python3-torch", "not_found") from cause
+
+
+class Batch:
+    """Seeds with their sampled neighbourhood.
+
+    Of a graph with one node type and one kind of edge, attributes are arrays:
+
+    ``x`` [nodes, features] float32; ``edge_index`` [2, edges] int64, sources above
+    destinations, as rows of ``x``; ``y`` [batch_size] the labels of the seeds,
+    which are the first rows; ``n_id`` [nodes] ids in the dataset; ``e_id``,
+    ``edge_weight``, ``edge_type`` [edges]; ``degree`` [nodes]; with
+    ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
+
+    Of other graphs there are ``x_dict``, ``edge_index_dict`` and so on, and
+    ``batch["paper"].x``; ``y`` and ``batch_size`` are those of the target type.
+    An array that the loader was not asked for raises AttributeError.
+
+    Arrays are those of shared memory, without a copy: keep a ``copy()``, or the
+    loader soon raises CreditError.
+    """
+
+    def __init__(self, layout: Layout, words: list[int],
+                 root: np.ndarray | None, as_torch: bool,
+                 held: dict[tuple[str, TypeName], Any] | None = None) -> None:
+        if len(words) != layout.words:
+            raise Error("a frame of another loader came")
+        self._layout, self._words, self._root = layout, words, root
+        self._as_torch = as_torch
+        self._held = held  # Arrays or tensors of its own, in place of the root.
+        self._cache: dict[tuple[str, TypeName], Any] = {}
+
+    # -- what it is
+
+    @property
+    def key(self) -> Key:
+        return Key(self._layout.split, self._words[3], self._words[4],
+                   self._layout.rank)
+
+    @property
+    def batch_size(self) -> int:
+        """Seeds of this rank; 0 if the last step of an epoch has none left."""
+        return self._found(self._layout.target)[0]
+
+    @property
+    def global_batch_size(self) -> int:
+        """Seeds of the step on all ranks."""
+        return self._words[5]
+
+    @property
+    def weight(self) -> float:
+        """What to multiply a mean loss by, so that DistributedDataParallel's mean
+        over ranks is the mean over all seeds of the step."""
+        return (self._layout.world_size * self.batch_size
+                / max(self.global_batch_size, 1))
+
+    @property
+    def input_type(self) -> str:
+        """The node type of the seeds."""
+        return self._layout.target
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes of all types."""
+        return sum(self._found(name)[-1] for name in self._layout.node_types)
+
+    @property
+    def num_sampled_nodes(self) -> Any:
+        """Nodes by hop: seeds, new ones of hop 1, ...; by type, if there are
+        several."""
+        counts = {name: [later - before for before, later in
+                         zip([0, *found], found)]
+                  for name, found in ((name, self._found(name))
+                                      for name in self._layout.node_types)}
+        return counts if self._layout.typed else counts[self._layout.target]
+
+    @property
+    def num_sampled_edges(self) -> Any:
+        """Edges by hop; by type, if there are several."""
+        lay, hops = self._layout, self._layout.hops
+        lists = [self._words[lay.edges_at + hops * i:
+                             lay.edges_at + hops * (i + 1)]
+                 for i in range(lay.edge_lists)]
+        if lay.typed:
+            return dict(zip(lay.edge_types, lists))
+        return lists[0] if lists else [0] * hops
+
+    @property
+    def node_types(self) -> list[str]:
+        return list(self._layout.node_types)
+
+    @property
+    def edge_types(self) -> list[EdgeType]:
+        return list(self._layout.edge_types)
+
+    def _found(self, node_type: str) -> list[int]:
+        lay = self._layout
+        begin = lay.found_at + lay.node_types.index(node_type) * (lay.hops + 1)
+        return self._words[begin:begin + lay.hops + 1]
+
+    # -- its arrays
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        lay = self._layout
+        if lay.typed and name.endswith("_dict") and name[:-5] in lay.slots:
+            kind = name[:-5]
+            return {of: self._array(kind, of) for of in lay.slots[kind]}
+        of = lay.slots.get(name, {})
+        if len(of) == 1 and (not lay.typed or name == "y"):
+            return self._array(name, next(iter(of)))
+        hint = (f": it has several types, see {name}_dict" if of else
+                f"; there are {', '.join(lay.slots)}")
+        raise AttributeError(f"a batch of this loader has no {name}{hint}")
+
+    def __getitem__(self, of: TypeName) -> "TypeView":
+        if of not in self._layout.node_types and of not in self._layout.edge_types:
+            raise KeyError(of)
+        return TypeView(self, of)
+
+    def _raw(self, name: str, of: TypeName) -> Any:
+        if self._held is not None:
+            return self._held[name, of]
+        if self._root is None:
+            raise Error("this batch was released", "invalid_argument")
+        place, element = self._layout.slots[name][of]
+        at = self._layout.arrays_at + 3 * place
+        offset, rows, columns = self._words[at:at + 3]
+        flat = columns == 0 and name not in ("x", "edge_index")
+        return np.ndarray((rows,) if flat else (rows, columns), element,
+                          self._root, offset)  # type: ignore[arg-type]
+
+    def _array(self, name: str, of: TypeName) -> Any:
+        made = self._cache.get((name, of))
+        if made is None:
+            made = self._raw(name, of)
+            if self._as_torch and isinstance(made, np.ndarray):
+                made = _torch().from_numpy(made)
+            self._cache[name, of] = made
+        return made
+
+    def _all(self) -> Iterator[tuple[str, TypeName]]:
+        for name, types in self._layout.slots.items():
+            for of in types:
+                yield name, of
+
+    # -- what can be done with it
+
+    def copy(self) -> "Batch":
+        """The same batch in memory of its own, to be kept for any time."""
+        return self._like(self._as_torch, {
+            at: made.copy() if isinstance(made, np.ndarray) else made.clone()
+            for at in self._all() for made in (self._raw(*at),)})
+
+    def to(self, device: Any) -> "Batch":
+        """The same batch as torch tensors on a device: copies, which have ended
+        when it returns, unless the device is the CPU."""
+        torch = _torch()
+        where = torch.device(device)
+        if where.type == "cpu" and self._held is None:
+            return self if self._as_torch else self._like(True, None)
+        return self._like(True, {
+            at: torch.as_tensor(self._raw(*at)).to(where) for at in self._all()})
+
+    def as_numpy(self) -> "Batch":
+        """The same batch as NumPy arrays, of the same memory."""
+        held = self._held and {at: np.asarray(made)
+                               for at, made in self._held.items()}
+        return self._like(False, held)
+
+    def release(self) -> None:
+        """Drops what the batch holds of shared memory; it has no arrays any more.
+        Those that were taken out of it stay valid."""
+        self._cache.clear()
+        self._root = self._held = None
+
+    def _like(self, as_torch: bool, held: Any) -> "Batch":
+        root = None if held is not None else self._root
+        return Batch(self._layout, self._words, root, as_torch, held)
+
+    def digest(self) -> str:
+        """Of all values: equal for the same batch on any machine, in any parts."""
+        whole = hashlib.blake2b(digest_size=16)
+        whole.update(struct.pack("<qq", self.batch_size, self.global_batch_size))
+        for name, of in self._all():
+            array = np.ascontiguousarray(self._raw(name, of))
+            whole.update(repr((name, of, array.dtype.str, array.shape)).encode())
+            whole.update(array.data.cast("B") if array.size else b"")
+        return whole.hexdigest()
+
+    def as_pyg(self) -> Any:
+        """``torch_geometric.data.Data``, or ``HeteroData`` of a graph with several
+        types, of the same memory."""
+        try:
+            data = importlib.import_module("torch_geometric.data")
+        except ImportError as cause:
+            raise Error("PyTorch Geometric is not installed: it is what "
+                        "as_=\"pyg\" makes batches for", "not_found") from cause
+        batch = self if self._as_torch else self.to("cpu")
+        lay = self._layout
+        out = data.HeteroData() if lay.typed else data.Data()
+        for name, of in self._all():
+            store = out[of] if lay.typed else out
+            setattr(store, name, batch._array(name, of))
+        seeds = out[lay.target] if lay.typed else out
+        seeds.batch_size = self.batch_size
+        if lay.typed:
+            for of, counts in self.num_sampled_nodes.items():
+                out[of].num_sampled_nodes = counts
+                if "x" not in lay.slots or of not in lay.slots["x"]:
+                    out[of].num_nodes = self._found(of)[-1]
+            for of, counts in self.num_sampled_edges.items():
+                out[of].num_sampled_edges = counts
+        else:
+            out.num_sampled_nodes = self.num_sampled_nodes
+            out.num_sampled_edges = self.num_sampled_edges
+            if "x" not in lay.slots:
+                out.num_nodes = self.num_nodes
+        return out
+
+    def __repr__(self) -> str:
+        return (f"Batch({self.key}, batch_size={self.batch_size}, "
+                f"num_nodes={self.num_nodes})")
+
+
+class TypeView:
+    """The arrays of one node type or edge type of a batch."""
+
+    def __init__(self, batch: Batch, of: TypeName) -> None:
+        self._batch, self._of = batch, of
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or self._of not in self._batch._layout.slots.get(
+                name, {}):
+            raise AttributeError(f"{self._of} has no {name} in this batch")
+        return self._batch._array(name, self._of)
+
+    @property
+    def num_nodes(self) -> int:
+        return self._batch._found(str(self._of))[-1]

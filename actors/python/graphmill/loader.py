@@ -1,0 +1,466 @@
+"""Graphs and loaders."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from typing import Any, Callable, Iterator, Mapping, Sequence, Union
+
+import numpy as np
+
+from ._engine import Engine
+from .batch import Batch, EdgeType, Layout
+from .errors import Cancelled, DefinitionError, Error, StateError
+
+Source = Union[str, "os.PathLike[str]", "Graph"]
+Fanouts = Union[Sequence[int], Mapping[Union[str, EdgeType], Sequence[int]]]
+
+_SPLITS = {"train": "train", "val": "validation", "validation": "validation",
+           "test": "test"}
+_KINDS = "numpy", "torch", "pyg"
+_STATE_VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeType:
+    """``classes``: of its labels, or labels or numbers of a node; 0: none.
+    ``labels``: "classes", "multi_label" or "regression"."""
+
+    name: str
+    count: int
+    features: int
+    classes: int
+    labels: str
+    splits: dict[str, int]
+    label_sets: list[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Info:
+    """What a dataset has. ``digest`` is of all its arrays."""
+
+    name: str
+    digest: str
+    target: str
+    node_types: dict[str, NodeType]
+    edge_types: dict[EdgeType, int]
+    weighted: list[EdgeType]
+
+    @property
+    def num_features(self) -> int:
+        """Of the target type; 0: it has none."""
+        return self.node_types[self.target].features
+
+    @property
+    def num_classes(self) -> int:
+        """Of the target type; 0: it has no labels."""
+        return self.node_types[self.target].classes
+
+    @staticmethod
+    def of(description: Mapping[str, Any]) -> "Info":
+        types = {}
+        for each in description["node_types"]:
+            splits = dict(zip(("train", "validation", "test"), each["splits"]))
+            types[each["name"]] = NodeType(
+                each["name"], each["count"], each["features"], each["classes"],
+                each["labels"], splits, each["label_sets"])
+        edges = {(e["source"], e["name"], e["destination"]): e
+                 for e in description["edge_types"]}
+        return Info(description["name"], description["digest"],
+                    list(types)[description["target"]], types,
+                    {name: e["count"] for name, e in edges.items()},
+                    [name for name, e in edges.items() if e["weighted"]])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Opening:
+    """How the data are opened: what `open` takes."""
+
+    data: str
+    budget: int | str | None = None
+    threads: int | None = None
+    memory: int | str | None = None
+    storage: str = "auto"
+    verify: bool = True
+
+
+def open(source: str | os.PathLike[str], *, budget: int | str | None = None,
+         threads: int | None = None, memory: int | str | None = None,
+         storage: str = "auto", verify: bool = True) -> "Graph":
+    """A dataset, whole or in parts, in a folder.
+
+    ``budget``: memory for batches that are made or under way, in bytes or as
+    "512 MiB" (default: 1 GiB). ``threads`` that sample and fetch (default: one of each).
+    ``storage``: "memory", "disk", or "auto": from disk if it does not fit into
+    ``memory``. ``verify``: compare the files with their digests meanwhile; damage
+    is a DataError. Nothing is opened before it is needed.
+    """
+    return Graph(_Opening(os.fspath(source), budget, threads, memory, storage,
+                          verify))
+
+
+class Graph:
+    """A dataset; made by `open`. Loaders of it have engines of their own."""
+
+    def __init__(self, opening: _Opening) -> None:
+        self._opening = opening
+        self._info: Info | None = None
+
+    @property
+    def info(self) -> Info:
+        """Its types, counts, splits and labels."""
+        if self._info is None:
+            loader = Loader(self)
+            try:
+                self._info = loader.info
+            finally:
+                loader.close()
+        return self._info
+
+    def loader(self, fanouts: Fanouts | None = None, **options: Any) -> "Loader":
+        """`Loader` of this graph."""
+        return Loader(self, fanouts, **options)
+
+    def sample(self, seeds: Any, fanouts: Fanouts, **options: Any) -> Batch:
+        """One batch of the given nodes, in their order: for inference. Starts an
+        engine, which takes some 10 ms; a `Loader` with ``seeds`` does so once."""
+        ids = _ids_of(seeds)
+        options = {"split": "test", "shuffle": False, **options}
+        with Loader(self, fanouts, seeds=ids, batch_size=max(len(ids), 1),
+                    **options) as loader:
+            for batch in loader:
+                return batch
+        raise DefinitionError("seeds is empty, so there is nothing to sample")
+
+
+def _ids_of(seeds: Any) -> np.ndarray:
+    """Ids of an array, a tensor or a list; those that a mask is true for."""
+    found = np.asarray(seeds)
+    if found.dtype == bool:
+        found = np.flatnonzero(found)
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        raise DefinitionError(
+            "seeds are node ids in one dimension, or a mask; these have shape "
+            f"{found.shape} and type {found.dtype}", "invalid_argument")
+    return found.astype(np.int64)
+
+
+def _bytes_of(what: str, value: int | str | None) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, int):
+        return value
+    units = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+             "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "B": 1}
+    for unit, factor in units.items():
+        number = value.removesuffix(unit).strip()
+        if value.endswith(unit) and number.replace(".", "", 1).isdigit():
+            return int(float(number) * factor)
+    raise DefinitionError(f"{what} is {value!r}: give bytes, or a text such as "
+                          "\"512 MiB\"", "invalid_argument")
+
+
+def _rank_of(name: str, value: int | None, variable: str, otherwise: int) -> int:
+    if value is not None:
+        return int(value)
+    text = os.environ.get(variable, str(otherwise))
+    if not text.isdigit():
+        raise DefinitionError(f"{variable} is {text!r}: give {name} to the loader",
+                              "invalid_argument")
+    return int(text)
+
+
+class Loader:
+    """Makes batches of a graph, in another process, for a model of your own.
+
+    >>> for batch in graphmill.Loader("data/wordnet", [15, 10],
+    ...                               batch_size=1024):       # doctest: +SKIP
+    ...     loss = loss_of(model(batch.x, batch.edge_index), batch.y)
+
+    Each ``for`` is one epoch, and the next one counts on. A batch depends on the
+    dataset and on ``seed``, ``fanouts``, ``replace``, ``batch_size``, ``split``,
+    ``shuffle``, epoch and step, and on nothing else: not on threads, parts or
+    memory. With ``seed_order="global"`` its seeds do not depend on parts either.
+    Batches are those of ``graphmill train`` with the same settings.
+
+    source
+        The folder of a dataset, whole or in parts, or a `Graph`.
+    fanouts
+        In-edges per node for each hop, the first for the seeds; -1: all. Or by
+        edge type: ``{"default": [10, 5], ("paper", "cites", "paper"): [5, 0]}``.
+    split, seeds
+        The seeds: "train", "val" or "test", or ids or a mask of nodes of the
+        target type, each once. ``split`` then says as what neighbours are drawn.
+    batch_size
+        Seeds of a step over all ranks together.
+    shuffle
+        In each epoch anew (default: for "train").
+    seed, replace, seed_order, drop_last
+        Of all draws; draw neighbours with replacement; "global" or "local" (near
+        the rank's parts); leave the last, smaller step out.
+    rank, world_size
+        Default: what torchrun says in RANK and WORLD_SIZE, else 0 of 1. All ranks
+        have the same number of steps; one may have no seeds in the last of them
+        (``batch.batch_size == 0``), see `Batch.weight`.
+    as_
+        "torch" (default), "numpy", or "pyg" for Data and HeteroData.
+    form, labels, edge_ids, edge_weights, degrees, merge_edge_types
+        "coo" or "csr"; a label set of the dataset in place of its own labels;
+        further arrays; all edge types as one, with ``edge_type``.
+    prefetch, hold
+        Batches that are made ahead; batches that you may keep, with the one at
+        hand. One more is a CreditError: ``copy()`` what you keep.
+    device, transform, timeout
+        Copy each batch there; call this with each batch; seconds to wait for one.
+    definition, overrides
+        A file as for ``graphmill train``, whose sections ``sampler``, ``train``,
+        ``evaluate`` and ``budget`` are used; "path=value", as for ``--set``.
+        Arguments that are given win over the file.
+    """
+
+    def __init__(self, source: Source, fanouts: Fanouts | None = None, *,
+                 split: str = "train", seeds: Any = None,
+                 batch_size: int | None = None, shuffle: bool | None = None,
+                 seed: int | None = None, replace: bool | None = None,
+                 seed_order: str | None = None, drop_last: bool = False,
+                 rank: int | None = None, world_size: int | None = None,
+                 as_: str = "torch", form: str = "coo",
+                 labels: str | None = None, edge_ids: bool = False,
+                 edge_weights: bool = False, degrees: bool = False,
+                 merge_edge_types: bool = False, prefetch: int = 4,
+                 hold: int = 2, device: Any = None,
+                 transform: Callable[[Any], Any] | None = None,
+                 timeout: float = 600.0,
+                 definition: str | os.PathLike[str] | None = None,
+                 overrides: Sequence[str] = (), **of_open: Any) -> None:
+        self._engine: Engine | None = None
+        self._closed = False
+        if isinstance(source, Graph):
+            opening = dataclasses.replace(source._opening, **of_open)
+        else:
+            opening = _Opening(os.fspath(source), **of_open)
+        wrong = []
+        if split not in _SPLITS:
+            wrong.append(f"split is {split!r}: give \"train\", \"val\" or \"test\"")
+        if as_ not in _KINDS:
+            wrong.append(f"as_ is {as_!r}: give one of {', '.join(_KINDS)}")
+        if form not in ("coo", "csr"):
+            wrong.append(f"form is {form!r}: give \"coo\" or \"csr\"")
+        if as_ == "pyg" and form != "coo":
+            wrong.append("as_=\"pyg\" needs form=\"coo\"")
+        if not 1 <= prefetch <= 1000:
+            wrong.append(f"prefetch is {prefetch}: give 1 to 1000 batches")
+        if hold < 1:
+            wrong.append(f"hold is {hold}: the batch at hand is one already")
+        if opening.storage not in ("auto", "memory", "disk"):
+            wrong.append(f"storage is {opening.storage!r}: give \"auto\", "
+                         "\"memory\" or \"disk\"")
+        self._rank = _rank_of("rank", rank, "RANK", 0)
+        self._world = _rank_of("world_size", world_size, "WORLD_SIZE", 1)
+        if not 0 <= self._rank < self._world:
+            wrong.append(f"rank is {self._rank} of {self._world} ranks")
+        if wrong:
+            raise DefinitionError("; ".join(wrong), "invalid_argument")
+        self._split, self._as, self._hold = split, as_, hold
+        self._device, self._transform = device, transform
+        self._timeout, self._drop_last = timeout, drop_last
+        self._seeds = None if seeds is None else _ids_of(seeds)
+        self._shuffle = shuffle
+        threads = opening.threads
+        given: dict[str, Any] = {
+            "seed": seed, "labels": labels, "sampler.fanouts": _fanouts(fanouts),
+            "sampler.replace": replace, "train.batch_size": batch_size,
+            "evaluate.batch_size": batch_size, "train.seed_order": seed_order,
+            "sampler.replicas": threads, "sampler.threads": threads,
+            "fetch.threads": threads,
+            "budget.bytes": _bytes_of("budget", opening.budget) or None,
+            "budget.batches": prefetch + 1}
+        if definition is None:
+            # The defaults of the definition, but for these.
+            for name, value in (("train.batch_size", 1024), ("seed", 1),
+                                ("evaluate.batch_size", 1024),
+                                ("train.seed_order", "global")):
+                if given[name] is None:
+                    given[name] = value
+        texts = [f"{name}={_text(value)}" for name, value in given.items()
+                 if value is not None]
+        self._request = {
+            "data": opening.data,
+            "definition": "dataset: loader\n" if definition is None else "",
+            "file": "" if definition is None else os.fspath(definition),
+            "overrides": texts + list(overrides),
+            "split": _SPLITS[split], "shuffle": shuffle,
+            "rank": self._rank, "world_size": self._world, "form": form,
+            "merge_edge_types": merge_edge_types, "edge_ids": edge_ids,
+            "edge_weights": edge_weights, "degrees": degrees,
+            "storage": opening.storage,
+            "memory": _bytes_of("memory", opening.memory),
+            "verify": opening.verify, "seeds": self._seeds is not None}
+        self._next = 0, 0  # Epoch and step at which the next iterator begins.
+        self._place = self._next  # Behind the batch that was handed out last.
+        self._pass = 0
+        self._at_hand: list[int] = []  # Handed out, and not returned.
+
+    # -- its engine
+
+    def _started(self) -> Engine:
+        if self._closed:
+            raise Cancelled("the loader is closed", "cancelled")
+        if self._engine is None:
+            self._engine = Engine(self._request, self._seeds, self._timeout)
+            self._layout = Layout(self._engine.description, self._split,
+                                  self._rank, self._world)
+        return self._engine
+
+    @property
+    def info(self) -> Info:
+        """Of the dataset."""
+        return Info.of(self._started().description)
+
+    @property
+    def rank(self) -> int:
+        """Of this process."""
+        return self._rank
+
+    @property
+    def world_size(self) -> int:
+        """Ranks that share each step."""
+        return self._world
+
+    @property
+    def engine_pid(self) -> int:
+        """Of the process that makes batches."""
+        return self._started().pid
+
+    def close(self) -> None:
+        """Ends the process that makes batches. Those that you keep stay valid."""
+        self._closed = True
+        if self._engine is not None:
+            self._engine.close()
+
+    def __enter__(self) -> "Loader":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise Error("a loader belongs to its process and cannot be pickled: make "
+                    "it where it is used; it needs no workers", "invalid_argument")
+
+    # -- epochs
+
+    def __len__(self) -> int:
+        """Steps of an epoch, the same on all ranks."""
+        about = self._started().description
+        whole, rest = divmod(about["seeds"], about["batch_size"])
+        return whole + (rest != 0 and not self._drop_last)
+
+    @property
+    def epoch(self) -> int:
+        """Of the next batch."""
+        return self._place[0]
+
+    def set_epoch(self, epoch: int) -> None:
+        """The epoch of the next iterator, which begins with its first step unless
+        a state within this epoch was loaded. It matters for every split whose
+        fanouts sample."""
+        if epoch != self._next[0]:
+            self._next = self._place = int(epoch), 0
+
+    def __iter__(self) -> Iterator[Any]:
+        engine, steps = self._started(), len(self)
+        self._pass += 1
+        self._return_all()
+        epoch, step = self._place = self._next
+        self._next = epoch + 1, 0
+        engine.begin(self._pass, epoch, step, steps)
+        return self._run(engine, self._pass, epoch, step, steps)
+
+    def _run(self, engine: Engine, number: int, epoch: int, step: int,
+             steps: int) -> Iterator[Any]:
+        while step < steps:
+            if number != self._pass:
+                raise Cancelled("a newer iterator of this loader has begun: one "
+                                "loader has one at a time", "cancelled")
+            self._return_all()
+            words = engine.next_batch(number, self._timeout)
+            sequence = words[1]
+            root = engine.lease(sequence)
+            self._at_hand.append(sequence)
+            step += 1
+            self._place = (epoch, step) if step < steps else (epoch + 1, 0)
+            batch = Batch(self._layout, words, root, self._as != "numpy")
+            del root
+            yield self._finish(batch)
+            del batch
+        self._return_all()
+
+    def _finish(self, batch: Batch) -> Any:
+        if self._device is not None:
+            batch = batch.to(self._device)
+        out = batch.as_pyg() if self._as == "pyg" else batch
+        return out if self._transform is None else self._transform(out)
+
+    def _return_all(self) -> None:
+        """Asks for more in the place of what was handed out."""
+        engine = self._started()
+        engine.check_hold(self._hold)
+        engine.give_back(self._at_hand)
+        self._at_hand = []
+
+    # -- resumption
+
+    def _identity(self) -> str:
+        about = self._started().description
+        seeds = (None if self._seeds is None else
+                 hashlib.blake2b(self._seeds.tobytes(), digest_size=16).hexdigest())
+        return json.dumps([about["settings"], about["batch_size"], self._split,
+                           self._shuffle, self._drop_last, seeds],
+                          sort_keys=True)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where it stands, behind the batch that was handed out last: plain
+        values, the same on all ranks. After the last batch of an epoch, that is
+        the beginning of the next."""
+        about = self._started().description
+        epoch, step = self._place
+        return {"version": _STATE_VERSION, "epoch": epoch, "step": step,
+                "definition": self._identity(),
+                "dataset": about["digest"]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a state with the next iterator; ``{}``: from the
+        beginning. The number of ranks may be another one. Raises StateError if
+        the state is of another dataset or of other settings."""
+        if not state:
+            self._next = self._place = 0, 0
+            return
+        own = self.state_dict()
+        if state.get("version") != _STATE_VERSION:
+            raise StateError(f"a state of version {state.get('version')}, and this "
+                             f"package knows {_STATE_VERSION}", "version_mismatch")
+        if state["dataset"] != own["dataset"]:
+            raise StateError(
+                f"the state is of dataset {state['dataset']}, and this loader has "
+                f"{own['dataset']}", "invalid_argument")
+        if state["definition"] != own["definition"]:
+            raise StateError(
+                "the state is of a loader with other settings: "
+                f"{state['definition']}, here {own['definition']}",
+                "invalid_argument")
+        self._next = self._place = int(state["epoch"]), int(state["step"])
+
+
+def _fanouts(fanouts: Fanouts | None) -> Any:
+    if not isinstance(fanouts, Mapping):
+        return fanouts if fanouts is None else [int(f) for f in fanouts]
+    return {key if isinstance(key, str) else "__".join(key):
+            [int(f) for f in values] for key, values in fanouts.items()}
+
+
+def _text(value: Any) -> str:
+    """A value as it stands in a definition."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,81 @@
+"""Trains a GraphSAGE of PyTorch on Graphmill's batches: your own model, loss and
+metrics. `PYTHONPATH=actors/python python3 examples/own_model.py data/wordnet`;
+under torchrun, each process trains on its share of every batch."""
+
+import argparse
+import os
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, dropout, relu
+
+import graphmill
+
+
+class SageLayer(nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.own = nn.Linear(inputs, outputs)
+        self.others = nn.Linear(inputs, outputs, bias=False)
+
+    def forward(self, x, edge_index, rows):
+        """The first `rows` nodes from their own rows and their neighbours' mean."""
+        source, destination = edge_index
+        sums = x.new_zeros(rows, x.shape[1]).index_add_(0, destination, x[source])
+        counts = torch.bincount(destination, minlength=rows).clamp_(min=1)
+        return self.own(x[:rows]) + self.others(sums / counts[:, None])
+
+
+class Sage(nn.Module):
+    def __init__(self, widths):
+        super().__init__()
+        self.layers = nn.ModuleList(map(SageLayer, widths[:-1], widths[1:]))
+
+    def forward(self, batch):
+        x = batch.x
+        nodes, edges = batch.num_sampled_nodes, batch.num_sampled_edges
+        for number, layer in enumerate(self.layers):
+            hops = len(self.layers) - number  # That this layer still needs.
+            x = layer(x, batch.edge_index[:, :sum(edges[:hops])],
+                      sum(nodes[:hops]))
+            if hops > 1:
+                x = dropout(relu(x), 0.3, self.training)
+        return x
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data")
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--batch-size", type=int, default=1024)
+    arguments = parser.parse_args()
+    torch.manual_seed(1)
+    graph = graphmill.open(arguments.data)
+    options = {"batch_size": arguments.batch_size, "merge_edge_types": True}
+    train = graph.loader([15, 10], **options)
+    validation = graph.loader([15, 10], split="val", rank=0, world_size=1, **options)
+    model = Sage([graph.info.num_features, 64, graph.info.num_classes])
+    if train.world_size > 1:
+        torch.distributed.init_process_group("gloo")
+        model = nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    for epoch in range(arguments.epochs):
+        model.train()
+        for batch in train:
+            loss = cross_entropy(model(batch), batch.y, reduction="sum")
+            # The mean over the seeds of all processes, whose gradients are averaged.
+            loss = loss * train.world_size / batch.global_batch_size
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        if int(os.environ.get("RANK", 0)) == 0:
+            model.eval()
+            with torch.no_grad():
+                right = sum(int((model(batch).argmax(1) == batch.y).sum())
+                            for batch in validation)
+            seeds = graph.info.node_types[graph.info.target].splits["validation"]
+            print(f"epoch {epoch + 1}: validation accuracy {right / seeds:.4f}")
+
+
+if __name__ == "__main__":
+    main()

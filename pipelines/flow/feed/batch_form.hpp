@@ -1,0 +1,63 @@
+#pragma once
+
+#include "partition/dataset/dataset.hpp"
+#include "pipelines/flow/batch_needs.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace graphmill {
+
+/// How edges of a batch are laid out for a consumer.
+enum class edge_layout : std::uint8_t {
+  coo, ///< Pairs of local ids, hop by hop.
+  csr, ///< Lists of sources for each node that a hop expands.
+};
+
+/// What a consumer of batches wants of them, and in which layout. Value type.
+struct batch_form {
+  edge_layout layout = edge_layout::coo;
+  /// All edge types as one, whose edges have numbers of types; for graphs of
+  /// one node type.
+  bool merged = false;
+  bool edge_ids = false;     ///< Original ids, within the edge type.
+  bool edge_weights = false; ///< Of types that have weights.
+  bool degrees = false;      ///< In-degrees over the full graph.
+
+  friend bool operator==(const batch_form&, const batch_form&) = default;
+};
+
+/// The elements of an array of a batch.
+enum class element_kind : std::uint8_t { int64, int32, float32, uint8 };
+
+/// "int64", "int32", "float32", "uint8": as NumPy calls them.
+std::string_view to_string(element_kind which);
+
+/// What an array of a batch is about.
+enum class array_of : std::uint8_t {
+  node_type, ///< `formed_slot::type` is a node type.
+  edge_type, ///< It is an edge type.
+  all_edges, ///< Of all edge types: `batch_form::merged`.
+};
+
+/// An array that every batch of a form has. Value type.
+struct formed_slot {
+  /// Of node types: "x" [nodes, width], "n_id" [nodes] original ids, "degree"
+  /// [nodes], "y" [seeds] or [seeds, columns]. Of edges: "edge_index" [2,
+  /// edges] sources above destinations, or "indptr" [rows + 1] and "indices"
+  /// [edges]; "e_id", "edge_weight", "edge_type" [edges].
+  std::string_view name; ///< Of a literal.
+  array_of about = array_of::node_type;
+  std::int32_t type = 0;
+  element_kind element = element_kind::int64;
+};
+
+/// The arrays of all batches of a form, in their order.
+std::vector<formed_slot> slots_of(const batch_form& form,
+                                  const dataset_info& info);
+
+/// What earlier stages must bring for a form.
+batch_needs needs_of(const batch_form& form, const dataset_info& info);
+
+} // namespace graphmill

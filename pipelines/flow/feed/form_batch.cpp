@@ -1,0 +1,261 @@
+#include "pipelines/flow/feed/form_batch.hpp"
+
+#include "partition/sampling/rows/packed_rows.hpp"
+#include "pipelines/definition/validation/edge_weights.hpp"
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+#include <span>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Lays one batch out. The order of its calls is that of `slots_of`.
+class former {
+public:
+  former(formed_batch& out, const batch_form& form, const dataset_info& info,
+         const std::shared_ptr<buffer_pool>& pool)
+    : out_(out), form_(form), info_(info), pool_(pool) {}
+
+  result<void> add_nodes(std::size_t type) {
+    auto& data = out_.data;
+    const auto& node = info_.node_types[type];
+    if (node.feature_width > 0) {
+      GRAPHMILL_TRYV(unpack_rows(type));
+      add(data.features[type],
+          static_cast<std::int64_t>(data.graph.nodes[type].ids.size()),
+          node.feature_width);
+    }
+    add(data.embedding_rows[type]);
+    if (form_.degrees)
+      add(data.degrees[type]);
+    if (std::cmp_equal(type, info_.target) && node.class_count > 0)
+      add_labels(node);
+    out_.found.push_back(data.graph.nodes[type].found);
+    return ok();
+  }
+
+  /// The edges of one type, or of several row by row.
+  void add_edges(std::span<edge_list> lists, bool weighted) {
+    if (form_.layout == edge_layout::coo)
+      add_pairs(lists);
+    else
+      add_lists(lists);
+    if (form_.edge_ids)
+      add_by_edge<std::int64_t>(
+        lists, lists.front().edge_ids,
+        [](const edge_list& list) { return list.edge_ids.data(); }, 0,
+        out_.numbers);
+    if (form_.edge_weights && weighted)
+      add_by_edge<float>(
+        lists, lists.front().weights,
+        [](const edge_list& list) {
+          return list.weights.empty() ? nullptr : list.weights.data();
+        },
+        1, out_.values);
+  }
+
+  void add_types(std::span<const edge_list> lists) {
+    auto& types = out_.numbers.emplace_back(pool_);
+    types.resize(edges_in(lists));
+    auto* to = types.data();
+    each_row(lists, [&to](std::size_t list, std::size_t, std::size_t count) {
+      to = std::fill_n(to, count, static_cast<std::int64_t>(list));
+    });
+    add(types);
+  }
+
+  void count_edges(std::span<const edge_list> lists, node_type_id destination) {
+    auto& counts = out_.edges.emplace_back();
+    const auto& graph = out_.data.graph;
+    for (int hop = 1; hop <= graph.hops; ++hop) {
+      const auto from =
+        static_cast<std::size_t>(graph.rows(destination, hop - 1));
+      const auto to = static_cast<std::size_t>(graph.rows(destination, hop));
+      std::int64_t sum = 0;
+      for (const auto& list : lists)
+        sum += list.indptr[to] - list.indptr[from];
+      counts.push_back(sum);
+    }
+  }
+
+private:
+  template <class T>
+  void add(const pod_vector<T>& values, std::int64_t rows,
+           std::int64_t columns = 0) {
+    out_.arrays.push_back(
+      {values.empty() ? nullptr : values.data(), rows, columns});
+  }
+  template <class T>
+  void add(const pod_vector<T>& values) {
+    add(values, static_cast<std::int64_t>(values.size()));
+  }
+
+  result<void> unpack_rows(std::size_t type) {
+    const auto form = row_form::of(info_.node_types[type]);
+    if (!form.packed())
+      return ok();
+    auto& packed = out_.data.features[type];
+    const auto count = out_.data.graph.nodes[type].ids.size();
+    pod_vector<float> rows{pool_};
+    rows.resize(count * form.width);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto* row = packed.data() + i * form.floats();
+      if (!is_sound(row, form))
+        return fail(ec::invalid_data,
+                    "the features of a node of type \"{}\" in step {} are no "
+                    "packed row",
+                    info_.node_types[type].name, out_.data.key.step);
+      unpack(row, form, rows.data() + i * form.width);
+    }
+    packed = std::move(rows);
+    return ok();
+  }
+
+  void add_labels(const node_type_info& target) {
+    const auto seeds = out_.data.graph.nodes[info_.target].found.front();
+    if (target.has_label_rows())
+      add(out_.data.label_rows, seeds, target.class_count);
+    else
+      add(out_.data.labels, seeds);
+  }
+
+  static std::size_t edges_in(std::span<const edge_list> lists) {
+    return std::accumulate(lists.begin(), lists.end(), std::size_t{0},
+                           [](std::size_t sum, const edge_list& list) {
+                             return sum + list.sources.size();
+                           });
+  }
+
+  /// Calls `visit(list, begin, edges)` for each row of each list: with one list
+  /// for the whole of it.
+  template <class Visit>
+  static void each_row(std::span<const edge_list> lists, Visit visit) {
+    if (lists.size() == 1) {
+      visit(std::size_t{0}, std::size_t{0}, lists[0].sources.size());
+      return;
+    }
+    for (std::size_t row = 0; row + 1 < lists.front().indptr.size(); ++row)
+      for (std::size_t i = 0; i < lists.size(); ++i) {
+        const auto begin = lists[i].indptr[row];
+        visit(i, static_cast<std::size_t>(begin),
+              static_cast<std::size_t>(lists[i].indptr[row + 1] - begin));
+      }
+  }
+
+  void add_pairs(std::span<const edge_list> lists) {
+    const auto edges = edges_in(lists);
+    auto& pairs = out_.numbers.emplace_back(pool_);
+    pairs.resize(2 * edges);
+    copy_sources(lists, pairs.data());
+    auto* to = pairs.data() + edges;
+    for (std::size_t row = 0; row + 1 < lists.front().indptr.size(); ++row)
+      for (const auto& list : lists)
+        to = std::fill_n(to, list.indptr[row + 1] - list.indptr[row],
+                         static_cast<std::int64_t>(row));
+    add(pairs, 2, static_cast<std::int64_t>(edges));
+  }
+
+  void add_lists(std::span<edge_list> lists) {
+    auto& indptr = out_.numbers.emplace_back(pool_);
+    if (lists.size() == 1) {
+      indptr.append(lists[0].indptr.span());
+    } else {
+      indptr.resize(lists.front().indptr.size());
+      for (std::size_t row = 0; row < indptr.size(); ++row)
+        indptr[row] = std::accumulate(
+          lists.begin(), lists.end(), std::int64_t{0},
+          [row](std::int64_t sum, const edge_list& list) {
+            return sum + list.indptr[row];
+          });
+    }
+    add(indptr);
+    auto& sources = out_.numbers.emplace_back(pool_);
+    sources.resize(edges_in(lists));
+    copy_sources(lists, sources.data());
+    add(sources);
+  }
+
+  static void copy_sources(std::span<const edge_list> lists, std::int64_t* to) {
+    each_row(lists, [lists, &to](std::size_t list, std::size_t begin,
+                                 std::size_t count) {
+      to = std::copy_n(lists[list].sources.data() + begin, count, to);
+    });
+  }
+
+  /// One value for each edge. @param own What a single list has, as it is.
+  /// @param of The values of a list; null: all are `otherwise`.
+  template <class T, class Of>
+  void add_by_edge(std::span<const edge_list> lists, const pod_vector<T>& own,
+                   Of of, T otherwise, std::vector<pod_vector<T>>& kept) {
+    if (lists.size() == 1) {
+      add(own);
+      return;
+    }
+    auto& merged = kept.emplace_back(pool_);
+    merged.resize(edges_in(lists));
+    auto* to = merged.data();
+    each_row(lists, [lists, &to, of, otherwise](
+                      std::size_t list, std::size_t begin, std::size_t count) {
+      const auto* from = of(lists[list]);
+      to = from == nullptr ? std::fill_n(to, count, otherwise)
+                           : std::copy_n(from + begin, count, to);
+    });
+    add(merged);
+  }
+
+  formed_batch& out_;
+  const batch_form& form_;
+  const dataset_info& info_;
+  const std::shared_ptr<buffer_pool>& pool_;
+};
+
+result<void> lay_out(formed_batch& out, const batch_form& form,
+                     const dataset_info& info,
+                     const std::shared_ptr<buffer_pool>& pool) {
+  former make{out, form, info, pool};
+  for (std::size_t t = 0; t < info.node_types.size(); ++t)
+    GRAPHMILL_TRYV(make.add_nodes(t));
+  // Arrays point to what lies in these, which must not move.
+  auto& lists = out.data.graph.edges;
+  if (form.merged && !lists.empty()) {
+    make.add_edges(lists, has_edge_weights(info));
+    if (lists.size() > 1)
+      make.add_types(lists);
+    make.count_edges(lists, info.target);
+    return ok();
+  }
+  for (std::size_t e = 0; e < lists.size(); ++e) {
+    const std::span one{&lists[e], 1};
+    make.add_edges(one, info.edge_types[e].weighted);
+    make.count_edges(one, info.edge_types[e].destination);
+  }
+  return ok();
+}
+
+} // namespace
+
+result<formed_batch> form_batch(fetched_batch data, const batch_form& form,
+                                const dataset_info& info,
+                                const std::shared_ptr<buffer_pool>& pool) {
+  if (form.merged && info.node_types.size() > 1)
+    return fail(ec::invalid_argument,
+                "\"{}\" has {} node types, so its edge types cannot be merged: "
+                "leave merge_edge_types out",
+                info.name, info.node_types.size());
+  const auto key = data.key;
+  try {
+    formed_batch out;
+    out.data = std::move(data);
+    GRAPHMILL_TRYV(lay_out(out, form, info, pool));
+    return out;
+  } catch (const std::bad_alloc&) {
+    return fail(ec::out_of_memory, "no memory to form step {} of rank {}",
+                key.step, key.rank);
+  }
+}
+
+} // namespace graphmill

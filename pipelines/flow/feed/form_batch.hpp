@@ -1,0 +1,45 @@
+#pragma once
+
+#include "messages/base/buffer.hpp"
+#include "messages/base/error.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "pipelines/flow/batch.hpp"
+#include "pipelines/flow/feed/batch_form.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace graphmill {
+
+/// An array of a batch, as a consumer gets it: row by row, without gaps.
+/// Borrowed from its `formed_batch`.
+struct formed_array {
+  const void* data = nullptr; ///< Null if it is empty.
+  std::int64_t rows = 0;
+  std::int64_t columns = 0; ///< 0: it has one dimension.
+};
+
+/// A batch in the form that a consumer wants. Owns the arrays.
+struct formed_batch : minibatch {
+  std::vector<formed_array> arrays; ///< As `slots_of` lists them.
+  /// found[node type][hop]: as `node_list::found`.
+  std::vector<std::vector<std::int64_t>> found;
+  /// edges[edge type][hop - 1]: edges that a hop has sampled. One list in all
+  /// if edge types are merged.
+  std::vector<std::vector<std::int64_t>> edges;
+
+  std::vector<pod_vector<std::int64_t>> numbers; ///< Behind some arrays.
+  std::vector<pod_vector<float>> values;         ///< Likewise.
+};
+
+/// Lays a batch out. Values depend neither on parts nor on anything else that
+/// the form does not name. Fails with `invalid_argument` if edge types of several
+/// node types are to be merged, with `invalid_data` on packed rows that are not
+/// sound, and with `out_of_memory`; the batch is lost then.
+/// @param pool Where new arrays take their memory from; null: the heap.
+result<formed_batch> form_batch(fetched_batch data, const batch_form& form,
+                                const dataset_info& info,
+                                const std::shared_ptr<buffer_pool>& pool);
+
+} // namespace graphmill

@@ -1,0 +1,464 @@
+"""The Python package makes the batches of `graphmill train`, whatever happens on
+the way, and says what is wrong."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from imports import save
+from runs import merged, partitioned, small_rmat
+from support import ROOT, Dataset, imported, np, program
+
+sys.path.insert(0, str(ROOT / "actors/python"))
+os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)
+import graphmill  # noqa: E402
+
+SETTINGS = {"fanouts": [4, 3], "batch_size": 33, "seed": 7}
+SLOW = ["faults.fetcher_delay_ms=60000"]
+
+
+def batches(source, epochs=2, **options):
+    """Digests, by epoch and step."""
+    out = {}
+    with graphmill.Loader(source, **{**SETTINGS, "as_": "numpy", **options}
+                          ) as loader:
+        for _ in range(epochs):
+            for batch in loader:
+                out[batch.key.epoch, batch.key.step] = batch.digest()
+    return out
+
+
+def is_running(pid):
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return state.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + runs.PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} does not come"
+        time.sleep(0.01)
+
+
+def typed_dataset(folder):
+    """Papers that cite each other, with weights, and authors without features."""
+    rng = np.random.default_rng(8)
+    source = folder.with_name("typed-source")
+    source.mkdir()
+    (source / "meta.json").write_text(json.dumps({
+        "name": "typed", "node_types": {
+            "author": {"num_nodes": 30},
+            "paper": {"num_nodes": 80, "num_classes": 3}}}))
+    order = rng.permutation(80)
+    save(source, **{
+        "paper.features": rng.normal(size=(80, 5)).astype(np.float32),
+        "paper.labels": rng.integers(0, 3, 80),
+        "paper.train_idx": order[:50], "paper.val_idx": order[50:65],
+        "paper.test_idx": order[65:],
+        "paper__cites__paper.edges": rng.integers(0, 80, (2, 300)),
+        "paper__cites__paper.edge_weight": rng.random(300, np.float32),
+        "author__writes__paper.edges": np.stack(
+            [rng.integers(0, 30, 150), rng.integers(0, 80, 150)])})
+    imported("npy", source, "--out", folder)
+    return folder
+
+
+class Loading(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.data = cls.top / "small"
+        small_rmat(cls.data)
+        cls.whole = Dataset(cls.data)
+
+    def loader(self, **options):
+        loader = graphmill.Loader(
+            self.data, **{**SETTINGS, "as_": "numpy", **options})
+        self.addCleanup(loader.close)
+        return loader
+
+    # -- exactness
+
+    def test_batches_do_not_depend_on_parts_threads_and_storage(self):
+        expected = batches(self.data)
+        self.assertGreater(len(expected), 6)
+        for parts, method in (2, "random"), (4, "metis"):
+            cut = partitioned(self.data, parts, method)
+            self.assertEqual(batches(cut), expected)
+            self.assertEqual(batches(cut, storage="disk", threads=3), expected)
+        self.assertEqual(batches(self.data, threads=4, prefetch=1), expected)
+        self.assertEqual(batches(self.data, budget=1), expected)
+        self.assertNotEqual(batches(self.data, seed=8), expected)
+
+    def test_batches_are_those_of_train(self):
+        for ranks in 1, 2:
+            definition = merged(runs.SMALL, {
+                "train": {"record_steps": True, "seed_order": "global"},
+                "trainer": {"replicas": ranks}})
+            summary = self.train(definition, self.data)
+            lines = (pathlib.Path(summary["run"]) / "steps.jsonl").read_text()
+            trained = {}
+            for line in map(json.loads, lines.splitlines()):
+                if line["phase"] == "train":
+                    trained[line["epoch"], line["step"],
+                            line["rank"]] = line["seeds"]
+            fed = {}
+            for rank in range(ranks):
+                loader = self.loader(rank=rank, world_size=ranks)
+                for epoch in range(2):
+                    for batch in loader:
+                        key = batch.key
+                        fed[epoch + 1, key.step + 1, rank] = (
+                            batch.n_id[:batch.batch_size].tolist())
+            first = min(trained)  # Whether they count from 0 or from 1.
+            shift = 1 - first[0], 1 - first[1]
+            self.assertEqual(
+                {(e + shift[0], s + shift[1], r): seeds
+                 for (e, s, r), seeds in trained.items()}, fed)
+
+    def test_any_number_of_ranks_shares_the_same_steps(self):
+        expected = [batch.n_id[:batch.batch_size].tolist()
+                    for batch in self.loader()]
+        for world in 2, 3, 5:
+            loaders = [self.loader(rank=rank, world_size=world)
+                       for rank in range(world)]
+            self.assertEqual({len(loader) for loader in loaders},
+                             {len(expected)})
+            for wanted, *made in zip(expected, *loaders):
+                self.assertEqual(wanted, [
+                    seed for batch in made
+                    for seed in batch.n_id[:batch.batch_size].tolist()])
+                self.assertAlmostEqual(sum(b.weight for b in made), world)
+
+    def test_a_rank_may_have_no_seeds(self):
+        loader = self.loader(seeds=[5, 6, 7], batch_size=2, rank=1, world_size=2,
+                             shuffle=False)
+        first, last = [batch.copy() for batch in loader]
+        self.assertEqual(first.n_id[:1].tolist(), [6])
+        self.assertEqual((last.batch_size, last.global_batch_size), (0, 1))
+        self.assertEqual((last.x.shape, last.edge_index.shape, last.weight),
+                         ((0, 12), (2, 0), 0))
+
+    def test_it_goes_on_from_every_step_at_any_world_size(self):
+        expected = batches(self.data)
+        steps = len(self.loader())
+        for at in range(2 * steps):
+            loader = self.loader()
+            state = loader.state_dict()
+            done = 0
+            while done < at:
+                for batch in loader:
+                    done += 1
+                    state = loader.state_dict()
+                    if done == at:
+                        break
+            state = json.loads(json.dumps(state))
+            resumed = self.loader()
+            resumed.load_state_dict(state)
+            self.assertEqual(resumed.epoch, at // steps)
+            made = {}
+            while len(made) < 2 * steps - at:
+                for batch in resumed:
+                    made[batch.key.epoch, batch.key.step] = batch.digest()
+            self.assertEqual(made, {key: digest for number, (key, digest)
+                                    in enumerate(sorted(expected.items()))
+                                    if number >= at})
+            other = self.loader(rank=1, world_size=3)
+            other.load_state_dict(state)
+            key = next(iter(other)).key
+            self.assertEqual((key.epoch, key.step), divmod(at, steps))
+            for one in loader, resumed, other:
+                one.close()
+
+    def test_states_of_others_are_refused(self):
+        state = self.loader().state_dict()
+        with self.assertRaisesRegex(graphmill.StateError, "other settings"):
+            self.loader(seed=8).load_state_dict(state)
+        with self.assertRaisesRegex(graphmill.StateError, "of dataset"):
+            self.loader().load_state_dict({**state, "dataset": "f00"})
+
+    # -- what is in a batch
+
+    def test_arrays_are_those_of_the_dataset(self):
+        features = self.whole.node_array("node", "features")
+        labels = self.whole.node_array("node", "labels")
+        name, = self.whole.edge_types()
+        edges = self.whole.edges(name)
+        loader = self.loader(edge_ids=True, degrees=True)
+        for batch in loader:
+            source, destination = batch.edge_index
+            np.testing.assert_array_equal(batch.x, features[batch.n_id])
+            np.testing.assert_array_equal(
+                batch.y, labels[batch.n_id[:batch.batch_size]])
+            np.testing.assert_array_equal(
+                np.stack([batch.n_id[source], batch.n_id[destination]]),
+                edges[:, batch.e_id])
+            np.testing.assert_array_equal(
+                batch.degree, np.bincount(edges[1], minlength=len(labels))[
+                    batch.n_id])
+            self.assertEqual(sum(batch.num_sampled_nodes), len(batch.n_id))
+            self.assertEqual(sum(batch.num_sampled_edges), len(source))
+            self.assertEqual(batch.num_sampled_nodes[0], batch.batch_size)
+            # The edges of the first hop end at seeds.
+            self.assertLess(destination[:batch.num_sampled_edges[0]].max(),
+                            batch.batch_size)
+            self.assertLessEqual(np.bincount(destination).max(), 4)
+
+    def test_lists_are_the_pairs(self):
+        pairs = [batch.copy() for batch in self.loader()]
+        for pair, lists in zip(pairs, self.loader(form="csr"), strict=True):
+            rows = np.repeat(np.arange(len(lists.indptr) - 1),
+                             np.diff(lists.indptr))
+            np.testing.assert_array_equal(pair.edge_index,
+                                          np.stack([lists.indices, rows]))
+
+    def test_several_types(self):
+        data = typed_dataset(self.top / "typed")
+        whole = Dataset(data)
+        features = whole.node_array("paper", "features")
+        labels = whole.node_array("paper", "labels")
+        options = {"fanouts": {"default": [3, 2],
+                               ("author", "writes", "paper"): [2, 0]},
+                   "batch_size": 20, "edge_ids": True, "edge_weights": True}
+        cut = partitioned(data, 3, "random")
+        self.assertEqual(batches(cut, **options), batches(data, **options))
+        loader = graphmill.Loader(data, as_="numpy", **options)
+        self.addCleanup(loader.close)
+        for batch in loader:
+            np.testing.assert_array_equal(batch["paper"].x,
+                                          features[batch["paper"].n_id])
+            np.testing.assert_array_equal(
+                batch.y, labels[batch["paper"].n_id[:batch.batch_size]])
+            self.assertEqual(list(batch.x_dict), ["paper"])
+            for kind, pairs in batch.edge_index_dict.items():
+                edges = whole.edges("__".join(kind))
+                drawn = np.stack([batch[kind[0]].n_id[pairs[0]],
+                                  batch[kind[2]].n_id[pairs[1]]])
+                np.testing.assert_array_equal(drawn, edges[:, batch[kind].e_id])
+            cites = "paper", "cites", "paper"
+            weights = whole.edge_array("__".join(cites), "weights")
+            np.testing.assert_array_equal(batch[cites].edge_weight,
+                                          weights[batch[cites].e_id])
+            self.assertEqual(
+                batch.num_sampled_edges["author", "writes", "paper"][1], 0)
+            with self.assertRaisesRegex(AttributeError, "several types"):
+                batch.edge_index
+
+    def test_seeds_of_ones_own(self):
+        mask = np.zeros(1024, bool)
+        mask[[3, 900, 17]] = True
+        for seeds in mask, [3, 17, 900]:
+            batch, = self.loader(seeds=seeds, split="test")
+            self.assertEqual(batch.n_id[:3].tolist(), [3, 17, 900])
+        cut = partitioned(self.data, 3, "random")
+        for source in self.data, cut:
+            batch = graphmill.open(source).sample([900, 3], [2, 2], as_="numpy")
+            self.assertEqual(batch.n_id[:2].tolist(), [900, 3])
+        for seeds, why in ([3, 3], "twice"), ([1024], "go from 0 to 1023"):
+            with self.assertRaisesRegex(graphmill.DefinitionError, why):
+                next(iter(self.loader(seeds=seeds)))
+
+    def test_info(self):
+        info = graphmill.open(self.data).info
+        self.assertEqual((info.num_features, info.num_classes), (12, 4))
+        self.assertEqual(info.digest, self.whole.info["digest"])
+        self.assertEqual(info.node_types["node"].count, 1024)
+
+    def test_a_definition(self):
+        path = self.write(merged(runs.SMALL, {"train": {"seed_order": "global"}}),
+                          self.data)
+        expected = batches(self.data)
+        with graphmill.Loader(self.data, definition=path, as_="numpy") as loader:
+            self.assertEqual(expected, {
+                (batch.key.epoch, batch.key.step): batch.digest()
+                for _ in range(2) for batch in loader})
+
+    # -- order
+
+    def test_an_iterator_that_is_left_early_disturbs_no_other(self):
+        expected = batches(self.data)
+        loader = self.loader()
+        for count in 1, 2, 0:
+            loader.load_state_dict({})
+            for number, batch in enumerate(loader):
+                self.assertEqual(batch.digest(), expected[0, number])
+                if number == count:
+                    break
+        self.assertEqual([batch.digest() for batch in loader],
+                         [digest for (epoch, _), digest
+                          in sorted(expected.items()) if epoch == 1])
+        first = iter(loader)
+        next(first)
+        iter(loader)
+        with self.assertRaisesRegex(graphmill.Cancelled, "newer iterator"):
+            next(first)
+
+    def test_epochs_can_be_set(self):
+        expected = batches(self.data)
+        loader = self.loader()
+        for epoch in 1, 0, 1:
+            loader.set_epoch(epoch)
+            self.assertEqual([batch.digest() for batch in loader],
+                             [digest for (of, _), digest
+                              in sorted(expected.items()) if of == epoch])
+
+    def test_the_last_step_can_be_dropped(self):
+        whole = self.loader()
+        dropping = self.loader(drop_last=True)
+        self.assertEqual(len(dropping), len(whole) - 1)
+        self.assertEqual({batch.batch_size for batch in dropping}, {33})
+
+    # -- memory
+
+    def test_batches_that_are_kept(self):
+        kept = []
+        with self.assertRaisesRegex(graphmill.CreditError, "you hold 3 batches"):
+            for batch in self.loader():
+                kept.append(batch.x[:5])  # A view holds all of it.
+        loader = self.loader(hold=100)
+        kept = list(loader)
+        self.assertEqual([batch.digest() for batch in kept],
+                         [batch.digest() for batch in self.loader()])
+        copies = [batch.copy() for batch in self.loader()]
+        self.assertEqual([batch.digest() for batch in copies],
+                         [batch.digest() for batch in kept])
+
+    def test_memory_is_used_again(self):
+        loader = self.loader()
+        places = set()
+        for _ in range(20):
+            for batch in loader:
+                places.add(batch.x.ctypes.data)
+        self.assertLess(len(places), 40)
+
+    def test_arrays_outlive_their_loader(self):
+        loader = self.loader()
+        batch = next(iter(loader))
+        expected = batch.digest()
+        loader.close()
+        self.assertEqual(batch.digest(), expected)
+        with self.assertRaises(graphmill.Cancelled):
+            iter(loader)
+
+    # -- trouble
+
+    def test_a_killed_engine(self):
+        loader = self.loader(overrides=SLOW)
+        iterator = iter(loader)
+        threading.Timer(
+            0.2, os.kill, (loader.engine_pid, signal.SIGKILL)).start()
+        with self.assertRaisesRegex(graphmill.EngineError, "by signal 9"):
+            next(iterator)
+        with self.assertRaisesRegex(graphmill.EngineError, "by signal 9"):
+            iter(loader)
+
+    def test_a_killed_consumer(self):
+        script = ("import graphmill, sys, time\n"
+                  f"loader = graphmill.Loader({str(self.data)!r}, [4, 3])\n"
+                  "iterator = iter(loader)\n"
+                  "print(loader.engine_pid, flush=True)\n"
+                  "time.sleep(1000)\n")
+        consumer = subprocess.Popen(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "actors/python")})
+        self.addCleanup(consumer.stdout.close)
+        engine = int(consumer.stdout.readline())
+        self.assertTrue(is_running(engine))
+        consumer.kill()
+        consumer.wait()
+        wait_until(lambda: not is_running(engine), "the end of the engine")
+
+    def test_a_fork(self):
+        loader = self.loader()
+        iterator = iter(loader)
+        next(iterator)
+        child = os.fork()
+        if child == 0:
+            try:
+                next(iterator)
+            except graphmill.ForkError:
+                os._exit(0)
+            finally:
+                os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(next(iterator).key.step, 1)
+
+    def test_an_interrupt(self):
+        loader = self.loader(overrides=SLOW)
+        iterator = iter(loader)
+        main = threading.main_thread().ident
+        threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            next(iterator)
+        engine = loader.engine_pid
+        loader.close()
+        self.assertFalse(is_running(engine))
+
+    def test_no_batch_in_time(self):
+        with self.assertRaisesRegex(graphmill.Timeout, "no batch within 0.2 s"):
+            next(iter(self.loader(overrides=SLOW, timeout=0.2)))
+
+    def test_damage_is_told(self):
+        cut = partitioned(self.data, 1, "random")
+        name = next((cut / "part-0/edges").iterdir()) / "indices.npy"
+        content = bytearray(name.read_bytes())
+        content[-1] ^= 1
+        name.write_bytes(content)
+        loader = graphmill.Loader(cut, [4, 3], as_="numpy")
+        self.addCleanup(loader.close)
+        with self.assertRaisesRegex(graphmill.DataError, "indices.npy"):
+            deadline = time.monotonic() + runs.PATIENCE_SECONDS
+            while time.monotonic() < deadline:
+                for _ in loader:
+                    pass
+
+    def test_few_descriptors_and_a_small_shm(self):
+        script = ("import resource, graphmill\n"
+                  "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
+                  f"loader = graphmill.Loader({str(self.data)!r}, [4, 3], "
+                  "as_='numpy', batch_size=3)\n"
+                  "print(sum(1 for _ in range(5) for _ in loader))\n")
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True,
+            timeout=runs.PATIENCE_SECONDS,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "actors/python")})
+        self.assertEqual(done.stderr, "")
+        self.assertGreater(int(done.stdout), 100)
+
+    def test_sentences(self):
+        def failing(kind, why, source=self.data, **options):
+            with self.assertRaisesRegex(kind, why):
+                with graphmill.Loader(source, **options) as loader:
+                    next(iter(loader))
+        wrong = graphmill.DefinitionError
+        failing(wrong, 'split is \'dev\'.*as_ is \'jax\'', split="dev", as_="jax")
+        failing(wrong, "rank is 2 of 2", rank=2, world_size=2)
+        failing(wrong, "fanouts", fanouts=[4, -3])
+        failing(wrong, "no weights", fanouts=[2], edge_weights=True)
+        failing(wrong, "budget is 'many'", budget="many")
+        failing(wrong, "no label set", fanouts=[2], labels="colour")
+        failing(wrong, "one dimension", seeds=[[1]])
+        failing(graphmill.DataError, "nothing-here",
+                source=self.top / "nothing-here")
+        with self.assertRaisesRegex(graphmill.Error, "pickled"):
+            import pickle
+            pickle.dumps(self.loader())
+        batch = next(iter(self.loader()))
+        with self.assertRaisesRegex(AttributeError, "no e_id"):
+            batch.e_id
+
+
+if __name__ == "__main__":
+    unittest.main()
