@@ -69,8 +69,9 @@ result<std::vector<node_id>> global_ids(const std::vector<node_id>& wanted,
     for (auto id = own.begin; id < own.end; ++id) {
       const auto original = own.original(id);
       if (original < 0 || original >= target.count)
-        return fail(ec::invalid_data, "node {} of part {} was node {}, which "
-                                      "is none",
+        return fail(ec::invalid_data,
+                    "node {} of part {} was node {}, which "
+                    "is none",
                     id, part->part(), original);
       global[static_cast<std::size_t>(original)] = id;
     }
@@ -82,9 +83,9 @@ result<std::vector<node_id>> global_ids(const std::vector<node_id>& wanted,
 }
 
 /// Has the samplers bring what the form takes.
-std::shared_ptr<const sampling_scheme>
-with_form(const sampling_scheme& scheme, const batch_form& form,
-          const batch_needs& needs) {
+std::shared_ptr<const sampling_scheme> with_form(const sampling_scheme& scheme,
+                                                 const batch_form& form,
+                                                 const batch_needs& needs) {
   auto out = scheme;
   out.edge_ids = form.edge_ids;
   out.weights = needs.weights;
@@ -136,12 +137,13 @@ prepare_feed(const feed_request& request,
                 ? std::ssize(*member.seeds)
                 : std::ssize(member.graph->seeds(split_of(request.phase)));
   out.batch_size =
-    plan_options(def, member.graph, request.world, request.phase).batch_size;
+    plan_options(def, member.graph, nullptr, request.world, request.phase)
+      .batch_size;
   out.steps = (out.seeds + out.batch_size - 1) / out.batch_size;
   const auto& scheme = request.phase == phase::train ? member.train_scheme
                                                      : member.evaluate_scheme;
-  const auto own = (std::min(out.seeds, out.batch_size) + request.world - 1)
-                   / request.world;
+  const auto own =
+    (std::min(out.seeds, out.batch_size) + request.world - 1) / request.world;
   GRAPHMILL_TRYV(
     settle_storage(member, request.storage, plan_of(member, *scheme, own)));
   return out;

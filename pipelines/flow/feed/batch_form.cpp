@@ -7,9 +7,14 @@ namespace graphmill {
 namespace {
 
 element_kind element_of_labels(const node_type_info& target) {
-  if (target.regression())
+  switch (traits_of(target.labels).element) {
+  case dtype::float32:
     return element_kind::float32;
-  return target.multi_label() ? element_kind::uint8 : element_kind::int64;
+  case dtype::uint8:
+    return element_kind::uint8;
+  default:
+    return element_kind::int64;
+  }
 }
 
 void add_node_slots(const batch_form& form, const dataset_info& info,
@@ -74,8 +79,7 @@ std::vector<formed_slot> slots_of(const batch_form& form,
   }
   add_edge_slots(form, array_of::all_edges, 0, has_edge_weights(info), out);
   if (info.edge_types.size() > 1)
-    out.push_back(
-      {"edge_type", array_of::all_edges, 0, element_kind::int64});
+    out.push_back({"edge_type", array_of::all_edges, 0, element_kind::int64});
   return out;
 }
 

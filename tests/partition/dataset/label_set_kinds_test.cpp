@@ -103,12 +103,12 @@ void check_kinds(const partitioned_graph& whole) {
   CATCH_CHECK(std::ssize(value_of(whole.open_shard(0))->nodes(0).labels)
               == whole.offsets(0)[1]);
   const auto tags = value_of(whole.with_labels("tags"));
-  CATCH_CHECK(tags.info().node_types[0].multi_label());
+  CATCH_CHECK(tags.info().node_types[0].labels == label_kind::multi_label);
   CATCH_CHECK(tags.info().node_types[0].class_count == 3);
   CATCH_CHECK(shown_rows(tags) == tag_rows);
   check_splits(tags, tag_splits);
   const auto height = value_of(whole.with_labels("height"));
-  CATCH_CHECK(height.info().node_types[0].regression());
+  CATCH_CHECK(height.info().node_types[0].labels == label_kind::regression);
   CATCH_CHECK(height.info().node_types[0].class_count == 1);
   CATCH_CHECK(height.info().node_types[0].class_names.empty());
   CATCH_CHECK(shown_rows(height) == rows_of_values(heights));

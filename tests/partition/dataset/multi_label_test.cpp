@@ -81,8 +81,9 @@ CATCH_TEST_CASE("several labels of a node are kept, whole and in parts",
   CATCH_CHECK(has(text.str(), "\"format_version\": 3"));
   CATCH_CHECK(has(text.str(), "\"labels\": \"multi_label\""));
   const auto data = value_of(dataset::open(folder / "plain"));
-  CATCH_CHECK(data.info().node_types[0].multi_label());
-  CATCH_CHECK_FALSE(data.info().node_types[1].multi_label());
+  CATCH_CHECK(data.info().node_types[0].labels == label_kind::multi_label);
+  CATCH_CHECK_FALSE(data.info().node_types[1].labels
+                    == label_kind::multi_label);
   CATCH_CHECK(
     rows_by_original_id(value_of(partitioned_graph::open(folder / "plain")))
     == paper_rows);
@@ -91,7 +92,7 @@ CATCH_TEST_CASE("several labels of a node are kept, whole and in parts",
   options.method = partition_method::random;
   value_of(prepare_partitions(data, options, folder / "parts"));
   const auto parts = value_of(partitioned_graph::open(folder / "parts"));
-  CATCH_CHECK(parts.info().node_types[0].multi_label());
+  CATCH_CHECK(parts.info().node_types[0].labels == label_kind::multi_label);
   CATCH_CHECK(parts.proves_rows());
   CATCH_CHECK(rows_by_original_id(parts) == paper_rows);
 }

@@ -83,10 +83,11 @@ CATCH_TEST_CASE("labels that are numbers are kept, whole and in parts",
   CATCH_CHECK(has(text.str(), "\"format_version\": 3"));
   CATCH_CHECK(has(text.str(), "\"labels\": \"regression\""));
   const auto data = value_of(dataset::open(folder / "plain"));
-  CATCH_CHECK(data.info().node_types[0].regression());
-  CATCH_CHECK_FALSE(data.info().node_types[0].multi_label());
+  CATCH_CHECK(data.info().node_types[0].labels == label_kind::regression);
+  CATCH_CHECK_FALSE(data.info().node_types[0].labels
+                    == label_kind::multi_label);
   CATCH_CHECK(data.info().node_types[0].label_bytes() == 8);
-  CATCH_CHECK_FALSE(data.info().node_types[1].regression());
+  CATCH_CHECK_FALSE(data.info().node_types[1].labels == label_kind::regression);
   const auto want = rows_of_values(paper_values);
   CATCH_CHECK(
     values_by_original_id(value_of(partitioned_graph::open(folder / "plain")))
@@ -96,7 +97,7 @@ CATCH_TEST_CASE("labels that are numbers are kept, whole and in parts",
   options.method = partition_method::random;
   value_of(prepare_partitions(data, options, folder / "parts"));
   const auto parts = value_of(partitioned_graph::open(folder / "parts"));
-  CATCH_CHECK(parts.info().node_types[0].regression());
+  CATCH_CHECK(parts.info().node_types[0].labels == label_kind::regression);
   CATCH_CHECK(parts.proves_rows());
   CATCH_CHECK(values_by_original_id(parts) == want);
 }

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<std::uint8_t> rows_of(const dataset& data) {
-  CATCH_CHECK(data.info().node_types[0].multi_label());
+  CATCH_CHECK(data.info().node_types[0].labels == label_kind::multi_label);
   return list<std::uint8_t>(*data.nodes(0).labels);
 }
 
@@ -74,7 +74,8 @@ CATCH_TEST_CASE("rows that mark one label each have to be asked for",
     has(error_of(take(column, {3})).message, "has one number for each node"));
   take.multi_label = false;
   const auto classes = value_of(take(column, {3, 1}));
-  CATCH_CHECK_FALSE(classes.info().node_types[0].multi_label());
+  CATCH_CHECK_FALSE(classes.info().node_types[0].labels
+                    == label_kind::multi_label);
   CATCH_CHECK(classes.info().node_types[0].class_count == 2);
 }
 

@@ -190,7 +190,7 @@ CATCH_TEST_CASE("another split of numbers is a label set of numbers",
   const auto data = value_of(table_import{.regression = true}(
     "id,label,split,split.s", "a,1,train,\nb,2.5,,train\nc,,,\n"));
   const auto& type = data.info().node_types[0];
-  CATCH_CHECK(type.regression());
+  CATCH_CHECK(type.labels == label_kind::regression);
   CATCH_REQUIRE(type.label_sets.size() == 1);
   CATCH_CHECK(type.label_sets[0].labels == label_kind::regression);
   CATCH_CHECK(type.label_sets[0].class_count == 1);

@@ -20,7 +20,7 @@ namespace {
 /// Bytes, since what is no number equals nothing.
 std::vector<std::uint8_t> values_in(const dataset& data, std::int64_t width) {
   const auto& type = data.info().node_types[0];
-  CATCH_CHECK(type.regression());
+  CATCH_CHECK(type.labels == label_kind::regression);
   CATCH_CHECK(type.class_count == width);
   return rows_of_values(list<float>(*data.nodes(0).labels));
 }
