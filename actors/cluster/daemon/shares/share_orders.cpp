@@ -1,7 +1,7 @@
 #include "actors/cluster/daemon/shares/share_orders.hpp"
 
 #include "actors/base/timeouts.hpp"
-#include "actors/cluster/daemon/agent.hpp"
+#include "actors/cluster/daemon/shares/agent_config.hpp"
 #include "actors/cluster/daemon/shares/hosted_share.hpp"
 #include "actors/cluster/daemon/shares/share_keeper.hpp"
 #include "actors/cluster/daemon/shares/share_preparation.hpp"
