@@ -136,9 +136,8 @@ prepare_feed(const feed_request& request,
   out.seeds = member.seeds
                 ? std::ssize(*member.seeds)
                 : std::ssize(member.graph->seeds(split_of(request.phase)));
-  out.batch_size =
-    plan_options(def, member.graph, nullptr, request.world, request.phase)
-      .batch_size;
+  out.batch_size = request.phase == phase::train ? def.train.batch_size
+                                                 : def.evaluate.batch_size;
   out.steps = (out.seeds + out.batch_size - 1) / out.batch_size;
   const auto& scheme = request.phase == phase::train ? member.train_scheme
                                                      : member.evaluate_scheme;
