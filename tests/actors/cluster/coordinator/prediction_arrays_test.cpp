@@ -92,7 +92,8 @@ CATCH_TEST_CASE("rows of predictions are where their nodes are",
 CATCH_TEST_CASE("predictions of several labels are those above 0",
                 "[cluster][predictions]") {
   temp_folder folder;
-  prediction_arrays arrays{folder.path(), {2, 3, true, 8, 1}};
+  prediction_arrays arrays{folder.path(),
+                           {2, 3, task_of(label_kind::multi_label), 8, 1}};
   const std::vector<float> logits{0.5f, 0, -1, -2, 3, 4};
   value_of(
     arrays.take({phase::test, 0, 0, 0}, std::vector<node_id>{0, 1}, logits));
@@ -110,7 +111,8 @@ CATCH_TEST_CASE("predictions of numbers are what came out",
   for (const std::int64_t width : {1, 2}) {
     const auto count = 4 / width;
     temp_folder folder;
-    prediction_arrays arrays{folder.path(), {count, width, false, 8, 1, true}};
+    prediction_arrays arrays{
+      folder.path(), {count, width, task_of(label_kind::regression), 8, 1}};
     std::vector<node_id> nodes(static_cast<std::size_t>(count));
     std::iota(nodes.begin(), nodes.end(), 0);
     value_of(arrays.take({phase::test, 0, 0, 0}, nodes, values));

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-using namespace graphmill;
+namespace graphmill::test::next_share {
 
 namespace {
 
@@ -41,45 +41,48 @@ share_ptr share_of(const std::string& run, std::uint32_t attempt) {
 
 } // namespace
 
-TEST_CASE("a deployment that waits is taken once, or refused", "[daemon]") {
+CATCH_TEST_CASE("a deployment that waits is taken once, or refused",
+                "[daemon]") {
   next_shares next;
   const answer first, second;
   next.put({deployment_of("a", 2), first.reply()});
   next.put({deployment_of("b", 3), second.reply()});
 
-  CHECK(next.is_about({.run = "a"}));
-  CHECK(next.is_about({.run = "a", .attempt = 2}));
-  CHECK_FALSE(next.is_about({.run = "a", .attempt = 1}));
-  CHECK_FALSE(next.is_about({.run = "c"}));
+  CATCH_CHECK(next.is_about({.run = "a"}));
+  CATCH_CHECK(next.is_about({.run = "a", .attempt = 2}));
+  CATCH_CHECK_FALSE(next.is_about({.run = "a", .attempt = 1}));
+  CATCH_CHECK_FALSE(next.is_about({.run = "c"}));
 
   const auto taken = next.take("a");
-  REQUIRE(taken);
-  CHECK(taken->assignment.attempt() == 2);
-  CHECK_FALSE(next.take("a"));
+  CATCH_REQUIRE(taken);
+  CATCH_CHECK(taken->assignment.attempt() == 2);
+  CATCH_CHECK_FALSE(next.take("a"));
 
   next.drop_all(fail(ec::unavailable, "over"), {"b"});
-  CHECK(second.error().empty());
+  CATCH_CHECK(second.error().empty());
   next.drop("b", fail(ec::unavailable, "over"));
-  CHECK(second.error() == "over");
-  CHECK_FALSE(next.take("b"));
+  CATCH_CHECK(second.error() == "over");
+  CATCH_CHECK_FALSE(next.take("b"));
 }
 
-TEST_CASE("a share is found by its run and its attempt", "[daemon]") {
+CATCH_TEST_CASE("a share is found by its run and its attempt", "[daemon]") {
   hosted_shares shares;
   const auto old = share_of("a", 1);
   const auto now = share_of("a", 2);
   shares.add(old);
   shares.add(now);
 
-  CHECK(shares.find("a").value() == now);
-  CHECK(shares.find("b").error().code == ec::unavailable);
-  CHECK(shares.find("a", 2) == now);
-  CHECK(shares.find("a", 1) == nullptr);
-  CHECK(shares.contains(now));
-  CHECK_FALSE(shares.contains(old));
-  CHECK(shares.prepared().empty()); // Neither has actors.
+  CATCH_CHECK(shares.find("a").value() == now);
+  CATCH_CHECK(shares.find("b").error().code == ec::unavailable);
+  CATCH_CHECK(shares.find("a", 2) == now);
+  CATCH_CHECK(shares.find("a", 1) == nullptr);
+  CATCH_CHECK(shares.contains(now));
+  CATCH_CHECK_FALSE(shares.contains(old));
+  CATCH_CHECK(shares.prepared().empty()); // Neither has actors.
 
   shares.remove("a");
-  CHECK(shares.all().empty());
-  CHECK_FALSE(shares.contains(now));
+  CATCH_CHECK(shares.all().empty());
+  CATCH_CHECK_FALSE(shares.contains(now));
 }
+
+} // namespace graphmill::test::next_share

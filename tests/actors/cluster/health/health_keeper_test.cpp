@@ -1,5 +1,5 @@
+#include "actors/base/phase_steps.hpp"
 #include "actors/cluster/health/health_keeper.hpp"
-
 #include "tests/support/catch.hpp"
 
 #include <chrono>

@@ -1,5 +1,5 @@
+#include "actors/base/phase_steps.hpp"
 #include "actors/cluster/health/progress_gauge.hpp"
-
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
 
