@@ -38,13 +38,20 @@ struct exclusion {
   std::vector<std::size_t> left;
 };
 
-/// A destination that a hop expands without some of its edges.
-struct shortened {
-  part_id part = 0;
-  std::size_t position = 0; ///< In the request to the part.
-  std::size_t number = 0;   ///< Of the destination, in `exclusion`.
-  friend auto operator<=>(const shortened&, const shortened&) = default;
-};
+/// A destination that a hop expands without some of its edges: its place in the
+/// frontier by part in the upper half, its number in `exclusion` in the lower.
+/// One word, for a thousand of them are sorted.
+using shortened = std::uint64_t;
+
+constexpr shortened shortened_at(std::size_t place, std::size_t number) {
+  return std::uint64_t{place} << 32 | std::uint64_t{number};
+}
+constexpr std::size_t shortened_place(shortened list) {
+  return static_cast<std::size_t>(list >> 32);
+}
+constexpr std::size_t shortened_number(shortened list) {
+  return static_cast<std::size_t>(list & 0xffffffff);
+}
 
 /// A slot's answer while it waits for the others.
 struct answer {
@@ -198,8 +205,8 @@ void batch_sampler::impl::deal(node_type_id type) {
   }
 }
 
-/// The lists of this hop from which edges are excluded, by part and position. A
-/// node is expanded once, so that each of them is asked for once in a batch.
+/// The lists of this hop from which edges are excluded, by place. A node is
+/// expanded once, so that each of them is asked for once in a batch.
 std::vector<shortened> batch_sampler::impl::shortened_lists(edge_type_id type) {
   std::vector<shortened> out;
   if (exclusions.empty())
@@ -213,11 +220,8 @@ std::vector<shortened> batch_sampler::impl::shortened_lists(edge_type_id type) {
     if (local < 0 || std::cmp_less(local, front.begin))
       return local >= 0;
     const auto i = static_cast<std::size_t>(local) - front.begin;
-    if (front.places.empty())
-      out.push_back({0, i, number});
-    else
-      out.push_back({front.owners[i],
-                     front.places[i] - front.cuts[front.owners[i]], number});
+    out.push_back(
+      shortened_at(front.places.empty() ? i : front.places[i], number));
     return true;
   });
   std::sort(out.begin(), out.end());
@@ -241,9 +245,11 @@ void batch_sampler::impl::ask() {
       if (size == 0)
         continue;
       auto& without = excluded.emplace_back();
-      for (; next != lists.end() && next->part <= p; ++next)
-        without.add(next->position,
-                    exclusions[e].edges.of_destination(next->number));
+      for (; next != lists.end() && shortened_place(*next) < front.cuts[p + 1];
+           ++next)
+        without.add(
+          shortened_place(*next) - front.cuts[p],
+          exclusions[e].edges.of_destination(shortened_number(*next)));
       const neighbour_request request{key,
                                       hop + 1,
                                       edge_type,

@@ -33,8 +33,16 @@ using edge_skips = std::span<const std::uint32_t>;
 
 /// The position in the whole list of the edge at `position` of what is left.
 inline std::int64_t whole_position(edge_skips skips, std::uint32_t position) {
-  const auto after = std::upper_bound(skips.begin(), skips.end(), position);
-  return std::int64_t{position} + (after - skips.begin());
+  constexpr std::size_t few =
+    8; // As most lists have: counted without a branch.
+  std::int64_t before = 0;
+  if (skips.size() <= few)
+    for (const auto skip : skips)
+      before += skip <= position ? 1 : 0;
+  else
+    before =
+      std::upper_bound(skips.begin(), skips.end(), position) - skips.begin();
+  return std::int64_t{position} + before;
 }
 
 /// A request, and the lists of its destinations.
