@@ -250,7 +250,9 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
 }
 
 bool is_csv_id(std::string_view id) {
-  return !id.empty() && id.find_first_of("\r\n") == id.npos;
+  return !id.empty() && std::ranges::none_of(id, [](char c) {
+    return c == '\r' || c == '\n';
+  });
 }
 
 void complete_added_nodes(csv_node_type& type, const note_callback& on_note) {

@@ -478,6 +478,7 @@ result<dataset_info> import_tables(const csv_import_options& given,
   GRAPHMILL_TRYV(write_csv_record(graph, options, folder));
   GRAPHMILL_TRY(auto written, writer.finish());
   note_dropped(writer, written, options.changes, options.on_note);
+  graph = {}; // Its ids would take memory beside the pairs.
   GRAPHMILL_TRYV(note_mutual_pairs(folder, edges, options.on_note));
   return written;
 }

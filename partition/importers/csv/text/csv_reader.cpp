@@ -147,10 +147,13 @@ std::string_view what_else(std::string_view block) {
 } // namespace
 
 std::string_view trim_blanks(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == text.npos)
-    return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+  // This is done for each field, and few have any.
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && is_blank(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back()))
+    text.remove_suffix(1);
+  return text;
 }
 
 std::string quoted_csv_field(std::string_view text) {
