@@ -219,10 +219,12 @@ CATCH_TEST_CASE("numbers to be learnt and times have a decimal comma where one "
                 "is asked for",
                 "[partition][import][csv]") {
   temp_folder source;
-  std::ofstream{source / "n.csv"}
-    << "id;label;label.dose;seen\na;0,5;-1,25;1,5\n"
-       "b;;2;0,5\nc;3;nan;2\n";
-  std::ofstream{source / "e.csv"} << "a;b\nb;c\n";
+  std::ofstream nodes{source / "n.csv"};
+  nodes << "id;label;label.dose;seen\nnone;;nan;0,25\n";
+  for (auto i = 0; i < 20; ++i)
+    nodes << fmt::format("n{0};{0},5;-{0},25;{0},5\n", i);
+  nodes.close();
+  std::ofstream{source / "e.csv"} << "n1;n2\nn2;n3\n";
   csv_import_options options{.nodes = {{"", source / "n.csv"}},
                              .edges = {{"", source / "e.csv"}},
                              .edge_header = false,
@@ -231,16 +233,19 @@ CATCH_TEST_CASE("numbers to be learnt and times have a decimal comma where one "
                              .regression = true,
                              .regression_sets = {"dose"},
                              .decimal_commas = true};
-  options.changes.split = split_request{.order = split_order::time};
+  options.changes.split =
+    split_request{.fractions = {0.5, 0.25, 0.25}, .order = split_order::time};
   temp_folder out;
   value_of(import_csv(options, out.path()));
   const auto data = value_of(dataset::open(out.path()));
   const auto values = list<float>(*data.nodes(0).labels);
-  CATCH_REQUIRE(values.size() == 3);
-  CATCH_CHECK(values[0] == 0.5F);
-  CATCH_CHECK(std::isnan(values[1]));
-  CATCH_CHECK(values[2] == 3);
-  CATCH_CHECK(list<float>(*data.nodes(0).label_sets[0].labels)[0] == -1.25F);
+  const auto doses = list<float>(*data.nodes(0).label_sets[0].labels);
+  CATCH_REQUIRE((values.size() == 21 && doses.size() == 21));
+  CATCH_CHECK((std::isnan(values[0]) && std::isnan(doses[0])));
+  for (std::size_t i = 0; i < 20; ++i) {
+    CATCH_CHECK(values[i + 1] == static_cast<float>(i) + 0.5F);
+    CATCH_CHECK(doses[i + 1] == -(static_cast<float>(i) + 0.25F));
+  }
   // Tomorrow's tables are written alike.
   options.decimal_commas = false;
   options.regression = false;
