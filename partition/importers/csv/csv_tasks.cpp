@@ -4,12 +4,14 @@
 #include "messages/words/number_text.hpp"
 #include "partition/dataset/edge_weights.hpp"
 #include "partition/importers/edge_split.hpp"
+#include "partition/importers/exact_number.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -149,13 +151,21 @@ result<bool> csv_task_reader::add_cells(const csv_edge_file& file,
     good = good && read;
     return rows.check(column.value_or(0), read);
   };
-  const auto number = [&rows](std::string_view text, const char* what) {
-    const auto value = number_from<double>(text);
-    return value && std::isfinite(*value)
-             ? result<double>{*value}
-             : result<double>{rows.reader().wrong(
-               fmt::format("the {} \"{}\" is no finite number", what,
-                           printable(std::string{text})))};
+  const auto number = [&](std::string_view text,
+                          const char* what) -> result<double> {
+    std::string with_point{text};
+    if (options_.decimal_commas) {
+      auto replaced = with_decimal_point(text);
+      if (!replaced)
+        return rows.reader().wrong(
+          fmt::format("the {} {}", what, replaced.error().message));
+      with_point = *std::move(replaced);
+    }
+    const auto value = number_from<double>(with_point);
+    if (value && std::isfinite(*value))
+      return *value;
+    return rows.reader().wrong(fmt::format("the {} \"{}\" is no finite number",
+                                           what, printable(std::string{text})));
   };
   const auto split = split_of(file, edge, rows);
   GRAPHMILL_TRYV(take(layout.task_split, split));

@@ -88,6 +88,25 @@ CATCH_TEST_CASE("columns say label, split, time, weight and negatives of edges",
               == id_list{0});
 }
 
+CATCH_TEST_CASE("numbers of a task have a decimal comma where one is asked for",
+                "[partition][import][csv][tasks]") {
+  task_import take;
+  take.options.changes.task = {.kind = edge_task_kind::edge_value};
+  take.options.choices = {{csv_role::task_label, "sum"},
+                          {csv_role::task_split, "set"},
+                          {csv_role::task_time, "when"},
+                          {csv_role::task_weight, "counts"}};
+  take.options.separator = ';';
+  take.options.decimal_commas = true;
+  const auto data = value_of(take("source;target;sum;set;when;counts\n"
+                                  "a;b;1,5;train;2,5;0,5\n"
+                                  "b;a;2;test;3;1\n"));
+  const auto& train = rows_in(data, split::train);
+  CATCH_CHECK(list<float>(*train.labels) == std::vector<float>{1.5f});
+  CATCH_CHECK(list<double>(*train.times) == std::vector<double>{2.5});
+  CATCH_CHECK(list<float>(*train.weights) == std::vector<float>{0.5f});
+}
+
 CATCH_TEST_CASE("triples in three files are a task of links of all relations",
                 "[partition][import][csv][tasks]") {
   task_import take;
