@@ -175,8 +175,8 @@ private:
 /// @param tasks Null: there is no task.
 result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
                         const csv_import_options& options, row_errors& errors,
-                         std::vector<edge_blocks> out, edge_type_id first = 0,
-                         csv_task_reader* tasks = nullptr) {
+                        std::vector<edge_blocks> out, edge_type_id first = 0,
+                        csv_task_reader* tasks = nullptr) {
   csv_edge_reader reader{graph, file, options};
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
     GRAPHMILL_TRY(const auto read, reader.read(edge, rows));

@@ -24,6 +24,7 @@ struct task_import {
   csv_import_options options{};
   temp_folder source{};
   temp_folder out{};
+  inspection found{};
 
   std::filesystem::path file(const char* name, const std::string& text) {
     std::ofstream{source / name} << text;
@@ -33,8 +34,8 @@ struct task_import {
   result<dataset> operator()() {
     GRAPHMILL_TRYV(import_csv(options, out.path()));
     GRAPHMILL_TRY(auto data, dataset::open(out.path()));
-    CATCH_CHECK(value_of(inspect_dataset(data)).broken
-                == std::vector<std::string>{});
+    GRAPHMILL_TRY(found, inspect_dataset(data));
+    CATCH_CHECK(found.broken == std::vector<std::string>{});
     return data;
   }
 
@@ -138,7 +139,7 @@ CATCH_TEST_CASE("triples in three files are a task of links of all relations",
   // The reverse of c -> a ends at c and is hidden until the test.
   CATCH_CHECK(list<std::int32_t>(*data.edges(2).visible)
               == std::vector<std::int32_t>{1, 1, 1, 1, 0, 1, 0, 0});
-  const auto found = value_of(inspect_dataset(data));
+  const auto& found = take.found;
   CATCH_REQUIRE(found.tasks.size() == 1);
   CATCH_CHECK(found.tasks[0].overlapping == 0);
   CATCH_CHECK(found.tasks[0].reversed == 0);
@@ -155,7 +156,7 @@ CATCH_TEST_CASE("inspect counts overlaps, repetitions and reverse rows",
                                   "b,a,test\n"
                                   "a,b,val\n"
                                   "c,c,test\n"));
-  const auto found = value_of(inspect_dataset(data));
+  const auto& found = take.found;
   CATCH_REQUIRE(found.tasks.size() == 1);
   CATCH_CHECK(found.tasks[0].repeated == 1);
   CATCH_CHECK(found.tasks[0].overlapping == 1);
@@ -169,23 +170,26 @@ CATCH_TEST_CASE("shares split edges by chance, by pair and by time",
   for (int i = 0; i < 40; ++i)
     text +=
       fmt::format("{},{},{}\n{},{},{}\n", i, i + 1, 100 - i, i + 1, i, 100 - i);
+  std::int64_t reversed = 0; // Of the last one.
   const auto imported = [&](const edge_split_request& request,
                             bool undirected = false) {
     task_import take;
     take.options.changes.task = {.split = request};
     take.options.changes.all_undirected = undirected;
     take.options.choices = {{csv_role::task_time, "when"}};
-    return value_of(take(text));
+    auto data = value_of(take(text));
+    reversed = take.found.tasks.at(0).reversed;
+    return data;
   };
   const auto by_chance = imported(shares(0.5, 0.25, 0.25));
   CATCH_CHECK(by_chance.info().tasks[0].split_counts
               == std::array<std::int64_t, 3>{40, 20, 20});
   CATCH_CHECK_FALSE(by_chance.info().tasks[0].reverse_types[0]);
+  CATCH_CHECK(reversed > 0);
   const auto by_pair = imported(shares(0.5, 0.25, 0.25, edge_order::pair));
   CATCH_CHECK(by_pair.info().tasks[0].split_counts
               == std::array<std::int64_t, 3>{40, 20, 20});
-  CATCH_CHECK(value_of(inspect_dataset(by_pair)).tasks[0].reversed == 0);
-  CATCH_CHECK(value_of(inspect_dataset(by_chance)).tasks[0].reversed > 0);
+  CATCH_CHECK(reversed == 0);
   // Times 61 to 100, each twice: numpy.quantile(times, 0.7) is 88.3.
   const auto by_time = imported(shares(0.7, 0.15, 0.15, edge_order::time));
   const auto times = list<double>(*rows_in(by_time, split::train).times);
@@ -212,23 +216,19 @@ CATCH_TEST_CASE("given negatives are nodes, and as many for each row",
                      "a,b,train,\n"
                      "b,c,test,a|b\n"
                      "c,a,test,c b\n";
-  const auto with = [] {
-    task_import take;
-    take.options.choices = {{csv_role::task_split, "set"},
-                            {csv_role::task_negatives, "wrong"}};
-    return take;
-  };
-  auto take = with();
+  const std::vector<csv_choice> choices{{csv_role::task_split, "set"},
+                                        {csv_role::task_negatives, "wrong"}};
+  task_import take{{.choices = choices}};
   const auto data = value_of(take(good));
   CATCH_CHECK(data.info().tasks[0].negative_counts
               == std::array<std::int64_t, 3>{0, 0, 2});
   CATCH_CHECK(list<std::int64_t>(*rows_in(data, split::test).negatives)
               == id_list{0, 1, 2, 1});
-  auto unknown = with();
+  task_import unknown{{.choices = choices}};
   CATCH_CHECK(
     has(error_of(unknown("source,target,set,wrong\na,b,test,z\n")).message,
         "e.csv:2: the negative \"z\" is no node of type node"));
-  auto uneven = with();
+  task_import uneven{{.choices = choices}};
   CATCH_CHECK(has(error_of(uneven("source,target,set,wrong\na,b,test,a\n"
                                   "b,a,test,a b\n"))
                     .message,
