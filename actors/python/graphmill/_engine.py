@@ -134,7 +134,7 @@ class Engine:
         """The frame of the next batch of a pass."""
         end = time.monotonic() + timeout
         while True:
-            packet = self._receive(max(end - time.monotonic(), 0.0), timeout)
+            packet, _ = self._packet(end - time.monotonic(), timeout)
             words = array.array("q", packet).tolist()
             if words[2] == number:
                 return words
@@ -174,11 +174,11 @@ class Engine:
         if seeds is None:
             self._send(packet)
         else:
-            with tempfile.TemporaryFile() as file:
+            with os.fdopen(os.memfd_create("graphmill-seeds"), "wb") as file:
                 file.write(np.ascontiguousarray(seeds, np.int64).tobytes())
                 file.flush()
                 socket.send_fds(self._channel, [packet], [file.fileno()])
-        answer, descriptors = self._packet(timeout, timeout)
+        answer, descriptors = self._packet(timeout, timeout, descriptors=1)
         opened = json.loads(answer)["opened"]
         if not descriptors:
             raise EngineError(f"{PROGRAM} has sent no memory for batches")
@@ -209,22 +209,23 @@ class Engine:
         except socket.timeout as cause:
             raise Timeout(f"{PROGRAM} takes nothing any more", "timeout") from cause
         except OSError:
-            self._receive(0.0, 0.0)  # It may have said why it ends.
+            self._packet(0.0, 0.0)  # It may have said why it ends.
             raise self._ended() from None
 
-    def _receive(self, wait: float, timeout: float) -> bytes:
-        packet, descriptors = self._packet(wait, timeout)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        return packet
-
-    def _packet(self, wait: float, timeout: float) -> tuple[bytes, list[int]]:
+    def _packet(self, wait: float, timeout: float,
+                descriptors: int = 0) -> tuple[bytes, list[int]]:
+        """A packet that comes within ``wait`` seconds, which are what is left of
+        ``timeout``."""
         self._check()
         # 0 would mean not to wait at all, not even for what has come.
         self._channel.settimeout(max(wait, 0.001))
+        came: list[int] = []
         try:
-            packet, descriptors, _, _ = socket.recv_fds(
-                self._channel, _MOST_PACKET, 4)
+            if descriptors:
+                packet, came, _, _ = socket.recv_fds(
+                    self._channel, _MOST_PACKET, descriptors)
+            else:
+                packet = self._channel.recv(_MOST_PACKET)
         except socket.timeout as cause:
             raise Timeout(
                 f"no batch within {timeout:g} s: give the loader a longer "
@@ -237,7 +238,7 @@ class Engine:
             reason = json.loads(packet)["error"]
             self._failure = error_of(reason["code"], reason["message"])
             raise self._failure
-        return packet, descriptors
+        return packet, came
 
     def _ended(self) -> EngineError:
         """How the process has ended, and the last that it said."""
