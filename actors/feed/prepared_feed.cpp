@@ -8,6 +8,8 @@
 #include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/batch_size.hpp"
+#include "pipelines/flow/epoch_plan.hpp"
+#include "pipelines/flow/seed_table.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -63,19 +65,7 @@ result<std::vector<node_id>> global_ids(const std::vector<node_id>& wanted,
       twice != sorted.end())
     return fail(ec::invalid_argument,
                 "seeds has node {} twice: a batch has each seed once", *twice);
-  std::vector<node_id> global(static_cast<std::size_t>(target.count));
-  for (const auto& part : member.shards) {
-    const auto& own = part->nodes(info.target);
-    for (auto id = own.begin; id < own.end; ++id) {
-      const auto original = own.original(id);
-      if (original < 0 || original >= target.count)
-        return fail(ec::invalid_data,
-                    "node {} of part {} was node {}, which "
-                    "is none",
-                    id, part->part(), original);
-      global[static_cast<std::size_t>(original)] = id;
-    }
-  }
+  GRAPHMILL_TRY(const auto global, member.graph->order(info.target));
   auto out = wanted;
   for (auto& id : out)
     id = global[static_cast<std::size_t>(id)];
@@ -83,9 +73,9 @@ result<std::vector<node_id>> global_ids(const std::vector<node_id>& wanted,
 }
 
 /// Has the samplers bring what the form takes.
-std::shared_ptr<const sampling_scheme> with_form(const sampling_scheme& scheme,
-                                                 const batch_form& form,
-                                                 const batch_needs& needs) {
+std::shared_ptr<const sampling_scheme>
+with_form(const sampling_scheme& scheme, const batch_form& form,
+          const batch_needs& needs) {
   auto out = scheme;
   out.edge_ids = form.edge_ids;
   out.weights = needs.weights;
@@ -133,16 +123,18 @@ prepare_feed(const feed_request& request,
     member.seeds =
       std::make_shared<const std::vector<node_id>>(std::move(global));
   }
-  out.seeds = member.seeds
-                ? std::ssize(*member.seeds)
-                : std::ssize(member.graph->seeds(split_of(request.phase)));
-  out.batch_size = request.phase == phase::train ? def.train.batch_size
-                                                 : def.evaluate.batch_size;
+  const auto table = member.seeds
+                       ? table_of(member.graph->info(), member.seeds)
+                       : table_of(member.graph, split_of(request.phase));
+  const auto options =
+    plan_options(def, member.graph, table, request.world, request.phase);
+  out.seeds = table->rows();
+  out.batch_size = options.batch_size;
   out.steps = (out.seeds + out.batch_size - 1) / out.batch_size;
   const auto& scheme = request.phase == phase::train ? member.train_scheme
                                                      : member.evaluate_scheme;
-  const auto own =
-    (std::min(out.seeds, out.batch_size) + request.world - 1) / request.world;
+  const auto own = (std::min(out.seeds, out.batch_size) + request.world - 1)
+                   / request.world;
   GRAPHMILL_TRYV(
     settle_storage(member, request.storage, plan_of(member, *scheme, own)));
   return out;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "partition/dataset/dataset.hpp"
+#include "partition/files/npy/npy.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 
 #include <cstdint>
@@ -28,12 +29,6 @@ struct batch_form {
   friend bool operator==(const batch_form&, const batch_form&) = default;
 };
 
-/// The elements of an array of a batch.
-enum class element_kind : std::uint8_t { int64, int32, float32, uint8 };
-
-/// "int64", "int32", "float32", "uint8": as NumPy calls them.
-std::string_view to_string(element_kind which);
-
 /// What an array of a batch is about.
 enum class array_of : std::uint8_t {
   node_type, ///< `formed_slot::type` is a node type.
@@ -50,7 +45,7 @@ struct formed_slot {
   std::string_view name; ///< Of a literal.
   array_of about = array_of::node_type;
   std::int32_t type = 0;
-  element_kind element = element_kind::int64;
+  dtype element = dtype::int64;
 };
 
 /// The arrays of all batches of a form, in their order.

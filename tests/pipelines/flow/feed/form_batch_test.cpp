@@ -47,7 +47,7 @@ std::map<std::string, numbers> named(const formed_batch& batch,
   const auto slots = slots_of(form, info);
   CATCH_REQUIRE(slots.size() == batch.arrays.size());
   for (std::size_t i = 0; i < slots.size(); ++i)
-    if (slots[i].element == element_kind::int64)
+    if (slots[i].element == dtype::int64)
       out[std::string{slots[i].name} + std::to_string(slots[i].type)] =
         list_of(batch.arrays[i]);
   return out;
