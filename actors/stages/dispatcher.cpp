@@ -96,6 +96,7 @@ private:
     for (auto& window : windows_)
       window.restart(static_cast<std::uint64_t>(work_->first));
     bounds_.clear();
+    split_step_ = -1;
     ask_for_credit();
   }
 
@@ -170,10 +171,9 @@ private:
       work_->first + static_cast<std::int64_t>(index / windows_.size());
     batch.key.rank = config_.ranks[trainer_of(which)];
     // The ranks of a step come one after the other, so it is split once.
-    if (split_step_ != batch.key.step || split_of_ != work_.get()) {
+    if (split_step_ != batch.key.step) {
       split_ = work_->plan->split(batch.key.step);
       split_step_ = batch.key.step;
-      split_of_ = work_.get();
     }
     batch.seeds = std::make_shared<const seed_batch>(
       batch_of(*work_->table, split_[static_cast<std::size_t>(batch.key.rank)],
@@ -416,7 +416,6 @@ private:
   std::map<std::vector<std::int64_t>, std::uint64_t> bounds_;
   std::vector<std::vector<seed_row>> split_; ///< Seeds of the step by rank.
   std::int64_t split_step_ = -1;
-  const phase_work* split_of_ = nullptr;
   /// Per trainer: assembled batches until their turn comes.
   std::vector<reorder_window<std::pair<sequence, std::shared_ptr<minibatch>>>>
     windows_;
