@@ -30,7 +30,7 @@ private:
         fail(ec::unavailable, "the batch was lost with an earlier batcher"));
     const auto bytes =
       bytes_of(job.batch->graph, config_.graph->info(), config_.needs);
-    auto made = make(std::move(*job.batch));
+    auto made = make(std::move(*job.batch), job.rows);
     if (!made)
       return to_caf(made.error());
     made.value()->global_seeds = job.global_seeds;
@@ -38,11 +38,12 @@ private:
     return assemble_answer{std::move(made).value()};
   }
 
-  result<std::shared_ptr<minibatch>> make(fetched_batch batch) {
+  result<std::shared_ptr<minibatch>> make(fetched_batch batch,
+                                          std::span<const seed_row> rows) {
     const auto& info = config_.graph->info();
     if (config_.form) {
-      GRAPHMILL_TRY(auto formed, form_batch(std::move(batch), *config_.form,
-                                            info, config_.pool));
+      GRAPHMILL_TRY(auto formed, form_batch(std::move(batch), rows,
+                                            *config_.form, info, config_.pool));
       return std::make_shared<formed_batch>(std::move(formed));
     }
     GRAPHMILL_TRY(auto assembled, assemble(std::move(batch), config_.needs,
@@ -65,7 +66,8 @@ batch_stage assembling_by(batcher_actor actor) {
     [](batch_in_making& batch) {
       return assemble_job{.batch = std::move(batch.fetched),
                           .global_seeds = batch.global_seeds,
-                          .key = batch.key};
+                          .key = batch.key,
+                          .rows = batch.rows};
     },
     [](batch_in_making& batch, const assemble_answer& answer) {
       batch.made = answer.batch;

@@ -4,10 +4,12 @@
 #include "actors/stages/batch_stage.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/feed/batch_form.hpp"
+#include "pipelines/flow/seed_table.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace graphmill {
 
@@ -15,6 +17,7 @@ struct assemble_job {
   std::shared_ptr<fetched_batch> batch; ///< Consumed.
   std::int64_t global_seeds = 0;
   batch_key key{};
+  std::vector<seed_row> rows{}; ///< Of the seeds' table; forms tell them.
 };
 struct assemble_answer {
   std::shared_ptr<minibatch> batch;

@@ -175,9 +175,9 @@ private:
       split_ = work_->plan->split(batch.key.step);
       split_step_ = batch.key.step;
     }
+    batch.rows = split_[static_cast<std::size_t>(batch.key.rank)];
     batch.seeds = std::make_shared<const seed_batch>(
-      batch_of(*work_->table, split_[static_cast<std::size_t>(batch.key.rank)],
-               config_.graph->info()));
+      batch_of(*work_->table, batch.rows, config_.graph->info()));
     batch.global_seeds = work_->plan->global_seeds(batch.key.step);
     batch.stream = stream_key(config_.run_seed, purpose_of(batch.key.phase),
                               static_cast<std::uint64_t>(batch.key.epoch),

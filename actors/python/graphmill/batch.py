@@ -69,7 +69,8 @@ class Batch:
 
     ``x`` [nodes, features] float32; ``edge_index`` [2, edges] int64, sources above
     destinations, as rows of ``x``; ``y`` [batch_size] the labels of the seeds,
-    which are the first rows; ``n_id`` [nodes] ids in the dataset; ``e_id``,
+    which are the first rows; ``input_id`` [batch_size] their positions among the
+    seeds of the split; ``n_id`` [nodes] ids in the dataset; ``e_id``,
     ``edge_weight``, ``edge_type`` [edges]; ``degree`` [nodes]; with
     ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
 
@@ -169,7 +170,7 @@ class Batch:
             kind = name[:-5]
             return {of: self._array(kind, of) for of in lay.slots[kind]}
         of = lay.slots.get(name, {})
-        if len(of) == 1 and (not lay.typed or name == "y"):
+        if len(of) == 1 and (not lay.typed or name in ("y", "input_id")):
             return self._array(name, next(iter(of)))
         hint = (f": it has several types, see {name}_dict" if of else
                 f"; there are {', '.join(lay.slots)}")

@@ -17,8 +17,11 @@ void add_node_slots(const batch_form& form, const dataset_info& info,
   add("n_id", dtype::int64);
   if (form.degrees)
     add("degree", dtype::int32);
-  if (type == info.target && node.class_count > 0)
+  if (type != info.target)
+    return;
+  if (node.class_count > 0)
     add("y", traits_of(node.labels).element);
+  add("input_id", dtype::int64);
 }
 
 void add_edge_slots(const batch_form& form, array_of about, edge_type_id type,

@@ -39,7 +39,8 @@ enum class array_of : std::uint8_t {
 /// An array that every batch of a form has. Value type.
 struct formed_slot {
   /// Of node types: "x" [nodes, width], "n_id" [nodes] original ids, "degree"
-  /// [nodes], "y" [seeds] or [seeds, columns]. Of edges: "edge_index" [2,
+  /// [nodes], "y" [seeds] or [seeds, columns], "input_id" [seeds] positions
+  /// among the seeds of the split. Of edges: "edge_index" [2,
   /// edges] sources above destinations, or "indptr" [rows + 1] and "indices"
   /// [edges]; "e_id", "edge_weight", "edge_type" [edges].
   std::string_view name; ///< Of a literal.

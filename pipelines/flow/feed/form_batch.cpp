@@ -16,9 +16,10 @@ namespace {
 /// Lays one batch out. The order of its calls is that of `slots_of`.
 class former {
 public:
-  former(formed_batch& out, const batch_form& form, const dataset_info& info,
+  former(formed_batch& out, std::span<const seed_row> rows,
+         const batch_form& form, const dataset_info& info,
          const std::shared_ptr<buffer_pool>& pool)
-    : out_(out), form_(form), info_(info), pool_(pool) {}
+    : out_(out), rows_(rows), form_(form), info_(info), pool_(pool) {}
 
   result<void> add_nodes(std::size_t type) {
     auto& data = out_.data;
@@ -32,8 +33,13 @@ public:
     add(data.embedding_rows[type]);
     if (form_.degrees)
       add(data.degrees[type]);
-    if (std::cmp_equal(type, info_.target) && node.class_count > 0)
-      add_labels(node);
+    if (std::cmp_equal(type, info_.target)) {
+      if (node.class_count > 0)
+        add_labels(node);
+      auto& rows = out_.numbers.emplace_back(pool_);
+      rows.append(rows_);
+      add(rows);
+    }
     out_.found.push_back(data.graph.nodes[type].found);
     return ok();
   }
@@ -208,15 +214,16 @@ private:
   }
 
   formed_batch& out_;
+  const std::span<const seed_row> rows_;
   const batch_form& form_;
   const dataset_info& info_;
   const std::shared_ptr<buffer_pool>& pool_;
 };
 
-result<void> lay_out(formed_batch& out, const batch_form& form,
-                     const dataset_info& info,
+result<void> lay_out(formed_batch& out, std::span<const seed_row> rows,
+                     const batch_form& form, const dataset_info& info,
                      const std::shared_ptr<buffer_pool>& pool) {
-  former make{out, form, info, pool};
+  former make{out, rows, form, info, pool};
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
     GRAPHMILL_TRYV(make.add_nodes(t));
   // Arrays point to what lies in these, which must not move.
@@ -238,7 +245,9 @@ result<void> lay_out(formed_batch& out, const batch_form& form,
 
 } // namespace
 
-result<formed_batch> form_batch(fetched_batch data, const batch_form& form,
+result<formed_batch> form_batch(fetched_batch data,
+                                std::span<const seed_row> rows,
+                                const batch_form& form,
                                 const dataset_info& info,
                                 const std::shared_ptr<buffer_pool>& pool) {
   if (form.merged && info.node_types.size() > 1)
@@ -250,7 +259,7 @@ result<formed_batch> form_batch(fetched_batch data, const batch_form& form,
   try {
     formed_batch out;
     out.data = std::move(data);
-    GRAPHMILL_TRYV(lay_out(out, form, info, pool));
+    GRAPHMILL_TRYV(lay_out(out, rows, form, info, pool));
     return out;
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_memory, "no memory to form step {} of rank {}",

@@ -5,9 +5,11 @@
 #include "partition/dataset/dataset.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/feed/batch_form.hpp"
+#include "pipelines/flow/seed_table.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace graphmill {
@@ -37,8 +39,11 @@ struct formed_batch : minibatch {
 /// the form does not name. Fails with `invalid_argument` if edge types of several
 /// node types are to be merged, with `invalid_data` on packed rows that are not
 /// sound, and with `out_of_memory`; the batch is lost then.
+/// @param rows Of the seeds' table, in the order of the seeds.
 /// @param pool Where new arrays take their memory from; null: the heap.
-result<formed_batch> form_batch(fetched_batch data, const batch_form& form,
+result<formed_batch> form_batch(fetched_batch data,
+                                std::span<const seed_row> rows,
+                                const batch_form& form,
                                 const dataset_info& info,
                                 const std::shared_ptr<buffer_pool>& pool);
 

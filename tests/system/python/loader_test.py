@@ -203,6 +203,9 @@ class Loading(runs.Workplace):
             np.testing.assert_array_equal(
                 batch.y, labels[batch.n_id[:batch.batch_size]])
             np.testing.assert_array_equal(
+                self.whole.node_array("node", "train")[batch.input_id],
+                batch.n_id[:batch.batch_size])
+            np.testing.assert_array_equal(
                 np.stack([batch.n_id[source], batch.n_id[destination]]),
                 edges[:, batch.e_id])
             np.testing.assert_array_equal(

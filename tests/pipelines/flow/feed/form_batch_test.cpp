@@ -63,19 +63,22 @@ CATCH_TEST_CASE("the cycle of six as pairs and as lists",
   batch_form form;
   form.edge_ids = true;
   auto batch =
-    value_of(form_batch(fetched(graph, scheme, {2, 3}), form, info, nullptr));
+    value_of(form_batch(fetched(graph, scheme, {2, 3}), numbers{8, 5}, form, info,
+                          nullptr));
   auto arrays = named(batch, form, info);
   // Nodes 2, 3, then 1, 4, then 0, 5; each has its two neighbours.
   CATCH_CHECK(arrays["n_id0"] == numbers{2, 3, 1, 4, 0, 5});
   CATCH_CHECK(arrays["edge_index0"]
               == numbers{2, 1, 0, 3, 4, 0, 1, 5, 0, 0, 1, 1, 2, 2, 3, 3});
   CATCH_CHECK(arrays["e_id0"] == numbers{4, 5, 6, 7, 2, 3, 8, 9});
+  CATCH_CHECK(arrays["input_id0"] == numbers{8, 5});
   CATCH_CHECK(batch.found == std::vector<numbers>{{2, 4, 6}});
   CATCH_CHECK(batch.edges == std::vector<numbers>{{4, 4}});
 
   form.layout = edge_layout::csr;
   batch =
-    value_of(form_batch(fetched(graph, scheme, {2, 3}), form, info, nullptr));
+    value_of(form_batch(fetched(graph, scheme, {2, 3}), numbers{8, 5}, form, info,
+                          nullptr));
   arrays = named(batch, form, info);
   CATCH_CHECK(arrays["indptr0"] == numbers{0, 2, 4, 6, 8});
   CATCH_CHECK(arrays["indices0"] == numbers{2, 1, 0, 3, 4, 0, 1, 5});
@@ -94,7 +97,7 @@ CATCH_TEST_CASE("a form does not depend on parts", "[pipelines][form_batch]") {
     for (const auto& cut_up :
          {whole(graph), cut(graph, 3, random_assignment(graph, 3, seed))})
       made.push_back(named(
-        value_of(form_batch(fetched(cut_up, scheme, seeds), form,
+        value_of(form_batch(fetched(cut_up, scheme, seeds), seeds, form,
                             cut_up.graph->info(), buffer_pool::make(1 << 20))),
         form, cut_up.graph->info()));
     CATCH_CHECK(made[0] == made[1]);
@@ -110,7 +113,7 @@ CATCH_TEST_CASE("merged edges are those of all types, row by row",
   batch_form form;
   form.merged = true;
   const auto batch = value_of(form_batch(
-    fetched(data, scheme_of(graph, {-1}), {2, 0}), form, info, nullptr));
+    fetched(data, scheme_of(graph, {-1}), {2, 0}), {}, form, info, nullptr));
   auto arrays = named(batch, form, info);
   CATCH_CHECK(arrays["n_id0"] == numbers{2, 0, 1, 3, 5, 4});
   CATCH_CHECK(arrays["edge_index0"]
@@ -127,7 +130,7 @@ CATCH_TEST_CASE("edge types of several node types cannot be merged",
   batch_form form;
   form.merged = true;
   const auto reason = error_of(
-    form_batch(fetched(data, scheme_of(graph, {-1}), {2}), form,
+    form_batch(fetched(data, scheme_of(graph, {-1}), {2}), {}, form,
                data.graph->info(), nullptr));
   CATCH_CHECK(reason.code == ec::invalid_argument);
 }
@@ -148,10 +151,11 @@ CATCH_TEST_CASE("the bytes of a form bound what its batches hold",
     const auto bound = bytes_of(bound_of(info, scheme, std::ssize(seeds)), info,
                                 needs_of(form, info), scheme);
     const auto formed =
-      value_of(form_batch(std::move(batch), form, info, nullptr));
+      value_of(form_batch(std::move(batch), seeds, form, info, nullptr));
     auto held = formed.data.graph.byte_size();
     for (const auto& made : formed.numbers)
       held += made.span().size_bytes();
+    held -= seeds.size() * sizeof(seed_row); // Nothing beside the rest.
     for (const auto& ids : formed.data.embedding_rows)
       held += ids.span().size_bytes();
     CATCH_CHECK(held <= booked);
