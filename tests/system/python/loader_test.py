@@ -440,6 +440,13 @@ class Loading(runs.Workplace):
         self.assertEqual(done.stderr, "")
         self.assertGreater(int(done.stdout), 100)
 
+    def test_the_program_needs_no_models(self):
+        linked = subprocess.run(
+            ["ldd", pathlib.Path(program()).with_name("graphmill-feed")],
+            capture_output=True, text=True, check=True).stdout
+        self.assertIn("libcaf_core", linked)
+        self.assertNotRegex(linked, "torch|blas")
+
     def test_sentences(self):
         def failing(kind, why, source=self.data, **options):
             with self.assertRaisesRegex(kind, why):
