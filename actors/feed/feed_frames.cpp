@@ -67,8 +67,9 @@ private:
   }
   bool expect(bool fits, std::string_view key) {
     if (!fits && !wrong_)
-      wrong_ = fail(ec::invalid_data, "`{}` in a frame of a consumer has no "
-                                      "value that a feed knows",
+      wrong_ = fail(ec::invalid_data,
+                    "`{}` in a frame of a consumer has no "
+                    "value that a feed knows",
                     key);
     return fits;
   }
@@ -133,8 +134,7 @@ result<feed_frame> request_in(const json& object) {
   out.phase = phase_in(in, "split");
   if (in.has("shuffle"))
     out.shuffled = in.flag("shuffle");
-  out.world =
-    static_cast<rank_id>(in.number("world_size", 1, most_ranks, 1));
+  out.world = static_cast<rank_id>(in.number("world_size", 1, most_ranks, 1));
   out.rank = static_cast<rank_id>(in.number("rank", 0, out.world - 1));
   out.form = form_in(in);
   out.storage = storage_in(in);
@@ -232,34 +232,32 @@ std::string opened_frame(const feed_description& of) {
                      {"type", slot.type},
                      {"element", to_string(slot.element)}});
   const auto& def = of.def;
-  return json{
-    {"opened",
-     {{"version", feed_version},
-      {"name", of.info.name},
-      {"digest", of.info.digest},
-      {"target", of.info.target},
-      {"node_types", std::move(node_types)},
-      {"edge_types", std::move(edge_types)},
-      {"slots", std::move(slots)},
-      {"merged", of.form.merged},
-      {"hops", of.hops},
-      {"seeds", of.seeds},
-      {"batch_size", of.batch_size},
-      {"arena", of.arena_bytes},
-      {"settings",
-       {{"seed", def.seed},
-        {"fanouts", def.sampler.fanouts},
-        {"edge_fanouts", def.sampler.edge_fanouts},
-        {"replace", def.sampler.replace},
-        {"precision", rounds_features(def) ? "float16" : "float32"},
-        {"labels", def.labels}}}}}}
+  return json{{"opened",
+               {{"version", feed_version},
+                {"name", of.info.name},
+                {"digest", of.info.digest},
+                {"target", of.info.target},
+                {"node_types", std::move(node_types)},
+                {"edge_types", std::move(edge_types)},
+                {"slots", std::move(slots)},
+                {"merged", of.form.merged},
+                {"hops", of.hops},
+                {"seeds", of.seeds},
+                {"batch_size", of.batch_size},
+                {"arena", of.arena_bytes},
+                {"settings",
+                 {{"seed", def.seed},
+                  {"fanouts", def.sampler.fanouts},
+                  {"edge_fanouts", def.sampler.edge_fanouts},
+                  {"replace", def.sampler.replace},
+                  {"precision", rounds_features(def) ? "float16" : "float32"},
+                  {"labels", def.labels}}}}}}
     .dump();
 }
 
 std::string error_frame(const error& reason) {
   return json{
-    {"error",
-     {{"code", to_string(reason.code)}, {"message", reason.message}}}}
+    {"error", {{"code", to_string(reason.code)}, {"message", reason.message}}}}
     .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -279,11 +277,10 @@ std::vector<std::int64_t> batch_frame(std::uint64_t sequence,
   for (const auto& edges : batch.edges)
     out.insert(out.end(), edges.begin(), edges.end());
   for (const auto& array : batch.arrays)
-    out.insert(out.end(),
-               {array.data == nullptr
-                  ? 0
-                  : static_cast<std::int64_t>(memory.place_of(array.data)),
-                array.rows, array.columns});
+    out.insert(out.end(), {array.data == nullptr ? 0
+                                                 : static_cast<std::int64_t>(
+                                                   memory.place_of(array.data)),
+                           array.rows, array.columns});
   return out;
 }
 

@@ -17,9 +17,10 @@
 #include <variant>
 #include <vector>
 
-// Frames between a feed and its consumer, one for each packet of a local socket.
-// Control frames are JSON objects of one member, whose name is the kind. Those of
-// batches are rows of 64-bit integers in the order of the machine's bytes.
+// Frames between a feed and its consumer, one for each packet of a local
+// socket. Control frames are JSON objects of one member, whose name is the
+// kind. Those of batches are rows of 64-bit integers in the order of the
+// machine's bytes.
 
 namespace graphmill {
 
@@ -42,8 +43,8 @@ struct feed_request {
   bool own_seeds = false; ///< A descriptor with original ids comes along.
 };
 
-/// The frame "begin": passes over the steps from `first` to `steps` of an epoch.
-/// What is left of the pass before is abandoned.
+/// The frame "begin": passes over the steps from `first` to `steps` of an
+/// epoch. What is left of the pass before is abandoned.
 struct feed_pass {
   std::uint64_t number = 0; ///< Of the pass, above those before it.
   std::int32_t epoch = 0;

@@ -45,8 +45,8 @@ result<std::vector<node_id>> ids_in(int file) {
   auto* to = reinterpret_cast<char*>(out.data());
   const auto size = out.size() * sizeof(node_id);
   for (std::size_t done = 0; done < size;) {
-    const auto read = ::pread(file, to + done, size - done,
-                              static_cast<off_t>(done));
+    const auto read =
+      ::pread(file, to + done, size - done, static_cast<off_t>(done));
     if (read <= 0)
       return fail_errno(read < 0 ? errno : EIO,
                         "cannot read the seeds of the consumer");
@@ -70,10 +70,11 @@ public:
       guard_({.data = request_.data, .verify = request_.verify, .log = log_}) {
     set_scheduler(settings_, std::max(2u, usable_processors()));
     system_.emplace(settings_);
-    guard_.check(std::move(prepared.records), [this](const result<void>& sound) {
-      if (!sound)
-        report(sound.error());
-    });
+    guard_.check(std::move(prepared.records),
+                 [this](const result<void>& sound) {
+                   if (!sound)
+                     report(sound.error());
+                 });
     spawn(std::move(prepared.member));
   }
 
@@ -122,8 +123,8 @@ private:
                  of.health->add({actor_kind::trainer, -1, request_.rank})});
       return batch_sink{{outlet_}, {}};
     };
-    member_ = spawn_member(*system_, std::move(member), std::move(stages),
-                           lead_);
+    member_ =
+      spawn_member(*system_, std::move(member), std::move(stages), lead_);
     caf::actor_cast<caf::actor>(member_)->attach_functor(
       [this](const caf::error& reason) {
         if (reason && reason != caf::exit_reason::user_shutdown)

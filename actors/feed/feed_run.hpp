@@ -14,7 +14,6 @@ namespace graphmill {
 /// consumer, which then ends. A feed ends with its parent, too. To be called
 /// once per process, before any buffer is made: batches lie in memory that the
 /// consumer maps. Fails if the socket does.
-result<void> run_feed(feed_socket& socket,
-                      std::shared_ptr<spdlog::logger> log);
+result<void> run_feed(feed_socket& socket, std::shared_ptr<spdlog::logger> log);
 
 } // namespace graphmill

@@ -72,8 +72,9 @@ feed_socket::receive(std::chrono::milliseconds timeout) {
   packet out;
   take_descriptors(message, out.descriptors);
   if ((message.msg_flags & MSG_TRUNC) != 0)
-    return fail(ec::invalid_data, "a packet of the consumer has more than {} "
-                                  "bytes",
+    return fail(ec::invalid_data,
+                "a packet of the consumer has more than {} "
+                "bytes",
                 most_packet_bytes);
   if (size > 0)
     out.bytes.assign(room_.begin(), room_.begin() + size);
@@ -97,8 +98,7 @@ result<bool> feed_socket::send(std::span<const std::byte> bytes,
     std::memcpy(CMSG_DATA(part), &descriptor, sizeof(int));
   }
   while (true) {
-    if (::sendmsg(socket_.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT)
-        >= 0)
+    if (::sendmsg(socket_.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
       return true;
     if (errno == EAGAIN || errno == ENOBUFS)
       return false;

@@ -73,9 +73,9 @@ result<std::vector<node_id>> global_ids(const std::vector<node_id>& wanted,
 }
 
 /// Has the samplers bring what the form takes.
-std::shared_ptr<const sampling_scheme>
-with_form(const sampling_scheme& scheme, const batch_form& form,
-          const batch_needs& needs) {
+std::shared_ptr<const sampling_scheme> with_form(const sampling_scheme& scheme,
+                                                 const batch_form& form,
+                                                 const batch_needs& needs) {
   auto out = scheme;
   out.edge_ids = form.edge_ids;
   out.weights = needs.weights;
@@ -133,8 +133,8 @@ prepare_feed(const feed_request& request,
   out.steps = (out.seeds + out.batch_size - 1) / out.batch_size;
   const auto& scheme = request.phase == phase::train ? member.train_scheme
                                                      : member.evaluate_scheme;
-  const auto own = (std::min(out.seeds, out.batch_size) + request.world - 1)
-                   / request.world;
+  const auto own =
+    (std::min(out.seeds, out.batch_size) + request.world - 1) / request.world;
   GRAPHMILL_TRYV(
     settle_storage(member, request.storage, plan_of(member, *scheme, own)));
   return out;

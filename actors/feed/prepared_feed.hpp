@@ -14,11 +14,11 @@ namespace graphmill {
 
 /// A feed before it has actors.
 struct prepared_feed {
-  member_config member; ///< Without sink, log and gauges.
+  member_config member;               ///< Without sink, log and gauges.
   std::vector<digest_record> records; ///< Of the files that it has opened.
-  std::int64_t seeds = 0;      ///< Of a pass, over all ranks.
-  std::int64_t batch_size = 0; ///< Over all ranks.
-  std::int64_t steps = 0;      ///< Of a pass.
+  std::int64_t seeds = 0;             ///< Of a pass, over all ranks.
+  std::int64_t batch_size = 0;        ///< Over all ranks.
+  std::int64_t steps = 0;             ///< Of a pass.
 };
 
 /// Opens the data of a request, and checks all that it asks for.

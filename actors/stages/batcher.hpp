@@ -43,7 +43,8 @@ struct batcher_config {
 };
 
 /// Spawns a BATCHER: merges relations and transposes them for backward, or lays
-/// batches out in another form, each of which is a `formed_batch` then. Consumes the batch of its job, so a job that fails half-way must begin anew
+/// batches out in another form, each of which is a `formed_batch` then.
+/// Consumes the batch of its job, so a job that fails half-way must begin anew
 /// from the seeds.
 batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config);
 

@@ -42,8 +42,8 @@ result<std::unique_ptr<arena>> arena::make(std::size_t bytes) {
     ::close(file);
     return fail_errno(cause, "cannot make {} bytes of shared memory", bytes);
   }
-  auto* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                      0);
+  auto* base =
+    ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (base == MAP_FAILED) {
     const auto cause = errno;
     ::close(file);

@@ -10,10 +10,10 @@
 
 namespace graphmill {
 
-/// Memory that another process can map, too: blocks of one anonymous file, which
-/// is named by a descriptor. The file is sparse: a page takes memory from its
-/// first use until its block is given back. Blocks that lie side by side become
-/// one when they are free. Any thread may call it.
+/// Memory that another process can map, too: blocks of one anonymous file,
+/// which is named by a descriptor. The file is sparse: a page takes memory from
+/// its first use until its block is given back. Blocks that lie side by side
+/// become one when they are free. Any thread may call it.
 class arena final : public block_source {
 public:
   /// @param bytes Of the file, a multiple of the page size: the most that all

@@ -58,9 +58,10 @@ member_share member_share::all(const definition& def,
   return out;
 }
 
-result<member_config> open_member(const definition& def,
-                                  std::shared_ptr<const partitioned_graph> whole,
-                                  const member_share& share) {
+result<member_config>
+open_member(const definition& def,
+            std::shared_ptr<const partitioned_graph> whole,
+            const member_share& share) {
   auto graph = std::move(whole);
   if (!def.labels.empty()) {
     GRAPHMILL_TRY(auto chosen, graph->with_labels(def.labels));

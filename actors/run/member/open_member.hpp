@@ -22,14 +22,15 @@ struct member_share {
 };
 
 /// Opens the parts of a share and works out what to sample. The caller adds the
-/// sink and what it needs, storage, links, log and gauges. This takes a while, so
-/// no handler may do it.
+/// sink and what it needs, storage, links, log and gauges. This takes a while,
+/// so no handler may do it.
 /// @param def Which has been checked for the graph.
 /// @param whole As it was opened; the member has it as the definition's
 /// `labels` show it.
-result<member_config> open_member(const definition& def,
-                                  std::shared_ptr<const partitioned_graph> whole,
-                                  const member_share& share);
+result<member_config>
+open_member(const definition& def,
+            std::shared_ptr<const partitioned_graph> whole,
+            const member_share& share);
 
 /// Decides where the parts of a member are read from, sees to it, and makes the
 /// pool of its batches.

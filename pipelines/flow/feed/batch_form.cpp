@@ -56,8 +56,7 @@ std::vector<formed_slot> slots_of(const batch_form& form,
   }
   add_edge_slots(form, array_of::all_edges, 0, has_edge_weights(info), out);
   if (info.edge_types.size() > 1)
-    out.push_back(
-      {"edge_type", array_of::all_edges, 0, dtype::int64});
+    out.push_back({"edge_type", array_of::all_edges, 0, dtype::int64});
   return out;
 }
 

@@ -172,11 +172,11 @@ private:
     } else {
       indptr.resize(lists.front().indptr.size());
       for (std::size_t row = 0; row < indptr.size(); ++row)
-        indptr[row] = std::accumulate(
-          lists.begin(), lists.end(), std::int64_t{0},
-          [row](std::int64_t sum, const edge_list& list) {
-            return sum + list.indptr[row];
-          });
+        indptr[row] =
+          std::accumulate(lists.begin(), lists.end(), std::int64_t{0},
+                          [row](std::int64_t sum, const edge_list& list) {
+                            return sum + list.indptr[row];
+                          });
     }
     add(indptr);
     auto& sources = out_.numbers.emplace_back(pool_);

@@ -36,9 +36,9 @@ struct formed_batch : minibatch {
 };
 
 /// Lays a batch out. Values depend neither on parts nor on anything else that
-/// the form does not name. Fails with `invalid_argument` if edge types of several
-/// node types are to be merged, with `invalid_data` on packed rows that are not
-/// sound, and with `out_of_memory`; the batch is lost then.
+/// the form does not name. Fails with `invalid_argument` if edge types of
+/// several node types are to be merged, with `invalid_data` on packed rows that
+/// are not sound, and with `out_of_memory`; the batch is lost then.
 /// @param rows Of the seeds' table, in the order of the seeds.
 /// @param pool Where new arrays take their memory from; null: the heap.
 result<formed_batch> form_batch(fetched_batch data,

@@ -18,8 +18,9 @@ result<feed_frame> parsed(std::string_view text) {
 
 } // namespace
 
-CATCH_TEST_CASE("a consumer opens its feed, and begins one pass after the other",
-                "[actors][feed]") {
+CATCH_TEST_CASE(
+  "a consumer opens its feed, and begins one pass after the other",
+  "[actors][feed]") {
   feed_session session;
   CATCH_CHECK(!session.begin({1, 0, 0, 5}));
   CATCH_CHECK(!session.give_back());
@@ -52,8 +53,8 @@ CATCH_TEST_CASE("frames of a consumer", "[actors][feed]") {
   CATCH_CHECK(!request.verify);
   CATCH_CHECK(request.overrides == std::vector<std::string>{"seed=3"});
 
-  const auto begun = value_of(parsed(
-    R"({"begin": {"number": 2, "epoch": 3, "first": 4, "steps": 5}})"));
+  const auto begun = value_of(
+    parsed(R"({"begin": {"number": 2, "epoch": 3, "first": 4, "steps": 5}})"));
   CATCH_CHECK(std::get<feed_pass>(begun).first == 4);
 
   const std::array<std::uint64_t, 5> words{0, 8, 1, 9, 3};

@@ -68,9 +68,9 @@ CATCH_TEST_CASE("credit comes back with a batch, and memory when it is freed",
   f.want({1, 0, 0, 5});
   f.give(0, 0, 0);
   f.give(1, 0, 1);
-  CATCH_CHECK(f.handed
-              == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 1},
-                                                                      {1, 1}});
+  CATCH_CHECK(
+    f.handed
+    == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 1}, {1, 1}});
   CATCH_CHECK(f.finished->empty());
   f.back({0, true, false});
   CATCH_CHECK(*f.finished == sequences{0});
@@ -97,11 +97,9 @@ CATCH_TEST_CASE("batches of an abandoned pass are not handed out",
   f.give(3, 1, 3); // The same batch, made for the pass itself.
   f.give(4, 1, 4);
   f.give(5, 1, 5); // Of no step.
-  CATCH_CHECK(
-    f.handed
-    == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 1},
-                                                            {2, 2},
-                                                            {4, 2}});
+  CATCH_CHECK(f.handed
+              == std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+                {0, 1}, {2, 2}, {4, 2}});
   CATCH_CHECK(*f.finished == sequences{1, 3, 5});
 }
 

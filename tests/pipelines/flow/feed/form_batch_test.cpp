@@ -62,9 +62,8 @@ CATCH_TEST_CASE("the cycle of six as pairs and as lists",
   const auto scheme = scheme_of(cycle(6), {-1, -1});
   batch_form form;
   form.edge_ids = true;
-  auto batch =
-    value_of(form_batch(fetched(graph, scheme, {2, 3}), numbers{8, 5}, form, info,
-                          nullptr));
+  auto batch = value_of(form_batch(fetched(graph, scheme, {2, 3}),
+                                   numbers{8, 5}, form, info, nullptr));
   auto arrays = named(batch, form, info);
   // Nodes 2, 3, then 1, 4, then 0, 5; each has its two neighbours.
   CATCH_CHECK(arrays["n_id0"] == numbers{2, 3, 1, 4, 0, 5});
@@ -76,9 +75,8 @@ CATCH_TEST_CASE("the cycle of six as pairs and as lists",
   CATCH_CHECK(batch.edges == std::vector<numbers>{{4, 4}});
 
   form.layout = edge_layout::csr;
-  batch =
-    value_of(form_batch(fetched(graph, scheme, {2, 3}), numbers{8, 5}, form, info,
-                          nullptr));
+  batch = value_of(form_batch(fetched(graph, scheme, {2, 3}), numbers{8, 5},
+                              form, info, nullptr));
   arrays = named(batch, form, info);
   CATCH_CHECK(arrays["indptr0"] == numbers{0, 2, 4, 6, 8});
   CATCH_CHECK(arrays["indices0"] == numbers{2, 1, 0, 3, 4, 0, 1, 5});
@@ -129,9 +127,9 @@ CATCH_TEST_CASE("edge types of several node types cannot be merged",
   const auto data = whole(graph);
   batch_form form;
   form.merged = true;
-  const auto reason = error_of(
-    form_batch(fetched(data, scheme_of(graph, {-1}), {2}), {}, form,
-               data.graph->info(), nullptr));
+  const auto reason =
+    error_of(form_batch(fetched(data, scheme_of(graph, {-1}), {2}), {}, form,
+                        data.graph->info(), nullptr));
   CATCH_CHECK(reason.code == ec::invalid_argument);
 }
 
