@@ -158,7 +158,7 @@ CATCH_TEST_CASE("a writer refuses broken rows of numbers",
   auto values = paper_values;
   values[3] = std::numeric_limits<float>::infinity();
   CATCH_CHECK(
-    has(refused(values), "value 1 of paper node 1 is inf; finite numbers"));
+    has(refused(values), "number 1 of paper node 1 is inf; finite numbers"));
   values = paper_values;
   values[4] = 0;
   CATCH_CHECK(has(refused(values), "number 1 of paper node 2 is nan"));
