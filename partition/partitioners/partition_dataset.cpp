@@ -80,7 +80,7 @@ result<void> write_partitions_json(const graph_view& graph,
            {"source_digest", source_digest},
            {"part_digests", digests},
            {"block_digests", blocks},
-           {"file_digests", seeds},
+           {"seed_digests", seeds},
            {"order_digests", orders},
            {"offsets", offsets},
            {"report", to_json(report)}};
