@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from imports import Workplace
-from support import graphmill, np
+from support import graphmill, np, program
 
 DATA = pathlib.Path(__file__).resolve().parents[4] / "shared/data"
 
@@ -173,4 +173,5 @@ class EdgeTasks(Workplace):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    program()
+    unittest.main(verbosity=2)
