@@ -112,16 +112,19 @@ private:
     stages.disk = member.disk;
     lead_ = spawn_feed_lead(*system_,
                             [this](const error& reason) { report(reason); });
-    member.sink = [this](caf::actor_system& system, const member_config& of,
-                         const stage_table&, const run_reports_actor&) {
-      outlet_ = spawn_outlet(
-        system, {request_.rank,
+    // Here and not by the member, which begins on another thread: the first
+    // pass may come before.
+    outlet_ = spawn_outlet(
+      *system_, {request_.rank,
                  [this](std::uint64_t sequence, std::uint64_t pass,
                         const formed_batch& batch) {
                    return hand(sequence, pass, batch);
                  },
-                 of.health->add({actor_kind::trainer, -1, request_.rank})});
-      return batch_sink{{outlet_}, {}};
+                 member.health->add({actor_kind::trainer, -1, request_.rank})});
+    member.sink = [outlet = outlet_](caf::actor_system&, const member_config&,
+                                     const stage_table&,
+                                     const run_reports_actor&) {
+      return batch_sink{{outlet}, {}};
     };
     member_ =
       spawn_member(*system_, std::move(member), std::move(stages), lead_);

@@ -23,7 +23,7 @@ os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)
 import graphmill  # noqa: E402
 
 SETTINGS = {"fanouts": [4, 3], "batch_size": 33, "seed": 7}
-SLOW = ["faults.fetcher_delay_ms=60000"]
+SLOW = ["faults.fetcher_delay_ms=10000"]
 
 
 def batches(source, epochs=2, **options):
