@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -59,6 +60,27 @@ template <class T>
 std::span<const std::byte> bytes_in(const T& values) {
   return std::as_bytes(std::span{values});
 }
+
+/// The blocks of an arena, until the consumer is gone: it may keep batches and
+/// read them, so blocks that end after it keep their content.
+class lent_blocks final : public block_source {
+public:
+  explicit lent_blocks(arena& from) : from_(from) {}
+
+  std::byte* take(std::size_t capacity) override {
+    return from_.take(capacity);
+  }
+  void give_back(std::byte* block, std::size_t capacity) noexcept override {
+    if (!over_)
+      from_.give_back(block, capacity);
+  }
+
+  void leave() { over_ = true; }
+
+private:
+  arena& from_;
+  std::atomic<bool> over_{false};
+};
 
 /// The actors of a feed, while it is open.
 class open_feed {
@@ -219,24 +241,29 @@ private:
 result<void> run_feed(feed_socket& socket,
                       std::shared_ptr<spdlog::logger> log) {
   GRAPHMILL_TRY(const auto memory, arena::make(arena_bytes()));
-  // Buffers may outlive this call, by those who hold them at the end.
-  auto& kept = *memory.get();
-  take_blocks_from(kept);
+  lent_blocks blocks{*memory};
+  take_blocks_from(blocks);
   const auto parent = ::getppid();
-  feed_door door{socket, kept, log};
+  feed_door door{socket, *memory, log};
   heap_trimmer heap;
+  result<void> end;
   while (::getppid() == parent) {
-    GRAPHMILL_TRY(auto packet, socket.receive(look));
+    auto packet = socket.receive(look);
     if (!packet) {
+      end = packet.error();
+      break;
+    }
+    if (!packet.value()) {
       heap.tick();
       continue;
     }
-    if (packet->bytes.empty()) // The consumer is gone.
+    if (packet.value()->bytes.empty()) // The consumer is gone.
       break;
-    if (auto done = door.accept(std::move(*packet)); !done)
+    if (auto done = door.accept(*std::move(packet).value()); !done)
       (void)socket.send(bytes_in(error_frame(done.error())));
   }
-  return ok();
+  blocks.leave();
+  return end;
 }
 
 } // namespace graphmill
