@@ -1,5 +1,9 @@
 #include "partition/importers/csv/csv_edges.hpp"
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 namespace graphmill {
 
 result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
@@ -8,28 +12,28 @@ result<void> for_each_csv_edge(const csv_table& table, const csv_layout& layout,
                                const note_callback& on_note) {
   if (layout.count() == 0)
     return ok(); // An empty file.
+  // What has no column stays empty.
+  csv_edge edge;
+  std::vector<std::pair<std::string_view csv_edge::*, std::size_t>> cells;
+  for (const auto& [cell, column] :
+       {std::pair{&csv_edge::source, layout.source},
+        std::pair{&csv_edge::destination, layout.destination},
+        std::pair{&csv_edge::relation, layout.relation},
+        std::pair{&csv_edge::weight, layout.weight},
+        std::pair{&csv_edge::task_label, layout.task_label},
+        std::pair{&csv_edge::task_split, layout.task_split},
+        std::pair{&csv_edge::task_time, layout.task_time},
+        std::pair{&csv_edge::task_weight, layout.task_weight},
+        std::pair{&csv_edge::task_negatives, layout.task_negatives}})
+    if (column)
+      cells.emplace_back(cell, *column);
   GRAPHMILL_TRY(auto rows, csv_rows::open(table, layout, separator, errors));
   for (;;) {
     GRAPHMILL_TRY(const auto there, rows.next());
     if (!there)
       break;
-    const auto& fields = rows.fields();
-    csv_edge edge{.source = trim_blanks(fields[*layout.source]),
-                  .destination = trim_blanks(fields[*layout.destination]),
-                  .relation = {},
-                  .weight = {}};
-    const auto take = [&fields](std::string_view& to,
-                                std::optional<std::size_t> column) {
-      if (column)
-        to = trim_blanks(fields[*column]);
-    };
-    take(edge.relation, layout.relation);
-    take(edge.weight, layout.weight);
-    take(edge.task_label, layout.task_label);
-    take(edge.task_split, layout.task_split);
-    take(edge.task_time, layout.task_time);
-    take(edge.task_weight, layout.task_weight);
-    take(edge.task_negatives, layout.task_negatives);
+    for (const auto& [cell, column] : cells)
+      edge.*cell = trim_blanks(rows.fields()[column]);
     GRAPHMILL_TRYV(visit(edge, rows));
   }
   rows.tell_notes(on_note);

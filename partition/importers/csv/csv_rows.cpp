@@ -113,7 +113,8 @@ std::optional<error> csv_rows::cut_lines() {
 bool csv_rows::repeats_header() const {
   const auto& fields = reader_.fields();
   const auto& names = layout_->names;
-  if (!layout_->header || fields.size() != names.size())
+  if (!layout_->header || fields.size() != names.size()
+      || fields.front().size() < names.front().size()) // As most ids are.
     return false;
   return std::ranges::equal(fields, names, repeats_name);
 }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-using namespace graphmill;
+namespace graphmill::test::arenas {
 
 CATCH_TEST_CASE("another mapping of an arena sees what is in its blocks",
                 "[messages][arena]") {
@@ -72,3 +72,5 @@ CATCH_TEST_CASE("blocks of an arena never overlap, and become one again",
   CATCH_CHECK(memory->place_of(whole) == 0);
   CATCH_CHECK_THROWS_AS(memory->take(64), std::bad_alloc);
 }
+
+} // namespace graphmill::test::arenas

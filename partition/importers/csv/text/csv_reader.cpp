@@ -47,8 +47,7 @@ bool is_zstandard(std::string_view begin) {
              && begin.substr(1, 3) == "\x2a\x4d\x18");
 }
 
-/// Whether no byte is above 0x7f. Looks at eight of them at once: this is done
-/// for each row.
+/// Whether no byte is above 0x7f. Looks at eight of them at once.
 bool is_ascii(std::string_view text) {
   constexpr std::uint64_t high_bits = 0x8080808080808080;
   std::uint64_t any = 0;
@@ -178,6 +177,8 @@ struct csv_reader::impl {
   std::size_t at = 0;
   std::size_t row_begin = 0; ///< Of what is in the block of the row.
   std::string row_before;    ///< What was in blocks before.
+  bool block_is_ascii = true;
+  bool row_is_ascii = true; ///< So are the blocks that have parts of the row.
   std::optional<error> failure;
   std::int64_t next_line = 1;
   bool goes_on = false; ///< The row is wrong, and the next one can be read.
@@ -261,6 +262,7 @@ result<void> csv_reader::impl::start(char wanted_separator,
 void csv_reader::impl::begin_row() {
   row_begin = at;
   row_before.clear();
+  row_is_ascii = block_is_ascii;
   first_line = 0;
 }
 
@@ -302,6 +304,8 @@ bool csv_reader::impl::refill() {
     failure = fail(ec::invalid_data, "cannot read {}: {}", path.string(),
                    broken.what());
   }
+  block_is_ascii = is_ascii(block);
+  row_is_ascii = row_is_ascii && block_is_ascii;
   return !block.empty();
 }
 
@@ -406,6 +410,7 @@ void csv_reader::impl::cut_to_first_line() {
   } else { // It began in another block.
     block.replace(0, at, more);
     row_before.resize(first_line);
+    block_is_ascii = row_is_ascii;
     at = 0;
     row_begin = 0;
   }
@@ -522,7 +527,7 @@ result<bool> csv_reader::impl::read_row() {
 /// Fails if the row has a byte that is not UTF-8, as tables in Latin-1 do:
 /// names and ids of it could not be told again.
 result<void> csv_reader::impl::check_text() const {
-  if (is_ascii(text))
+  if (row_is_ascii || is_ascii(text))
     return ok();
   std::size_t begin = 0;
   for (std::size_t field = 0; field < ends.size(); ++field) {

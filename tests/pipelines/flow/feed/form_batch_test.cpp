@@ -8,8 +8,7 @@
 #include <string>
 #include <utility>
 
-using namespace graphmill;
-using namespace graphmill::test;
+namespace graphmill::test::formed {
 
 namespace {
 
@@ -160,3 +159,5 @@ CATCH_TEST_CASE("the bytes of a form bound what its batches hold",
     CATCH_CHECK(booked <= bound);
   }
 }
+
+} // namespace graphmill::test::formed
