@@ -12,11 +12,13 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -147,11 +149,11 @@ result<records> records_of_all_and_each(const dataset& data,
   return out;
 }
 
-/// A part of the folder whatever the table says.
-bool is_name_of_seeds(const fs::path& name) {
-  return name.is_relative()
-         && (*name.begin() == "seeds" || *name.begin() == "tasks")
-         && name.lexically_normal() == name;
+/// Whether a name of a table is one in these folders, whatever the table says.
+bool is_name_in(const fs::path& name,
+                std::initializer_list<std::string_view> folders) {
+  return !name.empty() && name.is_relative() && name.lexically_normal() == name
+         && std::ranges::find(folders, name.begin()->string()) != folders.end();
 }
 
 /// Of the files of seeds and tasks that are used, and of others that the table
@@ -166,7 +168,7 @@ result<records> records_of_seeds(const fs::path& folder) {
                 parse_dataset_info(book.dataset, book.itself.path.string()));
   std::set<fs::path> names;
   for (const auto& [name, digest] : *book.digests)
-    if (is_name_of_seeds(name))
+    if (is_name_in(name, {"seeds", "tasks"}))
       names.insert(name);
   const auto& target = info.node_types[info.target];
   for (auto which : all_splits)
@@ -181,6 +183,27 @@ result<records> records_of_seeds(const fs::path& folder) {
           names.insert(task_file(task.name, file_stem(which), name));
   }
   for (const auto& name : names) {
+    GRAPHMILL_TRY(const auto array, npy_array::open(folder / name));
+    GRAPHMILL_TRY(auto found,
+                  table_records(std::array{&array}, *book.digests, folder));
+    std::ranges::move(found, std::back_inserter(out));
+  }
+  return out;
+}
+
+/// Of the maps between original and global ids that are here: a daemon with a
+/// copy of its own parts may lack them.
+result<records> records_of_orders(const fs::path& folder) {
+  GRAPHMILL_TRY(const auto book,
+                read_folder_book(folder / "partitions.json", "order_digests"));
+  records out;
+  if (!book.digests)
+    return out;
+  for (const auto& [name, digest] : *book.digests) {
+    std::error_code unreadable;
+    if (!is_name_in(name, {"order", "originals"})
+        || !fs::exists(folder / name, unreadable))
+      continue;
     GRAPHMILL_TRY(const auto array, npy_array::open(folder / name));
     GRAPHMILL_TRY(auto found,
                   table_records(std::array{&array}, *book.digests, folder));
@@ -263,6 +286,8 @@ result<std::vector<digest_record>> records_in(const fs::path& folder,
     return records_of(data);
   }
   GRAPHMILL_TRY(auto out, records_of_seeds(folder));
+  GRAPHMILL_TRY(auto orders, records_of_orders(folder));
+  std::ranges::move(orders, std::back_inserter(out));
   for (auto part : parts) {
     GRAPHMILL_TRY(auto more, records_of_part(folder, part));
     out.insert(out.end(), std::make_move_iterator(more.begin()),
