@@ -183,7 +183,7 @@ std::string data_seed(std::size_t which, const T& from, bulk_writer arrays) {
 
 constexpr std::array some_floats{0.5f, 1.5f, -2.0f};
 
-/// Arrays of all kinds, in one message.
+/// Arrays of all kinds, in one message, which may name each once.
 struct some_arrays {
   bulk_writer writer;
   bulk_array ids =
@@ -193,6 +193,8 @@ struct some_arrays {
   bulk_array counts = writer.add_counts(std::vector<std::int32_t>{2, 0, 300});
   bulk_array floats =
     writer.add(element::float32, std::as_bytes(std::span{some_floats}));
+  bulk_array places = writer.add_integers(std::vector<std::int64_t>{0, 1, 2});
+  bulk_array edges = writer.add_integers(std::vector<std::int64_t>{7, 8});
 };
 
 std::vector<std::string> data_messages() {
@@ -207,7 +209,7 @@ std::vector<std::string> data_messages() {
       99,
       2,
       {{1, two, true, a.ids, 0, 0},
-       {0, two, false, a.far, 5, 10, true, {a.ids, a.counts, a.far}}}},
+       {0, two, false, a.far, 5, 10, true, {a.places, a.counts, a.edges}}}},
     std::move(a.writer)));
   some_arrays b;
   out.push_back(
@@ -232,8 +234,8 @@ std::vector<std::string> data_messages() {
                                         batch_kind::train,
                                         {},
                                         {},
-                                        {k.ids, {}, k.ids},
-                                        {{k.ids, k.counts, k.far}, {}}},
+                                        {k.ids, {}, k.far},
+                                        {{k.places, k.counts, k.edges}, {}}},
                           std::move(k.writer)));
   some_arrays f;
   out.push_back(data_seed(
