@@ -5,30 +5,49 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace graphmill {
 
-namespace {
-
-/// In the order of `event_kind`.
-constexpr std::string_view event_words[] = {
-  "joined",     "left",   "lost",    "back",   "draining",
-  "in_service", "queued", "started", "ended",  "recovered",
-  "checkpoint", "limit",  "trouble", "warning"};
-
-} // namespace
-
 std::string_view to_string(event_kind kind) {
-  return event_words[static_cast<std::size_t>(kind)];
+  switch (kind) {
+  case event_kind::joined:
+    return "joined";
+  case event_kind::left:
+    return "left";
+  case event_kind::lost:
+    return "lost";
+  case event_kind::back:
+    return "back";
+  case event_kind::draining:
+    return "draining";
+  case event_kind::in_service:
+    return "in_service";
+  case event_kind::queued:
+    return "queued";
+  case event_kind::started:
+    return "started";
+  case event_kind::ended:
+    return "ended";
+  case event_kind::recovered:
+    return "recovered";
+  case event_kind::checkpoint:
+    return "checkpoint";
+  case event_kind::limit:
+    return "limit";
+  case event_kind::trouble:
+    return "trouble";
+  case event_kind::warning:
+    break;
+  }
+  return "warning";
 }
 
 std::optional<event_kind> event_kind_of(std::string_view word) {
-  const auto found = std::ranges::find(event_words, word);
-  if (found == std::end(event_words))
-    return std::nullopt;
-  return static_cast<event_kind>(found - std::begin(event_words));
+  for (auto number = 0; number <= int(event_kind::warning); ++number)
+    if (const auto kind = event_kind(number); to_string(kind) == word)
+      return kind;
+  return std::nullopt;
 }
 
 nlohmann::json event_json(const cluster_event& event) {

@@ -11,41 +11,24 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "monitoring"
 RULES = pathlib.Path(__file__).with_name("alert_rules.yaml")
-# Names and helps, as the tables of figures and the writer of metrics have them.
-SOURCES = [ROOT / "pipelines/figures/figure_tables.hpp",
-           ROOT / "actors/http/metrics/prometheus_text.cpp"]
-HELPED = re.compile(r'"(graphmill_\w+)",\s*(?:[\w:]+,\s*)?"([^"]+)')
+FAMILY = re.compile(r'"(graphmill_\w+)",\s*metric_(gauge|counter)')
+HELPED = re.compile(FAMILY.pattern + r',\s*"([^"]+)')
 ROW = re.compile(r"^\| `(graphmill_\w+)` \| (gauge|counter) \|", re.MULTILINE)
 NAME = re.compile(r"\bgraphmill_\w+")
 
 
-def helped():
-    """The first help of each, which a metric of several figures has."""
-    found = {}
-    for path in SOURCES:
-        for name, help in HELPED.findall(path.read_text()):
-            found.setdefault(name, help)
-    return found
-
-
 def metrics():
-    """Names and types of all that is written."""
-    return {name: "counter" if name.endswith("_total") else "gauge"
-            for name in helped()}
+    """Names and types of all that is written, as the sources have them."""
+    return {name: kind for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp")
+            for name, kind in FAMILY.findall(path.read_text())}
 
 
 class Monitoring(unittest.TestCase):
     def test_all_are_found(self):
         """By the form in which the sources name them."""
-        for path in SOURCES:
-            text = path.read_text()
-            self.assertEqual(len(NAME.findall(text)), len(HELPED.findall(text)),
-                             path.name)
-        for path in (ROOT / "actors").rglob("*.?pp"):
-            if path not in SOURCES:
-                self.assertNotRegex(path.read_text(),
-                                    r'"graphmill_\w+",\s*(?:[\w:]+,\s*)?"',
-                                    path.name)
+        for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp"):
+            self.assertEqual(len(NAME.findall(path.read_text())),
+                             len(FAMILY.findall(path.read_text())), path.name)
         self.assertGreater(len(metrics()), 50)
 
     def test_the_page_has_all_of_them(self):
@@ -89,8 +72,8 @@ class Monitoring(unittest.TestCase):
         """By Prometheus's own taste: a page is made of all that there is."""
         page = "".join(
             f"# HELP {name} {help}\n# TYPE {name} {kind}\n{name} 1\n"
-            for name, help in helped().items()
-            for kind in [metrics()[name]])
+            for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp")
+            for name, kind, help in HELPED.findall(path.read_text()))
         self.assertEqual(page.count("# TYPE"), len(metrics()))
         done = subprocess.run(["promtool", "check", "metrics"], input=page,
                               text=True, capture_output=True, timeout=60)

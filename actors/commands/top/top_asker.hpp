@@ -84,7 +84,7 @@ private:
   std::optional<top_command> waiting_;
   std::optional<top_log> followed_;
   std::string looked_at_; ///< Becomes `run_` with the next round.
-  bool hurries_ = false;  ///< There is something else to be asked for.
+  bool hurries_ = false; ///< There is something else to be asked for.
 
   std::jthread thread_; ///< Last: it uses all of the above.
 };

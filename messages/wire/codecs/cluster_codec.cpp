@@ -41,9 +41,19 @@ run_news news_of(schema::RunNews::Reader in) {
 } // namespace
 
 std::string_view to_string(run_state state) {
-  constexpr std::string_view words[] = {"queued", "running", "finished",
-                                        "failed", "cancelled"};
-  return word_of(words, state);
+  switch (state) {
+  case run_state::queued:
+    return "queued";
+  case run_state::running:
+    return "running";
+  case run_state::finished:
+    return "finished";
+  case run_state::failed:
+    return "failed";
+  case run_state::cancelled:
+    return "cancelled";
+  }
+  return "unknown";
 }
 
 payload encode_definition_body(const definition& def) {

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace graphmill::wire {
@@ -49,13 +48,6 @@ result<T> read_body(const payload& from, const char* name) {
   return read<Root>(from, name, [&from](typename Root::Reader in) {
     return read_listed<T>(from, in);
   });
-}
-
-/// The word for a value of an enumeration that begins with 1.
-template <std::size_t Size>
-std::string_view word_of(const std::string_view (&words)[Size], auto value) {
-  const auto at = static_cast<std::size_t>(value) - 1;
-  return at < Size ? words[at] : "unknown";
 }
 
 /// All bytes of a text: it may contain NULs, where `cStr` would end.

@@ -48,20 +48,59 @@ bool short_texts(const actor_health& actor) {
 } // namespace
 
 std::string_view to_string(actor_kind kind) {
-  constexpr std::string_view words[] = {
-    "sampling service", "sampler",        "sampler proxy",
-    "feature service",  "fetcher",        "batcher",
-    "trainer",          "gradient group", "dispatcher",
-    "sampling proxy",   "feature proxy",  "batches of a daemon",
-    "cache filler",     "conductor"};
-  return word_of(words, kind);
+  switch (kind) {
+  case actor_kind::sampling_service:
+    return "sampling service";
+  case actor_kind::sampler:
+    return "sampler";
+  case actor_kind::batch_proxy:
+    return "sampler proxy";
+  case actor_kind::feature_service:
+    return "feature service";
+  case actor_kind::fetcher:
+    return "fetcher";
+  case actor_kind::batcher:
+    return "batcher";
+  case actor_kind::trainer:
+    return "trainer";
+  case actor_kind::gradient_group:
+    return "gradient group";
+  case actor_kind::dispatcher:
+    return "dispatcher";
+  case actor_kind::sampling_proxy:
+    return "sampling proxy";
+  case actor_kind::feature_proxy:
+    return "feature proxy";
+  case actor_kind::batch_link:
+    return "batches of a daemon";
+  case actor_kind::cache_filler:
+    return "cache filler";
+  case actor_kind::conductor:
+    return "conductor";
+  }
+  return "unknown";
 }
 
 std::string_view to_string(actor_state state) {
-  constexpr std::string_view words[] = {"starting", "running", "starved",
-                                        "stalled",  "waiting", "restarting",
-                                        "failed",   "stopped"};
-  return word_of(words, state);
+  switch (state) {
+  case actor_state::starting:
+    return "starting";
+  case actor_state::running:
+    return "running";
+  case actor_state::starved:
+    return "starved";
+  case actor_state::stalled:
+    return "stalled";
+  case actor_state::waiting:
+    return "waiting";
+  case actor_state::restarting:
+    return "restarting";
+  case actor_state::failed:
+    return "failed";
+  case actor_state::stopped:
+    return "stopped";
+  }
+  return "unknown";
 }
 
 result<void> daemon_health::check() const {

@@ -15,9 +15,19 @@ static_assert(static_cast<int>(schema::LogLevel::CRITICAL)
               == static_cast<int>(log_level::critical));
 
 std::string_view to_string(log_level level) {
-  constexpr std::string_view words[] = {"debug", "info", "warn", "error",
-                                        "critical"};
-  return word_of(words, level);
+  switch (level) {
+  case log_level::debug:
+    return "debug";
+  case log_level::info:
+    return "info";
+  case log_level::warn:
+    return "warn";
+  case log_level::error:
+    return "error";
+  case log_level::critical:
+    return "critical";
+  }
+  return "unknown";
 }
 
 payload encode(const log_request& request) {

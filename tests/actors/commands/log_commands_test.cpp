@@ -90,8 +90,7 @@ CATCH_TEST_CASE("lines of a run are printed, whatever is in them",
   got = user.runs("logs --daemon quiet");
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK(got.output.empty());
-  CATCH_CHECK_THAT(got.errors,
-                   contains("no line of run good-1 matches any more"));
+  CATCH_CHECK_THAT(got.errors, contains("no line of run good-1 matches any more"));
   CATCH_CHECK(user.runs("logs --level loud").code == 2);
 }
 

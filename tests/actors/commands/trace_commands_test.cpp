@@ -103,7 +103,8 @@ CATCH_TEST_CASE("a trace has the spans of all daemons on one clock",
   CATCH_CHECK(said.code == 0);
   CATCH_CHECK_THAT(said.output, contains("trace.json: 2 training steps of run "
                                          "good-1, 8 spans of 2 daemons"));
-  CATCH_CHECK_THAT(said.output, contains("without d, which did not answer"));
+  CATCH_CHECK_THAT(said.output,
+                   contains("without d, which did not answer"));
 }
 
 CATCH_TEST_CASE("what cannot be traced is said", "[cluster_commands]") {

@@ -84,10 +84,7 @@ cluster_figures told_cluster() {
     told_daemon("a", daemon_state::ready), told_daemon("b", daemon_state::lost),
     told_daemon("c\"} 1\ngraphmill_evil\\", daemon_state::ready)};
   out.status.daemons[0].load =
-    daemon_load{.cores = 1.5,
-                .mapped_bytes = 800,
-                .descriptors = 20,
-                .further = {{"host_load", 2.5}, {"of_another_version", 1}}};
+    daemon_load{.cores = 1.5, .mapped_bytes = 800, .descriptors = 20};
   out.status.running = "r-1";
   out.status.queued = {"r-2", "r-3"};
   out.over = {5, 6, 7};
@@ -252,7 +249,6 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
       R"(graphmill_daemon_disk_rows_wanted_total{daemon="a"} 70)",
       R"(graphmill_daemon_disk_rows_found_total{daemon="a"} 60)",
       R"(graphmill_daemon_mapped_bytes{daemon="a"} 800)",
-      R"(graphmill_daemon_host_load{daemon="a"} 2.5)",
       R"(graphmill_peer_round_trip_seconds{daemon="a",peer="b"} 0.125)",
       R"(graphmill_peer_asked_requests_per_second{daemon="a",peer="b"} 30)",
       R"(graphmill_peer_served_requests_per_second{daemon="a",peer="b"} 40)",
