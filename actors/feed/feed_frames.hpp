@@ -18,9 +18,9 @@
 #include <vector>
 
 // Frames between a feed and its consumer, one for each packet of a local
-// socket. Control frames are JSON objects of one member, whose name is the
-// kind. Those of batches are rows of 64-bit integers in the order of the
-// machine's bytes.
+// socket. A control frame is a JSON object with one member, named
+// after its kind. Those of batches are rows of 64-bit integers in the order of
+// the machine's bytes.
 
 namespace graphmill {
 

@@ -161,7 +161,7 @@ private:
             const formed_batch& batch) {
     const auto sent =
       socket_.send(bytes_in(batch_frame(sequence, pass, batch, memory_)));
-    // One who is gone wants no batch; `run_feed` notices that, too.
+    // A consumer that is gone needs no batch. `run_feed` notices it, too.
     return !sent || sent.value();
   }
 

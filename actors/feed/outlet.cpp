@@ -96,7 +96,7 @@ private:
         batches_.erase(it);
     }
     hand_out();
-    // Whoever has returned all that was handed out waits for the next batch.
+    // A consumer that has returned all batches waits for the next one.
     if (std::none_of(batches_.begin(), batches_.end(),
                      [](const auto& of) { return of.second.promise; }))
       config_.gauge->enter(actor_state::starved);

@@ -42,8 +42,8 @@ struct batcher_config {
   std::shared_ptr<stage_counters> counters;
 };
 
-/// Spawns a BATCHER: merges relations and transposes them for backward, or lays
-/// batches out in another form, each of which is a `formed_batch` then.
+/// Spawns a BATCHER: merges relations and transposes them for backward. With a
+/// form it lays each batch out as a `formed_batch` instead.
 /// Consumes the batch of its job, so a job that fails half-way must begin anew
 /// from the seeds.
 batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config);

@@ -16,7 +16,7 @@ namespace graphmill {
 /// run. Used in the AGENT's handlers alone.
 class share_keeper {
 public:
-  /// @param self Whose handlers it is used in. @param shares Outlives this.
+  /// @param self The agent. @param shares Outlives this.
   share_keeper(agent_actor::pointer self, const hosted_shares& shares,
                std::shared_ptr<spdlog::logger> log);
 

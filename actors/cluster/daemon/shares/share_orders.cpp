@@ -157,8 +157,8 @@ void share_orders::keep(const share_ptr& run, const responder& reply) {
   });
 }
 
-/// The coordinator asks between two attempts: what of the run is on here still
-/// belongs to one whose end has not been heard of, and ends.
+/// The coordinator asks between two attempts. A share that is still active
+/// belongs to an earlier attempt, so it ends first.
 void share_orders::tell_kept(const std::string& id, const responder& reply) {
   const auto run = with_.shares.find(id);
   if (!run || run.value()->life.is_over()) {
