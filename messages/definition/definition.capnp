@@ -57,6 +57,81 @@ struct Definition {
   labels @15 :Text
     $help("Label set to learn, with its splits; default: the labels of the target node type. `graphmill inspect` lists label sets")
     $length(max = 80);
+
+  task @16 :Text
+    $help("Task of edges to learn: links to predict, or classes, labels or numbers of edges, with its splits; not together with `labels`. Default: labels of nodes. `graphmill inspect` lists tasks")
+    $length(max = 80);
+
+  decoder @17 :Decoder;
+  negatives @18 :Negatives;
+}
+
+struct Decoder {
+  # What makes a score of the outputs of two nodes, for tasks of edges.
+
+  kind @0 :DecoderKind = dot
+    $help("How the outputs h and t of source and destination give a score. Links only: dot is h . t; cosine divides it by both lengths; distmult is the sum of h r t; complex, transe and rotate are those of knowledge graphs, with a learnt vector r of each edge type. For all tasks: bilinear is h W t with a learnt matrix, and mlp a layer of `hidden` values over h, t and h t, side by side");
+
+  hidden @1 :UInt32 = 0
+    $help("Width of the layer inside of mlp; 0: as the output of a node")
+    $unit("values per edge") $range(max = 65536);
+
+  norm @2 :UInt32 = 1
+    $help("Distance of transe: 1 adds up absolute values, 2 is the Euclidean one")
+    $range(min = 1, max = 2);
+}
+
+enum DecoderKind {
+  unset @0;
+  dot @1;
+  cosine @2;
+  distmult @3;
+  complex @4;
+  # Re(sum of h r conj(t)): of vectors of even width, real halves first.
+  transe @5;
+  # -|h + r - t|
+  rotate @6;
+  # -|h e^(i r) - t|, r being angles, half as many as an output is wide.
+  bilinear @7;
+  mlp @8;
+}
+
+struct Negatives {
+  # Node pairs without an edge, which links are told from. Drawn by position of
+  # the row and original ids, so that they are the same for any ranks and parts.
+
+  kind @0 :NegativeKind = perEdge
+    $help("per_edge: each edge has its own negatives; joint: all edges of a step share them; given: those of the dataset");
+
+  count @1 :UInt32 = 1
+    $help("Negatives of each edge, or with joint of each step; both ends have so many if both are corrupted. Not for given")
+    $unit("negatives") $range(min = 1, max = 65536);
+
+  corrupt @2 :CorruptedEnd = destination
+    $help("The end of an edge that negatives replace: destination, source or both");
+
+  weight @3 :NegativeWeight = uniform
+    $help("Nodes by chance: uniform, or degree, in proportion to (in-degree + out-degree)^0.75 within the training edges");
+}
+
+enum NegativeKind {
+  unset @0;
+  perEdge @1;
+  joint @2;
+  given @3;
+}
+
+enum CorruptedEnd {
+  unset @0;
+  destination @1;
+  source @2;
+  both @3;
+}
+
+enum NegativeWeight {
+  unset @0;
+  uniform @1;
+  degree @2;
 }
 
 struct Sampler {
@@ -192,6 +267,10 @@ struct Model {
 
   relations @15 :RelationUse = sum
     $help("How rgcn and hetero_sage combine the messages of several edge types at a node: sum adds them; mean divides the sum by the number of edge types with an edge at the node; mean_of_all divides it by the number of all edge types into the node's type, as hetero_sage did before this field");
+
+  width @16 :UInt32 = 0
+    $help("Width of the output of a node, for tasks of edges; 0: as `hidden`")
+    $unit("values per node") $range(max = 65536);
 }
 
 enum RelationUse {
@@ -292,6 +371,26 @@ struct Train {
   focalGamma @13 :Float64 = 0
     $help("Focal loss: multiplies each cross-entropy by (1 - p) to this power, where p is the probability of the true class or label. Easy seeds then count less. 0: plain cross-entropy; 2 is usual. Losses that are shown stay plain cross-entropies")
     $range(min = 0, max = 20);
+
+  linkLoss @14 :LinkLoss = bce
+    $help("Loss of links: bce, the binary cross entropy, in which an edge and the mean over its negatives count one half each; margin, the mean over negatives of how far a score s falls short of the edge's by `margin`; bpr, the mean of -log sigmoid(edge - negative); softmax, the cross entropy of the edge among its negatives; self_adversarial, bce of margin + s in which hard negatives weigh more");
+
+  margin @15 :Float64 = 1
+    $help("Margin of the losses margin and self_adversarial")
+    $range(min = 0, max = 1e6);
+
+  temperature @16 :Float64 = 1
+    $help("Of self_adversarial: negatives weigh as the softmax of temperature times their scores")
+    $range(min = 0, max = 1e6);
+}
+
+enum LinkLoss {
+  unset @0;
+  bce @1;
+  margin @2;
+  bpr @3;
+  softmax @4;
+  selfAdversarial @5;
 }
 
 struct ClassWeight {
@@ -332,7 +431,7 @@ struct Evaluate {
     $unit("epochs") $range(min = 1, max = 1000000);
 
   metric @3 :EvaluationMetric = accuracy
-    $help("Metric of validations that chooses the best epoch and drives `train.patience`. Larger is better, except for loss, mse and mae. f1_macro, roc_auc and average_precision are means over all classes or labels, also of two. WORD:CLASS is the metric of one class against all others, as in f1:fraud: f1, precision, recall, roc_auc, average_precision, recall_at_fpr@RATE (the largest recall with a false-positive rate of at most RATE) and precision_at_k@COUNT (the precision of the COUNT seeds with the largest scores), as in recall_at_fpr@0.01:fraud. f1 and its means, precision and recall are for up to 512 classes, or any number of labels; the others collect scores as `scores` does. For numbers: mse or mae, the mean squared or absolute error")
+    $help("Metric of validations that chooses the best epoch and drives `train.patience`. Larger is better, except for loss, mse, mae and mean_rank. f1_macro, roc_auc and average_precision are means over all classes or labels, also of two. WORD:CLASS is the metric of one class against all others, as in f1:fraud: f1, precision, recall, roc_auc, average_precision, recall_at_fpr@RATE (the largest recall with a false-positive rate of at most RATE) and precision_at_k@COUNT (the precision of the COUNT seeds with the largest scores), as in recall_at_fpr@0.01:fraud. f1 and its means, precision and recall are for up to 512 classes, or any number of labels; the others collect scores as `scores` does. For numbers: mse or mae, the mean squared or absolute error. For links: mrr (mean of 1 / rank), hits@K (share of ranks up to K), mean_rank, roc_auc or average_precision")
     $detail("metricDetail");
 
   scores @4 :Bool = false
@@ -351,6 +450,10 @@ struct Evaluate {
   threshold @8 :Text
     $help("Decision threshold of one class: a seed is predicted to have the class if the class has at least this probability, and otherwise the likeliest of the others. WORD:CLASS tunes it on the validation seeds of the best epoch, as in f1:fraud: f1 maximises the F1 of the class, recall_at_fpr@RATE its recall with a false-positive rate of at most RATE, and precision_at_k@COUNT selects the COUNT seeds with the largest scores. NUMBER:CLASS sets it, as in 0.3:fraud. The run keeps it, and predict and evaluate use it. Collects scores as `scores` does. Empty: the likeliest class, or each label with a probability above 0.5")
     $length(max = 300);
+
+  negatives @9 :UInt32 = 100
+    $help("Negatives that validations and tests draw for each edge of a link task, where the split has none given. They are the same in each validation and are no known edges. Ranks are among them; ROC-AUC and average precision take the first one of each edge")
+    $unit("negatives") $range(min = 1, max = 65536);
 }
 
 enum MeasuredSplit {
@@ -378,6 +481,10 @@ enum EvaluationMetric {
   recall @11;
   recallAtFpr @12;
   precisionAtK @13;
+  mrr @14;
+  # This and those below are of links. `metricDetail` has the K of hits.
+  hits @15;
+  meanRank @16;
 }
 
 enum NeighbourUse {

@@ -88,6 +88,8 @@ struct definition {
     double message_dropout = 0; ///< Of the rows that attention sums.
     edge_weight_use edge_weights = edge_weight_use::use;
     relation_use relations = relation_use::sum; ///< rgcn and hetero_sage only.
+    std::uint32_t width =
+      0; ///< Of a node's output for tasks of edges; 0: hidden.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -106,6 +108,7 @@ struct definition {
       visit("messageDropout", of.message_dropout);
       visit("edgeWeights", of.edge_weights);
       visit("relations", of.relations);
+      visit("width", of.width);
     }
 
     friend bool operator==(const model_section&,
@@ -193,6 +196,9 @@ struct definition {
     /// `class_weights`.
     std::map<std::string, double> named_class_weights = {};
     double focal_gamma = 0; ///< 0: plain cross-entropy.
+    graphmill::link_loss link_loss = graphmill::link_loss::bce;
+    double margin = 1;      ///< Of two losses of links.
+    double temperature = 1; ///< Of one of them.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);
@@ -209,6 +215,9 @@ struct definition {
       visit("patienceWindow", of.patience_window);
       visit("namedClassWeights", of.named_class_weights);
       visit("focalGamma", of.focal_gamma);
+      visit("linkLoss", of.link_loss);
+      visit("margin", of.margin);
+      visit("temperature", of.temperature);
     }
 
     friend bool operator==(const train_section&,
@@ -225,7 +234,8 @@ struct definition {
     bool predict = false; ///< Of all nodes; trains nothing.
     measured_split only = measured_split::none; ///< Trains nothing, either.
     std::string metric_detail = {};             ///< See `metric_choice`.
-    std::string threshold = {}; ///< See `threshold_choice`; empty: none.
+    std::string threshold = {};    ///< See `threshold_choice`; empty: none.
+    std::uint32_t negatives = 100; ///< Drawn for each edge of a link task.
 
     /// Whether the scores of seeds are collected.
     bool brings_scores() const {
@@ -242,6 +252,7 @@ struct definition {
       visit("only", of.only);
       visit("metricDetail", of.metric_detail);
       visit("threshold", of.threshold);
+      visit("negatives", of.negatives);
     }
 
     friend bool operator==(const evaluate_section&,
@@ -344,6 +355,41 @@ struct definition {
   } recovery;
 
   std::string labels; ///< A label set of the target; empty: its own labels.
+  std::string task;   ///< A task of edges; empty: nodes. Not with `labels`.
+
+  /// Of tasks of edges: what makes a score of two nodes.
+  struct decoder_section {
+    decoder_kind kind = decoder_kind::dot;
+    std::uint32_t hidden = 0; ///< Inside of mlp; 0: as a node's output.
+    std::uint32_t norm = 1;   ///< Of transe: 1 or 2.
+
+    static void fields(auto& of, auto visit) {
+      visit("kind", of.kind);
+      visit("hidden", of.hidden);
+      visit("norm", of.norm);
+    }
+
+    friend bool operator==(const decoder_section&,
+                           const decoder_section&) = default;
+  } decoder;
+
+  /// Of link tasks, in training.
+  struct negatives_section {
+    negative_kind kind = negative_kind::per_edge;
+    std::uint32_t count = 1; ///< Of each edge, or step; of each corrupted end.
+    corrupted_end corrupt = corrupted_end::destination;
+    negative_weight weight = negative_weight::uniform;
+
+    static void fields(auto& of, auto visit) {
+      visit("kind", of.kind);
+      visit("count", of.count);
+      visit("corrupt", of.corrupt);
+      visit("weight", of.weight);
+    }
+
+    friend bool operator==(const negatives_section&,
+                           const negatives_section&) = default;
+  } negatives;
 
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
@@ -362,6 +408,9 @@ struct definition {
     visit("checkpoint", of.checkpoint);
     visit("recovery", of.recovery);
     visit("labels", of.labels);
+    visit("task", of.task);
+    visit("decoder", of.decoder);
+    visit("negatives", of.negatives);
   }
 
   friend bool operator==(const definition&, const definition&) = default;

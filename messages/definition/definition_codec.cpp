@@ -88,7 +88,36 @@ static_assert(aligned<schema::EvaluationMetric, evaluation_metric>(
    {schema::EvaluationMetric::RECALL, evaluation_metric::recall},
    {schema::EvaluationMetric::RECALL_AT_FPR, evaluation_metric::recall_at_fpr},
    {schema::EvaluationMetric::PRECISION_AT_K,
-    evaluation_metric::precision_at_k}}));
+    evaluation_metric::precision_at_k},
+   {schema::EvaluationMetric::MRR, evaluation_metric::mrr},
+   {schema::EvaluationMetric::HITS, evaluation_metric::hits},
+   {schema::EvaluationMetric::MEAN_RANK, evaluation_metric::mean_rank}}));
+static_assert(aligned<schema::DecoderKind, decoder_kind>(
+  {{schema::DecoderKind::DOT, decoder_kind::dot},
+   {schema::DecoderKind::COSINE, decoder_kind::cosine},
+   {schema::DecoderKind::DISTMULT, decoder_kind::distmult},
+   {schema::DecoderKind::COMPLEX, decoder_kind::complex},
+   {schema::DecoderKind::TRANSE, decoder_kind::transe},
+   {schema::DecoderKind::ROTATE, decoder_kind::rotate},
+   {schema::DecoderKind::BILINEAR, decoder_kind::bilinear},
+   {schema::DecoderKind::MLP, decoder_kind::mlp}}));
+static_assert(aligned<schema::NegativeKind, negative_kind>(
+  {{schema::NegativeKind::PER_EDGE, negative_kind::per_edge},
+   {schema::NegativeKind::JOINT, negative_kind::joint},
+   {schema::NegativeKind::GIVEN, negative_kind::given}}));
+static_assert(aligned<schema::CorruptedEnd, corrupted_end>(
+  {{schema::CorruptedEnd::DESTINATION, corrupted_end::destination},
+   {schema::CorruptedEnd::SOURCE, corrupted_end::source},
+   {schema::CorruptedEnd::BOTH, corrupted_end::both}}));
+static_assert(aligned<schema::NegativeWeight, negative_weight>(
+  {{schema::NegativeWeight::UNIFORM, negative_weight::uniform},
+   {schema::NegativeWeight::DEGREE, negative_weight::degree}}));
+static_assert(aligned<schema::LinkLoss, link_loss>(
+  {{schema::LinkLoss::BCE, link_loss::bce},
+   {schema::LinkLoss::MARGIN, link_loss::margin},
+   {schema::LinkLoss::BPR, link_loss::bpr},
+   {schema::LinkLoss::SOFTMAX, link_loss::softmax},
+   {schema::LinkLoss::SELF_ADVERSARIAL, link_loss::self_adversarial}}));
 static_assert(aligned<schema::MeasuredSplit, measured_split>(
   {{schema::MeasuredSplit::NONE, measured_split::none},
    {schema::MeasuredSplit::TRAIN, measured_split::train},

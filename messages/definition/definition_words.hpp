@@ -45,13 +45,36 @@ enum class evaluation_metric : std::uint8_t {
   precision,
   recall,
   recall_at_fpr,
-  precision_at_k
+  precision_at_k,
+  mrr,
+  hits,
+  mean_rank
 };
 /// Which split a run measures that trains nothing; none: it trains, or
 /// predicts.
 enum class measured_split : std::uint8_t { none, train, validation, test };
 /// Of labels that are numbers.
 enum class value_loss : std::uint8_t { mse, mae, huber };
+enum class decoder_kind : std::uint8_t {
+  dot,
+  cosine,
+  distmult,
+  complex,
+  transe,
+  rotate,
+  bilinear,
+  mlp
+};
+enum class negative_kind : std::uint8_t { per_edge, joint, given };
+enum class corrupted_end : std::uint8_t { destination, source, both };
+enum class negative_weight : std::uint8_t { uniform, degree };
+enum class link_loss : std::uint8_t {
+  bce,
+  margin,
+  bpr,
+  softmax,
+  self_adversarial
+};
 
 /// Whether a metric is of labels that are numbers, and no other is.
 constexpr bool is_of_values(evaluation_metric which) {
@@ -60,7 +83,13 @@ constexpr bool is_of_values(evaluation_metric which) {
 
 /// Whether a metric is of one class alone, which has to be named.
 constexpr bool is_of_one_class(evaluation_metric which) {
-  return which >= evaluation_metric::f1;
+  return which >= evaluation_metric::f1
+         && which <= evaluation_metric::precision_at_k;
+}
+
+/// Whether a metric is of the ranks of links among their negatives.
+constexpr bool is_of_ranks(evaluation_metric which) {
+  return which >= evaluation_metric::mrr;
 }
 
 /// Whether a metric takes the order of all seeds by their scores.

@@ -18,11 +18,22 @@ struct confusion_count {
                          const confusion_count&) = default;
 };
 
+/// How many rows have a rank. Value type.
+struct rank_count {
+  /// Twice the rank, 1 + greater + equal / 2, over the scores of negatives: a
+  /// whole number.
+  std::int64_t doubled = 2;
+  std::int32_t count = 0;
+
+  friend bool operator==(const rank_count&, const rank_count&) = default;
+};
+
 /// What a task says of a row of its table, and so what is counted of it.
 enum class outcome_form : std::uint8_t {
   classes, ///< One class.
   labels,  ///< Any of several labels.
-  values   ///< Numbers. Nothing is counted, and scores are the predictions.
+  values,  ///< Numbers. Nothing is counted, and scores are the predictions.
+  ranks    ///< The ranks of an edge among negatives.
 };
 
 /// The outcomes of an evaluation for the labelled seeds of a batch, besides the
@@ -52,6 +63,11 @@ struct seed_outcomes {
   std::vector<std::int32_t> labels;
   std::vector<float> values; ///< [seeds, classes] Of labels that are numbers.
   std::vector<float> scores; ///< [seeds, classes]; a larger score is likelier.
+  /// Of links: ranks among negatives that replace the destination, and among
+  /// those that replace the source; each ascending, no rank twice.
+  std::vector<rank_count> destination_ranks{};
+  std::vector<rank_count> source_ranks{};
+  std::int64_t tied = 0; ///< Of these ranks, those that a tie has moved.
 
   /// Elements of `labels` for a seed.
   std::size_t label_words() const {

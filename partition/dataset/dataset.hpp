@@ -93,6 +93,9 @@ struct dataset_info {
   std::vector<edge_type_info> edge_types;
   node_type_id target = 0; ///< The node type whose labels are learnt.
   std::vector<edge_task_info> tasks{}; ///< Of edges. Parts have none.
+  /// Of `tasks`: the one whose rows are learnt, as `choose_target` shows it. In
+  /// no file.
+  std::optional<std::size_t> chosen_task{};
   std::string provenance; ///< Where the data came from and how it was made.
   std::string digest;     ///< Over the content of all arrays, hexadecimal.
 

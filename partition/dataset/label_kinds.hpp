@@ -17,9 +17,11 @@ enum class label_kind : std::uint8_t {
   multi_label, ///< Any of `class_count` labels: uint8 [N, class_count], 1 where
                ///< a node has the label and 0 where not; `no_labels` throughout
                ///< the row of a node of which nothing is known.
-  regression   ///< `class_count` finite numbers: float32 [N, class_count]; no
+  regression,  ///< `class_count` finite numbers: float32 [N, class_count]; no
                ///< numbers throughout the row of a node of which nothing is
                ///< known.
+  links        ///< None: rows are edges, which are told from others. Not of
+               ///< nodes, and in no file of a dataset.
 };
 
 /// Everything that distinguishes one kind of labels from the others in files,
@@ -82,6 +84,14 @@ inline constexpr std::array all_label_kinds{
                .element = dtype::float32,
                .rows = true,
                .numbers = true},
+  label_traits{.kind = label_kind::links,
+               .name = "links",
+               .phrase = "links",
+               .unit = "link",
+               .units = "links",
+               .instead = "are not what is learnt, but links",
+               .expected = "no labels expected",
+               .most = 1},
 };
 
 constexpr const label_traits& traits_of(label_kind kind) {
@@ -92,15 +102,15 @@ static_assert(std::all_of(all_label_kinds.begin(), all_label_kinds.end(),
                             return &traits_of(of.kind) == &of;
                           }));
 
-/// "classes", "multi_label", "regression": the words in files.
+/// "classes", "multi_label", "regression", "links": the words in files.
 constexpr std::string_view to_string(label_kind which) {
   return traits_of(which).name;
 }
 
-/// The kind with this name, if there is one.
+/// The kind of labels of nodes with this name, if there is one.
 constexpr std::optional<label_kind> label_kind_of(std::string_view name) {
   for (const auto& one : all_label_kinds)
-    if (one.name == name)
+    if (one.name == name && one.kind != label_kind::links)
       return one.kind;
   return std::nullopt;
 }

@@ -30,6 +30,9 @@ constexpr std::array metric_words{
   std::pair{evaluation_metric::recall, "recall"},
   std::pair{evaluation_metric::recall_at_fpr, "recall_at_fpr"},
   std::pair{evaluation_metric::precision_at_k, "precision_at_k"},
+  std::pair{evaluation_metric::mrr, "mrr"},
+  std::pair{evaluation_metric::hits, "hits"},
+  std::pair{evaluation_metric::mean_rank, "mean_rank"},
 };
 
 /// "recall_at_fpr@0.01:fraud" in its parts.

@@ -24,7 +24,8 @@ struct metric_choice {
 
   /// Whether the smaller is the better.
   bool is_loss() const {
-    return which == evaluation_metric::loss || is_of_values(which);
+    return which == evaluation_metric::loss
+           || which == evaluation_metric::mean_rank || is_of_values(which);
   }
 
   friend bool operator==(const metric_choice&, const metric_choice&) = default;

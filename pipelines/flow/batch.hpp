@@ -3,8 +3,10 @@
 #include "messages/base/buffer.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/sampling/sampling.hpp"
+#include "pipelines/flow/seed_batch.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -76,6 +78,8 @@ struct minibatch {
   std::vector<relation> relations;
   /// Seeds of the step on all ranks; the loss is divided by them.
   std::int64_t global_seeds = 0;
+  /// Rows of a task of edges; null where nodes are learnt.
+  std::shared_ptr<const seed_batch> rows{};
 };
 
 } // namespace graphmill

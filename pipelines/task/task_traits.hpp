@@ -71,6 +71,10 @@ inline constexpr std::array all_tasks{
               .outcomes = outcome_form::values,
               .prediction = {dtype::float32, "value_"},
               .decides = false},
+  task_traits{.labels = label_kind::links,
+              .outcomes = outcome_form::ranks,
+              .prediction = {dtype::float32, "score"},
+              .decides = false},
 };
 
 constexpr const task_traits& task_of(label_kind labels) {
@@ -81,7 +85,7 @@ static_assert(std::all_of(all_tasks.begin(), all_tasks.end(),
                             return &task_of(of.labels) == &of;
                           }));
 
-/// The task of a target, as `choose_labels` shows it.
+/// The task of a target, as `choose_target` shows it.
 inline const task_traits& task_of(const node_type_info& target) {
   return task_of(target.labels);
 }
