@@ -1,0 +1,191 @@
+"""Training on links and edges: planted graphs of which the answer is known, and
+the same weights for any parts, orders of parts, and kills."""
+
+import json
+import pathlib
+import random
+import signal
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from runs import Running, merged, partitioned
+from support import graphmill, imported, np, program
+
+SEED = 38
+NODES, GROUPS, DEGREE = 600, 6, 12
+
+LINKS = {
+    "seed": 5,
+    "task": "link",
+    "sampler": {"fanouts": [6, 4]},
+    "model": {"kind": "sage", "hidden": 16, "dropout": 0},
+    "optimizer": {"learning_rate": 0.01},
+    "train": {"batch_size": 256, "epochs": 12, "seed_order": "global"},
+    "evaluate": {"batch_size": 200, "negatives": 20, "every": 4,
+                 "metric": "mrr", "scores": True},
+}
+
+
+def write_table(path, header, columns):
+    lines = zip(*[map(str, column) for column in columns])
+    path.write_text(",".join(header) + "\n"
+                    + "".join(",".join(line) + "\n" for line in lines))
+
+
+def planted_links(folder, bound, rng):
+    """Undirected pairs of nodes, within groups if `bound`, else by chance, and
+    features that tell the group with some noise."""
+    group = rng.integers(0, GROUPS, NODES)
+    pairs = set()
+    while len(pairs) < NODES * DEGREE // 2:
+        a, b = rng.integers(0, NODES, 2)
+        if a != b and (not bound or group[a] == group[b]):
+            pairs.add((min(a, b), max(a, b)))
+    pairs = sorted(pairs)
+    rng.shuffle(pairs)
+    noisy = np.eye(GROUPS)[group] + rng.normal(0, 0.3, (NODES, GROUPS))
+    folder.mkdir()
+    names = [f"x{i}" for i in range(GROUPS)]
+    write_table(folder / "nodes.csv", ["id", *names],
+                [range(NODES), *noisy.T.round(4)])
+    write_table(folder / "edges.csv", ["source", "target"],
+                [[a for a, _ in pairs], [b for _, b in pairs]])
+    return ["csv", "--edges", folder / "edges.csv", "--undirected",
+            "--nodes", folder / "nodes.csv",
+            "--split-edges", "0.8,0.1,0.1"]
+
+
+def planted_edges(folder, rng):
+    """Users who rate items. Each has a side that its features tell, and an edge
+    is `like` if the sides agree; its stars are a product of features."""
+    users, items, edges = 300, 200, 4000
+    sides = rng.integers(0, 2, users) * 2 - 1, rng.integers(0, 2, items) * 2 - 1
+    folder.mkdir()
+    for name, side in zip(("user", "item"), sides):
+        write_table(folder / f"{name}.csv", ["id", "side", "noise"],
+                    [range(len(side)), side,
+                     rng.normal(0, 1, len(side)).round(4)])
+    pairs = rng.choice(users * items, edges, replace=False)
+    user, item = pairs // items, pairs % items
+    agree = sides[0][user] * sides[1][item]
+    write_table(folder / "rates.csv", ["user_id", "item_id", "kind", "stars"],
+                [user, item, np.where(agree > 0, "like", "hate"),
+                 (2.5 * agree + 0.5).round(2)])
+    return lambda kind, label, other: [
+        "csv", "--nodes", f"user={folder / 'user.csv'}",
+        "--nodes", f"item={folder / 'item.csv'}",
+        "--edges", f"user__rates__item={folder / 'rates.csv'}",
+        "--reverse",
+        "--task-kind", kind, "--task-name", "rating", "--task-label", label,
+        "--ignore", f"rates={other}",
+        "--split-edges", "0.7,0.1,0.2"]
+
+
+class EdgeTraining(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        print(f"seed {SEED}")
+        rng = np.random.default_rng(SEED)
+        cls.data = cls.top / "groups-data"
+        imported(*planted_links(cls.top / "groups", True, rng),
+                 "--out", cls.data)
+        cls.chance = cls.top / "chance-data"
+        imported(*planted_links(cls.top / "chance", False, rng),
+                 "--out", cls.chance)
+        cls.rated = planted_edges(cls.top / "rated", rng)
+
+    def test_groups_are_found(self):
+        summary = self.train(LINKS, self.data)
+        self.assertGreater(summary["test_roc_auc"], 0.85)
+        self.assertGreater(summary["test_mrr"], 0.35)
+
+    def test_chance_stays_chance(self):
+        """Pairs that nothing tells from others. A held-out edge that carries a
+        message, or a target that hears of itself, would lift this."""
+        for kind in ("sage", "gcn", "gat"):
+            with self.subTest(kind):
+                summary = self.train(
+                    merged(LINKS, {"model": {"kind": kind}}), self.chance)
+                self.assertAlmostEqual(summary["test_roc_auc"], 0.5, delta=0.1)
+
+    def test_parts_change_nothing(self):
+        whole = self.train(LINKS, self.data)
+        for parts in (1, 3):
+            cut = partitioned(self.data, parts, "random")
+            self.assertEqual(self.train(LINKS, cut)["digest"],
+                             whole["digest"], parts)
+        for change in ({"sampler": {"replicas": 3, "threads": 2}},
+                       {"trainer": {"threads": 3}},
+                       {"budget": {"batches": 1}},
+                       {"faults": {"reply_delay_ms": 5}}):
+            with self.subTest(change):
+                self.assertEqual(
+                    self.train(merged(LINKS, change), self.data)["digest"],
+                    whole["digest"])
+
+    def test_kills_change_nothing(self):
+        slow = merged(LINKS, {"faults": {"trainer_delay_ms": 40},
+                              "checkpoint": {"every_steps": 2}})
+        expected = self.train(LINKS, self.data)
+        draws = random.Random(SEED)
+        self.runs = self.top / "killed"
+        with Running(self.arguments(slow, self.data)) as run:
+            run.await_phases(draws.randrange(1, 4))
+            run.signal(signal.SIGKILL)
+            run.end()
+        done = graphmill("resume", run.folder(), "--quiet", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["digest"],
+                         expected["digest"])
+
+    def test_evaluations_are_repeatable(self):
+        """The ranks of two trainers' tests are those of one, with its weights."""
+        one = self.train(LINKS, self.data)
+        told = [self.ask("evaluate", one["run"], "--data", self.data,
+                         "--split", "test") for _ in range(2)]
+        for key in ("mrr", "hits@10", "mean_rank", "roc_auc"):
+            self.assertEqual(told[0][key], told[1][key])
+            self.assertEqual(told[0][key], one[f"test_{key}"])
+
+    def test_decoders_and_losses(self):
+        cases = [{"decoder": {"kind": kind}} for kind in
+                 ("cosine", "distmult", "complex", "bilinear", "mlp")]
+        cases += [{"train": {"link_loss": loss}} for loss in
+                  ("margin", "bpr", "softmax", "self_adversarial")]
+        cases += [{"negatives": negatives} for negatives in
+                  ({"kind": "joint", "count": 64},
+                   {"count": 4, "corrupt": "both"},
+                   {"weight": "degree"})]
+        for case in cases:
+            with self.subTest(case):
+                summary = self.train(merged(LINKS, case), self.data)
+                self.assertGreater(summary["test_roc_auc"], 0.75)
+
+    def test_edges_with_classes(self):
+        data = self.top / "kinds"
+        imported(*self.rated("edge_class", "kind", "stars"), "--out", data)
+        definition = merged(LINKS, {
+            "task": "rating", "model": {"kind": "hetero_sage"},
+            "decoder": {"kind": "mlp"},
+            "evaluate": {"metric": "f1:like", "negatives": 100}})
+        summary = self.train(definition, data)
+        self.assertGreater(summary["test_accuracy"], 0.95)
+
+    def test_edges_with_numbers(self):
+        data = self.top / "stars"
+        imported(*self.rated("edge_value", "stars", "kind"), "--out", data)
+        definition = merged(LINKS, {
+            "task": "rating", "model": {"kind": "hetero_sage"},
+            "decoder": {"kind": "mlp"}, "train": {"epochs": 40},
+            "evaluate": {"metric": "mse", "scores": False, "negatives": 100}})
+        summary = self.train(definition, data)
+        self.assertLess(summary["test_mae"], 0.5)
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main(verbosity=2)
