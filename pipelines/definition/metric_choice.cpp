@@ -4,7 +4,6 @@
 #include "pipelines/definition/class_names.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/definition/yaml/scalar_text.hpp"
-#include "pipelines/task/chosen_target.hpp"
 
 #include <fmt/format.h>
 
@@ -185,7 +184,7 @@ std::optional<metric_choice> metric_called(const std::string& name) {
 
 measures measures_of(const definition& def, const dataset_info& info) {
   // What shows the label set already has no others.
-  const auto chosen = choose_target(info, def);
+  const auto chosen = choose_labels(info, def.labels);
   const auto& seen = chosen ? chosen.value() : info;
   const auto& target = seen.node_types[static_cast<std::size_t>(seen.target)];
   return {metric_of(def.evaluate, target).value(),

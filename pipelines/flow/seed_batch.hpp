@@ -35,8 +35,8 @@ struct negative_lists {
 /// Each is there once, unless the table has a single column and a node in it
 /// twice. Value type.
 struct seed_batch : batch_seeds {
-  /// In place of the local id of a negative that does not exist: only in
-  /// evaluations, and only if all nodes are known links of the row.
+  /// In place of a negative that does not exist. Only in evaluations: all
+  /// candidates are known links.
   static constexpr local_id none = -1;
 
   /// Of the table; for links also the negatives of each row, behind the ends of

@@ -3,7 +3,6 @@
 #include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/class_names.hpp"
 #include "pipelines/kernels/activation.hpp"
-#include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
 
 #include <algorithm>
@@ -324,7 +323,7 @@ std::int64_t model_layout::parameter_count() const {
 
 result<model_layout> make_layout(const definition& def,
                                  const dataset_info& info) {
-  GRAPHMILL_TRY(const auto chosen, choose_target(info, def));
+  GRAPHMILL_TRY(const auto chosen, choose_labels(info, def.labels));
   return builder{def, chosen}.build();
 }
 

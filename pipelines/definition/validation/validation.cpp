@@ -11,7 +11,6 @@
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
-#include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
 
 #include <fmt/ranges.h>
@@ -355,7 +354,7 @@ void check_metric(const checked& c) {
 std::vector<problem> problems_with(const definition_source& source,
                                    const dataset_info& info, data_use use) {
   std::vector<problem> problems;
-  const auto chosen = choose_target(info, source.value);
+  const auto chosen = choose_labels(info, source.value.labels);
   const checked c{source, source.value, chosen ? chosen.value() : info, use,
                   problems};
   check_dataset_name(c);
@@ -369,8 +368,7 @@ std::vector<problem> problems_with(const definition_source& source,
     check_task(c);
     check_metric(c);
   } else if (!chosen && source.usable("labels")) {
-    c.report("labels", (source.value.task.empty() ? "`labels`: " : "`task`: ")
-                         + chosen.error().message);
+    c.report("labels", "`labels`: " + chosen.error().message);
   }
   return problems;
 }
@@ -399,12 +397,11 @@ std::optional<std::string> note_on_mean(const definition& def,
 
 std::optional<std::string> note_on_metric(const definition& def,
                                           const dataset_info& info) {
-  const auto chosen = choose_target(info, def);
+  const auto chosen = choose_labels(info, def.labels);
   if (!chosen)
     return std::nullopt;
   const auto& target =
-    chosen.value()
-      .node_types[static_cast<std::size_t>(chosen.value().target)];
+    chosen.value().node_types[static_cast<std::size_t>(info.target)];
   if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
     return std::nullopt;
   if (task_of(target).outcomes != outcome_form::labels
