@@ -12,6 +12,7 @@
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/flow/course.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
+#include "pipelines/flow/negatives.hpp"
 #include "pipelines/gradients/gradient_progress.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/model/replica.hpp"
@@ -64,6 +65,8 @@ struct gather_item {
   /// Per edge type: in-edges that `in_weights` is not to count. Empty: of no
   /// type.
   std::span<const excluded_view> excluded{};
+  /// Edges of higher levels do not count in `degrees` and `in_weights`.
+  edge_level level = all_levels;
 };
 struct gather_job {
   std::vector<gather_item> items;
@@ -98,6 +101,7 @@ struct phase_work : phase_request {
   std::shared_ptr<const seed_table> table; ///< The seeds: rows of it.
   std::shared_ptr<const epoch_plan> plan;
   std::shared_ptr<const sampling_scheme> sampling;
+  std::shared_ptr<const link_negatives> negatives; ///< Null: there are none.
   bool outputs = false; ///< Compute predictions and embeddings.
   bool seeds = false;   ///< Report the seeds of each step.
 };

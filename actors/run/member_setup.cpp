@@ -10,6 +10,7 @@
 #include "pipelines/planning/run_plan.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 #include "pipelines/results/safetensors.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -29,6 +30,12 @@ result<std::vector<std::int64_t>> count_classes(const member_config& member) {
   const auto& info = member.graph->info();
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   std::vector<std::int64_t> out(static_cast<std::size_t>(target.class_count));
+  if (member.graph->task()) {
+    const auto rows = table_of(member.graph, split::train);
+    for (const auto label : rows->edges->classes)
+      ++out[static_cast<std::size_t>(label)];
+    return out;
+  }
   for (const auto seed : member.graph->seeds(split::train)) {
     const auto part = member.graph->owner(info.target, seed);
     const auto& data = member.shards[static_cast<std::size_t>(part)];
@@ -113,7 +120,7 @@ result<void> check_mode(const run_setup& run) {
 std::optional<std::int64_t> other_seeds(const run_setup& run,
                                         const partitioned_graph& graph) {
   if (evaluates(run))
-    return std::ssize(graph.seeds(run.evaluated, run.def.labels));
+    return seed_count(graph.info(), run.def, run.evaluated);
   if (run.mode != run_mode::predict && run.mode != run_mode::predict_in_order)
     return std::nullopt;
   const auto& info = graph.info();
@@ -179,9 +186,9 @@ constexpr std::int64_t most_piece_steps = 4096;
 course predicting(const run_setup& run, std::int64_t nodes,
                   const dataset_info& info) {
   const auto batch = std::int64_t{run.def.evaluate.batch_size};
-  const auto chosen = choose_labels(info, run.def.labels);
-  const auto classes =
-    (chosen ? chosen.value() : info).node_types[info.target].class_count;
+  const auto chosen = choose_target(info, run.def);
+  const auto& seen = chosen ? chosen.value() : info;
+  const auto classes = seen.node_types[seen.target].class_count;
   const auto node_bytes = static_cast<std::int64_t>(sizeof(node_id))
                           + classes * static_cast<std::int64_t>(sizeof(float));
   return course::in_pieces(phase::test, (nodes + batch - 1) / batch,
@@ -238,7 +245,10 @@ prepare_member(const run_setup& run,
   GRAPHMILL_TRY(out.models, make_replicas(run, out));
   out.sink = spawn_training_sink;
   out.needs = needs_of(out.def, out.graph->info());
-  GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
+  if (out.graph->task() && evaluates(run))
+    out.evaluated = run.evaluated;
+  else
+    GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   out.outputs =
     run.mode == run_mode::predict || run.mode == run_mode::predict_in_order;
   GRAPHMILL_TRY(const auto plan, plan_run(out.def, out.graph->info(),
@@ -253,7 +263,7 @@ conductor_config conductor_of(const run_setup& run,
   const auto other = other_seeds(run, graph);
   for (auto which : {phase::train, phase::validation, phase::test})
     seeds[static_cast<std::size_t>(which)] =
-      other.value_or(std::ssize(graph.seeds(split_of(which), run.def.labels)));
+      other.value_or(seed_count(graph.info(), run.def, split_of(which)));
   conductor_config out{
     run.def, world, seeds, course_of(run, seeds, graph.info()), {}, {}};
   out.wanted = measures_of(run.def, graph.info());

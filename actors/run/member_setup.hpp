@@ -69,7 +69,7 @@ constexpr phase drawn_as(split which) {
 /// caller adds links, log and gauges. This takes a while, so no handler may do
 /// it.
 /// @param whole As it was opened; the member has it as the definition's
-/// `labels` show it.
+/// `labels` or `task` show it.
 result<member_config>
 prepare_member(const run_setup& run,
                std::shared_ptr<const partitioned_graph> whole,

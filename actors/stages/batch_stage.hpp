@@ -21,6 +21,7 @@ struct batch_in_making {
   std::uint64_t stream = 0; ///< `stream_key` of the step.
   std::shared_ptr<const seed_batch> seeds;
   std::vector<seed_row> rows; ///< Of the seeds' table.
+  bool edges = false;         ///< Whether rows are edges.
   std::shared_ptr<const sampling_scheme> scheme;
   std::int64_t global_seeds = 0; ///< Of the step, on all ranks.
 

@@ -33,7 +33,15 @@ private:
     auto made = make(std::move(*job.batch), job.rows);
     if (!made)
       return to_caf(made.error());
-    made.value()->global_seeds = job.global_seeds;
+    auto& batch = *made.value();
+    batch.global_seeds = job.global_seeds;
+    if (job.edges) {
+      batch.rows = job.edges;
+      auto& data = batch.data;
+      data.labels.append(std::span{job.edges->classes});
+      data.label_rows.append(std::span{job.edges->label_rows});
+      data.original_seeds.append(std::span{job.edges->edge_ids});
+    }
     config_.counters->item_done(bytes);
     return assemble_answer{std::move(made).value()};
   }
@@ -67,7 +75,8 @@ batch_stage assembling_by(batcher_actor actor) {
       return assemble_job{.batch = std::move(batch.fetched),
                           .global_seeds = batch.global_seeds,
                           .key = batch.key,
-                          .rows = batch.rows};
+                          .rows = batch.rows,
+                          .edges = batch.edges ? batch.seeds : nullptr};
     },
     [](batch_in_making& batch, const assemble_answer& answer) {
       batch.made = answer.batch;

@@ -4,6 +4,7 @@
 #include "actors/stages/batch_stage.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/feed/batch_form.hpp"
+#include "pipelines/flow/seed_batch.hpp"
 #include "pipelines/flow/seed_table.hpp"
 #include "pipelines/flow/stage_counters.hpp"
 
@@ -18,6 +19,8 @@ struct assemble_job {
   std::int64_t global_seeds = 0;
   batch_key key{};
   std::vector<seed_row> rows{}; ///< Of the seeds' table; forms tell them.
+  /// What a batch has besides, if its seeds are edges; else null.
+  std::shared_ptr<const seed_batch> edges = nullptr;
 };
 struct assemble_answer {
   std::shared_ptr<minibatch> batch;
@@ -42,8 +45,9 @@ struct batcher_config {
   std::shared_ptr<stage_counters> counters;
 };
 
-/// Spawns a BATCHER: merges relations and transposes them for backward. With a
-/// form it lays each batch out as a `formed_batch` instead.
+/// Spawns a BATCHER: merges relations and transposes them for backward, and
+/// hands on what rows of a task of edges have. With a form it lays each batch
+/// out as a `formed_batch` instead.
 /// Consumes the batch of its job, so a job that fails half-way must begin anew
 /// from the seeds.
 batcher_actor spawn_batcher(caf::actor_system& system, batcher_config config);

@@ -171,13 +171,22 @@ private:
       work_->first + static_cast<std::int64_t>(index / windows_.size());
     batch.key.rank = config_.ranks[trainer_of(which)];
     // The ranks of a step come one after the other, so it is split once.
+    const auto& info = config_.graph->info();
+    const auto& table = *work_->table;
     if (split_step_ != batch.key.step) {
       split_ = work_->plan->split(batch.key.step);
+      excluded_ = exclusions_of(table, split_, info);
       split_step_ = batch.key.step;
     }
     batch.rows = split_[static_cast<std::size_t>(batch.key.rank)];
-    batch.seeds = std::make_shared<const seed_batch>(
-      batch_of(*work_->table, batch.rows, config_.graph->info()));
+    batch.edges = table.edges.has_value();
+    negative_lists negatives;
+    if (work_->negatives)
+      negatives = work_->negatives->of(table, batch.rows, batch.key.phase,
+                                       batch.key.epoch, batch.key.step);
+    auto seeds = batch_of(table, batch.rows, info, negatives);
+    seeds.excluded = excluded_;
+    batch.seeds = std::make_shared<const seed_batch>(std::move(seeds));
     batch.global_seeds = work_->plan->global_seeds(batch.key.step);
     batch.stream = stream_key(config_.run_seed, purpose_of(batch.key.phase),
                               static_cast<std::uint64_t>(batch.key.epoch),
@@ -200,7 +209,7 @@ private:
       it->second =
         bytes_of(bound_of(config_.graph->info(), *work_->sampling, seeds),
                  config_.graph->info(), config_.needs, *work_->sampling);
-    return it->second;
+    return it->second + flights_.at(which).batch->seeds->row_bytes();
   }
 
   // -- the way of a batch
@@ -415,6 +424,9 @@ private:
   /// By number of seeds, of each node type.
   std::map<std::vector<std::int64_t>, std::uint64_t> bounds_;
   std::vector<std::vector<seed_row>> split_; ///< Seeds of the step by rank.
+  /// What the rows of the step, of all ranks, exclude: else weights would
+  /// depend on the number of ranks.
+  std::vector<excluded_edges> excluded_;
   std::int64_t split_step_ = -1;
   /// Per trainer: assembled batches until their turn comes.
   std::vector<reorder_window<std::pair<sequence, std::shared_ptr<minibatch>>>>

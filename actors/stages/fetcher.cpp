@@ -35,6 +35,7 @@ struct fetching {
   std::vector<std::vector<owned_nodes>> owned;
   std::vector<thinned_weights> thinned;
   caf::typed_response_promise<fetch_answer> promise;
+  edge_level level = all_levels;
   std::size_t missing = 0;
   std::uint64_t bytes = 0;
   bool over = false;
@@ -71,6 +72,7 @@ private:
         fail(ec::unavailable, "the batch was lost with an earlier fetcher"));
     auto state = std::make_shared<fetching>();
     state->graph = job.graph;
+    state->level = job.level;
     state->promise = self_->make_response_promise<fetch_answer>();
     auto promise = state->promise;
     std::vector<std::pair<part_id, gather_job>> jobs;
@@ -131,6 +133,9 @@ private:
     batch->labels = pod_vector<std::int64_t>{config_.pool};
     batch->label_rows = pod_vector<std::uint8_t>{config_.pool};
     batch->original_seeds = pod_vector<node_id>{config_.pool};
+    state.batch = batch;
+    if (info().chosen_task)
+      return;
     batch->original_seeds.resize(seeds_of(state));
     const auto& target = info().node_types[info().target];
     if (target.has_label_rows())
@@ -138,7 +143,6 @@ private:
         seeds_of(state) * static_cast<std::size_t>(target.label_bytes()));
     else if (target.class_count > 0)
       batch->labels.resize(seeds_of(state));
-    state.batch = std::move(batch);
   }
 
   void find_owners(fetching& state) {
@@ -184,6 +188,7 @@ private:
   void add_items(fetching& state, gather_job& job, node_type_id type,
                  std::span<const node_id> ids, std::span<const local_id> rows) {
     auto& batch = *state.batch;
+    const auto first = job.items.size();
     if (!batch.features[type].empty())
       job.items.push_back(
         {gather_kind::features, type, ids, rows, batch.features[type].data()});
@@ -196,6 +201,8 @@ private:
     if (!batch.in_weights[type].empty())
       job.items.push_back({gather_kind::in_weights, type, ids, rows,
                            batch.in_weights[type].data()});
+    for (auto i = first; i < job.items.size(); ++i)
+      job.items[i].level = state.level;
   }
 
   void add_seed_items(fetching& state, gather_job& job,
@@ -224,7 +231,8 @@ private:
                                                    nodes.ids,
                                                    {},
                                                    sums.data(),
-                                                   excluded}},
+                                                   excluded,
+                                                   state->level}},
                                                  state,
                                                  number_of(state->batch->key)});
     return jobs;
@@ -234,7 +242,8 @@ private:
                  std::vector<std::pair<part_id, gather_job>>& jobs) {
     std::span<const node_id> ids = state->graph->nodes[type].ids.span();
     std::span<const local_id> rows;
-    auto seeds = type == info().target ? seeds_of(*state) : 0;
+    auto seeds =
+      type == info().target && !info().chosen_task ? seeds_of(*state) : 0;
     if (!state->owned.empty()) {
       ids = state->owned[type][part].ids;
       rows = state->owned[type][part].rows;
@@ -315,7 +324,8 @@ batch_stage fetching_by(fetcher_actor actor) {
     "fetcher", std::move(actor),
     [](batch_in_making& batch) {
       return fetch_job{batch.key, std::move(batch.graph),
-                       batch.seeds->excluded.empty() ? nullptr : batch.seeds};
+                       batch.seeds->excluded.empty() ? nullptr : batch.seeds,
+                       batch.scheme->level};
     },
     [](batch_in_making& batch, const fetch_answer& answer) {
       batch.fetched = answer.batch;

@@ -18,6 +18,7 @@ struct fetch_job {
   std::shared_ptr<sampled_subgraph> graph;
   /// What it was sampled around. Null: no edges were excluded.
   std::shared_ptr<const batch_seeds> seeds = nullptr;
+  edge_level level = all_levels; ///< Of edges that degrees and sums count.
 };
 struct fetch_answer {
   std::shared_ptr<fetched_batch> batch; ///< `graph` has been moved into it.
@@ -45,7 +46,8 @@ struct fetcher_config {
 };
 
 /// Spawns a FETCHER: has the FEATURE SERVICES write the rows of a batch's nodes
-/// straight into the batch.
+/// straight into the batch. Of a task of edges, labels are not those of nodes,
+/// and are left to the BATCHER.
 fetcher_actor spawn_fetcher(caf::actor_system& system, fetcher_config config);
 
 /// Its place on the way of a batch.

@@ -200,7 +200,8 @@ batch_stage sampling_by(sampler_actor actor,
       batch.graph = answer.graph;
     });
   out.bytes = [graph = std::move(graph), needs](const batch_in_making& batch) {
-    return bytes_of(*batch.graph, graph->info(), needs);
+    return bytes_of(*batch.graph, graph->info(), needs)
+           + (batch.edges ? batch.seeds->row_bytes() : 0);
   };
   return out;
 }

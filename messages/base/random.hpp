@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace graphmill {
@@ -143,5 +144,20 @@ private:
   words4 words_{};
   std::uint32_t used_ = 4;
 };
+
+/// Uniform in [0, bound), for bounds beyond 32 bits, too. These are drawn by
+/// rejection: values of as many bits as the bound has, until one is below it,
+/// which takes two attempts on average at the most. `bound` must be above 0.
+constexpr std::uint64_t draw_below(random_stream& draws, std::uint64_t bound) {
+  if (bound <= UINT32_MAX)
+    return draws.below(static_cast<std::uint32_t>(bound));
+  const auto mask = std::bit_ceil(bound) - 1;
+  while (true) {
+    const auto high = std::uint64_t{draws.next()} << 32;
+    const auto value = (high | draws.next()) & mask;
+    if (value < bound)
+      return value;
+  }
+}
 
 } // namespace graphmill

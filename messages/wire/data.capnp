@@ -116,6 +116,10 @@ struct NeighbourQuery {
   excluded @10 :BulkArray;
   # int32 or int64: original edge ids, all in the list of their destination; list
   # after list, ascending in each.
+
+  level @11 :UInt8 = 2;
+  # Edges of higher levels, which a task holds out, do not count: lists end before
+  # them. 0, 1 or 2, which is all edges.
 }
 
 struct SampleReply {
@@ -173,6 +177,10 @@ struct GatherQuery {
   excluded @4 :List(ExcludedEdges);
   # In-edges of these nodes that `inWeights` does not count: by edge type of the
   # dataset. Empty: of no type.
+
+  level @5 :UInt8 = 2;
+  # Edges of higher levels do not count in `degrees` and `inWeights`: 0, 1 or 2,
+  # which is all edges.
 }
 
 enum GatherKind {

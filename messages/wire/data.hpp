@@ -45,6 +45,7 @@ struct neighbour_query {
   std::int64_t skip = 0;
   bool weights = false;
   excluded_arrays excluded{};
+  std::uint8_t level = 2; ///< Edges of higher levels do not count.
 };
 /// Asks the daemon of a part for one hop of one batch (`sample`).
 struct sample_request {
@@ -88,6 +89,7 @@ struct value_query {
   bool half = false;
   /// By edge type; empty: of none.
   std::vector<excluded_arrays> excluded{};
+  std::uint8_t level = 2; ///< Edges of higher levels do not count.
 };
 /// Asks the daemon of a part for data of nodes that it owns (`gather`).
 struct gather_request {

@@ -1,9 +1,11 @@
 #include "partition/dataset/shard.hpp"
 
+#include "partition/dataset/chosen_task.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/partition_book.hpp"
 #include "partition/dataset/proved_arrays.hpp"
+#include "partition/dataset/task_checks.hpp"
 #include "partition/files/content_hash.hpp"
 
 #include <algorithm>
@@ -236,6 +238,13 @@ result<std::vector<node_id>> read_order(const fs::path& path,
 
 } // namespace
 
+result<void> check_level(edge_level level) {
+  if (level >= 0 && level <= all_levels)
+    return ok();
+  return fail(ec::invalid_argument, "there is no level {} of edges, but 0 to {}",
+              level, all_levels);
+}
+
 std::string order_file(const node_type_info& type) {
   return "order/" + type.name + ".npy";
 }
@@ -306,6 +315,22 @@ partitioned_graph::with_labels(std::string_view set) const {
   out.seeds_ = set_seeds_[*find_label_set(target, set)];
   out.info_ = std::make_shared<const dataset_info>(std::move(chosen));
   out.labels_ = set;
+  return out;
+}
+
+result<partitioned_graph>
+partitioned_graph::with_task(std::string_view name) const {
+  if (task_ && info_->tasks[*info_->chosen_task].name == name)
+    return *this;
+  const auto& whole = task_ ? without_task_ : info_;
+  GRAPHMILL_TRY(auto chosen, choose_task(*whole, name));
+  GRAPHMILL_TRY(auto rows, open_task(folder_, *whole, name));
+  auto out = *this;
+  out.without_task_ = whole;
+  out.info_ = std::make_shared<const dataset_info>(std::move(chosen));
+  out.task_ = std::make_shared<const task_arrays>(std::move(rows));
+  out.seeds_ = {};
+  out.set_seeds_.clear();
   return out;
 }
 
@@ -400,7 +425,8 @@ partitioned_graph::open_shard(part_id part) const {
                 unknown_
                   ? graphmill::with_unknown_labels(data.info(), *unknown_)
                   : choose_labels(data.info(), labels_));
-  GRAPHMILL_TRYV(check_part(shown, *info_, offsets_, part, at));
+  GRAPHMILL_TRYV(
+    check_part(shown, task_ ? *without_task_ : *info_, offsets_, part, at));
   if (partitioned_ && data.info().digest != part_digests_[part])
     return fail(ec::invalid_data,
                 "{} is of another partitioning: its digest is {}, but "
@@ -417,7 +443,7 @@ partitioned_graph::open_shard(part_id part) const {
                                         t == info_->target ? find_label_set(
                                           info.node_types[t], labels_)
                                                            : std::nullopt));
-    if (unknown_ && t == info_->target) {
+    if ((unknown_ || task_) && t == info_->target) {
       nodes.labels = {};
       nodes.label_rows = {};
     }

@@ -26,6 +26,15 @@ inline constexpr int partitions_format_version = 1;
 /// the message with which a daemon joins a cluster.
 inline constexpr part_id most_parts = 1 << 14;
 
+/// The level of an edge: 0 if all may see it, as those of training, 1 if a task
+/// holds it out for validation, and 2 for its test. Sampling sees the edges up
+/// to a level.
+using edge_level = std::int32_t;
+/// The highest level: sees all edges.
+inline constexpr edge_level all_levels = 2;
+/// Fails with `invalid_argument` unless it is a level.
+result<void> check_level(edge_level level);
+
 /// Node ids of 4 or 8 bytes each, as in a file or a message. Owns nothing.
 struct id_span {
   const std::byte* data = nullptr;
@@ -100,6 +109,22 @@ struct edge_shard {
   /// [owned destinations, 2] How many edges of a list stand at its front that
   /// are of level 0, and of level 0 or 1. Empty if all are of level 0.
   std::span<const std::int32_t> visible;
+
+  /// Whether lists have edges beyond `level`.
+  bool hides(edge_level level) const {
+    return level < all_levels && !visible.empty();
+  }
+  /// [owned destinations] `visible`, row by row.
+  std::span<const std::array<std::int32_t, 2>> seen_counts() const {
+    return {
+      reinterpret_cast<const std::array<std::int32_t, 2>*>(visible.data()),
+      visible.size() / 2};
+  }
+  /// How many edges at the front of a list are of `level` or below. Of a
+  /// damaged file it may be anything. @pre hides(level)
+  std::int64_t seen(std::size_t row, edge_level level) const {
+    return visible[2 * row + static_cast<std::size_t>(level)];
+  }
 };
 
 /// One part of a graph, mapped. Owns the mappings behind its spans, which live
@@ -158,6 +183,11 @@ public:
   /// means the target's own labels. Fails if there is no such set.
   result<partitioned_graph> with_labels(std::string_view set) const;
 
+  /// The same graph with a task of edges: `info` is that of `choose_task`, and
+  /// there are no seeds, but rows of `task`. Hides the labels of the target's
+  /// nodes. Reads and checks the rows. Fails if there is no such task.
+  result<partitioned_graph> with_task(std::string_view name) const;
+
   /// The same graph with these labels for its target, none of them known
   /// (`graphmill::with_unknown_labels`). It hides the labels of its parts.
   result<partitioned_graph>
@@ -181,6 +211,13 @@ public:
   /// Seeds of a label set; none if there is no such set. An empty name means
   /// the target's own labels.
   std::span<const node_id> seeds(split which, std::string_view set) const;
+
+  /// The rows of the task, with global ids of nodes and original ids of edges.
+  /// Null: nodes are learnt.
+  const std::shared_ptr<const task_arrays>& task() const { return task_; }
+
+  /// Whether global ids are the original ones, as where nothing was cut.
+  bool keeps_ids() const { return !partitioned_; }
 
   /// The global ids of the nodes of a type, by original id: of the order in
   /// which they stood before the graph was cut. Reads the map of the folder,
@@ -221,6 +258,8 @@ private:
   std::string labels_; ///< The visible label set; empty: none.
   /// Labels that replace all others.
   std::shared_ptr<const label_meaning> unknown_;
+  std::shared_ptr<const task_arrays> task_;
+  std::shared_ptr<const dataset_info> without_task_; ///< With `task_`: its parts'.
 };
 
 } // namespace graphmill

@@ -24,6 +24,8 @@ public:
 
   void add_places(page_requests& pages) const {
     pages.add(edges_.indptr, nodes_.begin, request_.destinations, 2);
+    if (edges_.hides(request_.level))
+      pages.add(edges_.seen_counts(), nodes_.begin, request_.destinations);
     if (request_.edge_ids)
       pages.add(edges_.original_begin, nodes_.begin, request_.destinations);
     else
@@ -46,8 +48,13 @@ public:
       const auto begin = edges_.indptr[id - nodes_.begin];
       const auto end = edges_.indptr[id - nodes_.begin + 1];
       // Broken lists are left out: the sampling that follows reports them.
-      if (begin >= 0 && begin < end && end <= edges_.indices.size)
-        add_list(pages, id, begin, end - begin, excluded);
+      if (begin < 0 || begin >= end || end > edges_.indices.size)
+        continue;
+      const auto degree =
+        seen_degree(edges_, static_cast<std::size_t>(id - nodes_.begin),
+                    end - begin, request_.level);
+      if (degree > 0)
+        add_list(pages, id, begin, degree, excluded);
     }
   }
 

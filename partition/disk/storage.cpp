@@ -39,6 +39,7 @@ void for_each_array(const shard& part, Visit visit) {
     visit(std::as_bytes(edges.weights));
     visit(std::as_bytes(edges.in_weights));
     visit(std::as_bytes(edges.out_weights));
+    visit(std::as_bytes(edges.visible));
   }
 }
 

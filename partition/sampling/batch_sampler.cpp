@@ -110,6 +110,7 @@ result<void> batch_sampler::impl::check_scheme() const {
   if (scheme.hops() > max_hops)
     return fail(ec::invalid_argument, "{} hops are more than {}", scheme.hops(),
                 max_hops);
+  GRAPHMILL_TRYV(check_level(scheme.level));
   for (const auto& fanouts : scheme.fanouts)
     if (fanouts.size() != info().edge_types.size())
       return fail(ec::invalid_argument,
@@ -257,7 +258,8 @@ void batch_sampler::impl::ask() {
                                       scheme.edge_ids,
                                       {ids + front.cuts[p], size},
                                       reports_weights(edge_type),
-                                      without.view()};
+                                      without.view(),
+                                      scheme.level};
       requests.push_back({requests.size(), p, request});
     }
   }

@@ -182,10 +182,11 @@ inclusion::inclusion(const partitioned_graph& graph,
     never_(no_scores(graph.info())) {
   for (const auto& type : graph.info().node_types)
     misses_.emplace_back(static_cast<std::size_t>(type.count), 0.0);
-  const auto target = graph.info().target;
   for (const auto& seed : seeds) {
-    chances_[target][seed.id] = seed.chance;
-    never_[target][seed.id] = std::log1p(-seed.chance);
+    const auto type =
+      seed.type == seed_chance::target ? graph.info().target : seed.type;
+    chances_[type][seed.id] = seed.chance;
+    never_[type][seed.id] = std::log1p(-seed.chance);
   }
 }
 

@@ -51,10 +51,13 @@ result<inclusion_reply> spread(const shard& part,
                                const inclusion_request& request,
                                const inclusion_limits& limits = {});
 
-/// A node of the target type and the chance that a batch has it as a seed.
+/// A node and the chance that a batch has it as a seed.
 struct seed_chance {
+  static constexpr node_type_id target = -1;
+
   node_id id = 0;
   float chance = 0;
+  node_type_id type = target; ///< Of the node.
 };
 
 /// How likely each node is in a batch of one trainer: the vertex-inclusion
@@ -65,7 +68,9 @@ struct seed_chance {
 ///
 /// where d_h(v) is the probability that an in-edge of v is drawn; and in all 1
 /// minus the product over hops, 0 included, of 1 - p_h(u). That treats nodes as
-/// independent of each other, which they are not quite. Times the steps of an
+/// independent of each other, which they are not quite. Edges that a batch does
+/// not see, by level or because they are excluded, count as if it did, so that
+/// what they lead to is a little too high and the rest too low. Times the steps of an
 /// epoch, it is how often the node's row is expected to be wanted in one.
 ///
 /// In-edges lie with the owner of their destination, so every hop asks the
@@ -101,7 +106,7 @@ public:
   };
 
   /// @param graph, scheme Borrowed; must outlive it.
-  /// @param seeds Distinct nodes of the target type; read here only.
+  /// @param seeds Distinct nodes; read here only.
   inclusion(const partitioned_graph& graph, const sampling_scheme& scheme,
             std::span<const seed_chance> seeds);
 

@@ -11,6 +11,17 @@ namespace {
 
 error broken_list(const list_task& work, node_id id, std::int64_t max_degree) {
   const auto* begin = &work.edges.indptr[id - work.nodes.begin];
+  if (begin[0] >= 0 && begin[0] <= begin[1]
+      && begin[1] <= work.edges.indices.size
+      && begin[1] - begin[0] <= max_degree)
+    return fail(ec::invalid_data,
+                "visible.npy says that {} of the {} in-edges of node {} are of "
+                "level {} or below; `graphmill inspect` says what else is "
+                "broken",
+                work.edges.seen(static_cast<std::size_t>(id - work.nodes.begin),
+                                work.request.level),
+                begin[1] - begin[0], work.nodes.original(id),
+                work.request.level);
   return fail(
     ec::invalid_data,
     "the list of in-edges of node {} goes from {} to {} of {} edges, "
@@ -89,6 +100,7 @@ result<void> check_lists(const shard& graph, const neighbour_request& request) {
     return fail(ec::invalid_argument, "hop {} is not in 1..{}", request.hop,
                 max_hops);
   GRAPHMILL_TRYV(request.rule.check());
+  GRAPHMILL_TRYV(check_level(request.level));
   GRAPHMILL_TRYV(request.excluded.check(request.destinations.size()));
   if (request.weights && graph.edges(request.edge_type).weights.empty()
       && graph.edges(request.edge_type).indices.size != 0)
@@ -114,17 +126,28 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
   const auto* indptr = work.edges.indptr.data();
   const auto limit = work.edges.indices.size;
   const auto first = work.nodes.begin;
+  const auto hides = work.edges.hides(request.level);
   max_degree = std::min<std::int64_t>(max_degree, INT32_MAX);
   std::int64_t total = 0;
   std::int64_t broken = -1;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (i + row_ahead < ids.size())
-      __builtin_prefetch(indptr + (ids[i + row_ahead] - first));
+    if (i + row_ahead < ids.size()) {
+      const auto ahead = ids[i + row_ahead] - first;
+      __builtin_prefetch(indptr + ahead);
+      if (hides)
+        __builtin_prefetch(work.edges.visible.data() + 2 * ahead);
+    }
     const auto begin = indptr[ids[i] - first];
     const auto end = indptr[ids[i] - first + 1];
-    const auto sane =
+    auto sane =
       begin >= 0 && begin <= end && end <= limit && end - begin <= max_degree;
-    const auto degree = sane ? end - begin : 0;
+    auto degree = sane ? end - begin : 0;
+    if (hides) {
+      const auto row = static_cast<std::size_t>(ids[i] - first);
+      const auto seen = seen_degree(work.edges, row, degree, request.level);
+      sane &= seen >= 0;
+      degree = std::max<std::int64_t>(seen, 0);
+    }
     broken = sane ? broken : static_cast<std::int64_t>(i);
     work.places[i] = {sane ? begin : 0, static_cast<std::uint32_t>(degree)};
     const auto count = request.rule.sources_of(work.places[i].degree);

@@ -21,7 +21,9 @@ constexpr std::size_t row_ahead = 16; ///< Lists between prefetch and use.
 /// Where the list of a destination lies in the shard's index array.
 struct list_place {
   std::int64_t begin = 0;
-  std::uint32_t degree = 0; ///< Without the edges that are excluded from it.
+  /// What the request sees of it: without the edges that are excluded from it,
+  /// and those of higher levels.
+  std::uint32_t degree = 0;
   /// Its number among the lists from which edges are excluded; -1: none are.
   std::int32_t excluded = -1;
 };
@@ -64,7 +66,7 @@ struct list_task {
 };
 
 /// Where the edges to exclude stand in the list of a destination of the part.
-/// @param degree Of the whole list of `id`, which is sound.
+/// @param degree Of the list of `id`, as far as its level is seen.
 /// @param ids Ascending.
 /// @param skips Receives them: [ids]
 /// @returns whether all of them are in the list.
@@ -74,6 +76,16 @@ bool find_skips(const edge_shard& edges, const node_shard& nodes, node_id id,
 
 /// Whether a shard can answer a request.
 result<void> check_lists(const shard& graph, const neighbour_request& request);
+
+/// How many edges of a list are seen at a level; -1 if the file cannot be right.
+/// @param degree Of the whole list, which is sound.
+inline std::int64_t seen_degree(const edge_shard& edges, std::size_t row,
+                                std::int64_t degree, edge_level level) {
+  if (!edges.hides(level))
+    return degree;
+  const auto seen = edges.seen(row, level);
+  return seen >= 0 && seen <= degree ? seen : -1;
+}
 
 /// Looks up every list, takes out what is excluded, and counts what it gives.
 /// Fails with `invalid_argument` on excluded edges that are not in their lists.

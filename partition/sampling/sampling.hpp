@@ -25,6 +25,8 @@ struct sampling_scheme {
   bool edge_ids = false;
   /// Report the weights of edges, for types with weights.
   bool weights = false;
+  /// Edges of higher levels carry no message, as if the graph had none.
+  edge_level level = all_levels;
 
   int hops() const { return static_cast<int>(fanouts.size()); }
 
@@ -38,7 +40,8 @@ struct sampling_scheme {
 struct batch_seeds {
   /// Per node type: distinct global ids. The position is the local id.
   std::vector<std::vector<node_id>> nodes;
-  /// Per edge type: edges that the batch is without. Empty: of no type.
+  /// Per edge type: edges that the batch is without. None is of a higher level
+  /// than the batch sees. Empty: of no type.
   std::vector<excluded_edges> excluded{};
 
   /// Seeds of all types.
@@ -100,6 +103,7 @@ struct neighbour_request {
   bool weights = false;                  ///< Only of types that have some.
   /// Lists are sampled as if these edges were not in them.
   excluded_view excluded{};
+  edge_level level = all_levels; ///< Lists end before edges of higher levels.
 
   /// The same of `count` destinations from number `from` on.
   neighbour_request piece(std::size_t from, std::size_t count) const;
@@ -118,7 +122,8 @@ struct neighbour_reply {
 /// ascend. With replacement, they are in the order of the draws. Every draw
 /// comes from Philox keyed by `key` with the counter (original id; hop and edge
 /// type; block). Original ids make the answer the same for every partitioning.
-/// Edges to exclude are left out of the lists before anything is drawn.
+/// Edges of higher levels and edges to exclude are left out of the lists before
+/// anything is drawn.
 ///
 /// Replaces the content of `out`, and takes memory from the pools of its
 /// arrays. Any number of threads may sample on one shard at once. Fails with
@@ -219,8 +224,8 @@ struct subgraph_bound {
   std::vector<std::int64_t> seeds{};  ///< Per node type.
 };
 /// The bound of a batch of so many seeds of each node type under `scheme`, from
-/// the counts and the largest in-degrees of the dataset alone. It reserves
-/// memory before anything is sampled.
+/// the counts and the largest in-degrees of the dataset alone, levels apart. It
+/// reserves memory before anything is sampled.
 subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
                         std::span<const std::int64_t> seeds);
 /// The same of a batch of so many seeds of the target type.

@@ -31,7 +31,9 @@ struct fetched_batch {
   /// Likewise, if the model reads weights of edges: the sums of the weights of
   /// the same in-edges.
   std::vector<pod_vector<float>> in_weights;
-  pod_vector<std::int64_t> labels; ///< [seeds], -1 = none.
+  /// [seeds], -1 = none. Seeds are rows where edges are learnt; of links there
+  /// are none.
+  pod_vector<std::int64_t> labels;
   /// [seeds, `label_bytes()`] if nodes have rows of labels (`label_kind`); then
   /// `labels` are empty.
   pod_vector<std::uint8_t> label_rows;
@@ -40,7 +42,8 @@ struct fetched_batch {
     return {reinterpret_cast<const float*>(label_rows.data()),
             label_rows.size() / sizeof(float)};
   }
-  pod_vector<node_id> original_seeds; ///< [seeds]
+  /// [seeds] Original ids; where edges are learnt, those of the edges.
+  pod_vector<node_id> original_seeds;
 };
 
 /// A compressed sparse row matrix: row r has the columns [indptr[r], indptr[r +

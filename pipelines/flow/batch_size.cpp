@@ -28,8 +28,10 @@ std::uint64_t bytes_per_node(const node_type_info& type,
 }
 
 /// Of rows of labels: there may be thousands in each. One class for each seed
-/// is nothing beside the rest of a batch.
+/// is nothing beside the rest of a batch. Those of edges are not of seeds.
 std::uint64_t bytes_per_seed(const dataset_info& info) {
+  if (info.chosen_task)
+    return 0;
   const auto& target = info.node_types[info.target];
   return target.has_label_rows() ? target.label_bytes() : 0;
 }

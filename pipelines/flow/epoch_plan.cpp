@@ -3,29 +3,12 @@
 #include "messages/base/random.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace graphmill {
 
 namespace {
-
-/// Uniform in [0, bound), for bounds beyond 32 bits, too. These are drawn by
-/// rejection: values of as many bits as the bound has, until one is below it,
-/// which takes two attempts on average at the most.
-std::uint64_t draw_below(random_stream& draws, std::uint64_t bound) {
-  if (bound <= std::numeric_limits<std::uint32_t>::max())
-    return draws.below(static_cast<std::uint32_t>(bound));
-  const auto mask = std::bit_ceil(bound) - 1;
-  while (true) {
-    const auto high = std::uint64_t{draws.next()} << 32;
-    const auto value = (high | draws.next()) & mask;
-    if (value < bound)
-      return value;
-  }
-}
 
 void shuffle(std::vector<seed_row>& seeds, std::uint64_t key) {
   random_stream draws{key, 0};
@@ -159,8 +142,8 @@ epoch_plan_options plan_options(const definition& def,
   out.order = trains_nothing(def) ? seed_order::global : def.train.seed_order;
   out.owner = [graph = std::move(graph),
                seeds = std::move(seeds)](seed_row row) {
-    const auto& [type, nodes] = seeds->columns.front();
-    return graph->owner(type, nodes[static_cast<std::size_t>(row)]);
+    const auto& column = seeds->columns.front();
+    return graph->owner(column.type_of(row), column.node_of(row));
   };
   return out;
 }
@@ -174,8 +157,7 @@ seed_chances(const definition& def,
   constexpr std::uint32_t most_epochs = 8;
   const auto epochs = std::clamp(def.train.epochs, 1U, most_epochs);
   const auto seeds = table_of(graph, split::train);
-  const auto& nodes = seeds->columns.front().nodes;
-  std::vector<node_id> taken;
+  std::vector<seed_chance> out;
   std::int64_t steps = 1;
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
     const epoch_plan plan{
@@ -184,15 +166,22 @@ seed_chances(const definition& def,
     steps = std::max<std::int64_t>(plan.steps(), 1);
     for (std::int64_t step = 0; step < plan.steps(); ++step)
       for (const auto row : plan.seeds(step, rank))
-        taken.push_back(nodes[static_cast<std::size_t>(row)]);
+        for (const auto& column : seeds->columns)
+          out.push_back({column.node_of(row), 1, column.type_of(row)});
   }
-  std::sort(taken.begin(), taken.end());
-  std::vector<seed_chance> out;
-  for (auto id : taken) {
-    if (out.empty() || out.back().id != id)
-      out.push_back({id, 0});
-    out.back().chance += 1;
-  }
+  const auto node = [](const seed_chance& seed) {
+    return std::pair{seed.type, seed.id};
+  };
+  std::sort(out.begin(), out.end(), [node](const auto& a, const auto& b) {
+    return node(a) < node(b);
+  });
+  std::size_t distinct = 0;
+  for (const auto& seed : out)
+    if (distinct != 0 && node(out[distinct - 1]) == node(seed))
+      out[distinct - 1].chance += 1;
+    else
+      out[distinct++] = seed;
+  out.resize(distinct);
   const auto batches = static_cast<float>(epochs) * static_cast<float>(steps);
   for (auto& seed : out)
     seed.chance = std::min(seed.chance / batches, 1.0F);

@@ -19,8 +19,8 @@ struct epoch_plan_options {
   std::int64_t batch_size = 1; ///< Seeds per global step, over all ranks; >= 1.
   rank_id ranks = 1;           ///< World size; >= 1.
   seed_order order = seed_order::local;
-  /// For `local`: the part that owns the first node of a seed; rank part %
-  /// ranks is near it. Empty: one part owns all.
+  /// For `local`: the part that owns the first node of a seed, which is the
+  /// source of an edge; rank part % ranks is near it. Empty: one part owns all.
   std::function<part_id(seed_row)> owner;
 };
 
@@ -81,7 +81,8 @@ epoch_plan_options plan_options(const definition& def,
 
 /// How likely each training seed is in a batch of a rank, by counting its plans
 /// of the first epochs of the run. Seeds that the rank takes in none of them
-/// are left out; ids ascend.
+/// are left out; ids of a type ascend. Of edges both ends count, and their
+/// negatives, which may be any nodes, do not.
 std::vector<seed_chance>
 seed_chances(const definition& def,
              const std::shared_ptr<const partitioned_graph>& graph,

@@ -2,6 +2,7 @@
 
 #include "partition/sampling/id_table.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace graphmill {
@@ -13,49 +14,155 @@ void take_single(const seed_table::column& column,
   auto& nodes = out.nodes[static_cast<std::size_t>(column.type)];
   nodes.reserve(rows.size());
   for (const auto row : rows)
-    nodes.push_back(column.nodes[static_cast<std::size_t>(row)]);
+    nodes.push_back(column.node_of(row));
   std::iota(out.locals.begin(), out.locals.end(), local_id{0});
 }
 
-/// Numbers the nodes of one type. Those of other types do not matter to the
-/// order in which they appear.
-void number_type(node_type_id type, const seed_table& table,
-                 std::span<const seed_row> rows, const dataset_info& info,
-                 seed_batch& out) {
-  std::vector<node_id> ids;
-  std::vector<std::size_t> places; // Of each in `locals`.
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    for (std::size_t c = 0; c < table.columns.size(); ++c)
-      if (const auto& column = table.columns[c]; column.type == type) {
-        ids.push_back(column.nodes[static_cast<std::size_t>(rows[r])]);
-        places.push_back(r * table.columns.size() + c);
-      }
-  if (ids.empty())
-    return;
-  std::vector<local_id> locals(ids.size());
-  pod_vector<node_id> distinct;
-  id_table numbers{info.node_types[static_cast<std::size_t>(type)].count,
-                   nullptr};
-  numbers.number(std::span<const node_id>{ids}, locals.data(), distinct);
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    out.locals[places[i]] = locals[i];
-  out.nodes[static_cast<std::size_t>(type)].assign(distinct.begin(),
-                                                   distinct.end());
+/// Numbers the nodes of a batch, type by type, in the order in which they are
+/// added. Those of other types do not matter to a type's numbers.
+class node_numbers {
+public:
+  explicit node_numbers(std::size_t types) : types_(types) {}
+
+  /// @param local Where the local id goes; stays there until `finish`.
+  void add(node_type_id type, node_id id, local_id* local) {
+    if (id == negative_lists::none) {
+      *local = seed_batch::none;
+      return;
+    }
+    auto& of_type = types_[static_cast<std::size_t>(type)];
+    of_type.ids.push_back(id);
+    of_type.places.push_back(local);
+  }
+
+  void finish(const dataset_info& info, batch_seeds& out) {
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      auto& [ids, places] = types_[t];
+      if (ids.empty())
+        continue;
+      std::vector<local_id> locals(ids.size());
+      pod_vector<node_id> distinct;
+      id_table numbers{info.node_types[t].count, nullptr};
+      numbers.number(std::span<const node_id>{ids}, locals.data(), distinct);
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        *places[i] = locals[i];
+      out.nodes[t].assign(distinct.begin(), distinct.end());
+    }
+  }
+
+private:
+  struct of_type {
+    std::vector<node_id> ids;
+    std::vector<local_id*> places;
+  };
+  std::vector<of_type> types_;
+};
+
+/// What rows that are edges have besides their nodes.
+void take_contents(const edge_rows& edges, std::span<const seed_row> rows,
+                   seed_batch& out) {
+  const auto take = [rows](const auto& from, auto& to) {
+    if (from.empty())
+      return;
+    to.reserve(rows.size());
+    for (const auto row : rows)
+      to.push_back(from[static_cast<std::size_t>(row)]);
+  };
+  take(edges.relations, out.relations);
+  take(edges.weights, out.weights);
+  take(edges.classes, out.classes);
+  take(edges.ids, out.edge_ids);
+  const auto width = edges.label_bytes;
+  out.label_rows.reserve(rows.size() * width);
+  for (const auto row : rows) {
+    const auto* labels =
+      edges.label_rows.data() + static_cast<std::size_t>(row) * width;
+    out.label_rows.insert(out.label_rows.end(), labels, labels + width);
+  }
+}
+
+void add_joint(const std::vector<std::vector<node_id>>& nodes,
+               node_numbers& numbers,
+               std::vector<std::vector<local_id>>& locals) {
+  locals.resize(nodes.size());
+  for (std::size_t t = 0; t < nodes.size(); ++t) {
+    locals[t].resize(nodes[t].size());
+    for (std::size_t i = 0; i < nodes[t].size(); ++i)
+      numbers.add(static_cast<node_type_id>(t), nodes[t][i], &locals[t][i]);
+  }
+}
+
+void take_several(const seed_table& table, std::span<const seed_row> rows,
+                  const dataset_info& info, const negative_lists& negatives,
+                  seed_batch& out) {
+  node_numbers numbers{info.node_types.size()};
+  auto* local = out.locals.data();
+  const auto each = negatives.of_each();
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (const auto& column : table.columns)
+      numbers.add(column.type_of(rows[r]), column.node_of(rows[r]), local++);
+    for (std::size_t k = 0; k < each; ++k) {
+      const auto end = k < negatives.wrong_destinations ? 1U : 0U;
+      numbers.add(table.columns[end].type_of(rows[r]),
+                  negatives.nodes[r * each + k], local++);
+    }
+  }
+  add_joint(negatives.joint_destinations, numbers, out.joint_destinations);
+  add_joint(negatives.joint_sources, numbers, out.joint_sources);
+  numbers.finish(info, out);
 }
 
 } // namespace
 
+std::uint64_t seed_batch::row_bytes() const {
+  auto bytes =
+    locals.size() * sizeof(local_id) + relations.size() * sizeof(std::int32_t)
+    + weights.size() * sizeof(float) + classes.size() * sizeof(std::int64_t)
+    + label_rows.size() + edge_ids.size() * sizeof(edge_id);
+  for (const auto* lists : {&joint_destinations, &joint_sources})
+    for (const auto& list : *lists)
+      bytes += list.size() * sizeof(local_id);
+  return bytes;
+}
+
 seed_batch batch_of(const seed_table& table, std::span<const seed_row> rows,
-                    const dataset_info& info) {
+                    const dataset_info& info, const negative_lists& negatives) {
   seed_batch out;
-  out.columns = table.columns.size();
+  out.columns = table.columns.size() + negatives.of_each();
+  out.wrong_destinations = negatives.wrong_destinations;
+  out.wrong_sources = negatives.wrong_sources;
   out.nodes.resize(info.node_types.size());
   out.locals.resize(rows.size() * out.columns);
   if (out.columns == 1)
     take_single(table.columns.front(), rows, out);
   else
-    for (node_type_id t = 0; t < std::ssize(info.node_types); ++t)
-      number_type(t, table, rows, info, out);
+    take_several(table, rows, info, negatives, out);
+  if (table.edges)
+    take_contents(*table.edges, rows, out);
+  return out;
+}
+
+std::vector<excluded_edges>
+exclusions_of(const seed_table& table,
+              std::span<const std::vector<seed_row>> ranks,
+              const dataset_info& info) {
+  if (!table.edges || table.edges->excluded.empty())
+    return {};
+  const auto& edges = *table.edges;
+  std::vector<std::vector<excluded_edges::entry>> entries(
+    info.edge_types.size());
+  for (const auto& rows : ranks)
+    for (const auto row : rows) {
+      const auto [from, to] = edges.excluded.range(
+        edges.excluded.rows[static_cast<std::size_t>(row)]);
+      for (auto i = from; i < to; ++i)
+        entries[static_cast<std::size_t>(edges.excluded_types[i])].push_back(
+          {table.columns[edges.excluded_ends[i] == 0 ? 1 : 0].node_of(row),
+           edges.excluded.ids[i]});
+    }
+  std::vector<excluded_edges> out;
+  for (auto& of_type : entries)
+    out.push_back(excluded_edges::of(std::move(of_type)));
   return out;
 }
 

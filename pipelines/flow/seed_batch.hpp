@@ -11,11 +11,34 @@
 
 namespace graphmill {
 
+/// Negatives of some rows, by global ids. Value type.
+struct negative_lists {
+  /// In place of a negative that does not exist.
+  static constexpr node_id none = -1;
+
+  std::size_t wrong_destinations = 0; ///< Of each row.
+  std::size_t wrong_sources = 0;      ///< Likewise.
+  /// [rows, wrong destinations + wrong sources] Of the row's types.
+  std::vector<node_id> nodes{};
+  /// By node type, of all rows that have such an end; empty: of no type.
+  std::vector<std::vector<node_id>> joint_destinations{};
+  std::vector<std::vector<node_id>> joint_sources{};
+
+  std::size_t of_each() const { return wrong_destinations + wrong_sources; }
+  friend bool operator==(const negative_lists&,
+                         const negative_lists&) = default;
+};
+
 /// Some rows of a seed table, as a batch takes them: the nodes that it is
 /// sampled around, and which of them each row consists of. Nodes are in the
-/// order of their first appearance, row by row. Each is there once, unless the
-/// table has a single column and a node in it twice. Value type.
+/// order of their first appearance, row by row, then those of joint negatives.
+/// Each is there once, unless the table has a single column and a node in it
+/// twice. Value type.
 struct seed_batch : batch_seeds {
+  /// In place of a negative that does not exist. Only in evaluations: all
+  /// candidates are known links.
+  static constexpr local_id none = -1;
+
   /// Of the table; for links also the negatives of each row, behind the ends of
   /// the edge: those that replace the destination, then the source.
   std::size_t columns = 0;
@@ -34,17 +57,32 @@ struct seed_batch : batch_seeds {
   /// destinations, or sources, of that type.
   std::vector<std::vector<local_id>> joint_destinations;
   std::vector<std::vector<local_id>> joint_sources;
+  /// [rows] Original ids of the edges.
+  std::vector<edge_id> edge_ids;
 
   std::size_t rows() const {
     return columns == 0 ? 0 : locals.size() / columns;
   }
+  /// Bytes of what it has besides `batch_seeds`.
+  std::uint64_t row_bytes() const;
 };
 
 /// Takes rows of a table, in the given order. With a single column, nodes are
 /// taken as they are, without a search for repetitions, for the table has each
 /// of them once; sampling refuses a batch in which one is repeated.
 /// @param rows Of the table.
+/// @param negatives Of these rows.
 seed_batch batch_of(const seed_table& table, std::span<const seed_row> rows,
-                    const dataset_info& info);
+                    const dataset_info& info,
+                    const negative_lists& negatives = {});
+
+/// What the rows of a step, of all ranks together, must not hear of: the edges
+/// that they exclude, by edge type. Empty if the table says nothing of that, as
+/// those of nodes, of edges with labels, and of links outside of training.
+/// @param ranks The rows of each rank.
+std::vector<excluded_edges>
+exclusions_of(const seed_table& table,
+              std::span<const std::vector<seed_row>> ranks,
+              const dataset_info& info);
 
 } // namespace graphmill

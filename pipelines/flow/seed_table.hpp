@@ -3,8 +3,11 @@
 #include "messages/base/ids.hpp"
 #include "partition/dataset/shard.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,27 +17,84 @@ namespace graphmill {
 /// depend on how the graph is partitioned.
 using seed_row = std::int64_t;
 
+/// What rows that are edges have besides their nodes. Owns nothing.
+struct edge_rows {
+  /// Lists that rows share. Those of row `r` are numbers `rows[r * lists + i]`.
+  struct shared_lists {
+    std::span<const std::int64_t> rows; ///< Empty: there are no lists.
+    std::span<const std::int64_t> indptr;
+    std::span<const std::int64_t> ids;
+
+    bool empty() const { return rows.empty(); }
+    /// List number `list`, as a range of entries.
+    std::pair<std::size_t, std::size_t> range(std::int64_t list) const {
+      const auto* at = indptr.data() + list;
+      return {static_cast<std::size_t>(at[0]), static_cast<std::size_t>(at[1])};
+    }
+  };
+
+  split which = split::train;
+  /// Source and destination type of each place in the task's `edge_types`.
+  std::vector<std::array<node_type_id, 2>> ends;
+  /// [rows] Places in the task's `edge_types`; empty: all are the first.
+  std::span<const std::int32_t> relations;
+  std::span<const edge_id> ids;          ///< [rows] Original.
+  std::span<const float> weights;        ///< [rows] Empty: all are 1.
+  std::span<const std::int64_t> classes; ///< [rows] Of edges with classes.
+  /// [rows, `label_bytes`] Of edges with rows of labels.
+  std::span<const std::uint8_t> label_rows;
+  std::size_t label_bytes = 0;
+  /// [rows, `given`] Given wrong destinations, global ids.
+  std::span<const node_id> negatives;
+  std::size_t given = 0;
+  /// Edges that a row must not hear of, by original ids; one list of each row.
+  shared_lists excluded;
+  std::span<const std::int32_t> excluded_types; ///< [entries] Edge types.
+  /// [entries] Where each ends: 0 at the row's destination, 1 at its source.
+  std::span<const std::uint8_t> excluded_ends;
+  /// Global ids, ascending: the destinations known with a row's source, and the
+  /// sources known with its destination; two lists of each row.
+  shared_lists known;
+
+  std::size_t relation(seed_row row) const {
+    return relations.empty() ? 0
+                             : static_cast<std::size_t>(
+                               relations[static_cast<std::size_t>(row)]);
+  }
+};
+
 /// The seeds of a split: a table with a row for each of them. Its columns are
 /// the nodes that a seed consists of: one where nodes are classified, two where
-/// it is a pair or an edge. Rows keep the original order of the split. Value
-/// type; it never changes while a plan or a batch refers to it.
+/// it is a pair or an edge, first its source. Rows keep the original order of
+/// the split. Value type; it never changes while a plan or a batch refers to
+/// it.
 struct seed_table {
-  /// A node of each row, all of one type.
+  /// A node of each row.
   struct column {
-    node_type_id type = 0;
-    std::span<const node_id> nodes; ///< [rows] Global ids, all of the type.
+    node_type_id type = 0;          ///< Unless `types` says it.
+    std::span<const node_id> nodes; ///< [rows] Global ids, of the row's type.
+    /// [rows] The type of each row's node; empty: `type`.
+    std::span<const node_type_id> types{};
+
+    node_type_id type_of(seed_row row) const {
+      return types.empty() ? type : types[static_cast<std::size_t>(row)];
+    }
+    node_id node_of(seed_row row) const {
+      return nodes[static_cast<std::size_t>(row)];
+    }
   };
 
   std::vector<column> columns;                 ///< All equally long.
   std::shared_ptr<const void> keeps = nullptr; ///< What the columns lie in.
+  std::optional<edge_rows> edges{};            ///< If rows are edges.
 
   std::int64_t rows() const {
     return columns.empty() ? 0 : std::ssize(columns.front().nodes);
   }
 };
 
-/// The seeds of a split of the target type: one column, each node once. Keeps
-/// the graph.
+/// The seeds of a split. Of the target type: one column, each node once. Of a
+/// graph with a task: its rows, with two columns. Keeps the graph.
 std::shared_ptr<const seed_table>
 table_of(std::shared_ptr<const partitioned_graph> graph, split which);
 
@@ -43,5 +103,11 @@ table_of(std::shared_ptr<const partitioned_graph> graph, split which);
 std::shared_ptr<const seed_table>
 table_of(const dataset_info& info,
          std::shared_ptr<const std::vector<node_id>> nodes);
+
+/// The rows of a split of a task. They are checked (`check_rows`).
+/// @param keeps What the arrays lie in.
+std::shared_ptr<const seed_table>
+table_of(const dataset_info& info, const edge_task_info& task, split which,
+         const task_split_arrays& arrays, std::shared_ptr<const void> keeps);
 
 } // namespace graphmill

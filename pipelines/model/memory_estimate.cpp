@@ -1,6 +1,8 @@
 #include "pipelines/model/memory_estimate.hpp"
 
+#include "partition/dataset/chosen_task.hpp"
 #include "pipelines/definition/validation/validation.hpp"
+#include "pipelines/flow/negatives.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
 
@@ -243,18 +245,23 @@ std::uint64_t largest_activations(const definition& def,
   const auto evaluation = resolve_evaluation_fanouts(def, info);
   if (!training || !evaluation || def.trainer.replicas == 0)
     return 0;
-  const auto of = [&def, &info](const sampling_scheme& scheme,
+  const auto of = [&def, &info](phase which, const sampling_scheme& scheme,
                                 std::int64_t batch) {
     const auto replicas = std::int64_t{def.trainer.replicas};
-    batch =
-      std::min(batch, // Which may stand for all seeds there are.
-               info.node_types[static_cast<std::size_t>(info.target)].count);
-    const auto bound =
-      bound_of(info, scheme, (batch + replicas - 1) / replicas);
+    const auto* task = chosen_task(info);
+    const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+    batch = std::min(batch, // Which may stand for all seeds there are.
+                     task == nullptr ? target.count
+                                     : *std::ranges::max_element(
+                                       task->split_counts));
+    const auto bound = bound_of(
+      info, scheme,
+      seed_bound(def, info, which, (batch + replicas - 1) / replicas));
     return estimate_memory(def, info, bound).activations;
   };
-  return std::max(of(training.value(), def.train.batch_size),
-                  of(evaluation.value(), def.evaluate.batch_size));
+  return std::max(of(phase::train, training.value(), def.train.batch_size),
+                  of(phase::validation, evaluation.value(),
+                     def.evaluate.batch_size));
 }
 
 } // namespace graphmill

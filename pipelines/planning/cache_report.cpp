@@ -5,6 +5,7 @@
 #include "pipelines/definition/placement.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
+#include "pipelines/flow/negatives.hpp"
 #include "pipelines/flow/seed_batch.hpp"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ public:
 
   result<cache_report> run(std::int32_t epoch) {
     GRAPHMILL_TRY(scheme_, resolve_fanouts(def_, info()));
+    GRAPHMILL_TRY(negatives_, link_negatives::make(graph_, def_));
     for (part_id p = 0; p < graph_->part_count(); ++p) {
       GRAPHMILL_TRY(auto part, graph_->open_shard(p));
       shards_.push_back(std::move(part));
@@ -104,10 +106,15 @@ private:
       stream_key(def_.seed, purpose::train, static_cast<std::uint64_t>(epoch),
                  static_cast<std::uint64_t>(step));
     const auto rows = plan.split(step);
+    const auto excluded = exclusions_of(table, rows, info());
     for (auto& daemon : daemons_)
       for (auto rank : daemon.ranks) {
-        const auto seeds =
-          batch_of(table, rows[static_cast<std::size_t>(rank)], info());
+        const auto& own = rows[static_cast<std::size_t>(rank)];
+        negative_lists negatives;
+        if (negatives_)
+          negatives = negatives_->of(table, own, phase::train, epoch, step);
+        auto seeds = batch_of(table, own, info(), negatives);
+        seeds.excluded = excluded;
         GRAPHMILL_TRY(const auto batch,
                       sample(*graph_, shards_, scheme_, key, seeds));
         count(batch, daemon);
@@ -162,6 +169,7 @@ private:
   const definition& def_;
   std::shared_ptr<const partitioned_graph> graph_;
   sampling_scheme scheme_;
+  std::shared_ptr<const link_negatives> negatives_;
   std::vector<std::shared_ptr<const shard>> shards_;
   std::vector<trainer_daemon> daemons_;
   node_scores degrees_;

@@ -8,7 +8,9 @@
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/batch_size.hpp"
+#include "pipelines/flow/negatives.hpp"
 #include "pipelines/model/memory_estimate.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -43,19 +45,21 @@ struct bounded_batch {
 };
 
 bounded_batch bound_batch(const definition& def, const dataset_info& info,
-                          const sampling_scheme& sampling,
+                          phase which, const sampling_scheme& sampling,
                           std::int64_t batch_size, std::int64_t seeds) {
   bounded_batch out;
   auto& shown = out.shown;
   const auto trainers = std::int64_t{def.trainer.replicas};
   shown.steps = divided_up(seeds, batch_size);
   shown.seeds = divided_up(std::min(batch_size, seeds), trainers);
-  out.bound = bound_of(info, sampling, shown.seeds);
+  out.bound =
+    bound_of(info, sampling, seed_bound(def, info, which, shown.seeds));
   const auto& nodes = out.bound.nodes;
   const auto& edges = out.bound.edges;
   shown.nodes = std::accumulate(nodes.begin(), nodes.end(), std::int64_t{0});
   shown.edges = std::accumulate(edges.begin(), edges.end(), std::int64_t{0});
-  shown.bytes = bytes_of(out.bound, info, needs_of(def, info), sampling);
+  shown.bytes = bytes_of(out.bound, info, needs_of(def, info), sampling)
+                + row_bound(def, info, which, shown.seeds);
   return out;
 }
 
@@ -137,15 +141,17 @@ std::uint64_t run_plan::total_memory() const {
 
 result<run_plan> plan_run(const definition& def, const dataset_info& whole,
                           part_id parts) {
-  GRAPHMILL_TRY(const auto info, choose_labels(whole, def.labels));
+  GRAPHMILL_TRY(const auto info, choose_target(whole, def));
   GRAPHMILL_TRY(const auto sampling, resolve_fanouts(def, info));
   GRAPHMILL_TRY(const auto evaluation, resolve_evaluation_fanouts(def, info));
   const auto& seeds =
     info.node_types[static_cast<std::size_t>(info.target)].split_counts;
   const auto train =
-    bound_batch(def, info, sampling, def.train.batch_size, seeds[0]);
-  const auto other = bound_batch(def, info, evaluation, def.evaluate.batch_size,
-                                 std::max(seeds[1], seeds[2]));
+    bound_batch(def, info, phase::train, sampling, def.train.batch_size, seeds[0]);
+  const auto other = bound_batch(def, info,
+                seeds[1] < seeds[2] ? phase::test : phase::validation,
+                evaluation, def.evaluate.batch_size,
+                std::max(seeds[1], seeds[2]));
   run_plan plan;
   plan.stages = plan_stages(def, parts);
   plan.train = train.shown;

@@ -1,44 +1,51 @@
 #include "pipelines/task/chosen_target.hpp"
 
-#include "partition/dataset/edge_tasks.hpp"
 #include "partition/dataset/label_sets.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string>
+#include <cstddef>
+#include <utility>
 
 namespace graphmill {
 
+namespace {
+
+result<void> check_target(const definition& def) {
+  if (def.task.empty() || def.labels.empty())
+    return ok();
+  return fail(ec::invalid_argument,
+              "`task` and `labels` exclude each other: leave one out");
+}
+
+} // namespace
+
 result<dataset_info> choose_target(const dataset_info& info,
                                    const definition& def) {
-  if (def.task.empty())
-    return choose_labels(info, def.labels);
-  if (!def.labels.empty())
-    return fail(ec::invalid_argument,
-                "`task` and `labels` exclude each other: leave one out");
-  const auto which = info.find_task(def.task);
-  if (!which) {
-    std::string there;
-    for (const auto& task : info.tasks)
-      there += fmt::format("{}\"{}\"", there.empty() ? "" : ", ", task.name);
-    return fail(ec::invalid_argument, "\"{}\" has no task \"{}\" of edges; {}",
-                info.name, def.task,
-                there.empty() ? "it has none" : "there are " + there);
-  }
-  auto out = info;
-  const auto& task = info.tasks[*which];
-  out.chosen_task = which;
-  out.target =
-    info.edge_types[static_cast<std::size_t>(task.edge_types.front())]
-      .destination;
-  auto& target = out.node_types[static_cast<std::size_t>(out.target)];
-  target.labels = traits_of(task.kind).labels.value_or(label_kind::links);
-  target.class_count = std::max<std::int64_t>(task.class_count, 1);
-  target.class_names = task.class_names;
-  target.label_sets.clear();
-  target.split_counts = task.split_counts;
-  return out;
+  GRAPHMILL_TRYV(check_target(def));
+  return def.task.empty() ? choose_labels(info, def.labels)
+                          : choose_task(info, def.task);
+}
+
+result<partitioned_graph> choose_target(const partitioned_graph& graph,
+                                        const definition& def) {
+  GRAPHMILL_TRYV(check_target(def));
+  return def.task.empty() ? graph.with_labels(def.labels)
+                          : graph.with_task(def.task);
+}
+
+std::int64_t seed_count(const dataset_info& info, const definition& def,
+                        split which) {
+  const auto chosen = choose_target(info, def);
+  if (!chosen)
+    return 0;
+  const auto& seen = chosen.value();
+  return seen.node_types[static_cast<std::size_t>(seen.target)]
+    .split_counts[static_cast<std::size_t>(which)];
+}
+
+result<label_meaning> meaning_of_target(const dataset_info& info,
+                                        const definition& def) {
+  GRAPHMILL_TRY(const auto chosen, choose_target(info, def));
+  return meaning_of_labels(chosen, "");
 }
 
 } // namespace graphmill

@@ -2,24 +2,33 @@
 
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "partition/dataset/chosen_task.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/label_sets.hpp"
+#include "partition/dataset/shard.hpp"
 
 #include <cstdint>
 
 namespace graphmill {
 
-/// A dataset as a definition learns it. Without `task` it is what
-/// `choose_labels` gives. With one, `chosen_task` is set, and the target is the
-/// type at which edges of the task's first edge type end; its labels, classes
-/// and numbers of seeds are those of the task's rows. Choosing again changes
-/// nothing. Fails, with those that there are, if there is no such task or label
-/// set, or if a definition names both.
+/// A dataset as a definition learns it: what `choose_labels` gives, or, with
+/// `task`, what `choose_task` gives. Choosing again changes nothing. Fails,
+/// with those that there are, if there is no such task or label set, or if a
+/// definition names both.
 result<dataset_info> choose_target(const dataset_info& info,
                                    const definition& def);
 
-/// The chosen task; null: nodes are learnt.
-inline const edge_task_info* chosen_task(const dataset_info& info) {
-  return info.chosen_task ? &info.tasks[*info.chosen_task] : nullptr;
-}
+/// The same of a graph, by `with_labels` or `with_task`.
+result<partitioned_graph> choose_target(const partitioned_graph& graph,
+                                        const definition& def);
+
+/// How many seeds of a split a definition learns: nodes, or edges of its task.
+/// None if the dataset lacks what the definition learns.
+std::int64_t seed_count(const dataset_info& info, const definition& def,
+                        split which);
+
+/// The meaning of the labels of what `choose_target` chooses.
+result<label_meaning> meaning_of_target(const dataset_info& info,
+                                        const definition& def);
 
 } // namespace graphmill

@@ -30,6 +30,7 @@ struct shard_arrays {
     std::vector<float> weights;
     std::vector<float> in_weights;
     std::vector<float> out_weights;
+    std::vector<std::int32_t> visible;
   };
   std::vector<nodes> node_types;
   std::vector<edges> edge_types;
@@ -101,6 +102,7 @@ private:
       }
       about.index_type = options_.wide ? dtype::int64 : dtype::int32;
       about.weighted = !type.weights.empty();
+      about.leveled = !type.levels.empty();
       info.edge_types.push_back(about);
     }
     info_ = std::make_shared<const dataset_info>(std::move(info));
@@ -235,6 +237,13 @@ private:
     out.out_degrees = arrays.out_degrees;
     if (!type.weights.empty())
       add_weights(e, part, arrays, out);
+    if (!type.levels.empty())
+      for (auto id : owned(type.destination, part))
+        for (const edge_level level : {0, 1})
+          arrays.visible.push_back(static_cast<std::int32_t>(
+            std::count_if(type.levels[id].begin(), type.levels[id].end(),
+                          [level](edge_level of) { return of <= level; })));
+    out.visible = arrays.visible;
     return out;
   }
 

@@ -29,6 +29,8 @@ struct memory_graph {
     node_type_id destination = 0;
     std::vector<std::vector<node_id>> in; ///< Per destination, in list order.
     std::vector<std::vector<float>> weights{}; ///< Likewise; empty: none.
+    /// Likewise, ascending in each list; empty: all are 0.
+    std::vector<std::vector<edge_level>> levels{};
   };
   std::vector<node_type> nodes;
   std::vector<edge_type> edges;

@@ -10,6 +10,7 @@
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
 
 #include <nlohmann/json.hpp>
@@ -33,15 +34,15 @@ struct evaluate_options : finished_run_options {
 /// that of training, so that numbers are looked at, too.
 result<void> check_split(const local_run_config& config, bool scores) {
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(config.data));
-  GRAPHMILL_TRY(const auto graph, whole.with_labels(config.def.labels));
-  const auto& info = graph.info();
+  GRAPHMILL_TRY(const auto info, choose_target(whole.info(), config.def));
+  const auto seeds = static_cast<std::uint64_t>(
+    seed_count(info, config.def, config.evaluated));
   if (const auto note =
-        note_on_values(info, graph.seeds(config.evaluated).size()))
+        note_on_values(info, seeds))
     say(stderr, "warning: {}: only the loss is printed\n", *note);
   if (!scores)
     return ok();
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-  const std::uint64_t seeds = graph.seeds(config.evaluated).size();
   const auto classes = static_cast<std::uint64_t>(target.class_count);
   if (!task_of(target).decides)
     return fail(

@@ -13,6 +13,7 @@
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/planning/disk_fraction.hpp"
 #include "pipelines/planning/run_plan.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -162,7 +163,7 @@ result<int> plan(const plan_command_options& options) {
   const auto problems = problems_with(source, opened.info());
   if (!problems.empty())
     return to_error(problems);
-  GRAPHMILL_TRY(auto chosen, opened.with_labels(source.value.labels));
+  GRAPHMILL_TRY(auto chosen, choose_target(opened, source.value));
   const auto graph =
     std::make_shared<const partitioned_graph>(std::move(chosen));
   auto def = source.value;

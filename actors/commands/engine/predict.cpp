@@ -11,6 +11,7 @@
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -298,7 +299,7 @@ result<int> predict(const predict_options& options) {
   const auto& learnt = run.config.learnt;
   GRAPHMILL_TRY(const auto graph, learnt
                                     ? whole.with_unknown_labels(*learnt)
-                                    : whole.with_labels(run.config.def.labels));
+                                    : choose_target(whole, run.config.def));
   const auto& info = graph.info();
   const auto& target = info.node_types[info.target];
   const auto request = request_of(options);

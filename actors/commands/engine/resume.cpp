@@ -17,6 +17,7 @@
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/checkpoint_state.hpp"
 #include "pipelines/results/run_folder.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -168,7 +169,7 @@ result<definition_source> definition_of(const resumption& found,
 /// Makes the folder of a run of which there is but a checkpoint.
 result<void> make_folder(resumption& found, const resume_options& options,
                          const definition& def, const dataset_info& info) {
-  GRAPHMILL_TRY(const auto labels, meaning_of_labels(info, def.labels));
+  GRAPHMILL_TRY(const auto labels, meaning_of_target(info, def));
   GRAPHMILL_TRY(found.folder,
                 run_folder::create(options.runs, def.name, definition_yaml(def),
                                    {found.data, {info.digest, labels}}));
@@ -180,9 +181,11 @@ result<void> check_kind_of_labels(const run_folder& folder,
                                   const definition& def,
                                   const dataset_info& info) {
   const auto own = load_record(folder.definition());
-  const auto& before = own ? own.value().value.labels : def.labels;
-  GRAPHMILL_TRY(const auto then, kind_of_labels(info, before));
-  GRAPHMILL_TRY(const auto now, kind_of_labels(info, def.labels));
+  GRAPHMILL_TRY(const auto before,
+                meaning_of_target(info, own ? own.value().value : def));
+  GRAPHMILL_TRY(const auto after, meaning_of_target(info, def));
+  const auto then = before.kind;
+  const auto now = after.kind;
   if (then == now)
     return ok();
   return fail(ec::invalid_argument,
@@ -305,7 +308,7 @@ result<int> resume(const resume_options& options) {
   auto* before = found.before ? &*found.before : nullptr;
   const auto at = before != nullptr ? before->state.at : course_position{};
   const auto steps_left =
-    has_steps_left(def, std::ssize(graph.seeds(split::train, def.labels)), at);
+    has_steps_left(def, seed_count(graph.info(), def, split::train), at);
   const auto as_it_is = options.overrides.empty() && options.from.empty()
                         && !options.tensorboard && found.folder;
   if (as_it_is && !steps_left)

@@ -12,6 +12,7 @@
 #include "pipelines/definition/definition_file.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/results/run_folder.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -42,6 +43,8 @@ void warn(const definition& def, const partitioned_graph& graph) {
        {note_on_graph(def, graph.info()), note_on_metric(def, graph.info())})
     if (note)
       warn_of(*note);
+  if (!def.task.empty())
+    return; // Its rows have been checked, and labels of nodes do not matter.
   const auto shown = graph.with_labels(def.labels);
   if (!shown)
     return;
@@ -76,7 +79,7 @@ result<int> train(const train_options& options) {
     warn(def, graph);
   if (!options.how.trace.empty()) // Better known now than after the run.
     GRAPHMILL_TRYV(scratch_file::create(options.how.trace, file_access::owner));
-  GRAPHMILL_TRY(const auto labels, meaning_of_labels(graph.info(), def.labels));
+  GRAPHMILL_TRY(const auto labels, meaning_of_target(graph.info(), def));
   GRAPHMILL_TRY(const auto features, read_feature_meanings(data, graph.info()));
   GRAPHMILL_TRY(const auto names, read_original_names(data));
   GRAPHMILL_TRYV(check_first_weights(def, names));

@@ -14,6 +14,7 @@
 #include "pipelines/definition/yaml/scalar_text.hpp"
 #include "pipelines/results/named_tensor.hpp"
 #include "pipelines/results/safetensors.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -170,8 +171,8 @@ void leave_training_out(definition& def, bool measures) {
 /// What other data say of labels: nothing, where none of them are those of the
 /// run, or the data have none.
 std::optional<label_meaning> labels_of(const dataset_info& info,
-                                       const std::string& set) {
-  const auto found = meaning_of_labels(info, set);
+                                       const definition& def) {
+  const auto found = meaning_of_target(info, def);
   if (!found || found.value().count == 0)
     return std::nullopt;
   return found.value();
@@ -207,7 +208,7 @@ result<void> use_learnt_labels(const finished_run_options& options,
                                const std::string& told, finished_run& out) {
   auto& def = out.config.def;
   const auto& learnt = out.folder.from().learnt.labels;
-  const auto here = labels_of(info, def.labels);
+  const auto here = labels_of(info, def);
   if (here && here->kind != learnt.kind)
     return fail(
       ec::invalid_data,

@@ -248,6 +248,7 @@ result<payload> gather_call::encoded(const std::string& run, part_id part,
     value_query query;
     query.node_type = values.type;
     query.half = half;
+    query.level = static_cast<std::uint8_t>(values.level);
     query.ids = arrays.add_integers(values.ids.subspan(piece.from, piece.count),
                                     of->owner);
     for (const auto& target : values.targets)

@@ -2,6 +2,7 @@
 
 #include "messages/wire/data.hpp"
 #include "partition/dataset/dataset.hpp"
+#include "partition/dataset/shard.hpp"
 #include "partition/sampling/excluded_edges.hpp"
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct remote_values {
   std::vector<value_target> targets;
   /// Per edge type: in-edges that sums of weights go without. Empty: of none.
   std::span<const excluded_view> excluded{};
+  edge_level level = all_levels; ///< Of edges that degrees and sums count.
 };
 
 /// A job whose values are asked of another daemon in several calls.

@@ -231,7 +231,8 @@ result<payload> sampling_call::encoded(const std::string& run, part_id part,
       {asked.edge_type, asked.rule, asked.edge_ids,
        arrays.add_integers(piece.destinations(), piece.of->owner), piece.most,
        piece.skip, asked.weights,
-       write_excluded(asked.excluded.piece(piece.from, piece.count), arrays)});
+       write_excluded(asked.excluded.piece(piece.from, piece.count), arrays),
+       static_cast<std::uint8_t>(asked.level)});
   }
   ids_bytes = arrays.byte_size();
   return encode(message, std::move(arrays));

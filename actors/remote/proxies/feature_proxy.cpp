@@ -63,10 +63,12 @@ std::vector<remote_values> group(const std::vector<gather_item>& items) {
         return values.type == item.type && values.ids.data() == item.ids.data()
                && values.ids.size() == item.ids.size()
                && values.excluded.data() == item.excluded.data()
+               && values.level == item.level
                && values.targets.size() < max_kinds;
       });
     if (same == out.end())
-      same = out.insert(out.end(), {item.type, item.ids, {}, item.excluded});
+      same = out.insert(out.end(), {item.type, item.ids, {}, item.excluded,
+                                  item.level});
     same->targets.push_back({item.kind, item.rows, item.out});
   }
   return out;

@@ -118,7 +118,8 @@ read_sample(const shard& part, sample_request request, const payload& from,
 neighbour_request pending_sample::asked(std::size_t i) const {
   const auto& query = request.queries[i];
   return {request.key,    request.hop,   query.edge_type, query.rule,
-          query.edge_ids, ids[i].span(), query.weights,   excluded[i].view()};
+          query.edge_ids, ids[i].span(), query.weights,   excluded[i].view(),
+          query.level};
 }
 
 std::vector<neighbour_job>
@@ -227,7 +228,8 @@ gather_job job_of(const shard& part,
                            request->ids[i].span(),
                            {},
                            values.data(),
-                           request->views[i]});
+                           request->views[i],
+                           query.level});
     }
   }
   return job;

@@ -88,6 +88,11 @@ struct member_config {
   /// Global ids of nodes to evaluate in place of a split's seeds. Null: the
   /// seeds of the split.
   std::shared_ptr<const std::vector<node_id>> seeds;
+  /// Of a task of edges: the split that each phase draws from in place of its
+  /// own.
+  std::optional<split> evaluated;
+  /// Of a task of links, where there are trainers; else null.
+  std::shared_ptr<const link_negatives> negatives;
   bool outputs = false; ///< Ask for predictions and embeddings.
   remote_access access;
   std::shared_ptr<buffer_pool> pool;

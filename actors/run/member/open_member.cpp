@@ -2,6 +2,7 @@
 
 #include "partition/disk/row_reader.hpp"
 #include "pipelines/definition/validation/validation.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -63,8 +64,8 @@ open_member(const definition& def,
             std::shared_ptr<const partitioned_graph> whole,
             const member_share& share) {
   auto graph = std::move(whole);
-  if (!def.labels.empty()) {
-    GRAPHMILL_TRY(auto chosen, graph->with_labels(def.labels));
+  if (!def.labels.empty() || !def.task.empty()) {
+    GRAPHMILL_TRY(auto chosen, choose_target(*graph, def));
     graph = std::make_shared<const partitioned_graph>(std::move(chosen));
   }
   const auto& info = graph->info();
@@ -80,6 +81,9 @@ open_member(const definition& def,
   }
   out.world = share.world;
   out.ranks = share.ranks;
+  if (!share.ranks.empty()) {
+    GRAPHMILL_TRY(out.negatives, link_negatives::make(graph, def));
+  }
   out.train_scheme =
     std::make_shared<const sampling_scheme>(std::move(train_scheme));
   out.evaluate_scheme =

@@ -26,7 +26,7 @@ struct member_share {
 /// so no handler may do it.
 /// @param def Which has been checked for the graph.
 /// @param whole As it was opened; the member has it as the definition's
-/// `labels` show it.
+/// `labels` or `task` show it.
 result<member_config>
 open_member(const definition& def,
             std::shared_ptr<const partitioned_graph> whole,

@@ -51,6 +51,15 @@ void gather_degrees(const shard& part, const gather_item& item) {
   for (std::size_t i = 0; i < item.ids.size(); ++i)
     out[row_of(item, i)] = 0;
   for_edges(part, item, [&](const edge_shard& edges) {
+    if (item.kind == gather_kind::degrees && edges.hides(item.level)) {
+      for (std::size_t i = 0; i < item.ids.size(); ++i) {
+        const auto row = static_cast<std::size_t>(item.ids[i] - begin);
+        auto& sum = out[row_of(item, i)];
+        sum = sum_of_degrees(
+          sum, static_cast<std::int32_t>(edges.seen(row, item.level)));
+      }
+      return;
+    }
     const auto degrees = degrees_of(edges, item);
     for (std::size_t i = 0; i < item.ids.size(); ++i) {
       auto& sum = out[row_of(item, i)];
@@ -72,7 +81,8 @@ result<void> gather_in_weights(const shard& part, const gather_item& item) {
       excluded[e] = here ? lists.of(next[e]++) : std::span<const edge_id>{};
     }
     GRAPHMILL_TRY(out[row_of(item, i)],
-                  in_weight(part, item.type, item.ids[i], excluded));
+                  in_weight(part, item.type, item.ids[i], excluded,
+                            item.level));
   }
   return ok();
 }
@@ -163,6 +173,7 @@ result<void> check_item(const shard& part, const gather_item& item) {
   if (item.kind == gather_kind::features && !nodes.has_features()
       && !item.ids.empty())
     return fail(ec::not_found, "node type {} has no features", type.name);
+  GRAPHMILL_TRYV(check_level(item.level));
   return check_excluded(part, item);
 }
 
@@ -233,6 +244,8 @@ void request_pages(const shard& part, const gather_item& item) {
     add_sparse_rows(part, item, pages);
   else
     for_edges(part, item, [&](const edge_shard& edges) {
+      if (item.kind != gather_kind::out_degrees && edges.hides(item.level))
+        pages.add(edges.seen_counts(), nodes.begin, item.ids);
       if (item.kind == gather_kind::in_weights && !edges.in_weights.empty())
         pages.add(edges.in_weights, nodes.begin, item.ids);
       else

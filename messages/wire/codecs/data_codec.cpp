@@ -98,6 +98,7 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
       queries[i].setMost(query.most);
       queries[i].setSkip(query.skip);
       queries[i].setWeights(query.weights);
+      queries[i].setLevel(query.level);
       if (query.excluded.at.count == 0)
         continue;
       write(query.excluded.at, queries[i].initExcludedAt());
@@ -128,7 +129,8 @@ result<sample_request> decode_sample_request(const payload& from) {
                                     query.getExcluded()));
         out.queries.push_back({query.getEdgeType(), read_rule(query),
                                query.getEdgeIds(), ids, query.getMost(),
-                               query.getSkip(), query.getWeights(), excluded});
+                               query.getSkip(), query.getWeights(), excluded,
+                               query.getLevel()});
       }
       return out;
     });
@@ -172,6 +174,7 @@ result<payload> encode(const gather_request& from, bulk_writer arrays) {
       const auto& query = from.queries[i];
       queries[i].setNodeType(query.node_type);
       queries[i].setHalf(query.half);
+      queries[i].setLevel(query.level);
       write(query.ids, queries[i].initIds());
       auto kinds = queries[i].initKinds(length(query.kinds.size()));
       for (unsigned k = 0; k < kinds.size(); ++k)
@@ -192,7 +195,8 @@ result<gather_request> decode_gather_request(const payload& from) {
       out.part = in.getPart();
       GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
       for (auto query : in.getQueries()) {
-        value_query plain{query.getNodeType(), {}, {}, query.getHalf(), {}};
+        value_query plain{query.getNodeType(), {}, {}, query.getHalf(), {},
+                          query.getLevel()};
         GRAPHMILL_TRY(plain.ids, arrays.read(query.getIds(), content::ids));
         GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {

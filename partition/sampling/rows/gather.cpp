@@ -333,7 +333,8 @@ namespace {
 
 /// The sum of the weights of what is left of a list, as it would be stored.
 result<double> left_weight(const edge_shard& edges, const node_shard& nodes,
-                           node_id id, std::span<const edge_id> excluded) {
+                           node_id id, std::span<const edge_id> excluded,
+                           edge_level level) {
   const auto row = static_cast<std::size_t>(id - nodes.begin);
   const auto begin = edges.indptr[row];
   const auto end = edges.indptr[row + 1];
@@ -343,14 +344,19 @@ result<double> left_weight(const edge_shard& edges, const node_shard& nodes,
       ec::invalid_data,
       "the list of in-edges of node {} goes from {} to {} of {} edges",
       nodes.original(id), begin, end, edges.indices.size);
+  const auto seen = seen_degree(edges, row, end - begin, level);
+  if (seen < 0)
+    return fail(ec::invalid_data,
+                "visible.npy says that {} of the {} in-edges of node {} are of "
+                "level {} or below",
+                edges.seen(row, level), end - begin, nodes.original(id), level);
   std::vector<std::uint32_t> skips(excluded.size());
-  if (!find_skips(edges, nodes, id, end - begin, excluded, skips.data()))
+  if (!find_skips(edges, nodes, id, seen, excluded, skips.data()))
     return fail(ec::invalid_argument,
                 "edges are to be excluded from the {} in-edges of node {}, but "
                 "one of them is none of its in-edges",
-                end - begin, nodes.original(id));
-  const auto left =
-    static_cast<std::uint32_t>(end - begin - std::ssize(excluded));
+                seen, nodes.original(id));
+  const auto left = static_cast<std::uint32_t>(seen - std::ssize(excluded));
   if (edges.weights.empty())
     return static_cast<double>(left);
   double sum = 0;
@@ -364,7 +370,8 @@ result<double> left_weight(const edge_shard& edges, const node_shard& nodes,
 } // namespace
 
 result<float> in_weight(const shard& graph, node_type_id type, node_id id,
-                        std::span<const std::span<const edge_id>> excluded) {
+                        std::span<const std::span<const edge_id>> excluded,
+                        edge_level level) {
   const auto& nodes = graph.nodes(type);
   const auto row = static_cast<std::size_t>(id - nodes.begin);
   double sum = 0;
@@ -376,8 +383,12 @@ result<float> in_weight(const shard& graph, node_type_id type, node_id id,
     double here = edges.in_weights.empty()
                     ? static_cast<double>(edges.in_degrees[row])
                     : static_cast<double>(edges.in_weights[row]);
-    if (!excluded.empty() && !excluded[e].empty()) {
-      GRAPHMILL_TRY(here, left_weight(edges, nodes, id, excluded[e]));
+    const auto without =
+      excluded.empty() ? std::span<const edge_id>{} : excluded[e];
+    if (!without.empty()
+        || (edges.hides(level)
+            && edges.seen(row, level) != edges.in_degrees[row])) {
+      GRAPHMILL_TRY(here, left_weight(edges, nodes, id, without, level));
     }
     sound &= here >= 0;
     sum += here;

@@ -17,6 +17,8 @@ result<sampling_scheme> resolve_fanouts(const definition& def,
   sampling_scheme scheme;
   scheme.kind = def.sampler.kind();
   scheme.weights = weighs_edges(def, info);
+  if (!def.task.empty())
+    scheme.level = 0; // What is held out carries no message.
   for (const auto fanout : def.sampler.fanouts)
     scheme.fanouts.emplace_back(info.edge_types.size(), fanout);
   for (const auto& [key, values] : def.sampler.edge_fanouts) {

@@ -1,10 +1,12 @@
 #include "tests/partition/sampling/support.hpp"
 
-#include "messages/base/random.hpp"
+#include "partition/disk/disk_sampling.hpp"
+#include "partition/sampling/slices.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace graphmill::test {
@@ -200,6 +202,87 @@ batch_seeds random_typed_seeds(const memory_graph& graph,
       id = parts.to_global[t][id];
   }
   return out;
+}
+
+sampling_scheme random_scheme(const memory_graph& graph, random_stream& draws) {
+  sampling_scheme scheme;
+  const auto hops = 1 + draws.below(3);
+  for (std::uint32_t h = 0; h < hops; ++h) {
+    auto& fanouts = scheme.fanouts.emplace_back();
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      fanouts.push_back(std::array{-1, 0, 1, 2, 3, 7, 33}[draws.below(7)]);
+  }
+  scheme.kind = draws.below(2) == 0 ? draw_kind::with_replacement
+                                    : draw_kind::without_replacement;
+  scheme.edge_ids = draws.below(4) != 0;
+  scheme.weights = draws.below(2) == 0;
+  return scheme;
+}
+
+namespace {
+
+void append(neighbour_reply& to, const neighbour_reply& from) {
+  to.wide = from.wide;
+  to.counts.append(from.counts.span());
+  to.sources.append(from.sources.span());
+  to.edge_ids.append(from.edge_ids.span());
+  to.weights.append(from.weights.span());
+}
+
+/// Answers a request as a whole, out of memory or from disk, in pieces, or each
+/// node's list in slices.
+neighbour_reply answer(const shard& part, const neighbour_request& request,
+                       random_stream& draws) {
+  neighbour_reply out;
+  const auto total = request.destinations.size();
+  const auto way = draws.below(4);
+  if (way == 0) {
+    value_of(sample_neighbours(part, request, out));
+  } else if (way == 1) {
+    value_of(sample_from_disk(part, request, out));
+  } else if (way == 2) {
+    for (std::size_t from = 0; from < total;) {
+      const auto count =
+        std::min<std::size_t>(1 + draws.below(6), total - from);
+      // Pieces of pieces are pieces.
+      const auto piece = request.piece(from, total - from).piece(0, count);
+      neighbour_reply some;
+      value_of(sample_neighbours(part, piece, some));
+      append(out, some);
+      from += count;
+    }
+  } else {
+    for (std::size_t i = 0; i < total; ++i) {
+      source_slice slice{1 + draws.below(4), 0};
+      neighbour_reply list;
+      do {
+        neighbour_reply some;
+        value_of(sample_slice(part, request.piece(i, 1), slice, some));
+        if (slice.skip != 0)
+          some.counts.clear();
+        append(list, some);
+        slice.skip += slice.most;
+      } while (slice.skip < list.counts[0]);
+      append(out, list);
+    }
+  }
+  return out;
+}
+
+} // namespace
+
+plain_batch sample_anyhow(const cut_graph& graph, const sampling_scheme& scheme,
+                          std::uint64_t key, const batch_seeds& seeds,
+                          random_stream& draws) {
+  batch_sampler sampler{*graph.graph, scheme, key, nullptr};
+  value_of(sampler.start(seeds));
+  while (!sampler.done()) {
+    for (const auto& asked : sampler.requests())
+      value_of(sampler.accept(
+        asked.slot, answer(*graph.shards[asked.part], asked.request, draws)));
+    value_of(sampler.finish_hop());
+  }
+  return to_plain(sampler.take(), graph);
 }
 
 } // namespace graphmill::test

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/random.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "tests/support/memory_graph.hpp"
 #include "tests/support/result.hpp"
@@ -40,6 +41,15 @@ plain_batch sample_plain(const cut_graph& graph, const sampling_scheme& scheme,
 sampling_scheme scheme_of(const memory_graph& graph,
                           std::vector<std::int32_t> fanouts,
                           bool replace = false, bool edge_ids = true);
+
+/// Fanouts and weights of all kinds.
+sampling_scheme random_scheme(const memory_graph& graph, random_stream& draws);
+
+/// Samples a batch whose requests are answered out of memory or from disk, as a
+/// whole, in pieces, or each node's list in slices.
+plain_batch sample_anyhow(const cut_graph& graph, const sampling_scheme& scheme,
+                          std::uint64_t key, const batch_seeds& seeds,
+                          random_stream& draws);
 
 struct random_graph_options {
   std::int64_t most_nodes = 60;

@@ -11,6 +11,7 @@
 #include "actors/cluster/coordinator/runs/submitted_run.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/results/run_positions.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <spdlog/logger.h>
 
@@ -118,8 +119,9 @@ void kept_search::take(const submitted_run& run, kept_offer offer) {
     return; // Its checkpoint has its weights; nothing is further.
   const auto& graph = *with_.config.graph;
   auto fits = check_offer(
-    offer, course_of(run, std::ssize(graph.seeds(split::train, run.def.labels)),
-                     epochs_told_));
+    offer,
+    course_of(run, seed_count(graph.info(), run.def, split::train),
+              epochs_told_));
   if (fits)
     fits = check_state(run.def, graph.info(), offer.tensors);
   if (fits)

@@ -12,6 +12,7 @@
 #include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <optional>
 #include <utility>
@@ -87,7 +88,7 @@ result<void> make_run(const coordinator_config& config, submitted_run& run,
                 "the definition has {} bytes as YAML; {} are allowed",
                 yaml.size(), coordinator_limits::definition_bytes);
   GRAPHMILL_TRY(auto labels,
-                meaning_of_labels(run.view.graph->info(), run.def.labels));
+                meaning_of_target(run.view.graph->info(), run.def));
   GRAPHMILL_TRY(auto features,
                 read_feature_meanings(config.data, config.graph->info()));
   GRAPHMILL_TRY(

@@ -8,6 +8,7 @@
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/results/run_folder.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <iterator>
 #include <utility>
@@ -34,8 +35,8 @@ result<void> check_resumption(const checkpoint& before, const definition& def,
 result<void> check_steps_left(const coordinator_config& config,
                               const std::string& run, const definition& def,
                               const course_position& at) {
-  const auto seeds = config.graph->seeds(split::train, def.labels);
-  if (has_steps_left(def, std::ssize(seeds), at))
+  const auto seeds = seed_count(config.graph->info(), def, split::train);
+  if (has_steps_left(def, seeds, at))
     return ok();
   const auto folder = run_folder::reopen(config.runs / run);
   if (!folder || folder.value().summary_at_end().is_null())

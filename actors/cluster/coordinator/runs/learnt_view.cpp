@@ -1,4 +1,5 @@
 #include "actors/cluster/coordinator/runs/learnt_view.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <utility>
 
@@ -8,8 +9,8 @@ namespace {
 
 /// What the data say of labels: nothing, if they have none of those.
 std::optional<label_meaning> labels_here(const dataset_info& info,
-                                         const std::string& set) {
-  auto found = meaning_of_labels(info, set);
+                                         const definition& def) {
+  auto found = meaning_of_target(info, def);
   if (!found || found.value().count == 0)
     return std::nullopt;
   return std::move(found).value();
@@ -68,7 +69,7 @@ view_by(const definition& def, const learnt_from& from,
         const std::shared_ptr<const partitioned_graph>& graph,
         const std::filesystem::path& data) {
   const auto& info = graph->info();
-  const auto here = labels_here(info, def.labels);
+  const auto here = labels_here(info, def);
   if (here && here->kind != from.labels.kind)
     return fail(
       ec::invalid_argument,

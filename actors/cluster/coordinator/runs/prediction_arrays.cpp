@@ -7,6 +7,7 @@
 #include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/kernels/matrix.hpp"
+#include "pipelines/task/chosen_target.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,7 @@ result<std::uint64_t> begin_array(const scratch_file& file, dtype type,
 
 prediction_shape prediction_shape::of(const definition& def,
                                       const dataset_info& info, rank_id ranks) {
-  const auto chosen = choose_labels(info, def.labels);
+  const auto chosen = choose_target(info, def);
   const auto& seen = chosen ? chosen.value() : info;
   const auto& target = seen.node_types[static_cast<std::size_t>(seen.target)];
   return {target.count,    target.class_count,

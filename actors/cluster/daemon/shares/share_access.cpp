@@ -14,11 +14,13 @@
 #include "actors/remote/watched_link.hpp"
 #include "actors/stages/training/ddp_group.hpp"
 #include "messages/base/moments.hpp"
+#include "pipelines/flow/negatives.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 
 #include <spdlog/logger.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace graphmill {
@@ -159,13 +161,20 @@ serve_batches offer_of(const deployment& assignment,
   out.graph = member.graph;
   // The size of a batch may stand for all seeds there are.
   const auto& info = member.graph->info();
-  const auto nodes =
-    info.node_types[static_cast<std::size_t>(info.target)].count;
-  const auto most = [nodes](std::uint32_t size) {
-    return static_cast<std::uint32_t>(std::min<std::int64_t>(size, nodes));
+  const auto most = [&member, &info](phase which, std::uint32_t size) {
+    const auto seeds = seed_bound(member.def, info, which, size);
+    std::int64_t sum = 0;
+    for (std::size_t t = 0; t < seeds.size(); ++t)
+      sum += std::min(seeds[t], info.node_types[t].count);
+    return static_cast<std::uint32_t>(
+      std::min(sum, std::int64_t{std::numeric_limits<std::uint32_t>::max()}));
   };
-  out.train = {member.train_scheme, most(member.def.train.batch_size)};
-  out.evaluate = {member.evaluate_scheme, most(member.def.evaluate.batch_size)};
+  out.train = {member.train_scheme,
+               most(phase::train, member.def.train.batch_size)};
+  out.evaluate = {
+    member.evaluate_scheme,
+    std::max(most(phase::validation, member.def.evaluate.batch_size),
+             most(phase::test, member.def.evaluate.batch_size))};
   return out;
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <string_view>
+
+namespace graphmill {
+
+/// A dataset as a task of edges shows it: `chosen_task` is set, and the target
+/// is the type at which edges of the task's first edge type end; its labels,
+/// classes and numbers of seeds are those of the task's rows. Choosing again
+/// changes nothing. Fails, with the tasks that there are, if there is none of
+/// that name.
+result<dataset_info> choose_task(const dataset_info& info,
+                                 std::string_view name);
+
+/// The chosen task; null: nodes are learnt.
+inline const edge_task_info* chosen_task(const dataset_info& info) {
+  return info.chosen_task ? &info.tasks[*info.chosen_task] : nullptr;
+}
+
+} // namespace graphmill

@@ -1,0 +1,238 @@
+#include "partition/sampling/neighbour_lists.hpp"
+#include "partition/sampling/rows/gather.hpp"
+#include "tests/partition/sampling/support.hpp"
+#include "tests/support/catch.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace graphmill::test::levels {
+
+namespace {
+
+/// Gives edges levels at random, and sorts each list by them, stably. Some
+/// types have none.
+memory_graph with_levels(memory_graph graph, std::uint64_t seed) {
+  random_stream draws{stream_key(seed, purpose::split, 0, 0), 11};
+  for (auto& type : graph.edges) {
+    if (draws.below(4) == 0)
+      continue;
+    for (std::size_t to = 0; to < type.in.size(); ++to) {
+      auto& list = type.in[to];
+      std::vector<edge_level> levels;
+      for (std::size_t i = 0; i < list.size(); ++i)
+        levels.push_back(
+          static_cast<edge_level>(std::max<std::uint32_t>(draws.below(6), 3)
+                                  - 3));
+      std::vector<std::size_t> order(list.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::stable_sort(order.begin(), order.end(),
+                       [&](auto a, auto b) { return levels[a] < levels[b]; });
+      auto sorted = list;
+      auto weights = type.weights.empty() ? std::vector<float>{}
+                                          : type.weights[to];
+      auto& of_list = type.levels.emplace_back();
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        sorted[i] = list[order[i]];
+        of_list.push_back(levels[order[i]]);
+        if (!weights.empty())
+          weights[i] = type.weights[to][order[i]];
+      }
+      list = std::move(sorted);
+      if (!type.weights.empty())
+        type.weights[to] = std::move(weights);
+    }
+  }
+  return graph;
+}
+
+/// A graph without the edges beyond a level, and without some of level 0.
+struct reduced_graph {
+  thinned_graph seen;     ///< What is left of all that.
+  thinned_graph excluded; ///< The edges of level 0 that go.
+};
+
+reduced_graph reduce(const memory_graph& graph, edge_level level,
+                     std::uint32_t share, std::uint64_t seed) {
+  random_stream draws{stream_key(seed, purpose::split, 0, 1), 12};
+  reduced_graph out{{graph, {}, {}}, {graph, {}, {}}};
+  for (auto& type : out.seen.left.edges) {
+    auto& kept = out.seen.kept.emplace_back();
+    auto& gone = out.excluded.gone.emplace_back(type.in.size());
+    edge_id id = 0;
+    for (std::size_t to = 0; to < type.in.size(); ++to) {
+      std::vector<node_id> sources;
+      std::vector<float> weights;
+      for (std::size_t i = 0; i < type.in[to].size(); ++i, ++id) {
+        const auto own = type.levels.empty() ? 0 : type.levels[to][i];
+        if (own > level)
+          continue;
+        if (own == 0 && share != 0 && draws.below(share) == 0) {
+          gone[to].push_back(static_cast<std::int64_t>(i));
+          continue;
+        }
+        kept.push_back(id);
+        sources.push_back(type.in[to][i]);
+        if (!type.weights.empty())
+          weights.push_back(type.weights[to][i]);
+      }
+      type.in[to] = std::move(sources);
+      if (!type.weights.empty())
+        type.weights[to] = std::move(weights);
+    }
+    type.levels.clear();
+  }
+  return out;
+}
+
+/// Node 0 has two in-edges of level 0, one of level 1 and one of level 2; node
+/// 1 has one of level 1.
+memory_graph five_edges() {
+  memory_graph graph;
+  graph.nodes = {{"n", 6}};
+  graph.edges = {{0, "to", 0, std::vector<std::vector<node_id>>(6)}};
+  auto& type = graph.edges[0];
+  type.in[0] = {1, 2, 3, 4};
+  type.in[1] = {5};
+  type.weights.resize(6);
+  type.weights[0] = {1, 2, 4, 8};
+  type.weights[1] = {16};
+  type.levels.resize(6);
+  type.levels[0] = {0, 0, 1, 2};
+  type.levels[1] = {1};
+  return graph;
+}
+
+std::vector<edge_id> seen_by(const cut_graph& graph, edge_level level) {
+  const std::vector<node_id> nodes{0, 1};
+  neighbour_request request{1, 1, 0, {-1}, true, nodes};
+  request.level = level;
+  neighbour_reply out;
+  value_of(sample_neighbours(*graph.shards[0], request, out));
+  return list(out.edge_ids);
+}
+
+} // namespace
+
+CATCH_TEST_CASE("lists end before edges of higher levels",
+                "[partition][sampling][levels]") {
+  using ids = std::vector<edge_id>;
+  const auto graph = whole(five_edges());
+  CATCH_CHECK(seen_by(graph, 0) == ids{0, 1});
+  CATCH_CHECK(seen_by(graph, 1) == ids{0, 1, 2, 4});
+  CATCH_CHECK(seen_by(graph, all_levels) == ids{0, 1, 2, 3, 4});
+  const auto weight = [&](node_id node, edge_level level) {
+    return value_of(in_weight(*graph.shards[0], 0, node, {}, level));
+  };
+  CATCH_CHECK(weight(0, 0) == 3);
+  CATCH_CHECK(weight(0, 1) == 7);
+  CATCH_CHECK(weight(0, all_levels) == 15);
+  CATCH_CHECK(weight(1, 0) == 0);
+  CATCH_CHECK(weight(1, 1) == 16);
+}
+
+CATCH_TEST_CASE("sampling up to a level is sampling the graph without the rest",
+                "[partition][sampling][levels]") {
+  std::size_t hidden = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::test, 0, 0), 6};
+    auto graph = random_graph(seed, {40, 12});
+    if (seed % 2 == 0)
+      graph = with_weights(std::move(graph), seed);
+    graph = with_levels(std::move(graph), seed);
+    const auto level = static_cast<edge_level>(seed % 3);
+    const auto reduced = reduce(graph, level, seed % 4 == 0 ? 0 : 4, seed);
+    auto scheme = random_scheme(graph, draws);
+    const auto left = whole(reduced.seen.left);
+    const auto expected = reduced.seen.renumbered(
+      to_plain(value_of(sample(*left.graph, left.shards, scheme, seed,
+                               random_typed_seeds(graph, left, seed))),
+               left));
+    scheme.level = level;
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      for (std::size_t to = 0; to < graph.edges[e].in.size(); ++to)
+        hidden += graph.edges[e].in[to].size()
+                  - reduced.seen.left.edges[e].in[to].size();
+    for (const part_id parts : {1, 2, 5, 7}) {
+      CATCH_INFO("parts " << parts);
+      const auto cut_up =
+        parts == 1 ? whole(graph, {draws.below(2) == 0})
+                   : cut(graph, parts, random_assignment(graph, parts, seed),
+                         {draws.below(2) == 0});
+      auto seeds = random_typed_seeds(graph, cut_up, seed);
+      seeds.excluded = reduced.excluded.excluded(graph, cut_up);
+      CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed, seeds, draws)
+                    == expected);
+    }
+  }
+  CATCH_CHECK(hidden > 10'000);
+}
+
+CATCH_TEST_CASE("sums of weights up to a level are those of the reduced graph",
+                "[partition][sampling][levels][weights]") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = with_levels(with_weights(random_graph(seed), seed), seed);
+    const auto level = static_cast<edge_level>(seed % 3);
+    const auto reduced = reduce(graph, level, 5, seed);
+    const auto left = whole(reduced.seen.left);
+    const auto cut_up = cut(graph, 3, random_assignment(graph, 3, seed));
+    const auto excluded = reduced.excluded.excluded(graph, cut_up);
+    for (std::size_t t = 0; t < graph.nodes.size(); ++t)
+      for (node_id id = 0; id < graph.nodes[t].count; ++id) {
+        const auto type = static_cast<node_type_id>(t);
+        const auto global = cut_up.to_global[t][static_cast<std::size_t>(id)];
+        std::vector<std::span<const edge_id>> gone(graph.edges.size());
+        for (std::size_t e = 0; e < gone.size(); ++e)
+          for (std::size_t d = 0; d < excluded[e].destinations.size(); ++d)
+            if (graph.edges[e].destination == type
+                && excluded[e].destinations[d] == global)
+              gone[e] = excluded[e].of_destination(d);
+        const auto& part = *cut_up.shards[static_cast<std::size_t>(
+          cut_up.graph->owner(type, global))];
+        CATCH_REQUIRE(value_of(in_weight(part, type, global, gone, level))
+                      == value_of(in_weight(*left.shards[0], type, id)));
+      }
+  }
+}
+
+CATCH_TEST_CASE("levels that make no sense are refused",
+                "[partition][sampling][levels]") {
+  const auto graph = whole(five_edges());
+  const std::vector<node_id> nodes{0, 1};
+  neighbour_request request{1, 1, 0, {-1}, true, nodes};
+  neighbour_reply out;
+  for (const edge_level level : {-1, 3}) {
+    request.level = level;
+    const auto refused =
+      error_of(sample_neighbours(*graph.shards[0], request, out));
+    CATCH_CHECK(refused.code == ec::invalid_argument);
+    CATCH_CHECK(refused.message.find("no level") != std::string::npos);
+  }
+  // An edge that is held out is none of those that can be excluded.
+  excluded_lists lists;
+  lists.add(0, std::vector<edge_id>{2});
+  request.level = 0;
+  request.excluded = lists.view();
+  CATCH_CHECK(
+    error_of(sample_neighbours(*graph.shards[0], request, out)).message
+    == "edge 2 is to be excluded from the 2 in-edges of node 0, and is none of "
+       "them");
+  // A file that is damaged.
+  request.excluded = {};
+  for (const std::int32_t seen : {-1, 5}) {
+    damage(graph.shards[0]->edges(0).visible, 0, seen);
+    const auto broken =
+      error_of(sample_neighbours(*graph.shards[0], request, out));
+    CATCH_CHECK(broken.code == ec::invalid_data);
+    CATCH_CHECK(broken.message.find("visible.npy says that "
+                                    + std::to_string(seen)
+                                    + " of the 4 in-edges of node 0")
+                == 0);
+    CATCH_CHECK_FALSE(in_weight(*graph.shards[0], 0, 0, {}, 0));
+  }
+}
+
+} // namespace graphmill::test::levels

@@ -1,0 +1,552 @@
+#include "pipelines/flow/negatives.hpp"
+
+#include "messages/base/random.hpp"
+#include "partition/dataset/chosen_task.hpp"
+#include "pipelines/flow/epoch_plan.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace graphmill::test::negatives {
+
+namespace {
+
+/// Rows of links in original ids: users (type 1) buy items (type 0), and know
+/// users.
+struct plain_links {
+  std::vector<std::int64_t> counts{7, 12};
+  std::vector<std::int32_t> relations;
+  std::vector<std::array<node_id, 2>> rows;
+  std::vector<std::array<std::vector<node_id>, 2>> known; ///< Of each row.
+  std::size_t given = 0;
+  std::vector<node_id> negatives; ///< [rows, given]
+};
+
+/// The same cut into parts: global ids by original id, of each type.
+struct cut_links {
+  dataset_info info;
+  link_negatives::node_orders orders;
+  std::vector<std::vector<node_id>> originals;
+  // Behind the table.
+  std::array<std::vector<node_id>, 2> nodes;
+  std::array<std::vector<node_type_id>, 2> types;
+  std::vector<std::int32_t> relations;
+  std::vector<edge_id> ids;
+  std::vector<node_id> negatives;
+  std::vector<std::int64_t> known_rows;
+  std::vector<std::int64_t> known_begins{0};
+  std::vector<node_id> known;
+  seed_table table;
+
+  cut_links(const plain_links& from, std::uint64_t seed, split which) {
+    info.node_types = {{.name = "item", .count = from.counts[0]},
+                       {.name = "user", .count = from.counts[1]}};
+    info.edge_types = {{.source = 1, .name = "buys", .destination = 0},
+                       {.source = 1, .name = "knows", .destination = 1}};
+    info.tasks = {{.name = "links", .edge_types = {0, 1}}};
+    info.tasks[0].negative_counts[static_cast<std::size_t>(which)] =
+      static_cast<std::int64_t>(from.given);
+    info = value_of(choose_task(info, "links"));
+    number(from, seed);
+    edge_rows edges;
+    edges.which = which;
+    edges.ends = {{1, 0}, {1, 1}};
+    relations = from.relations;
+    for (std::size_t r = 0; r < from.rows.size(); ++r) {
+      ids.push_back(100 + static_cast<edge_id>(r));
+      for (std::size_t c = 0; c < 2; ++c) {
+        types[c].push_back(
+          edges.ends[static_cast<std::size_t>(relations[r])][c]);
+        nodes[c].push_back(global(types[c].back(), from.rows[r][c]));
+      }
+      for (std::size_t k = 0; k < from.given; ++k)
+        negatives.push_back(
+          global(types[1].back(), from.negatives[r * from.given + k]));
+      if (from.known.empty())
+        continue;
+      for (const std::size_t c : {1, 0}) { // Destinations first.
+        known_rows.push_back(std::ssize(known_begins) - 1);
+        std::vector<node_id> own;
+        for (const auto id : from.known[r][c == 1 ? 0 : 1])
+          own.push_back(global(types[c].back(), id));
+        std::sort(own.begin(), own.end());
+        known.insert(known.end(), own.begin(), own.end());
+        known_begins.push_back(std::ssize(known));
+      }
+    }
+    edges.relations = relations;
+    edges.ids = ids;
+    edges.negatives = negatives;
+    edges.given = from.given;
+    if (!from.known.empty())
+      edges.known = {known_rows, known_begins, known};
+    for (std::size_t c = 0; c < 2; ++c)
+      table.columns.push_back({edges.ends[0][c], nodes[c], types[c]});
+    table.edges = edges;
+  }
+  cut_links(const cut_links&) = delete;
+  cut_links& operator=(const cut_links&) = delete;
+
+  node_id global(node_type_id type, node_id original) const {
+    const auto& order = orders[static_cast<std::size_t>(type)];
+    return order ? (*order)[static_cast<std::size_t>(original)] : original;
+  }
+  node_id original(node_type_id type, node_id id) const {
+    return id == negative_lists::none
+             ? id
+             : originals[static_cast<std::size_t>(type)]
+                        [static_cast<std::size_t>(id)];
+  }
+
+  /// The negatives of each row in original ids, by its position.
+  void add(const negative_lists& lists, std::span<const seed_row> rows,
+           std::map<seed_row, std::vector<node_id>>& out) const {
+    CATCH_REQUIRE(lists.nodes.size() == rows.size() * lists.of_each());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      auto& of_row = out[rows[r]];
+      CATCH_REQUIRE(of_row.empty());
+      for (std::size_t k = 0; k < lists.of_each(); ++k) {
+        const auto end = k < lists.wrong_destinations ? 1U : 0U;
+        of_row.push_back(original(table.columns[end].type_of(rows[r]),
+                                  lists.nodes[r * lists.of_each() + k]));
+      }
+    }
+  }
+
+private:
+  /// @param seed 0: nothing is cut.
+  void number(const plain_links& from, std::uint64_t seed) {
+    for (std::size_t t = 0; t < from.counts.size(); ++t) {
+      std::vector<node_id> order(static_cast<std::size_t>(from.counts[t]));
+      std::iota(order.begin(), order.end(), node_id{0});
+      random_stream draws{stream_key(seed, purpose::partition, 0, t), 0};
+      for (auto left = order.size(); seed != 0 && left > 1; --left)
+        std::swap(order[left - 1],
+                  order[draws.below(static_cast<std::uint32_t>(left))]);
+      auto& back = originals.emplace_back(order.size());
+      for (std::size_t i = 0; i < order.size(); ++i)
+        back[static_cast<std::size_t>(order[i])] = static_cast<node_id>(i);
+      orders.push_back(
+        seed == 0 ? nullptr
+                  : std::make_shared<const std::vector<node_id>>(order));
+    }
+  }
+};
+
+plain_links random_links(std::uint64_t seed, std::size_t rows) {
+  plain_links out;
+  random_stream draws{stream_key(seed, purpose::generate, 0, 0), 3};
+  for (std::size_t r = 0; r < rows; ++r) {
+    const auto relation = draws.below(2);
+    out.relations.push_back(static_cast<std::int32_t>(relation));
+    const auto below = [&](std::size_t type) {
+      return static_cast<node_id>(
+        draws.below(static_cast<std::uint32_t>(out.counts[type])));
+    };
+    out.rows.push_back({below(1), below(relation)});
+  }
+  return out;
+}
+
+definition links_of(negative_kind kind, std::uint32_t count,
+                    corrupted_end corrupt,
+                    negative_weight weight = negative_weight::uniform) {
+  definition out;
+  out.seed = 5;
+  out.task = "links";
+  out.negatives = {kind, count, corrupt, weight};
+  out.evaluate.negatives = 4;
+  return out;
+}
+
+std::vector<seed_row> all_rows(const seed_table& table) {
+  std::vector<seed_row> out(static_cast<std::size_t>(table.rows()));
+  std::iota(out.begin(), out.end(), seed_row{0});
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("negatives are the same for any ranks, parts and order",
+                "[flow][negatives]") {
+  const auto plain = random_links(1, 97);
+  for (const auto weight : {negative_weight::uniform, negative_weight::degree})
+    for (const auto corrupt : {corrupted_end::destination,
+                               corrupted_end::source, corrupted_end::both}) {
+      const auto def =
+        links_of(negative_kind::per_edge, 3, corrupt, weight);
+      std::map<seed_row, std::vector<node_id>> expected;
+      for (const std::uint64_t cut : {0, 1, 2, 3})
+        for (const rank_id ranks : {1, 2, 4})
+          for (const std::int64_t batch : {1000, 32, 7}) {
+            const cut_links links{plain, cut, split::train};
+            const link_negatives source{def, links.info, links.orders,
+                                        links.table};
+            epoch_plan_options options{batch, ranks, seed_order::local, {}};
+            options.owner = [cut](seed_row row) {
+              return static_cast<part_id>(
+                mix64(cut + static_cast<std::uint64_t>(row)) % 5);
+            };
+            const epoch_plan plan{links.table.rows(), options, def.seed,
+                                  phase::train, 2};
+            std::map<seed_row, std::vector<node_id>> out;
+            for (std::int64_t step = 0; step < plan.steps(); ++step)
+              for (const auto& rows : plan.split(step)) {
+                const auto lists =
+                  source.of(links.table, rows, phase::train, 2, step);
+                CATCH_REQUIRE(lists.of_each()
+                              == (corrupt == corrupted_end::both ? 6 : 3));
+                links.add(lists, rows, out);
+              }
+            if (expected.empty())
+              expected = out;
+            CATCH_REQUIRE(out == expected);
+          }
+      CATCH_CHECK(expected.size() == 97);
+    }
+}
+
+CATCH_TEST_CASE("negatives change with epochs, and not with the other end",
+                "[flow][negatives]") {
+  const auto plain = random_links(2, 40);
+  const cut_links links{plain, 0, split::train};
+  const auto rows = all_rows(links.table);
+  const auto of = [&](corrupted_end corrupt, std::int32_t epoch) {
+    return link_negatives{links_of(negative_kind::per_edge, 5, corrupt),
+                          links.info, links.orders, links.table}
+      .of(links.table, rows, phase::train, epoch, 0);
+  };
+  const auto destinations = of(corrupted_end::destination, 0);
+  const auto sources = of(corrupted_end::source, 0);
+  const auto both = of(corrupted_end::both, 0);
+  CATCH_CHECK(destinations.wrong_sources == 0);
+  CATCH_CHECK(sources.wrong_destinations == 0);
+  CATCH_CHECK(of(corrupted_end::both, 1).nodes != both.nodes);
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t k = 0; k < 5; ++k) {
+      CATCH_REQUIRE(both.nodes[10 * r + k] == destinations.nodes[5 * r + k]);
+      CATCH_REQUIRE(both.nodes[10 * r + 5 + k] == sources.nodes[5 * r + k]);
+      CATCH_REQUIRE(destinations.nodes[5 * r + k]
+                    < plain.counts[static_cast<std::size_t>(
+                      plain.relations[r])]);
+      CATCH_REQUIRE(sources.nodes[5 * r + k] < plain.counts[1]);
+    }
+}
+
+CATCH_TEST_CASE("the negatives of a row are those that its stream draws",
+                "[flow][negatives]") {
+  const auto plain = random_links(3, 9);
+  const cut_links links{plain, 0, split::train};
+  const auto def = links_of(negative_kind::per_edge, 2, corrupted_end::both);
+  const link_negatives source{def, links.info, links.orders, links.table};
+  const auto lists = source.of(links.table, std::vector<seed_row>{8},
+                               phase::train, 4, 3);
+  const auto key = stream_key(5, purpose::train_negatives, 4, 0);
+  random_stream destinations{key, 8, 0};
+  random_stream sources{key, 8, 1};
+  const auto count =
+    static_cast<std::uint32_t>(plain.counts[static_cast<std::size_t>(
+      plain.relations[8])]);
+  CATCH_CHECK(lists.nodes
+              == std::vector<node_id>{
+                destinations.below(count), destinations.below(count),
+                sources.below(12), sources.below(12)});
+}
+
+CATCH_TEST_CASE("joint negatives are those of the step, of each type of an end",
+                "[flow][negatives]") {
+  const auto plain = random_links(4, 60);
+  const auto def = links_of(negative_kind::joint, 6, corrupted_end::both);
+  std::vector<negative_lists> expected;
+  for (const std::uint64_t cut : {0, 1, 2}) {
+    const cut_links links{plain, cut, split::train};
+    const link_negatives source{def, links.info, links.orders, links.table};
+    std::vector<negative_lists> out;
+    for (std::int64_t step = 0; step < 3; ++step)
+      for (const seed_row row : {0, 7, 33}) { // Of three ranks.
+        auto lists = source.of(links.table, std::vector<seed_row>{row},
+                               phase::train, 1, step);
+        CATCH_REQUIRE(lists.of_each() == 0);
+        for (auto* ends : {&lists.joint_destinations, &lists.joint_sources})
+          for (std::size_t t = 0; t < ends->size(); ++t)
+            for (auto& id : (*ends)[t])
+              id = links.original(static_cast<node_type_id>(t), id);
+        CATCH_REQUIRE(lists.joint_destinations[0].size() == 6);
+        CATCH_REQUIRE(lists.joint_destinations[1].size() == 6);
+        CATCH_REQUIRE(lists.joint_sources[0].empty()); // Items buy nothing.
+        CATCH_REQUIRE(lists.joint_sources[1].size() == 6);
+        CATCH_REQUIRE(lists.joint_sources[1] != lists.joint_destinations[1]);
+        out.push_back(std::move(lists));
+      }
+    CATCH_CHECK(out[0] == out[1]);
+    CATCH_CHECK(out[0] == out[2]);
+    CATCH_CHECK(out[0] != out[3]);
+    if (expected.empty())
+      expected = out;
+    CATCH_CHECK(out == expected);
+  }
+}
+
+CATCH_TEST_CASE("evaluations draw no known links", "[flow][negatives]") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CATCH_INFO("seed " << seed);
+    auto plain = random_links(seed, 30);
+    random_stream draws{stream_key(seed, purpose::generate, 1, 0), 0};
+    for (std::size_t r = 0; r < plain.rows.size(); ++r) {
+      auto& known = plain.known.emplace_back();
+      const std::array types{static_cast<std::size_t>(plain.relations[r]),
+                             std::size_t{1}};
+      for (std::size_t end = 0; end < 2; ++end) {
+        // None but the row's own, many, all but one, or all.
+        const auto way = draws.below(4);
+        const auto spared = draws.below(
+          static_cast<std::uint32_t>(plain.counts[types[end]]));
+        for (node_id id = 0; id < plain.counts[types[end]]; ++id)
+          if (id == plain.rows[r][1 - end]
+              || (way == 1 && draws.below(5) != 0)
+              || (way == 2 && id != spared) || way == 3)
+            known[end].push_back(id);
+      }
+    }
+    const auto def = links_of(negative_kind::joint, 3, corrupted_end::both);
+    std::map<seed_row, std::vector<node_id>> expected;
+    for (const std::uint64_t cut : {0, 1, 2}) {
+      const cut_links links{plain, cut, split::validation};
+      const link_negatives source{def, links.info, links.orders, links.table};
+      const auto rows = all_rows(links.table);
+      std::map<seed_row, std::vector<node_id>> out;
+      for (const std::size_t ranks : {1, 2, 4}) {
+        std::map<seed_row, std::vector<node_id>> now;
+        for (std::size_t r = 0; r < ranks; ++r) {
+          const auto own = std::span{rows}.subspan(
+            r * rows.size() / ranks,
+            (r + 1) * rows.size() / ranks - r * rows.size() / ranks);
+          // Of any epoch and step.
+          links.add(source.of(links.table, own, phase::validation,
+                              static_cast<std::int32_t>(r), 9),
+                    own, now);
+        }
+        CATCH_REQUIRE((out.empty() || out == now));
+        out = now;
+      }
+      if (expected.empty())
+        expected = out;
+      CATCH_REQUIRE(out == expected);
+    }
+    for (const auto& [row, ids] : expected) {
+      const auto r = static_cast<std::size_t>(row);
+      CATCH_REQUIRE(ids.size() == 8);
+      for (std::size_t k = 0; k < 8; ++k) {
+        const auto end = k < 4 ? 0U : 1U;
+        const auto& known = plain.known[r][end];
+        const auto type = end == 0 ? plain.relations[r] : 1;
+        const auto all =
+          std::ssize(known) == plain.counts[static_cast<std::size_t>(type)];
+        CATCH_REQUIRE((ids[k] == negative_lists::none) == all);
+        CATCH_REQUIRE(std::find(known.begin(), known.end(), ids[k])
+                      == known.end());
+      }
+    }
+  }
+}
+
+CATCH_TEST_CASE("all other nodes are negatives if as many are wanted",
+                "[flow][negatives]") {
+  auto plain = random_links(5, 1);
+  plain.relations = {0};
+  plain.rows = {{3, 2}};
+  plain.known = {{{{2, 5}, {3, 4}}}};
+  auto def = links_of(negative_kind::per_edge, 1, corrupted_end::both);
+  def.evaluate.negatives = 100;
+  for (const std::uint64_t cut : {0, 1}) {
+    const cut_links links{plain, cut, split::test};
+    const link_negatives source{def, links.info, links.orders, links.table};
+    const auto lists = source.of(links.table, std::vector<seed_row>{0},
+                                 phase::test, 0, 0);
+    // No more columns than nodes: of users, which are ends of `knows`, too.
+    CATCH_REQUIRE(lists.wrong_destinations == 12);
+    CATCH_REQUIRE(lists.wrong_sources == 12);
+    std::map<seed_row, std::vector<node_id>> out;
+    links.add(lists, std::vector<seed_row>{0}, out);
+    CATCH_CHECK(out[0]
+                == std::vector<node_id>{
+                  0, 1, 3, 4, 6, -1, -1, -1, -1, -1, -1, -1, //
+                  0, 1, 2, 5, 6, 7, 8, 9, 10, 11, -1, -1});
+  }
+}
+
+CATCH_TEST_CASE("given negatives are taken, and in evaluations before others",
+                "[flow][negatives]") {
+  auto plain = random_links(6, 5);
+  plain.relations.assign(5, 0);
+  for (auto& row : plain.rows)
+    row[1] %= 7;
+  plain.given = 2;
+  plain.negatives = {0, 1, 2, 3, 4, 5, 6, 0, 1, 2};
+  const auto def = links_of(negative_kind::given, 9, corrupted_end::both);
+  for (const auto which : {split::train, split::test}) {
+    const cut_links links{plain, 2, which};
+    const link_negatives source{def, links.info, links.orders, links.table};
+    const std::vector<seed_row> rows{4, 1};
+    const auto lists = source.of(
+      links.table, rows, which == split::train ? phase::train : phase::test, 0,
+      0);
+    std::map<seed_row, std::vector<node_id>> out;
+    links.add(lists, rows, out);
+    CATCH_CHECK(lists.wrong_sources == 0);
+    CATCH_CHECK(out[4] == std::vector<node_id>{1, 2});
+    CATCH_CHECK(out[1] == std::vector<node_id>{2, 3});
+  }
+}
+
+CATCH_TEST_CASE("an alias table draws by its weights", "[flow][negatives]") {
+  const std::vector<double> weights{1, 0, 3, 0.5, 0, 5.5};
+  const alias_table table{weights};
+  std::vector<int> drawn(weights.size());
+  random_stream draws{stream_key(9, purpose::generate, 0, 0), 0};
+  constexpr int total = 200'000;
+  for (int i = 0; i < total; ++i)
+    ++drawn[table.draw(draws)];
+  double chi = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto expected = weights[i] / 10 * total;
+    if (expected == 0)
+      CATCH_CHECK(drawn[i] == 0);
+    else
+      chi += (drawn[i] - expected) * (drawn[i] - expected) / expected;
+  }
+  CATCH_CHECK(chi < 16.3); // Of three degrees of freedom, one in a thousand.
+  // Of a single one, and of none that has a weight.
+  const alias_table single{std::vector<double>{0, 2, 0}};
+  const alias_table equal{std::vector<double>{0, 0}};
+  std::set<std::size_t> of_equal;
+  for (int i = 0; i < 100; ++i) {
+    CATCH_REQUIRE(single.draw(draws) == 1);
+    of_equal.insert(equal.draw(draws));
+  }
+  CATCH_CHECK(of_equal.size() == 2);
+}
+
+CATCH_TEST_CASE("nodes without a training edge are not drawn by degree",
+                "[flow][negatives]") {
+  plain_links plain;
+  plain.relations = {0, 0, 1, 0};
+  plain.rows = {{0, 1}, {0, 2}, {0, 3}, {11, 2}};
+  const auto def = links_of(negative_kind::per_edge, 1000, corrupted_end::both,
+                            negative_weight::degree);
+  const cut_links links{plain, 3, split::train};
+  const link_negatives source{def, links.info, links.orders, links.table};
+  std::map<seed_row, std::vector<node_id>> out;
+  const auto rows = all_rows(links.table);
+  links.add(source.of(links.table, rows, phase::train, 0, 0), rows, out);
+  std::map<node_id, int> items;
+  std::map<node_id, int> users;
+  for (const auto& [row, ids] : out)
+    for (std::size_t k = 0; k < ids.size(); ++k)
+      ++(k < 1000 && plain.relations[static_cast<std::size_t>(row)] == 0
+           ? items
+           : users)[ids[k]];
+  CATCH_REQUIRE(items.size() == 2);
+  CATCH_REQUIRE(users.size() == 3);
+  const auto share = [](std::map<node_id, int>& of, node_id id) {
+    double sum = 0;
+    for (const auto& [node, count] : of)
+      sum += count;
+    return of[id] / sum;
+  };
+  // Degrees of items are 1 and 2; of users 3, 1 and 1.
+  CATCH_CHECK(std::abs(share(items, 2) - 1.6818 / 2.6818) < 0.03);
+  CATCH_CHECK(std::abs(share(users, 0) - 2.2795 / 4.2795) < 0.03);
+}
+
+CATCH_TEST_CASE("a batch of links has its negatives behind its ends",
+                "[flow][negatives][seed_batch]") {
+  plain_links plain;
+  plain.relations = {1, 0};
+  plain.rows = {{4, 9}, {4, 6}};
+  const cut_links links{plain, 0, split::train};
+  negative_lists lists{2, 1, {9, 0, 4, 6, negative_lists::none, 11}};
+  lists.joint_destinations = {{6, 1}, {}};
+  lists.joint_sources = {{}, {4, 2}};
+  const auto batch =
+    batch_of(links.table, std::vector<seed_row>{0, 1}, links.info, lists);
+  CATCH_CHECK(batch.nodes
+              == std::vector<std::vector<node_id>>{{6, 1}, {4, 9, 0, 11, 2}});
+  CATCH_CHECK(batch.columns == 5);
+  CATCH_CHECK(batch.rows() == 2);
+  CATCH_CHECK(batch.locals
+              == std::vector<local_id>{0, 1, 1, 2, 0, 0, 0, 0, -1, 3});
+  CATCH_CHECK(batch.relations == std::vector<std::int32_t>{1, 0});
+  CATCH_CHECK(batch.edge_ids == std::vector<edge_id>{100, 101});
+  CATCH_CHECK(batch.joint_destinations
+              == std::vector<std::vector<local_id>>{{0, 1}, {}});
+  CATCH_CHECK(batch.joint_sources
+              == std::vector<std::vector<local_id>>{{}, {0, 4}});
+  CATCH_CHECK(batch.weights.empty());
+  CATCH_CHECK(batch.classes.empty());
+}
+
+CATCH_TEST_CASE("the edges that the rows of a step exclude are those of all "
+                "ranks",
+                "[flow][negatives][seed_batch]") {
+  plain_links plain;
+  plain.relations = {1, 0, 1};
+  plain.rows = {{4, 9}, {4, 6}, {9, 4}};
+  cut_links links{plain, 0, split::train};
+  // Rows 0 and 2 are the two directions of a pair, and row 1 has a reverse.
+  const std::vector<std::int64_t> rows{0, 1, 2};
+  const std::vector<std::int64_t> begins{0, 3, 4, 7};
+  const std::vector<std::int64_t> ids{20, 21, 33, 7, 33, 21, 20};
+  const std::vector<std::int32_t> types{1, 1, 1, 0, 1, 1, 1};
+  const std::vector<std::uint8_t> ends{0, 0, 1, 0, 0, 1, 1};
+  links.table.edges->excluded = {rows, begins, ids};
+  links.table.edges->excluded_types = types;
+  links.table.edges->excluded_ends = ends;
+  using ranks = std::vector<std::vector<seed_row>>;
+  const auto all =
+    exclusions_of(links.table, ranks{{2}, {0, 1}}, links.info);
+  CATCH_REQUIRE(all.size() == 2);
+  CATCH_CHECK(all[0] == excluded_edges::of({{6, 7}}));
+  CATCH_CHECK(all[1] == excluded_edges::of({{9, 20}, {9, 21}, {4, 33}}));
+  CATCH_CHECK(all == exclusions_of(links.table, ranks{{0, 1, 2}}, links.info));
+  const auto one = exclusions_of(links.table, ranks{{}, {1}}, links.info);
+  CATCH_CHECK(one[1] == excluded_edges{});
+  links.table.edges->excluded = {};
+  CATCH_CHECK(exclusions_of(links.table, ranks{{0}}, links.info).empty());
+}
+
+CATCH_TEST_CASE("batches of links are within the bound of their seeds",
+                "[flow][negatives]") {
+  for (const auto kind : {negative_kind::per_edge, negative_kind::joint})
+    for (const auto corrupt : {corrupted_end::destination,
+                               corrupted_end::source, corrupted_end::both})
+      for (const auto which : {phase::train, phase::test}) {
+        const auto plain = random_links(7, 20);
+        const cut_links links{
+          plain, 1, which == phase::train ? split::train : split::test};
+        const auto def = links_of(kind, 3, corrupt);
+        const link_negatives source{def, links.info, links.orders,
+                                    links.table};
+        const auto rows = all_rows(links.table);
+        const auto batch = batch_of(
+          links.table, rows, links.info,
+          source.of(links.table, rows, which, 0, 0));
+        const auto bound = seed_bound(def, links.info, which, 20);
+        for (std::size_t t = 0; t < bound.size(); ++t)
+          CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound[t]);
+        auto entries = std::ssize(batch.locals);
+        for (const auto* lists :
+             {&batch.joint_destinations, &batch.joint_sources})
+          for (const auto& list : *lists)
+            entries += std::ssize(list);
+        CATCH_CHECK(entries <= row_bound(def, links.info, which, 20));
+      }
+}
+
+} // namespace graphmill::test::negatives
