@@ -32,6 +32,7 @@ bool is_known(label_kind kind, std::span<const std::uint8_t> labels,
   case label_kind::regression:
     return !std::isnan(value_at(labels, at));
   case label_kind::classes:
+  case label_kind::links:
     break;
   }
   std::int64_t label;

@@ -16,6 +16,10 @@ namespace graphmill {
 /// order of their first appearance, row by row. Each is there once, unless the
 /// table has a single column and a node in it twice. Value type.
 struct seed_batch : batch_seeds {
+  /// In place of a negative that does not exist. Only in evaluations: all
+  /// candidates are known links.
+  static constexpr local_id none = -1;
+
   /// Of the table; for links also the negatives of each row, behind the ends of
   /// the edge: those that replace the destination, then the source.
   std::size_t columns = 0;
