@@ -76,12 +76,29 @@ private:
                   "model.hidden ({}) must be a multiple of model.heads ({}): "
                   "it is the width of all heads side by side",
                   model.hidden, model.heads);
-    if (traits_.attends() && traits_.typed && model.attention_dropout != 0
-        && info_.edge_types.size() > 256)
+    return traits_.looks_up ? check_lookup() : ok();
+  }
+
+  result<void> check_lookup() const {
+    const auto* task = chosen_task(info_);
+    if (task == nullptr)
       return fail(ec::invalid_argument,
-                  "model.attention_dropout of {} is for 256 edge types at "
-                  "most, and the dataset has {}; leave it out",
-                  traits_.name, info_.edge_types.size());
+                  "model.kind lookup learns vectors of nodes for tasks of "
+                  "edges; set `task`, or choose another kind");
+    if (def_.model.jumping || def_.model.layer_norm || def_.model.residual)
+      return fail(ec::invalid_argument,
+                  "model.jumping, model.layer_norm and model.residual are of "
+                  "layers, and lookup has none; leave them out");
+    for (const auto edge_type : task->edge_types) {
+      const auto& ends = info_.edge_types[static_cast<std::size_t>(edge_type)];
+      for (const auto type : {ends.source, ends.destination})
+        if (const auto& at = info_.node_types[static_cast<std::size_t>(type)];
+            at.feature_width != 0)
+          return fail(ec::invalid_argument,
+                      "model.kind lookup is for node types without features, "
+                      "and {} has some; choose another kind",
+                      at.name);
+    }
     return ok();
   }
 
@@ -197,12 +214,13 @@ private:
       const auto& type = info_.node_types[t];
       out_.table_of.push_back(absent);
       out_.feature_rows.push_back(row_form::of(type));
-      if (type.feature_width != 0)
+      if (type.feature_width != 0
+          || (traits_.looks_up && !out_.gives(static_cast<node_type_id>(t))))
         continue;
       out_.table_of.back() = static_cast<int>(out_.tables.size());
       out_.tables.push_back({"embedding." + type.name,
                              static_cast<node_type_id>(t), type.count,
-                             def_.model.embedding, def_.model.embedding_scale});
+                             input_width(t), def_.model.embedding_scale});
     }
   }
 
@@ -221,7 +239,8 @@ private:
       for (std::size_t t = 0; t < needed.size(); ++t)
         if (needed[t]) {
           auto& type = layer.types[t];
-          type.out = layer.last ? out_.output_width : def_.model.hidden;
+          type.out = layer.last || traits_.looks_up ? out_.output_width
+                                                    : def_.model.hidden;
           type.sum =
             traits_.perceptron || traits_.gated ? def_.model.hidden : type.out;
         }
@@ -230,14 +249,17 @@ private:
           read[relation.source] = true;
       for (std::size_t t = 0; t < needed.size(); ++t)
         if (read[t])
-          layer.types[t].in = l > 0 ? def_.model.hidden : input_width(t);
+          layer.types[t].in =
+            l > 0 && !traits_.looks_up ? def_.model.hidden : input_width(t);
       needed = read;
     }
   }
 
   std::int64_t input_width(std::size_t t) const {
     const auto width = info_.node_types[t].feature_width;
-    return width != 0 ? width : def_.model.embedding;
+    if (width != 0)
+      return width;
+    return traits_.looks_up ? out_.output_width : def_.model.embedding;
   }
 
   int add(std::string name, std::vector<std::int64_t> shape, start begins,
@@ -311,6 +333,10 @@ private:
     auto& type = layer.types[t];
     if (type.out == 0)
       return;
+    if (traits_.looks_up) { // Hands on what it takes.
+      type.residual = true;
+      return;
+    }
     const auto name =
       traits_.typed ? prefix + info_.node_types[t].name + "." : prefix;
     if (traits_.self_weight

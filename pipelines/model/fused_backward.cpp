@@ -75,7 +75,8 @@ void fused_model::begin_backward(node_type_id type, const_matrix gradient,
   std::copy(gradient.data, gradient.data + gradient.size(),
             last.gradient.data());
   const auto bias = layout_.layers.back().types[type].bias;
-  add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
+  if (bias != absent)
+    add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
 }
 
 /// The gradient of what the messages of a layer add up to, all rows.
@@ -181,7 +182,8 @@ void fused_model::backward_input(int layer, node_type_id type,
   if (layer == 0)
     return;
   const auto& shape = layout_.layers[layer - 1].types[type];
-  add_pieces(sums, width, 0, stride, gradient_of(shape.bias, out).data);
+  if (shape.bias != absent)
+    add_pieces(sums, width, 0, stride, gradient_of(shape.bias, out).data);
   if (shape.norm_gain == absent)
     return;
   add_pieces(sums, width, width, stride,

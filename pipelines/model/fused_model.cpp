@@ -30,7 +30,9 @@ std::int64_t fused_model::output_rows(int layer, node_type_id type) const {
 }
 
 dropout fused_model::dropout_of(int layer, node_type_id type) const {
-  const auto off = !how_.training || (layer == 0 && !layout_.traits.drop_input);
+  const auto off =
+    !how_.training
+    || (layer == 0 ? !layout_.traits.drop_input : layout_.traits.looks_up);
   return {.key = how_.key,
           .stream = stream_of(layer, type, batch_.data.key.rank),
           .threshold = off ? 0 : layout_.drop_threshold};
@@ -224,8 +226,8 @@ fused_model::make_attention(int layer, std::size_t relation,
   const auto rank = batch_.data.key.rank;
   const auto threshold = how_.training ? layout_.attention_threshold : 0;
   attention_pass::setting how{common};
-  how.drop = {how_.key, edge_stream_of(layer, static_cast<int>(relation), rank),
-              threshold};
+  how.drop =
+    edge_dropout(how_.key, layer, static_cast<int>(relation), rank, threshold);
   how.drop_self = {how_.key, self_stream_of(layer, rank), threshold};
   how.drop_messages = {how_.key, message_stream_of(layer, rank),
                        how_.training ? layout_.message_threshold : 0};
@@ -313,7 +315,8 @@ void fused_model::finish_rows(int layer, node_type_id type, std::int64_t begin,
   const auto& shape = layout_.layers[layer].types[type];
   auto& pass = layers_[layer].types[type];
   const auto out = pass.output.view();
-  const auto* bias = parameters_.at(layout_, shape.bias).data;
+  const auto* bias =
+    shape.bias == absent ? nullptr : parameters_.at(layout_, shape.bias).data;
   auto drop = dropout_of(layer + 1, type);
   if (layout_.layers[layer].last)
     drop.threshold = 0;

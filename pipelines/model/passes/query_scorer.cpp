@@ -348,7 +348,7 @@ void query_scorer::add_map_gradients(query_side side, const gradients& into) {
       ends.push_back(task.ends[static_cast<std::size_t>(row)]);
     const auto x =
       gathered(task.nodes, std::span<const local_id>{ends}, set_.pool);
-    const auto g = gathered(const_matrix{gradient}, rows, set_.pool);
+    const auto g = gathered(gradient, rows, set_.pool);
     owned_matrix y{std::ssize(rows), width, set_.pool};
     if (source) {
       add_product_tn(*set_.team, x.view(), g.view(), sum, set_.pool);

@@ -187,7 +187,8 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
 std::vector<model_kind> all_kinds() {
   std::vector<model_kind> out;
   for (const auto& traits : model_kinds)
-    out.push_back(traits.kind);
+    if (!traits.looks_up)
+      out.push_back(traits.kind);
   return out;
 }
 

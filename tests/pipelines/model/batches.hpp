@@ -45,7 +45,7 @@ void add_weights(toy_graph& graph, std::mt19937_64& random);
 /// Gives all edges the weight 1.
 void add_ones(toy_graph& graph);
 
-/// For `GENERATE(from_range(...))`.
+/// For `GENERATE(from_range(...))`: those of tasks of nodes.
 std::vector<model_kind> all_kinds();
 
 /// Those that weights of edges can be used by.

@@ -42,10 +42,9 @@ toy_graph untyped_link_graph(std::mt19937_64& random) {
 }
 
 void check_link_gradients(const definition& def, const toy_graph& graph,
-                          const minibatch& given, std::mt19937_64& random) {
+                          minibatch batch, std::mt19937_64& random) {
   const auto layout = value_of(make_layout(def, graph.info));
   auto model = value_of(replica::create(def, graph.info));
-  auto batch = given;
   batch.global_seeds += 3; // Other ranks have some, too.
   batch.data.key.rank = 2;
   reference_model reference{layout, batch, def.model.layer_norm};
@@ -218,6 +217,53 @@ CATCH_TEST_CASE("layouts of tasks of edges have outputs of both ends",
   def.trainer.device = "cuda";
   CATCH_CHECK_THAT(error_of(make_layout(def, graph.info)).message,
                    contains("trainer.device"));
+}
+
+CATCH_TEST_CASE("lookup learns the rows of its tables", "[links][lookup]") {
+  const auto decoder = GENERATE(from_range(all_decoders));
+  const auto layers = GENERATE(1, 2);
+  const auto dropout = GENERATE(0.0, 0.3);
+  CATCH_INFO("decoder " << int(decoder) << ", layers " << layers << ", dropout "
+                        << dropout << ", seed 87");
+  std::mt19937_64 random{87};
+  auto def = link_definition(model_kind::lookup, layers, decoder);
+  def.model.dropout = dropout;
+  auto options = small_typed;
+  options.widths = {0, 0, 2}; // The last one is at no end.
+  auto graph = random_graph(random, options);
+  add_task(graph, edge_task_kind::link, {0, 1, 3});
+  const auto layout = value_of(make_layout(def, graph.info));
+  CATCH_REQUIRE(layout.tables.size() == 2);
+  CATCH_CHECK(layout.tables[1].name == "embedding.b");
+  CATCH_CHECK(layout.tables[1].width == 6);
+  CATCH_CHECK(layout.head_offset == 0);
+  check_link_gradients(def, graph,
+                       make_batch(graph, def,
+                                  random_rows(random, graph,
+                                              {.rows = 5,
+                                               .wrong_destinations = 2,
+                                               .wrong_sources = 1,
+                                               .joint_destinations = 2}),
+                                  0),
+                       random);
+}
+
+CATCH_TEST_CASE("lookup is for tasks of edges without features or layers",
+                "[links][lookup]") {
+  std::mt19937_64 random{88};
+  auto graph = typed_link_graph(random);
+  auto def = link_definition(model_kind::lookup, 1, decoder_kind::dot);
+  CATCH_CHECK_THAT(error_of(make_layout(def, graph.info)).message,
+                   contains("without features, and a has some"));
+  graph.info.node_types[0].feature_width = 0;
+  value_of(make_layout(def, graph.info));
+  def.model.jumping = true;
+  CATCH_CHECK_THAT(error_of(make_layout(def, graph.info)).message,
+                   contains("lookup has none"));
+  def.model.jumping = false;
+  def.task.clear();
+  CATCH_CHECK_THAT(error_of(make_layout(def, graph.info)).message,
+                   contains("set `task`"));
 }
 
 CATCH_TEST_CASE("links give the same bits for any number of threads",

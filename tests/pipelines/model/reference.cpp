@@ -318,7 +318,8 @@ reference_model::layer(int l, std::size_t type,
         v = std::max(v, 0.0);
       y = times(y, values.at(name(here.inner)), here.out);
     }
-    add_to(y, values.at(name(here.bias)));
+    if (here.bias != absent)
+      add_to(y, values.at(name(here.bias)));
     if (here.residual)
       add_to(y, in[type][i]);
     if (layer_norm_ && !shape_of.last)
