@@ -42,7 +42,8 @@ static_assert(aligned<schema::ModelKind, model_kind>(
    {schema::ModelKind::HETERO_SAGE, model_kind::hetero_sage},
    {schema::ModelKind::RGAT, model_kind::rgat},
    {schema::ModelKind::GATV2, model_kind::gatv2},
-   {schema::ModelKind::HGT, model_kind::hgt}}));
+   {schema::ModelKind::HGT, model_kind::hgt},
+   {schema::ModelKind::LOOKUP, model_kind::lookup}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},

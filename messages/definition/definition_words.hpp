@@ -20,7 +20,8 @@ enum class model_kind : std::uint8_t {
   hetero_sage,
   rgat,
   gatv2,
-  hgt
+  hgt,
+  lookup
 };
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };

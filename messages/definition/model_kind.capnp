@@ -40,4 +40,7 @@ enum ModelKind {
   hgt @13;
   # Heterogeneous graph transformer: attends over all edge types at once, by
   # weights of every node type and edge type. Any node types.
+  lookup @14;
+  # A learnt vector of each node, and no layers: `sampler.fanouts` has no
+  # effect. For tasks of edges, with node types without features.
 }

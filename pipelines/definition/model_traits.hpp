@@ -83,6 +83,9 @@ struct model_traits {
   attention_score score = attention_score::separate;
   activation between = activation::relu; ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
+  /// Outputs are rows of tables of embeddings: layers hand them on, and nothing
+  /// is sampled. Only for tasks of edges.
+  bool looks_up = false;
 
   constexpr bool hears() const { return message != message_form::none; }
   constexpr bool sums() const { return message == message_form::sum; }
@@ -189,6 +192,13 @@ inline constexpr std::array model_kinds{
                .message = message_form::transformer,
                .gated = true,
                .between = activation::none},
+  model_traits{.kind = model_kind::lookup,
+               .name = "lookup",
+               .typed = true,
+               .message = message_form::none,
+               .between = activation::none,
+               .drop_input = true,
+               .looks_up = true},
 };
 
 constexpr const model_traits& traits_of(model_kind kind) {

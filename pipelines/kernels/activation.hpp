@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/random.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
@@ -42,8 +43,12 @@ inline std::uint32_t stream_of(int layer, int node_type, int rank) {
 /// node types. Rows are edges of the relation in the order of the batch, or
 /// nodes, and columns are heads. `message_stream_of` is for the attended rows,
 /// element by element.
-inline std::uint32_t edge_stream_of(int layer, int relation, int rank) {
-  return stream_of(128 + layer, relation, rank);
+inline dropout edge_dropout(std::uint64_t key, int layer, int relation,
+                            int rank, std::uint32_t threshold) {
+  // 8 bits are for 256 relations. Further ones have keys of their own.
+  const auto further = static_cast<std::uint64_t>(relation / 256);
+  return {further == 0 ? key : mix64(key ^ mix64(further)),
+          stream_of(128 + layer, relation % 256, rank), threshold};
 }
 inline std::uint32_t self_stream_of(int layer, int rank) {
   return stream_of(192 + layer, 0, rank);

@@ -1,12 +1,13 @@
 #include "pipelines/kernels/model_layout.hpp"
 
-#include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/class_names.hpp"
 #include "pipelines/kernels/activation.hpp"
+#include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace graphmill {
 
@@ -25,6 +26,10 @@ public:
     out_.classes = target().class_count;
     out_.outcomes = task_of(target()).outcomes;
     out_.loss = def_.train.loss;
+    out_.outputs = {info_.target};
+    out_.output_width = out_.classes;
+    if (const auto* task = chosen_task(info_))
+      GRAPHMILL_TRYV(choose_decoder(*task));
     GRAPHMILL_TRY(out_.class_weights, class_weights_of(def_.train, target()));
     out_.statistics = out_.class_weights.empty() ? 0 : 1;
     out_.drop_threshold = dropout_threshold(def_.model.dropout);
@@ -40,12 +45,16 @@ public:
     add_widths();
     for (int l = 0; l < out_.hops; ++l)
       add_parameters(l);
+    out_.head_offset = out_.dense_size;
     if (def_.model.jumping) {
-      out_.jumping_weight =
-        add_weight("jumping.weight",
-                   std::int64_t{out_.hops} * def_.model.hidden, out_.classes);
-      out_.jumping_bias = add("jumping.bias", {out_.classes}, start::zeros);
+      out_.jumping_weight = add_weight(
+        "jumping.weight", std::int64_t{out_.hops} * def_.model.hidden,
+        out_.output_width);
+      out_.jumping_bias =
+        add("jumping.bias", {out_.output_width}, start::zeros);
     }
+    if (out_.decoder)
+      add_decoder(*out_.decoder);
     return std::move(out_);
   }
 
@@ -67,13 +76,119 @@ private:
                   "model.hidden ({}) must be a multiple of model.heads ({}): "
                   "it is the width of all heads side by side",
                   model.hidden, model.heads);
-    if (traits_.attends() && traits_.typed && model.attention_dropout != 0
-        && info_.edge_types.size() > 256)
+    return traits_.looks_up ? check_lookup() : ok();
+  }
+
+  result<void> check_lookup() const {
+    const auto* task = chosen_task(info_);
+    if (task == nullptr)
       return fail(ec::invalid_argument,
-                  "model.attention_dropout of {} is for 256 edge types at "
-                  "most, and the dataset has {}; leave it out",
-                  traits_.name, info_.edge_types.size());
+                  "model.kind lookup learns vectors of nodes for tasks of "
+                  "edges; set `task`, or choose another kind");
+    if (def_.model.jumping || def_.model.layer_norm || def_.model.residual)
+      return fail(ec::invalid_argument,
+                  "model.jumping, model.layer_norm and model.residual are of "
+                  "layers, and lookup has none; leave them out");
+    for (const auto edge_type : task->edge_types) {
+      const auto& ends = info_.edge_types[static_cast<std::size_t>(edge_type)];
+      for (const auto type : {ends.source, ends.destination})
+        if (const auto& at = info_.node_types[static_cast<std::size_t>(type)];
+            at.feature_width != 0)
+          return fail(ec::invalid_argument,
+                      "model.kind lookup is for node types without features, "
+                      "and {} has some; choose another kind",
+                      at.name);
+    }
     return ok();
+  }
+
+  result<void> choose_decoder(const edge_task_info& task) {
+    auto& made = out_.decoder.emplace();
+    made.kind = def_.decoder.kind;
+    made.norm = def_.decoder.norm;
+    made.loss = def_.train.link_loss;
+    made.margin = def_.train.margin;
+    made.temperature = def_.train.temperature;
+    out_.output_width =
+      def_.model.width != 0 ? def_.model.width : def_.model.hidden;
+    out_.outputs.clear();
+    for (const auto edge_type : task.edge_types) {
+      const auto& ends = info_.edge_types[static_cast<std::size_t>(edge_type)];
+      made.ends.push_back({ends.source, ends.destination});
+      out_.outputs.push_back(ends.source);
+      out_.outputs.push_back(ends.destination);
+    }
+    std::sort(out_.outputs.begin(), out_.outputs.end());
+    out_.outputs.erase(std::unique(out_.outputs.begin(), out_.outputs.end()),
+                       out_.outputs.end());
+    return check_decoder(made);
+  }
+
+  result<void> check_decoder(const decoder_layout& made) const {
+    if (def_.trainer.device != "cpu")
+      return fail(ec::invalid_argument,
+                  "trainer.device \"{}\" does not learn tasks of edges yet; "
+                  "set it to cpu",
+                  def_.trainer.device);
+    const auto any =
+      made.kind == decoder_kind::bilinear || made.kind == decoder_kind::mlp;
+    const auto decides = out_.outcomes == outcome_form::classes
+                         || out_.outcomes == outcome_form::labels;
+    if (!any && (decides || out_.classes != 1))
+      return fail(ec::invalid_argument,
+                  "decoder.kind must be bilinear or mlp for task \"{}\": the "
+                  "others give one score of an edge, which is for links and "
+                  "single numbers",
+                  def_.task);
+    const auto halves =
+      made.kind == decoder_kind::complex || made.kind == decoder_kind::rotate;
+    if (halves && out_.output_width % 2 != 0)
+      return fail(ec::invalid_argument,
+                  "complex and rotate take outputs as complex numbers, and the "
+                  "width of an output ({}) is odd; set model.width to an even "
+                  "number",
+                  out_.output_width);
+    return ok();
+  }
+
+  /// Vectors of edge types are about as long as 1 before training.
+  void add_decoder(decoder_layout& made) {
+    const auto edge_types = std::ssize(made.ends);
+    const auto width = out_.output_width;
+    const auto limit = std::sqrt(3.0 / static_cast<double>(width));
+    switch (made.kind) {
+    case decoder_kind::dot:
+    case decoder_kind::cosine:
+      break;
+    case decoder_kind::distmult:
+    case decoder_kind::complex:
+    case decoder_kind::transe:
+      made.relation =
+        add("decoder.relation", {edge_types, width}, start::glorot, limit);
+      break;
+    case decoder_kind::rotate:
+      made.relation = add("decoder.relation", {edge_types, width / 2},
+                          start::glorot, std::numbers::pi);
+      break;
+    case decoder_kind::bilinear:
+      made.matrices =
+        add("decoder.weight", {edge_types * out_.classes, width, width},
+            start::glorot, limit);
+      break;
+    case decoder_kind::mlp: {
+      const auto inside =
+        def_.decoder.hidden != 0 ? std::int64_t{def_.decoder.hidden} : width;
+      made.hidden_weight =
+        add_weight("decoder.hidden.weight", 3 * width, inside);
+      made.hidden_bias =
+        add("decoder.hidden.bias", {edge_types, inside}, start::zeros);
+      made.output_weight =
+        add_weight("decoder.output.weight", inside, out_.classes);
+      break;
+    }
+    }
+    if (out_.outcomes != outcome_form::ranks)
+      made.bias = add("decoder.bias", {out_.classes}, start::zeros);
   }
 
   void add_relations() {
@@ -99,12 +214,13 @@ private:
       const auto& type = info_.node_types[t];
       out_.table_of.push_back(absent);
       out_.feature_rows.push_back(row_form::of(type));
-      if (type.feature_width != 0)
+      if (type.feature_width != 0
+          || (traits_.looks_up && !out_.gives(static_cast<node_type_id>(t))))
         continue;
       out_.table_of.back() = static_cast<int>(out_.tables.size());
       out_.tables.push_back({"embedding." + type.name,
                              static_cast<node_type_id>(t), type.count,
-                             def_.model.embedding, def_.model.embedding_scale});
+                             input_width(t), def_.model.embedding_scale});
     }
   }
 
@@ -113,7 +229,8 @@ private:
   void add_widths() {
     out_.layers.resize(static_cast<std::size_t>(out_.hops));
     std::vector<bool> needed(info_.node_types.size());
-    needed[out_.target] = true;
+    for (const auto type : out_.outputs)
+      needed[type] = true;
     for (auto l = out_.hops; l-- > 0;) {
       auto& layer = out_.layers[l];
       layer.last = l + 1 == out_.hops && !def_.model.jumping;
@@ -122,7 +239,8 @@ private:
       for (std::size_t t = 0; t < needed.size(); ++t)
         if (needed[t]) {
           auto& type = layer.types[t];
-          type.out = layer.last ? out_.classes : def_.model.hidden;
+          type.out = layer.last || traits_.looks_up ? out_.output_width
+                                                    : def_.model.hidden;
           type.sum =
             traits_.perceptron || traits_.gated ? def_.model.hidden : type.out;
         }
@@ -131,14 +249,17 @@ private:
           read[relation.source] = true;
       for (std::size_t t = 0; t < needed.size(); ++t)
         if (read[t])
-          layer.types[t].in = l > 0 ? def_.model.hidden : input_width(t);
+          layer.types[t].in =
+            l > 0 && !traits_.looks_up ? def_.model.hidden : input_width(t);
       needed = read;
     }
   }
 
   std::int64_t input_width(std::size_t t) const {
     const auto width = info_.node_types[t].feature_width;
-    return width != 0 ? width : def_.model.embedding;
+    if (width != 0)
+      return width;
+    return traits_.looks_up ? out_.output_width : def_.model.embedding;
   }
 
   int add(std::string name, std::vector<std::int64_t> shape, start begins,
@@ -212,6 +333,10 @@ private:
     auto& type = layer.types[t];
     if (type.out == 0)
       return;
+    if (traits_.looks_up) { // Hands on what it takes.
+      type.residual = true;
+      return;
+    }
     const auto name =
       traits_.typed ? prefix + info_.node_types[t].name + "." : prefix;
     if (traits_.self_weight
@@ -323,7 +448,7 @@ std::int64_t model_layout::parameter_count() const {
 
 result<model_layout> make_layout(const definition& def,
                                  const dataset_info& info) {
-  GRAPHMILL_TRY(const auto chosen, choose_labels(info, def.labels));
+  GRAPHMILL_TRY(const auto chosen, choose_target(info, def));
   return builder{def, chosen}.build();
 }
 

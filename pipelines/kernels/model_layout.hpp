@@ -6,8 +6,11 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
+#include "pipelines/kernels/links/link_rows.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,7 +102,7 @@ struct layer_layout {
   /// Of joint scores, instead: [in, heads * out per head].
   int attention_weight = absent;
   activation after = activation::none;
-  bool last = false; ///< What it gives are the logits.
+  bool last = false; ///< What it gives are the outputs.
 };
 
 /// What messages go along: an edge type, or for models that are not typed all
@@ -113,13 +116,39 @@ struct relation_info {
   float share = 1;
 };
 
+/// What makes logits of the outputs of the ends of edges, in tasks of edges.
+/// Numbers of parameters are positions in `model_layout::parameters`.
+struct decoder_layout {
+  decoder_kind kind = decoder_kind::dot;
+  std::uint32_t norm = 1;      ///< Of transe.
+  std::vector<edge_ends> ends; ///< One per edge type of the task.
+  /// [edge types, output width], or half of that for the angles of rotate.
+  int relation = absent;
+  /// [edge types * classes, output width, output width] Of bilinear.
+  int matrices = absent;
+  /// Of mlp: [3 * output width, inside], [edge types, inside] and [inside,
+  /// classes].
+  int hidden_weight = absent;
+  int hidden_bias = absent;
+  int output_weight = absent;
+  int bias = absent; ///< [classes] Not for links, where it would say nothing.
+  link_loss loss = link_loss::bce;
+  double margin = 1;
+  double temperature = 1;
+};
+
 /// A model as numbers: what there is to learn, of which shape, and what each
 /// layer reads. A function of definition and dataset alone.
 struct model_layout {
   model_traits traits; ///< What its kind is like.
   int hops = 0;
   node_type_id target = 0;
-  std::int64_t classes = 0; ///< Classes, or labels: values of an output.
+  /// Classes, or labels or numbers: values of a seed. 1 for links.
+  std::int64_t classes = 0;
+  /// Node types whose seeds have outputs, ascending: the target, or the types
+  /// at the ends of a task's edges.
+  std::vector<node_type_id> outputs;
+  std::int64_t output_width = 0; ///< Without a decoder as `classes`.
   outcome_form outcomes = outcome_form::classes; ///< Of the task.
   value_loss loss = value_loss::mse;             ///< Where labels are numbers.
   std::uint32_t drop_threshold = 0;
@@ -129,8 +158,13 @@ struct model_layout {
   /// How the sums of those into the same type come together.
   relation_use combine = relation_use::sum;
   std::vector<layer_layout> layers;
-  int jumping_weight = absent; ///< [hops * hidden, classes]; `jumping_head`.
-  int jumping_bias = absent;   ///< [classes]
+  /// [hops * hidden, output width]; `jumping_head`.
+  int jumping_weight = absent;
+  int jumping_bias = absent;             ///< [output width]
+  std::optional<decoder_layout> decoder; ///< Of tasks of edges.
+  /// Where the parameters behind the last layer begin: those of jumping
+  /// knowledge and of the decoder.
+  std::int64_t head_offset = 0;
   std::vector<parameter_info> parameters; ///< In registration order.
   std::int64_t dense_size = 0;            ///< Floats of all of them.
   /// Floats behind the dense gradients of a step that are added up over the
@@ -146,7 +180,11 @@ struct model_layout {
 
   /// How many values there are to learn, those of tables included.
   std::int64_t parameter_count() const;
-  /// Whether the outputs of all layers make the logits together.
+  /// Whether the seeds of a type have outputs.
+  bool gives(node_type_id type) const {
+    return std::find(outputs.begin(), outputs.end(), type) != outputs.end();
+  }
+  /// Whether the outputs of all layers make the outputs together.
   bool jumps() const { return jumping_weight != absent; }
   /// Floats of a step's dense gradients, with what stands behind them.
   std::int64_t gradient_size() const { return dense_size + statistics; }

@@ -163,14 +163,9 @@ optimizer::optimizer(const definition::optimizer_section& options,
 
 void optimizer::add_segments(const model_layout& layout) {
   auto first_ends = layout.dense_size;
-  if (options_.decay_layers == decayed_layers::first) {
-    if (layout.layers.size() > 1)
-      first_ends = layout.layers[1].offset;
-    else if (layout.jumps()) // What makes the logits follows the only layer.
-      first_ends =
-        layout.parameters[static_cast<std::size_t>(layout.jumping_weight)]
-          .offset;
-  }
+  if (options_.decay_layers == decayed_layers::first)
+    first_ends =
+      layout.layers.size() > 1 ? layout.layers[1].offset : layout.head_offset;
   for (const auto& info : layout.parameters) {
     const auto decays =
       options_.weight_decay == 0

@@ -52,20 +52,31 @@ void fused_model::backward(const_matrix gradient, gradient_set& out,
   table_gradients(out);
 }
 
-/// Goes from the gradient of the logits to that of what the last layer computed
-/// ahead of norm and activation.
 void fused_model::begin_backward(const_matrix gradient, gradient_set& out) {
-  if (head_) {
-    head_->backward(gradient, gradient_of(layout_.jumping_weight, out),
-                    gradient_of(layout_.jumping_bias, out).data);
-    return backward_input(layout_.hops, layout_.target, out);
+  if (!links_)
+    return begin_backward(layout_.target, gradient, out);
+  links_->backward(gradient, out);
+  for (const auto type : layout_.outputs)
+    begin_backward(type, links_->gradient_of(type), out);
+  links_.reset();
+}
+
+/// Goes from the gradient of the outputs of a type to that of what the last
+/// layer computed ahead of norm and activation.
+void fused_model::begin_backward(node_type_id type, const_matrix gradient,
+                                 gradient_set& out) {
+  if (!heads_.empty()) {
+    heads_[type]->backward(gradient, gradient_of(layout_.jumping_weight, out),
+                           gradient_of(layout_.jumping_bias, out).data);
+    return backward_input(layout_.hops, type, out);
   }
-  auto& last = layers_.back().types[layout_.target];
+  auto& last = layers_.back().types[type];
   last.gradient = {gradient.rows, gradient.columns, how_.pool};
   std::copy(gradient.data, gradient.data + gradient.size(),
             last.gradient.data());
-  const auto bias = layout_.layers.back().types[layout_.target].bias;
-  add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
+  const auto bias = layout_.layers.back().types[type].bias;
+  if (bias != absent)
+    add_column_sums(gradient, 0, gradient.rows, gradient_of(bias, out).data);
 }
 
 /// The gradient of what the messages of a layer add up to, all rows.
@@ -163,15 +174,16 @@ void fused_model::backward_input(int layer, node_type_id type,
         backward_rows(layer, type, begin, end, gradient);
       else
         std::fill(here.data, here.data + here.size(), 0.0f);
-      if (head_ && layer > 0 && type == layout_.target)
-        head_->add_gradient(layer - 1, begin, end, here);
+      if (!heads_.empty() && layer > 0 && heads_[type])
+        heads_[type]->add_gradient(layer - 1, begin, end, here);
       finish_gradient(layer, type, begin, end, gradient,
                       sums.data() + piece * stride);
     });
   if (layer == 0)
     return;
   const auto& shape = layout_.layers[layer - 1].types[type];
-  add_pieces(sums, width, 0, stride, gradient_of(shape.bias, out).data);
+  if (shape.bias != absent)
+    add_pieces(sums, width, 0, stride, gradient_of(shape.bias, out).data);
   if (shape.norm_gain == absent)
     return;
   add_pieces(sums, width, width, stride,

@@ -30,7 +30,9 @@ std::int64_t fused_model::output_rows(int layer, node_type_id type) const {
 }
 
 dropout fused_model::dropout_of(int layer, node_type_id type) const {
-  const auto off = !how_.training || (layer == 0 && !layout_.traits.drop_input);
+  const auto off =
+    !how_.training
+    || (layer == 0 ? !layout_.traits.drop_input : layout_.traits.looks_up);
   return {.key = how_.key,
           .stream = stream_of(layer, type, batch_.data.key.rank),
           .threshold = off ? 0 : layout_.drop_threshold};
@@ -108,22 +110,36 @@ const_matrix fused_model::unpack_input(node_type_id type, std::int64_t rows) {
   return out;
 }
 
-const_matrix fused_model::forward() {
-  make_inputs();
-  if (layout_.jumps())
-    head_.emplace(jumping_head::setting{
+/// Types share the parameters of jumping knowledge.
+void fused_model::make_heads() {
+  if (!layout_.jumps())
+    return;
+  heads_.resize(layout_.table_of.size());
+  for (const auto type : layout_.outputs)
+    heads_[type].emplace(jumping_head::setting{
       .weight = parameters_.at(layout_, layout_.jumping_weight),
       .bias = parameters_.at(layout_, layout_.jumping_bias).data,
-      .seeds = output_rows(layout_.hops - 1, layout_.target),
+      .seeds = output_rows(layout_.hops - 1, type),
       .team = how_.team,
       .pool = how_.pool});
+}
+
+const_matrix fused_model::output_of(node_type_id type) {
+  return heads_.empty() ? layers_.back().types[type].output.view()
+                        : heads_[type]->forward();
+}
+
+const_matrix fused_model::forward() {
+  make_inputs();
+  make_heads();
   for (int l = 0; l < layout_.hops; ++l) {
     begin_layer(l);
     for (std::size_t t = 0; t < layout_.table_of.size(); ++t)
       if (layout_.layers[l].types[t].out != 0)
         forward_type(l, static_cast<node_type_id>(t));
-    if (head_)
-      head_->add_layer(layers_[l].types[layout_.target].output.view());
+    for (std::size_t t = 0; t < heads_.size(); ++t)
+      if (heads_[t])
+        heads_[t]->add_layer(layers_[l].types[t].output.view());
     if (l + 1 == layout_.hops)
       break;
     auto& next = layers_[l + 1].types;
@@ -137,13 +153,25 @@ const_matrix fused_model::forward() {
     if (l > 0) // The output of layer l is read by the next one.
       layers_[l - 1] = {};
   }
-  return head_ ? head_->forward()
-               : layers_.back().types[layout_.target].output.view();
+  if (!layout_.decoder)
+    return output_of(layout_.target);
+  std::vector<const_matrix> outputs(layout_.table_of.size());
+  for (const auto type : layout_.outputs)
+    outputs[static_cast<std::size_t>(type)] = output_of(type);
+  links_.emplace(link_head::setting{.layout = &layout_,
+                                    .parameters = &parameters_,
+                                    .rows = batch_.rows.get(),
+                                    .team = how_.team,
+                                    .pool = how_.pool},
+                 outputs);
+  return links_->forward();
 }
 
 const_matrix fused_model::last_input() const {
-  if (head_)
-    return head_->joined();
+  if (layout_.decoder)
+    return {};
+  if (!heads_.empty())
+    return heads_[layout_.target]->joined();
   const auto seeds = output_rows(layout_.hops - 1, layout_.target);
   return layers_.back().types[layout_.target].input.slice(0, seeds);
 }
@@ -198,8 +226,8 @@ fused_model::make_attention(int layer, std::size_t relation,
   const auto rank = batch_.data.key.rank;
   const auto threshold = how_.training ? layout_.attention_threshold : 0;
   attention_pass::setting how{common};
-  how.drop = {how_.key, edge_stream_of(layer, static_cast<int>(relation), rank),
-              threshold};
+  how.drop =
+    edge_dropout(how_.key, layer, static_cast<int>(relation), rank, threshold);
   how.drop_self = {how_.key, self_stream_of(layer, rank), threshold};
   how.drop_messages = {how_.key, message_stream_of(layer, rank),
                        how_.training ? layout_.message_threshold : 0};
@@ -287,7 +315,8 @@ void fused_model::finish_rows(int layer, node_type_id type, std::int64_t begin,
   const auto& shape = layout_.layers[layer].types[type];
   auto& pass = layers_[layer].types[type];
   const auto out = pass.output.view();
-  const auto* bias = parameters_.at(layout_, shape.bias).data;
+  const auto* bias =
+    shape.bias == absent ? nullptr : parameters_.at(layout_, shape.bias).data;
   auto drop = dropout_of(layer + 1, type);
   if (layout_.layers[layer].last)
     drop.threshold = 0;

@@ -10,6 +10,7 @@
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/kernels/thread_team.hpp"
 #include "pipelines/model/passes/jumping_head.hpp"
+#include "pipelines/model/passes/link_head.hpp"
 #include "pipelines/model/passes/model_step.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
 #include "pipelines/model/passes/skip_gate.hpp"
@@ -32,10 +33,11 @@ namespace graphmill {
 /// h W_self + sum. With a gate, there stands s gelu(sum) W_inner + (1 - s) h
 /// for it, as `skip_gate` has it, and the sum is that of a `transformer_layer`.
 /// A residual layer adds h before the norm. With jumping knowledge, a
-/// `jumping_head` behind the last layer makes the logits. Layers work in chunks
-/// of rows that stay in the cache from the first product to the dropout.
-/// Backward is written out by hand: what a layer keeps is its input, its sums
-/// and nothing per edge.
+/// `jumping_head` behind the last layer makes the outputs. Outputs of the
+/// target are the logits; in tasks of edges a `link_head` makes these of the
+/// outputs of both ends. Layers work in chunks of rows that stay in the cache
+/// from the first product to the dropout. Backward is written out by hand: what
+/// a layer keeps is its input, its sums and nothing per edge.
 ///
 /// Layer l (from 0) takes the nodes found by the first L - l hops and gives
 /// those of the first L - l - 1 hops: rows of its output are the first rows of
@@ -106,7 +108,11 @@ private:
                    std::int64_t end);
   const_matrix sum_gradient(int layer, node_type_id type) const;
   void backward_perceptron(int layer, node_type_id type, gradient_set& out);
+  void make_heads();
+  const_matrix output_of(node_type_id type);
   void begin_backward(const_matrix gradient, gradient_set& out);
+  void begin_backward(node_type_id type, const_matrix gradient,
+                      gradient_set& out);
   void backward_weights(int layer, gradient_set& out);
   void backward_input(int layer, node_type_id type, gradient_set& out);
   void forward_rows(int layer, node_type_id type, std::int64_t begin,
@@ -130,7 +136,9 @@ private:
   std::vector<std::optional<sparse_input>> sparse_;
   std::vector<owned_matrix> input_gradients_;
   std::vector<layer_pass> layers_;
-  std::optional<jumping_head> head_; ///< Only with jumping knowledge.
+  /// Per node type with outputs; empty without jumping knowledge.
+  std::vector<std::optional<jumping_head>> heads_;
+  std::optional<link_head> links_; ///< Only in tasks of edges.
 };
 
 } // namespace graphmill

@@ -60,8 +60,9 @@ std::unique_ptr<transformer_layer> fused_model::make_transformer(int layer) {
     relation.message = values_of(shape.weights[r]);
     relation.attention = values_of(shape.score_maps[r]);
     relation.prior = values_of(shape.priors[r]).data;
-    relation.drop = {how_.key, edge_stream_of(layer, static_cast<int>(r), rank),
-                     how_.training ? layout_.attention_threshold : 0};
+    relation.drop =
+      edge_dropout(how_.key, layer, static_cast<int>(r), rank,
+                   how_.training ? layout_.attention_threshold : 0);
   }
   return std::make_unique<transformer_layer>(std::move(how));
 }

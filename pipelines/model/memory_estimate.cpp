@@ -7,6 +7,7 @@
 #include "pipelines/kernels/optimizer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace graphmill {
@@ -17,6 +18,8 @@ namespace {
 double known(const definition& def, const dataset_info& info,
              const subgraph_bound& bound, node_type_id type, int hop) {
   const auto last = hops(def);
+  if (hop == 0 && !def.task.empty() && !bound.seeds.empty())
+    return static_cast<double>(bound.seeds[type]);
   const auto most =
     static_cast<double>(hop == last ? bound.nodes[type] : bound.expanded[type]);
   // For earlier hops the definition may tell more than the bound of all.
@@ -89,21 +92,90 @@ public:
     return sum;
   }
 
-  /// What jumping knowledge needs: rows of the seeds side by side, with logits
-  /// and gradients.
+  /// What makes logits of the outputs: jumping knowledge and the decoder.
   layer_floats of_head() const {
-    if (!layout_.jumps())
-      return {};
-    const auto seeds = nodes(layout_.target, 0);
-    const auto width = double(layout_.hops) * double(def_.model.hidden);
-    const auto classes = double(layout_.classes);
-    return {.kept = seeds * (2 * width + classes),
-            .transient = std::min(16.0, seeds / 2048) * width * classes};
+    layer_floats sum;
+    if (layout_.jumps())
+      for (const auto type : layout_.outputs)
+        add_jumping(nodes(type, 0), sum);
+    if (layout_.decoder)
+      add_decoder(sum);
+    return sum;
   }
 
 private:
   double nodes(node_type_id type, int hop) const {
     return known(def_, info_, bound_, type, hop);
+  }
+
+  /// Rows of the seeds side by side, with outputs and gradients.
+  void add_jumping(double seeds, layer_floats& sum) const {
+    const auto width = double(layout_.hops) * double(def_.model.hidden);
+    const auto out = double(layout_.output_width);
+    sum.kept += seeds * (2 * width + out);
+    sum.transient += std::min(16.0, seeds / 2048) * width * out;
+  }
+
+  /// Rows of a batch, and slots of each: `link_slots`.
+  struct row_slots {
+    double rows = 0;
+    double own = 1;
+    double joint = 0;
+  };
+  row_slots slots_of(double batch, double negatives, bool joint) const {
+    const auto links = layout_.outcomes == outcome_form::ranks;
+    const auto ends = def_.negatives.corrupt == corrupted_end::both ? 2.0 : 1.0;
+    const auto wrong = links ? negatives * ends : 0;
+    const auto replicas = std::max(1.0, double(def_.trainer.replicas));
+    return {std::ceil(batch / replicas), 1 + (joint ? 0 : wrong),
+            joint ? wrong : 0};
+  }
+
+  /// The stack of outputs with its gradient; queries and logits, with theirs;
+  /// and lists of candidates, by row and by node. Of an evaluation only logits
+  /// and candidates.
+  void add_decoder(layer_floats& sum) const {
+    const auto width = double(layout_.output_width);
+    const auto training = slots_of(def_.train.batch_size, def_.negatives.count,
+                                   def_.negatives.kind == negative_kind::joint);
+    const auto evaluation =
+      slots_of(def_.evaluate.batch_size, def_.evaluate.negatives, false);
+    const auto classes = double(layout_.classes);
+    const auto of_slots = [classes](const row_slots& slots, double each) {
+      return slots.rows * (slots.own + slots.joint) * classes * each;
+    };
+    double stack = 0;
+    for (const auto type : layout_.outputs)
+      stack += nodes(type, 0) * width;
+    sum.kept += 2 * stack;
+    sum.kept += std::max(4 * training.rows * width + of_slots(training, 4),
+                         2 * evaluation.rows * width + of_slots(evaluation, 3));
+    switch (layout_.decoder->kind) {
+    case decoder_kind::cosine:
+      sum.kept += 2 * stack;
+      break;
+    case decoder_kind::bilinear:
+      // Gathered rows and products, and those of pieces.
+      sum.transient += 4 * training.rows * width + 16 * width * width;
+      break;
+    case decoder_kind::mlp: {
+      const auto inside = double(
+        layout_
+          .parameters[static_cast<std::size_t>(layout_.decoder->hidden_bias)]
+          .shape.back());
+      const auto at_once =
+        std::min(of_slots(training, 1), 16.0 * 1024) * (width + 3 * inside);
+      sum.kept += 4 * stack / width * inside + of_slots(training, 4);
+      sum.transient += at_once + 48 * width * inside;
+      break;
+    }
+    default:
+      break;
+    }
+    // Products with joint negatives, and their gradients.
+    if (training.joint != 0)
+      sum.transient += training.rows * training.joint
+                       + 2 * (training.rows + training.joint) * width;
   }
 
   double edges(std::size_t relation) const {

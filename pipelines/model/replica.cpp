@@ -77,11 +77,13 @@ struct replica::impl {
       pool(buffer_pool::make(pool_limit)) {}
 
   std::int64_t seeds(const minibatch& batch) const {
-    return batch.data.graph.nodes[layout.target].found.front();
+    return batch.rows ? static_cast<std::int64_t>(batch.rows->rows())
+                      : batch.data.graph.nodes[layout.target].found.front();
   }
 
   result<void> check(const minibatch& batch, bool training) const;
   void forget_unused_memory();
+  result<void> check_rows(const minibatch& batch) const;
   result<void> check_packed(const minibatch& batch, std::size_t type) const;
   result<void> check_transposed(const minibatch& batch, int layer) const;
   void zero(gradient_set& out) const;
@@ -139,11 +141,25 @@ result<void> replica::impl::check(const minibatch& batch, bool training) const {
                   relation.forward.columns.size());
   for (int l = 0; training && l < layout.hops; ++l)
     GRAPHMILL_TRYV(check_transposed(batch, l));
+  GRAPHMILL_TRYV(check_rows(batch));
   GRAPHMILL_TRYV(check_labels(layout, batch));
   if (training && batch.global_seeds < 1 && seeds(batch) > 0)
     return fail(ec::internal, "a training batch does not say how many seeds "
                               "its step has");
   return ok();
+}
+
+/// Rows of tasks of edges say which outputs are read.
+result<void> replica::impl::check_rows(const minibatch& batch) const {
+  if (layout.decoder.has_value() != (batch.rows != nullptr))
+    return fail(ec::internal, "a batch {} rows of edges, and the model {} them",
+                batch.rows ? "has" : "has no",
+                layout.decoder ? "learns" : "does not learn");
+  return layout.decoder
+           ? check_link_rows(*batch.rows, layout.decoder->ends,
+                             batch.data.graph,
+                             layout.outcomes == outcome_form::ranks)
+           : ok();
 }
 
 /// Packed rows may come from another daemon, and columns say where to write.

@@ -5,6 +5,7 @@
 #include "pipelines/kernels/class_scores.hpp"
 #include "pipelines/kernels/labels/binary_cross_entropy.hpp"
 #include "pipelines/kernels/labels/value_losses.hpp"
+#include "pipelines/kernels/links/link_losses.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,13 @@ result<void> check_rows(const model_layout& layout, const minibatch& batch,
   return ok();
 }
 
+result<void> check_links(const model_layout& layout, const minibatch& batch,
+                         std::size_t) {
+  if (!layout.decoder || !batch.rows)
+    return fail(ec::internal, "a batch of links has no rows");
+  return ok();
+}
+
 /// By the value of the form.
 constexpr loss_functions functions[]{
   {check_classes,
@@ -80,7 +88,27 @@ constexpr loss_functions functions[]{
    [](const minibatch& batch, const_matrix logits, bool) {
      return value_outcomes_of(logits, batch.data.label_values());
    }},
+  {check_links,
+   [](const model_layout& layout, const minibatch&, const_matrix logits,
+      double weight, matrix gradient, const loss_shape&) {
+     const auto& decoder = *layout.decoder;
+     return link_losses(logits,
+                        {decoder.loss, decoder.margin, decoder.temperature},
+                        weight, gradient);
+   },
+   [](const minibatch& batch, const_matrix logits, bool with_scores) {
+     return link_outcomes_of(logits, slots_of(*batch.rows), with_scores);
+   }},
 };
+
+/// Multiplies the gradients of rows by the weights of the rows.
+void weigh_rows(const minibatch& batch, matrix gradient) {
+  if (!batch.rows || batch.rows->weights.empty() || gradient.data == nullptr)
+    return;
+  for (std::int64_t i = 0; i < gradient.rows; ++i)
+    for (std::int64_t c = 0; c < gradient.columns; ++c)
+      gradient.row(i)[c] *= batch.rows->weights[static_cast<std::size_t>(i)];
+}
 
 const loss_functions& functions_of(const model_layout& layout) {
   return functions[static_cast<std::size_t>(layout.outcomes)];
@@ -89,16 +117,20 @@ const loss_functions& functions_of(const model_layout& layout) {
 } // namespace
 
 result<void> check_labels(const model_layout& layout, const minibatch& batch) {
-  const auto seeds = batch.data.graph.nodes[layout.target].found.front();
-  return functions_of(layout).check(layout, batch,
-                                    static_cast<std::size_t>(seeds));
+  const auto seeds = batch.rows
+                       ? batch.rows->rows()
+                       : static_cast<std::size_t>(
+                         batch.data.graph.nodes[layout.target].found.front());
+  return functions_of(layout).check(layout, batch, seeds);
 }
 
 batch_metrics losses_of(const model_layout& layout, const minibatch& batch,
                         const_matrix logits, double weight, matrix gradient,
                         const loss_shape& shape) {
-  return functions_of(layout).losses(layout, batch, logits, weight, gradient,
-                                     shape);
+  const auto metrics =
+    functions_of(layout).losses(layout, batch, logits, weight, gradient, shape);
+  weigh_rows(batch, gradient);
+  return metrics;
 }
 
 seed_outcomes outcomes_of(const model_layout& layout, const minibatch& batch,

@@ -1,5 +1,8 @@
+#include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/validation.hpp"
+
+#include <algorithm>
 
 namespace graphmill {
 
@@ -35,6 +38,9 @@ result<sampling_scheme> resolve_fanouts(const definition& def,
     for (std::size_t hop = 0; hop < values.size(); ++hop)
       scheme.fanouts[hop][static_cast<std::size_t>(*type)] = values[hop];
   }
+  if (traits_of(def.model.kind).looks_up)
+    for (auto& hop : scheme.fanouts)
+      std::fill(hop.begin(), hop.end(), 0);
   return scheme;
 }
 

@@ -75,6 +75,11 @@ layerwise_model::create(const definition& def,
                         original_graph graph, options how) {
   return without_throwing([&]() -> result<std::unique_ptr<layerwise_model>> {
     GRAPHMILL_TRY(auto layout, make_layout(def, graph.info()));
+    if (layout.decoder)
+      return fail(ec::invalid_argument,
+                  "task \"{}\" is of edges, so there are no predictions of all "
+                  "nodes",
+                  def.task);
     std::unique_ptr<layerwise_model> out{new layerwise_model{
       std::move(layout), def, std::move(graph), std::move(how)}};
     GRAPHMILL_TRYV(from_tensors(out->layout_, weights, out->parameters_));
@@ -375,15 +380,16 @@ layerwise_model::run(const std::vector<node_type_id>& embeddings) {
       const auto all = kept[layout_.target].view;
       const auto weight = parameters_.at(layout_, layout_.jumping_weight);
       const auto* bias = parameters_.at(layout_, layout_.jumping_bias).data;
-      GRAPHMILL_TRY(out.logits,
-                    make(all.rows, layout_.classes,
-                         [&](std::int64_t begin, std::int64_t end) {
-                           owned_matrix y{end - begin, layout_.classes, pool_};
-                           multiply(all.slice(begin, end), weight, 0, y.view());
-                           activate(y.view(), bias, activation::none, {}, 0,
-                                    end - begin, y.view());
-                           return result<owned_matrix>{std::move(y)};
-                         }));
+      GRAPHMILL_TRY(
+        out.logits,
+        make(all.rows, layout_.output_width,
+             [&](std::int64_t begin, std::int64_t end) {
+               owned_matrix y{end - begin, layout_.output_width, pool_};
+               multiply(all.slice(begin, end), weight, 0, y.view());
+               activate(y.view(), bias, activation::none, {}, 0, end - begin,
+                        y.view());
+               return result<owned_matrix>{std::move(y)};
+             }));
     }
     tell(layout_.hops);
     for (const auto type : embeddings)

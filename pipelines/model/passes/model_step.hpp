@@ -15,15 +15,17 @@ class model_step {
 public:
   virtual ~model_step() = default;
 
-  /// The logits, [seeds, classes], in memory of this object; valid until
-  /// `backward` and no longer than the object.
+  /// The logits, [seeds, classes], or [rows, slots] for links (`link_head`), in
+  /// memory of this object; valid until `backward` and no longer than the
+  /// object.
   virtual const_matrix forward() = 0;
 
-  /// The seeds' rows as they enter the last layer; after `forward`.
+  /// The seeds' rows as they enter the last layer; after `forward`. Nothing in
+  /// tasks of edges.
   virtual const_matrix last_input() const = 0;
 
   /// Computes all gradients; may free what forward has left.
-  /// @param gradient Of the loss by the logits, [seeds, classes].
+  /// @param gradient Of the loss by the logits, in their shape.
   /// @param out Set, whatever it held before.
   /// @param on_final May be told from which offset on dense gradients are
   /// final; offsets descend.

@@ -42,10 +42,9 @@ struct torch_model::impl {
 
   /// Of the weights of a relation's edges in attention.
   dropout edge_drop(int layer, std::size_t relation) const {
-    return {
-      how.key,
-      edge_stream_of(layer, static_cast<int>(relation), batch.data.key.rank),
-      how.training ? layout.attention_threshold : 0};
+    return edge_dropout(how.key, layer, static_cast<int>(relation),
+                        batch.data.key.rank,
+                        how.training ? layout.attention_threshold : 0);
   }
 
   void make_scales();

@@ -10,6 +10,8 @@
 #include "pipelines/kernels/attention/projected_attention.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
+#include "pipelines/kernels/links/link_queries.hpp"
+#include "pipelines/kernels/links/link_scores.hpp"
 #include "pipelines/kernels/optimizer.hpp"
 
 #include <cstdio>
@@ -367,6 +369,62 @@ void steps(printer& out) {
   }
 }
 
+void link_comparisons(printer& out) {
+  const auto graph = out.make_edges();
+  for (const std::int64_t width : {2, 6, 16, 34, 100, 128, 300})
+    for (const auto how : {comparison::product, comparison::absolute,
+                           comparison::euclidean, comparison::modulus}) {
+      const auto a = out.numbers(rows * width);
+      const auto b = out.numbers(sources * width);
+      const const_matrix as{a.data(), rows, width};
+      const const_matrix bs{b.data(), sources, width};
+      floats scores(static_cast<std::size_t>(rows * sources));
+      compare_all(how, as, bs, 0, rows, {scores.data(), rows, sources});
+      out.take(scores);
+      const auto weights = out.numbers(std::ssize(graph.columns));
+      floats sum(a.size());
+      run({.how = how,
+           .a = as,
+           .b = bs,
+           .indptr = graph.indptr.data(),
+           .columns = graph.columns.data(),
+           .weights = weights.data()},
+          0, rows, matrix{sum.data(), rows, width});
+      out.take(sum);
+    }
+}
+
+void queries_of_links(printer& out) {
+  std::vector<local_id> ends;
+  std::vector<std::int32_t> relations;
+  for (local_id i = 0; i < rows; ++i) {
+    ends.push_back(i * 7 % static_cast<local_id>(sources));
+    relations.push_back(i % 3);
+  }
+  for (const std::int64_t width : {2, 6, 34, 100, 128})
+    for (const auto kind :
+         {decoder_kind::distmult, decoder_kind::complex, decoder_kind::transe})
+      for (const auto side : {query_side::source, query_side::destination}) {
+        const auto nodes = out.numbers(sources * width);
+        const auto vectors = out.numbers(3 * width);
+        const link_queries task{.kind = kind,
+                                .side = side,
+                                .nodes = {nodes.data(), sources, width},
+                                .ends = ends,
+                                .relations = {vectors.data(), 3, width},
+                                .relation_of = relations};
+        floats made(static_cast<std::size_t>(rows * width));
+        run(task, 0, rows, {made.data(), rows, width});
+        out.take(made);
+        floats of_relations(vectors.size());
+        add_relation_gradients(task, {made.data(), rows, width},
+                               {of_relations.data(), 3, width});
+        out.take(of_relations);
+        end_gradients(task, 0, rows, {made.data(), rows, width});
+        out.take(made);
+      }
+}
+
 } // namespace
 
 int main() {
@@ -388,5 +446,8 @@ int main() {
   out.print("optimizer");
   weighted_sums(out);
   out.print("weighted-sums");
+  link_comparisons(out);
+  queries_of_links(out);
+  out.print("links");
   return 0;
 }

@@ -187,7 +187,8 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options) {
 std::vector<model_kind> all_kinds() {
   std::vector<model_kind> out;
   for (const auto& traits : model_kinds)
-    out.push_back(traits.kind);
+    if (!traits.looks_up)
+      out.push_back(traits.kind);
   return out;
 }
 
@@ -228,8 +229,13 @@ definition small_definition(model_kind kind, int hops) {
   return def;
 }
 
-minibatch make_batch(const toy_graph& graph, const definition& def,
-                     const std::vector<node_id>& seeds, int fanout) {
+namespace {
+
+/// All but labels.
+/// @param seeds Per node type.
+minibatch make_blocks(const toy_graph& graph, const definition& def,
+                      const std::vector<std::vector<node_id>>& seeds,
+                      int fanout) {
   const auto& info = graph.info;
   const auto layers = hops(def);
   const auto needs = needs_of(def, info);
@@ -239,8 +245,9 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
   work.found.resize(info.node_types.size());
   work.rows.resize(info.edge_types.size());
   work.weights.resize(info.edge_types.size());
-  for (auto seed : seeds)
-    work.local(info.target, seed);
+  for (std::size_t t = 0; t < seeds.size(); ++t)
+    for (auto seed : seeds[t])
+      work.local(static_cast<node_type_id>(t), seed);
   for (std::size_t t = 0; t < info.node_types.size(); ++t)
     work.found[t].push_back(static_cast<std::int64_t>(work.nodes[t].size()));
   for (int h = 1; h <= layers; ++h)
@@ -272,18 +279,6 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
           graph.in_weight(static_cast<node_type_id>(t), node));
     }
   }
-  const auto& target = info.node_types[info.target];
-  const auto bytes = static_cast<std::size_t>(target.label_bytes());
-  for (auto seed : seeds)
-    if (target.has_label_rows())
-      data.label_rows.append(
-        {graph.label_rows.data() + static_cast<std::size_t>(seed) * bytes,
-         bytes});
-    else
-      data.labels.push_back(graph.labels[seed]);
-  assign(data.original_seeds, seeds);
-  out.global_seeds = static_cast<std::int64_t>(seeds.size());
-
   auto lists = work.rows;
   auto weights = work.weights;
   if (needs.merged_relations)
@@ -312,6 +307,100 @@ minibatch make_batch(const toy_graph& graph, const definition& def,
                        found[relation.source][layers - l]);
     }
   }
+  return out;
+}
+
+} // namespace
+
+minibatch make_batch(const toy_graph& graph, const definition& def,
+                     const std::vector<node_id>& seeds, int fanout) {
+  const auto& info = graph.info;
+  std::vector<std::vector<node_id>> by_type(info.node_types.size());
+  by_type[info.target] = seeds;
+  auto out = make_blocks(graph, def, by_type, fanout);
+  auto& data = out.data;
+  const auto& target = info.node_types[info.target];
+  const auto bytes = static_cast<std::size_t>(target.label_bytes());
+  for (auto seed : seeds)
+    if (target.has_label_rows())
+      data.label_rows.append(
+        {graph.label_rows.data() + static_cast<std::size_t>(seed) * bytes,
+         bytes});
+    else
+      data.labels.push_back(graph.labels[seed]);
+  assign(data.original_seeds, seeds);
+  out.global_seeds = static_cast<std::int64_t>(seeds.size());
+  return out;
+}
+
+void add_task(toy_graph& graph, edge_task_kind kind,
+              std::vector<edge_type_id> edge_types, std::int64_t classes) {
+  edge_task_info task;
+  task.name = "edges";
+  task.kind = kind;
+  task.reverse_types.resize(edge_types.size());
+  task.edge_types = std::move(edge_types);
+  task.class_count = classes;
+  graph.info.tasks = {task};
+}
+
+minibatch make_batch(const toy_graph& graph, const definition& def,
+                     const seed_batch& rows, int fanout) {
+  auto out = make_blocks(graph, def, rows.nodes, fanout);
+  out.rows = std::make_shared<const seed_batch>(rows);
+  assign(out.data.labels, rows.classes);
+  assign(out.data.label_rows, rows.label_rows);
+  out.global_seeds = static_cast<std::int64_t>(rows.rows());
+  return out;
+}
+
+seed_batch random_rows(std::mt19937_64& random, const toy_graph& graph,
+                       const row_options& options) {
+  const auto& info = graph.info;
+  const auto& task = info.tasks.front();
+  seed_batch out;
+  out.columns = 2 + options.wrong_destinations + options.wrong_sources;
+  out.wrong_destinations = options.wrong_destinations;
+  out.wrong_sources = options.wrong_sources;
+  out.nodes.resize(info.node_types.size());
+  const auto some = [&](node_type_id type) {
+    const auto node =
+      static_cast<node_id>(random() % info.node_types[type].count);
+    auto& nodes = out.nodes[type];
+    const auto found = std::find(nodes.begin(), nodes.end(), node);
+    const auto place = static_cast<local_id>(found - nodes.begin());
+    if (found == nodes.end())
+      nodes.push_back(node);
+    return place;
+  };
+  for (std::size_t i = 0; i < options.rows; ++i) {
+    const auto relation =
+      static_cast<std::int32_t>(random() % task.edge_types.size());
+    const auto& ends = info.edge_types[task.edge_types[relation]];
+    out.relations.push_back(relation);
+    out.weights.push_back(static_cast<float>(random() % 4) / 2);
+    out.locals.push_back(some(ends.source));
+    out.locals.push_back(some(ends.destination));
+    for (std::size_t c = 2; c < out.columns; ++c)
+      out.locals.push_back(random() % 7 == 0 ? seed_batch::none
+                           : c < 2 + options.wrong_destinations
+                             ? some(ends.destination)
+                             : some(ends.source));
+  }
+  const auto joint = [&](std::size_t count, bool at_source) {
+    std::vector<std::vector<local_id>> lists(info.node_types.size());
+    for (const auto edge_type : task.edge_types) {
+      const auto& ends = info.edge_types[edge_type];
+      const auto type = at_source ? ends.source : ends.destination;
+      while (lists[type].size() < count + static_cast<std::size_t>(type))
+        lists[type].push_back(some(type));
+    }
+    return lists;
+  };
+  if (options.joint_destinations != 0)
+    out.joint_destinations = joint(options.joint_destinations, false);
+  if (options.joint_sources != 0)
+    out.joint_sources = joint(options.joint_sources, true);
   return out;
 }
 

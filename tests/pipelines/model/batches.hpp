@@ -45,7 +45,7 @@ void add_weights(toy_graph& graph, std::mt19937_64& random);
 /// Gives all edges the weight 1.
 void add_ones(toy_graph& graph);
 
-/// For `GENERATE(from_range(...))`.
+/// For `GENERATE(from_range(...))`: those of tasks of nodes.
 std::vector<model_kind> all_kinds();
 
 /// Those that weights of edges can be used by.
@@ -61,5 +61,29 @@ definition small_definition(model_kind kind, int hops);
 /// partition/sampling/sampling.hpp and pipelines/flow/batch.hpp.
 minibatch make_batch(const toy_graph& graph, const definition& def,
                      const std::vector<node_id>& seeds, int fanout = -1);
+
+/// Makes a task of edges of the graph, over these edge types.
+/// @param classes Of an edge; 0 for links.
+void add_task(toy_graph& graph, edge_task_kind kind,
+              std::vector<edge_type_id> edge_types, std::int64_t classes = 0);
+
+/// The same of rows of the graph's task. `rows.nodes` are the seeds.
+minibatch make_batch(const toy_graph& graph, const definition& def,
+                     const seed_batch& rows, int fanout = -1);
+
+/// Options of `random_rows`.
+struct row_options {
+  std::size_t rows = 5;
+  std::size_t wrong_destinations = 0;
+  std::size_t wrong_sources = 0;
+  std::size_t joint_destinations = 0; ///< Of each node type.
+  std::size_t joint_sources = 0;
+};
+
+/// Random rows of the graph's task, with any of its edge types, weights, and
+/// some negatives that do not exist. No two node types have as many joint
+/// negatives.
+seed_batch random_rows(std::mt19937_64& random, const toy_graph& graph,
+                       const row_options& options);
 
 } // namespace graphmill::test

@@ -1,5 +1,6 @@
 #include "pipelines/gradients/gradient_set.hpp"
 #include "tests/pipelines/model/batches.hpp"
+#include "tests/pipelines/model/numeric_gradients.hpp"
 #include "tests/pipelines/model/reference.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -10,48 +11,6 @@
 namespace graphmill::test {
 
 namespace {
-
-/// Loads values that are nowhere zero (biases start at zero) into both.
-void randomise(replica& model, reference_model& reference,
-               std::mt19937_64& random) {
-  std::uniform_real_distribution<float> value{-1, 1};
-  auto tensors = model.parameters();
-  for (auto& tensor : tensors) {
-    for (auto& x : tensor.values)
-      x = value(random);
-    reference.values[tensor.name].assign(tensor.values.begin(),
-                                         tensor.values.end());
-  }
-  value_of(model.load(tensors));
-}
-
-/// Derivatives of the reference's loss by central differences.
-std::vector<double> numeric(reference_model& model, const std::string& name) {
-  std::vector<double> out;
-  auto& values = model.values[name];
-  for (auto& x : values) {
-    const auto kept = x;
-    constexpr double step = 1e-6;
-    x = kept + step;
-    const auto above = model.loss();
-    x = kept - step;
-    const auto below = model.loss();
-    x = kept;
-    out.push_back((above - below) / (2 * step));
-  }
-  return out;
-}
-
-void check_close(const std::string& name, const std::vector<double>& want,
-                 const float* got) {
-  double scale = 0;
-  for (auto x : want)
-    scale = std::max(scale, std::abs(x));
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    CATCH_INFO(name << "[" << i << "]: " << got[i] << " for " << want[i]);
-    CATCH_CHECK(std::abs(got[i] - want[i]) <= 2e-5 * scale + 2e-6);
-  }
-}
 
 void check_gradients(const definition& def, const toy_graph& graph,
                      const std::vector<node_id>& seeds, int fanout,
@@ -75,25 +34,8 @@ void check_gradients(const definition& def, const toy_graph& graph,
   plain.class_weights.clear();
   plain.smoothing = 0;
   CATCH_CHECK(std::abs(loss - plain.loss()) < 1e-5 * (1 + loss));
-  for (const auto& info : layout.parameters)
-    check_close(info.name, numeric(reference, info.name),
-                got.dense.data() + info.offset);
-  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
-    const auto& table = layout.tables[t];
-    std::vector<float> dense(table.rows * table.width);
-    const auto& sparse = got.tables[t];
-    for (std::size_t k = 0; k < sparse.rows.size(); ++k)
-      std::copy_n(sparse.values.data() + k * table.width, table.width,
-                  dense.data() + sparse.rows[k] * table.width);
-    check_close(table.name, numeric(reference, table.name), dense.data());
-  }
+  compare_gradients(layout, reference, got);
 }
-
-const toy_options small_typed{
-  .nodes = {6, 5, 4},
-  .widths = {3, 0, 2},
-  .edges = {{1, 0}, {0, 1}, {2, 0}, {0, 0}, {2, 1}, {1, 2}},
-  .in_edges = 2};
 
 } // namespace
 

@@ -318,7 +318,8 @@ reference_model::layer(int l, std::size_t type,
         v = std::max(v, 0.0);
       y = times(y, values.at(name(here.inner)), here.out);
     }
-    add_to(y, values.at(name(here.bias)));
+    if (here.bias != absent)
+      add_to(y, values.at(name(here.bias)));
     if (here.residual)
       add_to(y, in[type][i]);
     if (layer_norm_ && !shape_of.last)
@@ -336,38 +337,52 @@ reference_model::rows reference_model::logits() const {
   std::vector<rows> in;
   for (std::size_t t = 0; t < layout_.table_of.size(); ++t)
     in.push_back(inputs(t));
-  std::vector<row> joined(batch_.data.original_seeds.size());
+  std::vector<rows> joined(in.size());
+  for (const auto type : layout_.outputs)
+    joined[type].resize(
+      static_cast<std::size_t>(batch_.data.graph.nodes[type].found.front()));
   for (int l = 0; l < layout_.hops; ++l) {
     std::vector<rows> out(in.size());
     for (std::size_t t = 0; t < in.size(); ++t)
       if (layout_.layers[l].types[t].out != 0)
         out[t] = layer(l, t, in);
     in = out;
-    for (std::size_t i = 0; i < joined.size(); ++i)
-      joined[i].insert(joined[i].end(), in[layout_.target][i].begin(),
-                       in[layout_.target][i].end());
+    for (std::size_t t = 0; t < in.size(); ++t)
+      for (std::size_t i = 0; i < joined[t].size(); ++i)
+        joined[t][i].insert(joined[t][i].end(), in[t][i].begin(),
+                            in[t][i].end());
   }
   if (values.contains("jumping.weight")) {
     const auto& bias = values.at("jumping.bias");
-    for (auto& x : joined) {
-      x = times(x, values.at("jumping.weight"), std::int64_t(bias.size()));
-      add_to(x, bias);
-    }
-    return joined;
+    for (auto& of_type : joined)
+      for (auto& x : of_type) {
+        x = times(x, values.at("jumping.weight"), std::int64_t(bias.size()));
+        add_to(x, bias);
+      }
+    in = joined;
   }
-  return in[layout_.target];
+  return layout_.decoder ? edge_logits(in) : in[layout_.target];
 }
 
 double reference_model::loss() const {
   double sum = 0;
   const auto outputs = logits();
+  const auto weighs = batch_.rows && !batch_.rows->weights.empty();
+  if (layout_.outcomes == outcome_form::ranks) {
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      sum +=
+        (weighs ? batch_.rows->weights[i] : 1.0)
+        * link_loss_of(outputs[i], weighing.empty() ? outputs[i] : weighing[i]);
+    return sum / double(batch_.global_seeds);
+  }
   for (std::size_t i = 0;
        layout_.outcomes == outcome_form::labels && i < outputs.size(); ++i)
     for (std::size_t c = 0; c < outputs[i].size(); ++c) {
       const auto has = batch_.data.label_rows[i * outputs[i].size() + c];
       const auto p = 1 / (1 + std::exp(-outputs[i][c]));
       if (has != no_labels)
-        sum -= std::log(has == 1 ? p : 1 - p) / double(outputs[i].size());
+        sum -= (weighs ? batch_.rows->weights[i] : 1.0)
+               * std::log(has == 1 ? p : 1 - p) / double(outputs[i].size());
     }
   for (std::size_t i = 0;
        layout_.outcomes == outcome_form::values && i < outputs.size(); ++i)
@@ -375,7 +390,8 @@ double reference_model::loss() const {
       const double value =
         batch_.data.label_values()[i * outputs[i].size() + c];
       if (!std::isnan(value))
-        sum += (outputs[i][c] - value) * (outputs[i][c] - value)
+        sum += (weighs ? batch_.rows->weights[i] : 1.0)
+               * (outputs[i][c] - value) * (outputs[i][c] - value)
                / double(outputs[i].size());
     }
   for (std::size_t i = 0;
@@ -389,7 +405,8 @@ double reference_model::loss() const {
     for (std::size_t c = 0; c < outputs[i].size(); ++c) {
       const auto share = smoothing / double(outputs[i].size())
                          + (std::int64_t(c) == label ? 1 - smoothing : 0);
-      sum += share * (class_weights.empty() ? 1 : class_weights[c])
+      sum += (weighs ? batch_.rows->weights[i] : 1.0) * share
+             * (class_weights.empty() ? 1 : class_weights[c])
              * (std::log(total) - outputs[i][c]);
     }
   }

@@ -26,8 +26,12 @@ public:
   std::uint64_t key = 0;
   std::vector<double> class_weights; ///< Empty: all are 1.
   double smoothing = 0;
+  /// Logits that the weights of self_adversarial are made of, which count as
+  /// constants; empty: those of the loss.
+  rows weighing;
 
-  /// [seeds][classes]
+  /// [seeds][classes]; in tasks of edges [rows][classes], or [rows][slots] with
+  /// minus infinity for negatives that do not exist.
   rows logits() const;
   /// Sum of the seeds' cross-entropies, weighted and smoothed as the fields
   /// below say, over the step's seeds.
@@ -52,6 +56,12 @@ private:
                                   std::int64_t i) const;
   std::vector<double> maximum(int l, std::size_t relation, const rows& source,
                               std::int64_t i) const;
+  rows edge_logits(const std::vector<rows>& outputs) const;
+  std::vector<double> edge_scores(std::size_t relation,
+                                  const std::vector<double>& h,
+                                  const std::vector<double>& t) const;
+  double link_loss_of(const std::vector<double>& scores,
+                      const std::vector<double>& weighing) const;
   void drop(int layer, std::size_t type, rows& values) const;
 
   const model_layout& layout_;

@@ -1,6 +1,7 @@
 #include "messages/base/moments.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace graphmill::test {
 
@@ -420,15 +422,21 @@ CATCH_TEST_CASE("definitions that fit no model are refused", "[compute]") {
       replica::create(small_definition(model_kind::sage, 65), graph.info))
       .message,
     contains("65 layers"));
-  auto typed = small_definition(model_kind::rgat, 2);
-  auto wide = graph.info;
-  for (auto e = wide.edge_types.size(); e < 257; ++e)
-    wide.edge_types.push_back(
-      {.source = 0, .name = "many" + std::to_string(e), .destination = 0});
-  CATCH_CHECK(value_of(make_layout(typed, wide)).relations.size() >= 257);
-  typed.model.attention_dropout = 0.5;
-  CATCH_CHECK_THAT(error_of(make_layout(typed, wide)).message,
-                   contains("for 256 edge types at most"));
+}
+
+CATCH_TEST_CASE("weights of attention have masks of their own in any number of "
+                "relations",
+                "[compute]") {
+  std::set<std::pair<std::uint64_t, std::uint32_t>> seen;
+  for (int layer = 0; layer < 64; ++layer)
+    for (int relation = 0; relation < 600; ++relation) {
+      const auto drop = edge_dropout(5, layer, relation, 3, 9);
+      CATCH_CHECK(drop.threshold == 9);
+      if (relation < 256)
+        CATCH_CHECK(drop.key == 5);
+      seen.emplace(drop.key, drop.stream);
+    }
+  CATCH_CHECK(seen.size() == 64 * 600);
 }
 
 CATCH_TEST_CASE("a batch that does not fit its model is an error, no crash",

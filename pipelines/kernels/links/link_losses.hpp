@@ -1,0 +1,48 @@
+#pragma once
+
+#include "messages/definition/definition_words.hpp"
+#include "messages/work/seed_outcomes.hpp"
+#include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/kernels/links/link_rows.hpp"
+#include "pipelines/kernels/matrix.hpp"
+
+namespace graphmill {
+
+/// How scores of an edge and its negatives make a loss. With the score p of the
+/// edge, and means over the scores n of its negatives:
+///
+///   bce               (-log sigmoid(p) + mean of -log(1 - sigmoid(n))) / 2
+///   margin            mean of max(0, margin - p + n)
+///   bpr               mean of -log sigmoid(p - n)
+///   softmax           -log of exp(p) / (exp(p) + sum of exp(n))
+///   self_adversarial  (-log sigmoid(m + p) + sum of w -log sigmoid(-m - n)) /
+///   2
+///
+/// where m is the margin, and w the softmax of temperature times n, which
+/// counts as a constant (Sun et al., "RotatE", ICLR'19; without weights it is
+/// bce). bpr is Rendle et al., "BPR", UAI'09. A mean over no negatives is 0.
+struct link_loss_shape {
+  link_loss kind = link_loss::bce;
+  double margin = 1;
+  double temperature = 1;
+};
+
+/// The loss of links. Sums are made in double precision, in the order of rows.
+/// @param logits [rows, slots], the edge first; slots of `no_score` do not
+/// count.
+/// @param weight Factor of all gradients: one over the rows of the step.
+/// @param gradient [rows, slots], receives the gradient of the logits, unless
+/// its data is null.
+/// @returns the sum of losses, and the number of rows.
+batch_metrics link_losses(const_matrix logits, const link_loss_shape& shape,
+                          double weight, matrix gradient);
+
+/// Ranks of edges among their negatives, for each end apart, and the scores of
+/// each edge and of its first negative. A row whose negatives all do not exist
+/// has rank 1, and the score of the edge alone. A negative beats the edge if
+/// one of the two scores is not a number.
+/// @param with_scores Whether scores are told.
+seed_outcomes link_outcomes_of(const_matrix logits, const link_slots& slots,
+                               bool with_scores);
+
+} // namespace graphmill
