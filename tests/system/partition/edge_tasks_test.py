@@ -110,7 +110,7 @@ class EdgeTasks(Workplace):
 
     def check_damage(self, parts, task):
         """What is wrong beside the parts is found there, too."""
-        for name, said in ((f"tasks/{task}/train.ids.npy", "does not join"),
+        for name, said in ((f"tasks/{task}/train.ids.npy", "train.ids.npy"),
                            ("originals/node.npy", "is what it has become")):
             place = parts / name
             kept = place.read_bytes()
