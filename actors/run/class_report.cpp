@@ -151,7 +151,7 @@ nlohmann::json evaluation_json(const phase_result& done) {
 
 error nothing_measured(std::string_view split) {
   return fail(ec::invalid_argument,
-              "the {} split has no labelled nodes, so that there is nothing "
+              "the {} split has no seeds, so that there is nothing "
               "to measure: name another one by --split",
               split);
 }

@@ -38,7 +38,7 @@ nlohmann::json evaluation_json(const phase_result& done);
 void add_threshold(nlohmann::json& to, const phase_result& done,
                    std::optional<double> tuned = {});
 
-/// Why there is nothing to tell: no node of a split has a label.
+/// Why there is nothing to tell: a split has no labelled seeds.
 error nothing_measured(std::string_view split);
 
 /// Adds the metric that was asked for, by its name.
