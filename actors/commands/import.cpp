@@ -175,6 +175,7 @@ void add_npy(command_line& cli, CLI::App& parent) {
            options->regression_sets);
   add_no_label(*app, options->no_label);
   add_change_flags(*app, *flags);
+  add_task_flags(*app, *flags);
   app->footer(
     "The arrays of a graph of one node type:\n"
     "  edges.npy                   [2, E]: sources, destinations\n"
@@ -192,6 +193,10 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "                              alone for another split of the labels;\n"
     "                              numbers with --regression-set <set>\n"
     "  time.npy                    [N], for --split with --by time\n"
+    "  edge_split.npy              [E], for a task of edges: 0, 1, 2 or -1\n"
+    "                              for training, validation, test, none;\n"
+    "                              with it edge_label.npy, edge_time.npy,\n"
+    "                              edge_row_weight.npy, edge_negatives.npy\n"
     "  meta.json                   counts, num_features, class_names\n"
     "Of several types: the same with a prefix <type>., and edges in\n"
     "<source>__<name>__<destination>.edges.npy, beside which stands\n"

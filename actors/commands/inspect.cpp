@@ -3,6 +3,7 @@
 #include "actors/commands/text/inspect_report.hpp"
 #include "actors/process/say.hpp"
 #include "partition/dataset/data_records.hpp"
+#include "partition/dataset/inspection/task_findings.hpp"
 #include "partition/dataset/shard.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace graphmill {
@@ -61,6 +63,18 @@ std::vector<std::int64_t> whole_counts(const std::vector<subject>& parts) {
   return counts;
 }
 
+/// Looks at what a partitioned dataset has beside its parts: its tasks and the
+/// maps of ids, unless something else is broken that they refer to.
+/// @returns the whole dataset.
+result<dataset_info> inspect_book(const fs::path& folder, inspection& first) {
+  GRAPHMILL_TRY(const auto graph, partitioned_graph::open(folder));
+  find_bad_orders(folder, graph, first.broken);
+  if (first.broken.empty()) {
+    GRAPHMILL_TRY(first.tasks, inspect_tasks(folder, graph, first.broken));
+  }
+  return graph.info();
+}
+
 result<int> run_inspect(const inspect_arguments& given) {
   const auto on_progress = show_progress(given.quiet);
   GRAPHMILL_TRY(auto opened, open_all(given.folder));
@@ -77,6 +91,12 @@ result<int> run_inspect(const inspect_arguments& given) {
     GRAPHMILL_TRY(auto inspection, inspect_dataset(data, options, on_progress));
     sound = sound && inspection.broken.empty();
     found.push_back({data, std::move(inspection), names});
+  }
+  std::optional<dataset_info> whole;
+  if (partitioned) {
+    GRAPHMILL_TRY(whole, inspect_book(given.folder, found.front().found));
+    found.front().whole = &*whole;
+    sound = sound && found.front().found.broken.empty();
   }
   if (on_progress)
     on_progress({.phase = "done"});

@@ -44,8 +44,8 @@ std::string accuracy_text(const run_record& run) {
            : "-";
 }
 
-/// What a run came to on test nodes by the metric that it goes by, if that is
-/// not the accuracy; else empty.
+/// What a run came to on the test split by the metric that it goes by, if that
+/// is not the accuracy; else empty.
 std::string metric_text(const run_record& run) {
   const auto summary = summary_json(run);
   if (!summary.is_object())

@@ -45,6 +45,22 @@ nlohmann::json value_list(const class_metrics& of) {
   return out;
 }
 
+nlohmann::json rank_figures(const auto& of) {
+  return {{"mrr", of.mrr()},
+          {"hits@1", of.hits(1)},
+          {"hits@3", of.hits(3)},
+          {"hits@10", of.hits(10)},
+          {"mean_rank", of.mean_rank()}};
+}
+
+/// Of both ends apart, if both were ranked.
+void add_ends(nlohmann::json& to, const link_result& of) {
+  if (of.destinations.rows() == 0 || of.sources.rows() == 0)
+    return;
+  to["destination"] = rank_figures(of.destinations);
+  to["source"] = rank_figures(of.sources);
+}
+
 nlohmann::json confusion_rows(const class_metrics& of) {
   auto out = nlohmann::json::array();
   const auto width = of.classes.size();
@@ -67,8 +83,13 @@ void add_class_metrics(nlohmann::json& to, const class_metrics& of) {
     to["r2"] = json_or_null(of.r2());
     return;
   }
-  to["f1_micro"] = json_or_null(of.f1_micro());
-  to["f1_macro"] = json_or_null(of.f1_macro());
+  if (of.links) {
+    to.update(rank_figures(*of.links));
+    to["tied"] = of.links->share_of_ties();
+  } else {
+    to["f1_micro"] = json_or_null(of.f1_micro());
+    to["f1_macro"] = json_or_null(of.f1_macro());
+  }
   if (of.scored) {
     to["roc_auc"] = json_or_null(of.roc_auc);
     to["average_precision"] = json_or_null(of.average_precision);
@@ -106,12 +127,14 @@ void add_threshold(nlohmann::json& to, const phase_result& done,
 nlohmann::json evaluation_json(const phase_result& done) {
   nlohmann::json out{{"seeds", done.metrics.seeds},
                      {"loss", done.metrics.loss()}};
-  if (!is_of_values(done.metric.which))
+  if (done.metric.has_accuracy())
     out["accuracy"] = done.metrics.accuracy();
   if (!done.classes)
     return out;
   add_class_metrics(out, *done.classes);
   add_metric(out, done);
+  if (done.classes->links)
+    add_ends(out, *done.classes->links);
   if (done.threshold && done.threshold->fixed)
     add_threshold(out, done);
   const auto values = done.classes->values.size();
@@ -128,7 +151,7 @@ nlohmann::json evaluation_json(const phase_result& done) {
 
 error nothing_measured(std::string_view split) {
   return fail(ec::invalid_argument,
-              "the {} split has no labelled nodes, so that there is nothing "
+              "the {} split has no seeds, so that there is nothing "
               "to measure: name another one by --split",
               split);
 }
@@ -139,12 +162,31 @@ nlohmann::json evaluation_in(const nlohmann::json& line) {
     if (line.contains(key))
       out[key] = line[key];
   };
-  for (const auto* key :
-       {"seeds", "loss", "accuracy", "f1_micro", "f1_macro", "roc_auc",
-        "average_precision", "mse", "rmse", "mae", "r2", "threshold",
-        "threshold_of", "threshold_predicted", "threshold_correct",
-        "threshold_precision", "threshold_recall", "threshold_f1",
-        "threshold_false_positive_rate"})
+  for (const auto* key : {"seeds",
+                          "loss",
+                          "accuracy",
+                          "f1_micro",
+                          "f1_macro",
+                          "roc_auc",
+                          "average_precision",
+                          "mse",
+                          "rmse",
+                          "mae",
+                          "r2",
+                          "mrr",
+                          "hits@1",
+                          "hits@3",
+                          "hits@10",
+                          "mean_rank",
+                          "tied",
+                          "threshold",
+                          "threshold_of",
+                          "threshold_predicted",
+                          "threshold_correct",
+                          "threshold_precision",
+                          "threshold_recall",
+                          "threshold_f1",
+                          "threshold_false_positive_rate"})
     take(key);
   if (const auto metric = line.value("metric", nlohmann::json{});
       metric.is_string())

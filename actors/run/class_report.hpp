@@ -13,7 +13,9 @@ namespace graphmill {
 /// Adds what an evaluation says over all classes to a JSON object: `f1_micro`
 /// and `f1_macro`, and, if there were scores, `roc_auc` and
 /// `average_precision`; where labels are numbers, `mse`, `rmse`, `mae` and `r2`
-/// instead. A mean of nothing is null.
+/// instead. Of links `mrr`, `hits@1`, `hits@3`, `hits@10`, `mean_rank`, and
+/// `tied`, the share of ranks that a tie has moved, in place of F1. A mean of
+/// nothing is null.
 void add_class_metrics(nlohmann::json& to, const class_metrics& of);
 
 /// All that an evaluation has given, as summaries tell it: seeds, loss,
@@ -23,6 +25,8 @@ void add_class_metrics(nlohmann::json& to, const class_metrics& of);
 /// labels also
 /// `classes`, a list with what is known of each, and, where a node has one
 /// class, `confusion`, a row for each label with a count for each prediction.
+/// Of links that are ranked at both ends, `destination` and `source` have the
+/// metrics of each.
 nlohmann::json evaluation_json(const phase_result& done);
 
 /// Adds what a threshold makes of the seeds of an evaluation: `threshold`, the
@@ -34,7 +38,7 @@ nlohmann::json evaluation_json(const phase_result& done);
 void add_threshold(nlohmann::json& to, const phase_result& done,
                    std::optional<double> tuned = {});
 
-/// Why there is nothing to tell: no node of a split has a label.
+/// Why there is nothing to tell: a split has no labelled seeds.
 error nothing_measured(std::string_view split);
 
 /// Adds the metric that was asked for, by its name.

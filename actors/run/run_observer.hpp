@@ -33,8 +33,23 @@ struct phase_result {
   /// Of an evaluation, if all of its seeds were reported.
   std::optional<class_metrics> classes = {};
   std::optional<threshold_choice> threshold = {}; ///< Of the run.
-  /// The value of `metric`, if it is known without classes.
+  /// The values of `metric` and of `beside`, if they are known without classes.
   std::optional<double> told = {};
+  std::optional<double> told_beside = {};
+
+  /// What people see of links besides `metric`: hits@10 or, if it is that, mrr.
+  metric_choice beside() const {
+    metric_choice hits{evaluation_metric::hits};
+    hits.at = 10;
+    hits.name = "hits@10";
+    return metric.name == hits.name ? metric_choice{evaluation_metric::mrr}
+                                    : hits;
+  }
+  std::optional<double> value_beside() const {
+    return told_beside
+             ? told_beside
+             : value_of(beside(), metrics, classes ? &*classes : nullptr);
+  }
 
   /// The value of `metric`; nothing if it has none.
   std::optional<double> value() const {

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace graphmill {
 
@@ -52,45 +53,81 @@ std::optional<double> quality_in(const nlohmann::json& line) {
   return metric->is_loss() ? -number : number;
 }
 
-/// Whether the metric is told beside the loss and the accuracy.
-bool has_metric_beside(const phase_result& done) {
-  const auto which = done.metric.which;
-  return which != evaluation_metric::accuracy && !is_of_values(which);
+/// Errors of numbers and ranks may be of any size, other metrics not.
+std::string value_text(const metric_choice& of,
+                       const std::optional<double>& value) {
+  if (!value)
+    return "-";
+  const auto any_size =
+    is_of_values(of.which) || of.which == evaluation_metric::mean_rank;
+  return any_size ? fmt::format("{:.4g}", *value)
+                  : fmt::format("{:.4f}", *value);
 }
 
 std::string value_text(const phase_result& done) {
-  const auto value = done.value();
-  if (!value)
-    return "-";
-  return is_of_values(done.metric.which) ? fmt::format("{:.4g}", *value)
-                                         : fmt::format("{:.4f}", *value);
+  return value_text(done.metric, done.value());
 }
 
-/// What people see beside the loss: nothing of a training on numbers.
+/// Of links, whose metric has another one beside it.
+bool is_of_links(const phase_result& done) {
+  return done.metric.form == outcome_form::ranks;
+}
+
+/// What people see beside the loss: nothing of a training on numbers or links.
 std::string measure_text(const phase_result& done) {
-  const auto of_values = is_of_values(done.metric.which);
-  auto out = of_values
-               ? std::string{}
-               : fmt::format(", accuracy {:.4f}", done.metrics.accuracy());
-  if (done.phase == phase::train || done.metric.which == evaluation_metric::loss
-      || done.metric.which == evaluation_metric::accuracy || !done.value())
+  auto out = done.metric.has_accuracy()
+               ? fmt::format(", accuracy {:.4f}", done.metrics.accuracy())
+               : std::string{};
+  if (done.phase == phase::train)
     return out;
-  return out + format_printable(", {} {}", done.metric.name, value_text(done));
+  if (done.metric.which != evaluation_metric::loss
+      && done.metric.which != evaluation_metric::accuracy && done.value())
+    out += format_printable(", {} {}", done.metric.name, value_text(done));
+  if (is_of_links(done) && done.value_beside())
+    out += fmt::format(", {} {}", done.beside().name,
+                       value_text(done.beside(), done.value_beside()));
+  return out;
 }
 
 /// The same in a table.
 std::string shown_measure(const phase_result& done) {
-  if (!is_of_values(done.metric.which))
+  if (done.metric.has_accuracy())
     return fmt::format("{:.4f}", done.metrics.accuracy());
   return value_text(done);
 }
 
-/// What the column of the metric is called; empty: there is none.
-std::string metric_title(const phase_result& done) {
-  if (!has_metric_beside(done))
-    return "";
+/// How a table calls the metric.
+std::string metric_name(const phase_result& done) {
   return done.metric.which == evaluation_metric::loss ? "val. loss"
                                                       : done.metric.name;
+}
+
+/// A column of the table between the loss and the learning rate.
+struct measure_column {
+  std::string title;
+  std::string text;
+  std::size_t width; ///< At the least.
+};
+
+/// Of links the metric and the one beside it. Of others both accuracies or
+/// errors, and, beside accuracies, another metric that chooses the best epoch.
+std::vector<measure_column>
+columns_of(const phase_result& train,
+           const std::optional<phase_result>& validation) {
+  if (is_of_links(train))
+    return {{metric_name(train), validation ? value_text(*validation) : "-", 8},
+            {train.beside().name,
+             validation ? value_text(train.beside(), validation->value_beside())
+                        : "-",
+             10}};
+  std::vector<measure_column> out{
+    {"train", shown_measure(train), 8},
+    {"validation", validation ? shown_measure(*validation) : "-", 10}};
+  if (train.metric.has_accuracy()
+      && train.metric.which != evaluation_metric::accuracy)
+    out.push_back(
+      {metric_name(train), validation ? value_text(*validation) : "-", 9});
+  return out;
 }
 
 } // namespace
@@ -105,15 +142,14 @@ nlohmann::json metrics_json(const phase_result& done) {
     {"learning_rate", done.learning_rate},
     {"seconds", done.seconds},
   };
-  const auto of_values = is_of_values(done.metric.which);
-  if (!of_values)
+  if (done.metric.has_accuracy())
     out["accuracy"] = done.metrics.accuracy();
   if (done.classes)
     add_class_metrics(out, *done.classes);
   const auto named = done.metric.which != evaluation_metric::accuracy;
-  if (of_values || named)
+  if (named)
     out["metric"] = done.metric.name;
-  if (named && !of_values && done.phase != phase::train)
+  if (named && !is_of_values(done.metric.which) && done.phase != phase::train)
     add_metric(out, done);
   return out;
 }
@@ -247,15 +283,16 @@ void run_reporter::go_on_after(const nlohmann::json& lines) {
     const auto which = line.value("phase", "");
     const auto seeds = integer_of(line.value("seeds", nlohmann::json{}));
     const auto accuracy = line.value("accuracy", nlohmann::json{});
-    const auto of_values = line.contains("mse"); // Which have no accuracy.
+    // Numbers and links have none, and always name their metric.
+    const auto without = line.contains("metric") && !line.contains("accuracy");
     if (which == to_string(phase::train))
       epochs_ = std::max(epochs_, epoch_of(line));
     if (which != to_string(phase::validation) || !seeds
-        || !(of_values || accuracy.is_number()))
+        || !(without || accuracy.is_number()))
       continue;
     if (const auto quality = quality_in(line))
       note_validation(line, *quality);
-    if (of_values)
+    if (without)
       continue;
     batch_metrics told;
     told.seeds = *seeds;
@@ -296,18 +333,18 @@ void run_reporter::flush_row(const std::optional<phase_result>& validation) {
   if (!training_)
     return;
   const auto train = *std::exchange(training_, std::nullopt);
-  const auto title = metric_title(train);
-  const auto width = std::max<std::size_t>(title.size(), 9);
-  const auto beside = [&](const std::string& text) {
-    return title.empty() ? "" : format_printable("  {:>{}}", text, width);
-  };
+  std::string titles;
+  std::string texts;
+  for (const auto& [title, text, least] : columns_of(train, validation)) {
+    const auto width = std::max(title.size(), least);
+    titles += format_printable("  {:>{}}", title, width);
+    texts += format_printable("  {:>{}}", text, width);
+  }
   if (!std::exchange(header_, true))
-    say(table_, "\n{:>5}  {:>10}  {:>8}  {:>10}{}  {:>13}  {:>8}\n", "epoch",
-        "loss", "train", "validation", beside(title), "learning rate", "s");
-  say(table_, "{:>5}  {:>10.4f}  {:>8}  {:>10}{}  {:>13.3g}  {:>8.2f}\n",
-      train.epoch + 1, without_sign_if_nan(train.metrics.loss()),
-      shown_measure(train), validation ? shown_measure(*validation) : "-",
-      beside(validation ? value_text(*validation) : "-"), train.learning_rate,
+    say(table_, "\n{:>5}  {:>10}{}  {:>13}  {:>8}\n", "epoch", "loss", titles,
+        "learning rate", "s");
+  say(table_, "{:>5}  {:>10.4f}{}  {:>13.3g}  {:>8.2f}\n", train.epoch + 1,
+      without_sign_if_nan(train.metrics.loss()), texts, train.learning_rate,
       train.seconds + (validation ? validation->seconds : 0));
   std::fflush(table_);
 }

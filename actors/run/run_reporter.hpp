@@ -18,7 +18,8 @@ namespace graphmill {
 
 /// The end of a phase as a line of metrics.jsonl. If the best epoch is not
 /// chosen by accuracy, it names the `metric`, and those of evaluations have its
-/// value under that name.
+/// value under that name. So it does for numbers and links, which have no
+/// accuracy.
 nlohmann::json metrics_json(const phase_result& done);
 
 /// A rank's part of a step as a line of steps.jsonl.

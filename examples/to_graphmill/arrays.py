@@ -86,6 +86,10 @@ class Writer:
                  for key, blocks in self.found.edges.items()}
         for key, (name, values) in self.found.weights.items():
             self.write_weights(key, name, values, edges[key]["num_edges"])
+        for key, roles in self.found.roles.items():
+            for role, (name, values) in roles.items():
+                self.write_role(key, role, name, values,
+                                edges[key]["num_edges"])
         for key, original in self.found.originals.items():
             of = self.about if key in self.about else edges
             of[key]["original_name"] = original
@@ -361,6 +365,30 @@ class Writer:
             for first, block in values.blocks(self.step):
                 file.write(first, numbers(block.reshape(-1), where))
         self.note(f"{where}: weights of edges")
+
+    def write_role(self, key, role, name, values, count):
+        """What a task of edges needs of each, in their order; the import
+        checks what it is."""
+        where = f"{typed_name(key)}.{name}" if self.found.typed else name
+        if not hasattr(values, "blocks"):
+            shape = shape_of(values, where)
+            if len(shape) not in (1, 2) or shape[0] != count:
+                raise Refused(f"{where} has the shape {list(shape)}, and a row "
+                              f"for each of {count} edges is expected")
+            values = Rows(values)
+        columns = int(np.prod(getattr(values, "shape", (count,))[1:]))
+        shape = (count,) if columns == 1 else (count, columns)
+        file_name = f"edge_{role}.npy"
+        path = self.folder / (f"{typed_name(key)}.{file_name}"
+                              if self.found.typed else file_name)
+        dtype = (values.dtype if values.dtype.kind in "biuf"
+                 and values.dtype.itemsize <= 8 else np.float64)
+        with NpyFile(path, dtype, shape) as file:
+            for first, block in values.blocks(self.step):
+                flat = block.reshape(-1)
+                file.write(first * columns, flat if flat.dtype.kind == "b"
+                           else numbers(flat, where))
+        self.note(f"{where}: {role} of edges, for a task")
 
     def expect_ids(self, where, ids, node_type, done):
         count = self.about[node_type]["num_nodes"]

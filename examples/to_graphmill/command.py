@@ -240,6 +240,9 @@ def parser():
     add("--weight", metavar="NAME",
         help="the attribute or column of edges that has their weights; default: "
         "edge_weight or weight")
+    add("--edge", metavar="ROLE=NAME", action="append", default=[],
+        help="what an attribute of edges is for a task of edges: split (0, 1, "
+        "2, -1), label, time, row_weight or negatives; may come several times")
     add("--undirected", action="store_true",
         help="edges go both ways, each pair of nodes once")
     add("--name", help="name of the dataset; default: that of the folder")
@@ -275,11 +278,11 @@ def counts_of(texts):
     return counts[""] if set(counts) == {""} else counts or None
 
 
-def names_of(texts):
-    """`--rename`: {old: new}."""
+def names_of(texts, flag="--rename", form="OLD=NEW"):
+    """`--rename`: {old: new}; `--edge`: {role: name}."""
     for text in texts:
         if "=" not in text:
-            raise Refused(f"--rename {text}: OLD=NEW is expected")
+            raise Refused(f"{flag} {text}: {form} is expected")
     return dict(text.split("=", 1) for text in texts)
 
 
@@ -302,6 +305,7 @@ def run(options, flags):
                  rename=names_of(options.rename),
                  split_index=options.split_index,
                  num_nodes=counts_of(options.num_nodes), weight=options.weight,
+                 edge=names_of(options.edge, "--edge", "ROLE=NAME"),
                  undirected=options.undirected, name=options.name,
                  import_flags=flags, program=options.graphmill,
                  run_import=not options.no_import,

@@ -10,7 +10,8 @@ import tempfile
 
 from . import tables, tensor_graphs
 from .arrays import COPIES, Writer, unread
-from .graph import Ignored, take_weights, typed_name, with_type_names
+from .graph import (Ignored, take_roles, take_weights, typed_name,
+                    with_type_names)
 from .values import Refused
 
 TABLE_OPTIONS = ("nodes", "ends", "features", "id_column")
@@ -90,7 +91,7 @@ def expect_all_read(found, of_graph, times):
     left = [*of_edges, *of_graph, *of_nodes]
     if not left:
         return
-    no_such = "edges, which have no times or features yet"
+    no_such = "edges, which have no features yet"
     # One store may have all kinds of attributes.
     owners = ("nodes" if found.typed or found.edge_data else
               f"nodes, the graph, or {no_such}")
@@ -102,7 +103,8 @@ def expect_all_read(found, of_graph, times):
               "has the labels of nodes" if of_nodes else "")
     if of_edges or not (found.typed or found.edge_data):
         rename += ("; or say by weight=NAME (--weight NAME) that one has the "
-                   "weights of edges")
+                   "weights of edges, or by edge={ROLE: NAME} (--edge "
+                   "ROLE=NAME) what it is for a task of edges")
     raise Refused(f"nothing reads {'; nor '.join(parts)}. Leave out what is "
                   f"not needed by ignore={json.dumps(left)} (of the command: "
                   f"{flags}){rename}")
@@ -181,7 +183,7 @@ def flags_for_none(no_label, flags):
 def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
           split_index=None, num_nodes=None, num_classes=None, weight=None,
           undirected=False, name=None, import_flags=(), program=None, run_import=True,
-          keep_arrays=False, chunk_bytes=64 << 20, no_label=(),
+          keep_arrays=False, chunk_bytes=64 << 20, no_label=(), edge=(),
           **table_options):
     """Writes a graph as the dataset `folder`, and returns what was done.
 
@@ -199,6 +201,8 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     num_nodes: {type: count}, or one count, where the graph does not say.
     weight: the attribute of edges that has their weights; if there is none, that
     is edge_weight or weight, and of a matrix its values unless each is 1.
+    edge: {role: attribute of edges} for a task of edges, as {"label": "rating"};
+    roles are split (0, 1, 2, -1), label, time, row_weight and negatives.
     no_label: labels that say that none is known, as texts or numbers.
     import_flags: for `graphmill import npy`. Of tables: nodes, ends, features,
     id_column."""
@@ -216,6 +220,7 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     of_graph = without_ignored(found, ignored)
     ignored.expect_all_used()
     renamed(found, dict(rename))
+    take_roles(found, dict(edge))
     take_weights(found, weight)
     expect_all_read(found, of_graph, by_time(import_flags))
     found = with_type_names(found)

@@ -30,6 +30,8 @@ class Found:
     weight_names: tuple = ("edge_weight", "weight")
     # Key of an edge type: (name, values), in the order of its edges.
     weights: dict = dataclasses.field(default_factory=dict)
+    # Key of an edge type: {role in a task: (name, values)}, likewise.
+    roles: dict = dataclasses.field(default_factory=dict)
     # Node type or key of an edge type: what the graph calls it, if otherwise.
     originals: dict = dataclasses.field(default_factory=dict)
 
@@ -87,6 +89,7 @@ def with_type_names(found):
         edges={keys[key]: edges for key, edges in found.edges.items()},
         edge_data={keys[key]: data for key, data in found.edge_data.items()},
         weights={keys[key]: data for key, data in found.weights.items()},
+        roles={keys[key]: data for key, data in found.roles.items()},
         originals={**{names[name]: str(name) for name in names
                       if names[name] != str(name)},
                    **{keys[key]: str(key[1]) for key in keys
@@ -114,6 +117,31 @@ def take_weights(found, chosen=None):
             found.weights[key] = (there[0], data.pop(there[0]))
     if chosen and not found.weights:
         raise Refused(f"--weight {chosen}: no edge has such an attribute")
+
+
+# What attributes of edges may be of a task of edges, by the files of the import.
+ROLES = ("split", "label", "time", "row_weight", "negatives")
+
+
+def take_roles(found, chosen):
+    """Takes what a task of edges needs out of their attributes.
+
+    chosen: {role: attribute}."""
+    for role, name in chosen.items():
+        if role not in ROLES:
+            raise Refused(f"--edge {role}={name}: {', '.join(ROLES)} are what "
+                          "edges may have for a task")
+        if not found.typed and len(found.edges) == 1:
+            (only,), (nodes,) = found.edges, found.nodes.values()
+            if name in nodes and name not in found.edge_data.get(only, {}):
+                found.edge_data.setdefault(only, {})[name] = nodes.pop(name)
+        of = [key for key, data in found.edge_data.items()
+              if data.get(name) is not None]
+        if not of:
+            raise Refused(f"--edge {role}={name}: no edge has such an attribute")
+        for key in of:
+            found.roles.setdefault(key, {})[role] = (
+                name, found.edge_data[key].pop(name))
 
 
 def typed_name(key):

@@ -357,6 +357,19 @@ struct Outcomes {
 
   regression @4 :Bool;
   # Labels are numbers. `classes` is how many a seed has.
+
+  links @5 :Bool;
+  # Seeds are links. `classes` is 1, and labels are 1 for an edge and 0 for a
+  # pair of nodes that is none.
+
+  destinationRanks @6 :UInt32;
+  sourceRanks @7 :UInt32;
+  # Of links: so many ranks follow in the bulk, behind the scores, ascending:
+  # for each three values (Int32), which are twice the rank (the lower half,
+  # then the upper one) and how many links have it.
+
+  tied @8 :Int64;
+  # Of links: ranks that a tie has moved.
 }
 
 # -- rendezvous ----------------------------------------------------------------

@@ -2,15 +2,74 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace graphmill {
 
+namespace {
+
+result<void> check_ranks(const std::vector<rank_count>& ranks) {
+  std::int64_t before = 1;
+  for (const auto& [doubled, count] : ranks) {
+    if (doubled <= before || doubled > seed_outcomes::most_doubled_rank
+        || count < 1)
+      return fail(ec::invalid_data,
+                  "{} links have twice the rank {}, behind twice the rank {}",
+                  count, doubled, before);
+    before = doubled;
+  }
+  return ok();
+}
+
+result<void> check_links(const seed_outcomes& told) {
+  const auto& [destinations, sources] =
+    std::tie(told.destination_ranks, told.source_ranks);
+  if (told.form != outcome_form::ranks) {
+    if (destinations.empty() && sources.empty() && told.tied == 0)
+      return ok();
+    return fail(ec::invalid_data, "ranks in outcomes that are not of links");
+  }
+  if (told.classes != 1 || !told.confusion.empty())
+    return fail(
+      ec::invalid_data,
+      "outcomes of links of {} classes, of which {} pairs are counted",
+      told.classes, told.confusion.size());
+  GRAPHMILL_TRYV(check_ranks(destinations));
+  GRAPHMILL_TRYV(check_ranks(sources));
+  const auto heads = seed_outcomes::rows_of(sources);
+  const auto tails = seed_outcomes::rows_of(destinations);
+  constexpr auto most =
+    static_cast<std::int64_t>(seed_outcomes::most_batch_scores);
+  if (heads > most || tails > most)
+    return fail(ec::invalid_data, "{} and {} ranks of a batch; {} are the most",
+                tails, heads, most);
+  if (heads != 0 && tails != 0 && heads != tails)
+    return fail(ec::invalid_data,
+                "{} ranks of destinations and {} of sources, of the same links",
+                tails, heads);
+  if (told.tied < 0 || told.tied > heads + tails)
+    return fail(ec::invalid_data, "{} of {} ranks are tied", told.tied,
+                heads + tails);
+  return ok();
+}
+
+} // namespace
+
+std::int64_t seed_outcomes::rows_of(const std::vector<rank_count>& ranks) {
+  std::int64_t sum = 0;
+  for (const auto& one : ranks)
+    sum += one.count;
+  return sum;
+}
+
 result<void> seed_outcomes::check() const {
-  const auto is_class = [this](std::int32_t one) {
-    return one >= 0 && one < classes;
+  const auto choices = form == outcome_form::ranks ? 2 : classes;
+  const auto is_class = [choices](std::int32_t one) {
+    return one >= 0 && one < choices;
   };
   if (classes < 1)
     return fail(ec::invalid_data, "outcomes of seeds of {} classes", classes);
+  GRAPHMILL_TRYV(check_links(*this));
   const auto multi_label = form == outcome_form::labels;
   if (form == outcome_form::values && !confusion.empty())
     return fail(ec::invalid_data,

@@ -46,8 +46,10 @@ struct seed_outcomes {
 
   /// The largest number of scores of one evaluation, over all classes.
   static constexpr std::uint64_t most_scores = std::uint64_t{1} << 26;
-  /// Of one batch.
+  /// Of one batch. Also the largest number of ranks in it.
   static constexpr std::uint64_t most_batch_scores = std::uint64_t{1} << 22;
+  /// The largest `rank_count::doubled`.
+  static constexpr std::int64_t most_doubled_rank = std::int64_t{1} << 42;
 
   /// The outcome of one label of one seed: `confusion_count::predicted` of
   /// `outcome_form::labels`.
@@ -59,12 +61,14 @@ struct seed_outcomes {
   /// label, and an `outcome`, so each seed is counted once for each label.
   std::vector<confusion_count> confusion;
   /// For each labelled seed, in order, if scores are wanted: its class, or
-  /// [seeds, label_words()] bits of its labels, from the lowest bit on.
+  /// [seeds, label_words()] bits of its labels, from the lowest bit on. Of
+  /// links: 1 for an edge, and 0 for its first negative.
   std::vector<std::int32_t> labels;
   std::vector<float> values; ///< [seeds, classes] Of labels that are numbers.
   std::vector<float> scores; ///< [seeds, classes]; a larger score is likelier.
-  /// Of links: ranks among negatives that replace the destination, and among
-  /// those that replace the source; each ascending, no rank twice.
+  /// Of links, which have one class: ranks among negatives that replace the
+  /// destination, and among those that replace the source; each ascending, no
+  /// rank twice.
   std::vector<rank_count> destination_ranks{};
   std::vector<rank_count> source_ranks{};
   std::int64_t tied = 0; ///< Of these ranks, those that a tie has moved.
@@ -80,6 +84,9 @@ struct seed_outcomes {
   std::size_t scored() const {
     return classes < 1 ? 0 : scores.size() / static_cast<std::size_t>(classes);
   }
+
+  /// Ranks of one end, by their counts.
+  static std::int64_t rows_of(const std::vector<rank_count>& ranks);
 
   /// Fails if a label or prediction is invalid, a count is 0, there is what
   /// the form does not have, there are not as many labels as scores and classes

@@ -99,12 +99,20 @@ result<void> check_same_validation(const definition& before,
   const auto& present = now.evaluate;
   const auto same_metric =
     old.metric == present.metric && old.metric_detail == present.metric_detail;
-  if (!same_metric || before.labels != now.labels)
+  // What links are ranked among decides what their metrics mean.
+  const auto changed =
+    !same_metric                                        ? "evaluate.metric"
+    : before.labels != now.labels                       ? "labels"
+    : before.task != now.task                           ? "task"
+    : old.negatives != present.negatives                ? "evaluate.negatives"
+    : before.negatives.corrupt != now.negatives.corrupt ? "negatives.corrupt"
+                                                        : nullptr;
+  if (changed != nullptr)
     return fail(ec::invalid_argument,
                 "`{}` has chosen the best epoch of this run so far, and cannot "
                 "change in it; begin a new run, with `model.weights` if it is "
                 "to have these weights",
-                same_metric ? "labels" : "evaluate.metric");
+                changed);
   if (old.threshold != present.threshold)
     return fail(ec::invalid_argument,
                 "`evaluate.threshold` belongs to the validations of this run "

@@ -1,5 +1,6 @@
 #include "pipelines/definition/definition_checks.hpp"
 
+#include "pipelines/definition/decoder_words.hpp"
 #include "pipelines/definition/definition_help.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/metric_choice.hpp"
@@ -337,6 +338,93 @@ void check_optimizer(definition_source& source) {
       "`schedule: step` alone");
 }
 
+/// What nodes take no notice of. Whether a task of edges does, the dataset
+/// says.
+void check_without_task(definition_source& source) {
+  const auto& def = source.value;
+  if (!def.task.empty() || !source.usable("task"))
+    return;
+  const auto differs = [](double value, const char* section,
+                          const char* field) {
+    return value != default_of(section, field);
+  };
+  const auto& negatives = def.negatives;
+  refuse_given(
+    source,
+    {{"model.width", def.model.width != 0},
+     {"decoder.kind", def.decoder.kind != decoder_kind::dot},
+     {"decoder.hidden", def.decoder.hidden != 0},
+     {"decoder.norm", differs(def.decoder.norm, "decoder", "norm")},
+     {"negatives.kind", negatives.kind != negative_kind::per_edge},
+     {"negatives.count", differs(negatives.count, "negatives", "count")},
+     {"negatives.corrupt", negatives.corrupt != corrupted_end::destination},
+     {"negatives.weight", negatives.weight != negative_weight::uniform},
+     {"train.link_loss", def.train.link_loss != link_loss::bce},
+     {"evaluate.negatives",
+      differs(def.evaluate.negatives, "evaluate", "negatives")}},
+    "tasks of edges, which `task` names");
+}
+
+void check_decoder(definition_source& source) {
+  const auto& def = source.value;
+  const auto kind = def.decoder.kind;
+  if (def.task.empty() || !source.usable("decoder.kind"))
+    return;
+  if (kind != decoder_kind::mlp)
+    refuse_given(source, {{"decoder.hidden", def.decoder.hidden != 0}},
+                 "`decoder.kind: mlp` alone");
+  if (kind != decoder_kind::transe)
+    refuse_given(
+      source,
+      {{"decoder.norm", def.decoder.norm != default_of("decoder", "norm")}},
+      "`decoder.kind: transe` alone");
+  const std::string path =
+    def.model.width != 0 ? "model.width" : "model.hidden";
+  const auto width = def.model.width != 0 ? def.model.width : def.model.hidden;
+  if (needs_halves(kind) && width % 2 != 0 && source.usable("model.width")
+      && source.usable("model.hidden"))
+    source.report(source.where(path),
+                  fmt::format("`{}` is {}, must be even with `decoder.kind: "
+                              "{}`, which takes outputs in two halves",
+                              path, width, to_string(kind)));
+}
+
+/// What only some losses and negatives of links take notice of.
+void check_link_fields(definition_source& source) {
+  const auto& train = source.value.train;
+  const auto loss = train.link_loss;
+  if (source.usable("train.link_loss")) {
+    if (loss != link_loss::margin && loss != link_loss::self_adversarial)
+      refuse_given(
+        source,
+        {{"train.margin", train.margin != default_of("train", "margin")}},
+        "`link_loss: margin` and `link_loss: self_adversarial`");
+    if (loss != link_loss::self_adversarial)
+      refuse_given(source,
+                   {{"train.temperature",
+                     train.temperature != default_of("train", "temperature")}},
+                   "`link_loss: self_adversarial` alone");
+  }
+  const auto& negatives = source.value.negatives;
+  if (negatives.kind == negative_kind::given && !source.value.task.empty()
+      && source.usable("negatives.kind"))
+    refuse_given(
+      source,
+      {{"negatives.count", negatives.count != default_of("negatives", "count")},
+       {"negatives.corrupt", negatives.corrupt != corrupted_end::destination},
+       {"negatives.weight", negatives.weight != negative_weight::uniform}},
+      "negatives that are drawn, and with `kind: given` none are");
+}
+
+void check_one_target(definition_source& source) {
+  const auto& def = source.value;
+  if (!def.task.empty() && !def.labels.empty() && source.usable("task")
+      && source.usable("labels"))
+    source.report(source.where("task"),
+                  "`task` and `labels` exclude each other; leave one of them "
+                  "out");
+}
+
 /// What is told of a step must fit into a message.
 void check_record(definition_source& source) {
   constexpr auto most = most_told_seeds;
@@ -424,6 +512,10 @@ void check_definition(definition_source& source) {
   check_attention(source);
   check_message_dropout(source);
   check_relations(source);
+  check_one_target(source);
+  check_without_task(source);
+  check_decoder(source);
+  check_link_fields(source);
   check_optimizer(source);
   check_embedding_decay(source);
   check_patience(source);

@@ -1,9 +1,10 @@
 #include "pipelines/definition/metric_choice.hpp"
 
-#include "partition/dataset/label_sets.hpp"
 #include "pipelines/definition/class_names.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/definition/yaml/scalar_text.hpp"
+#include "pipelines/task/chosen_target.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <fmt/format.h>
 
@@ -58,10 +59,11 @@ metric_parts parts_of(std::string_view text) {
 /// The number behind `@`, which these metrics need and no others have.
 result<double> place_of(evaluation_metric which, const metric_parts& parts) {
   const auto by_rate = which == evaluation_metric::recall_at_fpr;
-  if (!by_rate && which != evaluation_metric::precision_at_k) {
+  const auto of_links = which == evaluation_metric::hits;
+  if (!by_rate && !of_links && which != evaluation_metric::precision_at_k) {
     if (parts.at)
       return fail(ec::invalid_argument,
-                  "{} takes no `@`; recall_at_fpr and precision_at_k do",
+                  "{} takes no `@`; recall_at_fpr, precision_at_k and hits do",
                   to_string(which));
     return 0;
   }
@@ -71,11 +73,21 @@ result<double> place_of(evaluation_metric which, const metric_parts& parts) {
             : number >= 1 && number <= 1e15 && std::floor(number) == number;
   if (sound)
     return number;
-  return fail(ec::invalid_argument,
-              "{0} needs {1} behind `@`, as in {0}@{2}:CLASS", to_string(which),
-              by_rate ? "a false-positive rate from 0 to below 1"
-                      : "a whole number of seeds from 1 on",
-              by_rate ? "0.01" : "100");
+  return fail(ec::invalid_argument, "{0} needs {1} behind `@`, as in {0}@{2}",
+              to_string(which),
+              by_rate    ? "a false-positive rate from 0 to below 1"
+              : of_links ? "a whole number of ranks from 1 on"
+                         : "a whole number of seeds from 1 on",
+              by_rate    ? "0.01:CLASS"
+              : of_links ? "10"
+                         : "100:CLASS");
+}
+
+/// What a metric is of, as far as its name says.
+outcome_form form_by_name(evaluation_metric which) {
+  return is_of_values(which)  ? outcome_form::values
+         : is_of_ranks(which) ? outcome_form::ranks
+                              : outcome_form::classes;
 }
 
 /// All but the class.
@@ -84,6 +96,7 @@ result<metric_choice> form_of(evaluation_metric which,
   const auto parts = parts_of(text);
   metric_choice out;
   out.which = which;
+  out.form = form_by_name(which);
   out.name = text;
   GRAPHMILL_TRY(out.at, place_of(which, parts));
   const auto may_have = is_of_one_class(which)
@@ -91,10 +104,12 @@ result<metric_choice> form_of(evaluation_metric which,
                         || which == evaluation_metric::average_precision;
   if (parts.of && !may_have)
     return fail(ec::invalid_argument,
-                "{} is over all classes, and not of one; f1, precision, "
+                "{} is {}, and not of one; f1, precision, "
                 "recall, roc_auc, average_precision, recall_at_fpr and "
                 "precision_at_k can be of one class",
-                to_string(which));
+                to_string(which),
+                is_of_ranks(which) ? "of links, which have no classes"
+                                   : "over all classes");
   if (is_of_one_class(which) ? !parts.of || parts.of->empty()
                              : parts.of && parts.of->empty())
     return fail(ec::invalid_argument,
@@ -159,7 +174,7 @@ choose_threshold(const std::string& text, const node_type_info* target) {
 } // namespace
 
 metric_choice::metric_choice(evaluation_metric over_all)
-  : which(over_all), name(to_string(over_all)) {}
+  : which(over_all), name(to_string(over_all)), form(form_by_name(over_all)) {}
 
 const char* to_string(evaluation_metric which) {
   for (const auto& [metric, word] : metric_words)
@@ -184,7 +199,7 @@ std::optional<metric_choice> metric_called(const std::string& name) {
 
 measures measures_of(const definition& def, const dataset_info& info) {
   // What shows the label set already has no others.
-  const auto chosen = choose_labels(info, def.labels);
+  const auto chosen = choose_target(info, def);
   const auto& seen = chosen ? chosen.value() : info;
   const auto& target = seen.node_types[static_cast<std::size_t>(seen.target)];
   return {metric_of(def.evaluate, target).value(),
@@ -193,7 +208,14 @@ measures measures_of(const definition& def, const dataset_info& info) {
 
 result<metric_choice> metric_of(const definition::evaluate_section& evaluate,
                                 const node_type_info& target) {
-  return choose_metric(evaluate.metric, text_of(evaluate), &target);
+  const auto form = task_of(target).outcomes;
+  if (form == outcome_form::ranks
+      && evaluate.metric == evaluation_metric::accuracy)
+    return metric_choice{evaluation_metric::mrr};
+  GRAPHMILL_TRY(auto out,
+                choose_metric(evaluate.metric, text_of(evaluate), &target));
+  out.form = form;
+  return out;
 }
 
 result<std::optional<threshold_choice>>

@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
+#include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/dataset.hpp"
 
 #include <cstdint>
@@ -15,12 +16,20 @@ namespace graphmill {
 struct metric_choice {
   evaluation_metric which = evaluation_metric::accuracy;
   std::optional<std::int32_t> of = {}; ///< A class; nothing: over all classes.
-  double at = 0;    ///< Of `recall_at_fpr` the rate, of `precision_at_k` K.
+  /// Of `recall_at_fpr` the rate, of `precision_at_k` and `hits` the K.
+  double at = 0;
   std::string name; ///< As users write it, and as results call it.
+  /// What it is a metric of. Some are of classes and of links.
+  outcome_form form = outcome_form::classes;
 
   metric_choice() : name("accuracy") {}
   /// A metric over all classes.
   metric_choice(evaluation_metric over_all);
+
+  /// Whether an accuracy is told, too.
+  bool has_accuracy() const {
+    return form == outcome_form::classes || form == outcome_form::labels;
+  }
 
   /// Whether the smaller is the better.
   bool is_loss() const {
@@ -52,11 +61,13 @@ struct measures {
 const char* to_string(evaluation_metric which);
 
 /// A metric by its name in results, "f1:fraud", whose class is not looked up:
-/// 0 stands for it. Nothing if there is no such metric.
+/// 0 stands for it. Nothing if there is no such metric. `form` says links or
+/// numbers where the metric is of these alone, else classes.
 std::optional<metric_choice> metric_called(const std::string& name);
 
-/// What `evaluate.metric` and its detail name. Fails if they name no metric
-/// that there is, or a class that there is not.
+/// What `evaluate.metric` and its detail name. Links have no accuracy, which is
+/// the default: it stands for mrr then. Fails if they name no metric that there
+/// is, or a class that there is not.
 result<metric_choice> metric_of(const definition::evaluate_section& evaluate,
                                 const node_type_info& target);
 

@@ -90,6 +90,11 @@ void class_tally::add(const seed_outcomes& told) {
     if (form_ != outcome_form::labels || pair.label == 0)
       counted_ += pair.count;
   }
+  links_.destinations.add(told.destination_ranks);
+  links_.sources.add(told.source_ranks);
+  links_.tied += told.tied;
+  broken_ = links_.destinations.distinct() + links_.sources.distinct()
+            > seed_outcomes::most_batch_scores;
   if (!told.scores.empty())
     add_scores(told);
 }
@@ -120,6 +125,8 @@ std::optional<class_metrics>
 class_tally::metrics(std::int64_t seeds, const measures& wanted) const {
   if (broken_ || seeds == 0)
     return std::nullopt;
+  if (form_ == outcome_form::ranks)
+    return metrics_of_links(seeds);
   class_metrics out;
   out.seeds = seeds;
   if (form_ == outcome_form::values) {
@@ -134,6 +141,29 @@ class_tally::metrics(std::int64_t seeds, const measures& wanted) const {
     rank_into(out, wanted);
   out.of_one_class = of_one_class(out, wanted.metric);
   if (out.classes.empty() && !out.scored)
+    return std::nullopt;
+  return out;
+}
+
+/// A link without a wrong pair that could be scored has the score of its edge
+/// alone.
+std::optional<class_metrics>
+class_tally::metrics_of_links(std::int64_t seeds) const {
+  class_metrics out;
+  out.seeds = seeds;
+  const auto whole = [seeds](const rank_tally& of) {
+    return of.rows() == 0 || of.rows() == seeds;
+  };
+  if (links_.destinations.rows() + links_.sources.rows() != 0
+      && whole(links_.destinations) && whole(links_.sources))
+    out.links = links_;
+  out.scored = std::ranges::count(labels_, 1) == seeds;
+  if (out.scored) {
+    const auto found = ranking_of(scores_.front(), labels_, 1);
+    out.roc_auc = found.roc_auc;
+    out.average_precision = found.average_precision;
+  }
+  if (!out.links && !out.scored)
     return std::nullopt;
   return out;
 }
@@ -249,6 +279,26 @@ class_tally::of_one_class(const class_metrics& found,
            : scores->precision_at_k(wanted.at);
 }
 
+namespace {
+
+std::optional<double> value_of_links(const metric_choice& which,
+                                     const class_metrics& found) {
+  if (!found.links)
+    return std::nullopt;
+  switch (which.which) {
+  case evaluation_metric::mrr:
+    return found.links->mrr();
+  case evaluation_metric::hits:
+    return found.links->hits(which.at);
+  case evaluation_metric::mean_rank:
+    return found.links->mean_rank();
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
 std::optional<double> value_of(const metric_choice& which,
                                const batch_metrics& sums,
                                const class_metrics* classes) {
@@ -278,7 +328,7 @@ std::optional<double> value_of(const metric_choice& which,
   case evaluation_metric::mae:
     return finite(classes->mae());
   default:
-    return std::nullopt;
+    return value_of_links(which, *classes);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "messages/work/seed_outcomes.hpp"
 #include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
+#include "pipelines/flow/link_metrics.hpp"
 #include "pipelines/flow/score_ranking.hpp"
 #include "pipelines/flow/value_metrics.hpp"
 
@@ -41,6 +42,9 @@ struct class_metrics {
   std::optional<double> average_precision; ///< Mean over classes.
   /// By value, where labels are numbers: the rest is empty then.
   std::vector<value_result> values{};
+  /// Of links, if they were ranked: `classes` and `confusion` are empty then,
+  /// and both areas are of edges among pairs of nodes that are none.
+  std::optional<link_result> links{};
   /// The metric that was asked for, if it is of one class.
   std::optional<double> of_one_class{};
   /// Of the class of the threshold that was asked for; null: none, or a score
@@ -63,7 +67,8 @@ struct class_metrics {
 /// Brings together what batches of an evaluation say of their seeds. What comes
 /// out does not depend on their order, nor on how seeds were dealt out: counts
 /// are whole numbers, and scores are sorted. Keeps `seed_outcomes::most_scores`
-/// at the most. One thread at a time.
+/// at the most, and as many different ranks as `most_batch_scores`. One thread
+/// at a time.
 class class_tally {
 public:
   /// @param told Has passed its `check`. If it does not fit what came before,
@@ -83,6 +88,7 @@ private:
                                      const metric_choice& wanted) const;
   std::optional<ranked_scores> ranked(std::int32_t of) const;
   void measure_into(class_metrics& out) const;
+  std::optional<class_metrics> metrics_of_links(std::int64_t seeds) const;
   std::size_t row_width() const;
   std::vector<std::int32_t> having(std::size_t label) const;
   class_ranking ranking(std::size_t of) const;
@@ -94,6 +100,7 @@ private:
   std::vector<std::int64_t> confusion_;    ///< [classes, row_width()]
   std::vector<std::int32_t> labels_;       ///< As in `seed_outcomes`.
   std::vector<float> values_;              ///< As in `seed_outcomes`.
+  link_result links_;                      ///< Of links.
   std::size_t scored_ = 0;                 ///< Seeds with scores.
   std::vector<std::vector<float>> scores_; ///< By class, of the same seeds.
 };

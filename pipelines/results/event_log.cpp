@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <span>
@@ -73,6 +74,11 @@ std::string record_of(const nlohmann::json& line, std::int64_t& steps,
   const auto accuracy = phase + "/accuracy";
   const auto squares = phase + "/mse";
   const auto amounts = phase + "/mae";
+  const std::array of_ranks{std::pair{"mrr", phase + "/mrr"},
+                            std::pair{"hits@1", phase + "/hits@1"},
+                            std::pair{"hits@3", phase + "/hits@3"},
+                            std::pair{"hits@10", phase + "/hits@10"},
+                            std::pair{"mean_rank", phase + "/mean_rank"}};
   std::vector<event_record::scalar> curves;
   const auto add = [&curves](std::string_view tag, double value) {
     curves.push_back({tag, static_cast<float>(value)});
@@ -84,6 +90,9 @@ std::string record_of(const nlohmann::json& line, std::int64_t& steps,
     add(squares, number_in(line, "mse"));
     add(amounts, number_in(line, "mae"));
   }
+  for (const auto& [name, tag] : of_ranks)
+    if (line.contains(name))
+      add(tag, number_in(line, name));
   const auto metric = line.value("metric", nlohmann::json{});
   const auto name = metric.is_string() ? metric.get<std::string>() : "";
   const auto chosen = phase + "/" + name;

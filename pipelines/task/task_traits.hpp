@@ -37,19 +37,30 @@ struct task_traits {
   /// shape the loss, and their counts grow with the square of the classes.
   bool one_class = false;
   /// Outputs are probabilities before they are normalised. So there are scores,
-  /// thresholds and a focal loss, and every metric but errors of numbers; else
-  /// these errors alone, and `train.loss` chooses among them.
+  /// thresholds and a focal loss. Of numbers `train.loss` chooses the loss, and
+  /// of links `train.link_loss`.
   bool decides = true;
 
+  /// Links have no accuracy; `metric_of` says what is in its place.
   constexpr bool has(evaluation_metric which) const {
-    return is_of_values(which) != decides;
+    switch (outcomes) {
+    case outcome_form::values:
+      return is_of_values(which);
+    case outcome_form::ranks:
+      return is_of_ranks(which) || which == evaluation_metric::loss
+             || which == evaluation_metric::roc_auc
+             || which == evaluation_metric::average_precision;
+    default:
+      return !is_of_values(which) && !is_of_ranks(which);
+    }
   }
   /// Whether results of so many classes are counted by class.
   constexpr bool counts(std::int64_t classes) const {
     return !one_class || classes <= seed_outcomes::most_counted_classes;
   }
   /// Numbers that an evaluation keeps of a seed for metrics of all seeds
-  /// together: its scores, and its labels where these are numbers.
+  /// together: its scores, and its labels where these are numbers. Of a link
+  /// the scores of its edge and of a negative.
   constexpr std::uint64_t scores_of_seed(std::int64_t classes) const {
     return (decides ? 1 : 2) * static_cast<std::uint64_t>(classes);
   }

@@ -50,6 +50,13 @@ class Tables(unittest.TestCase):
             found = words("definition.capnp", enum)
             self.check_named([f"`{word}`" for word in found], page)
 
+    def test_words_of_links(self):
+        page = (GUIDE / "links.md").read_text()
+        for enum in ("DecoderKind", "NegativeKind", "CorruptedEnd",
+                     "LinkLoss"):
+            found = words("definition.capnp", enum)
+            self.check_named([f"`{word}`" for word in found], page)
+
     def test_tests_of_the_whole_program(self):
         page = (ROOT / "tests/README.md").read_text()
         tests = sorted((ROOT / "tests/system").rglob("*_test.py"))

@@ -44,7 +44,7 @@ result<void> check_split(const local_run_config& config, bool scores) {
     return ok();
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const auto classes = static_cast<std::uint64_t>(target.class_count);
-  if (!task_of(target).decides)
+  if (task_of(target).outcomes == outcome_form::values)
     return fail(
       ec::invalid_argument,
       "--scores is for classes, and labels of {} are numbers; leave it out",

@@ -294,6 +294,11 @@ private:
 
 result<int> predict(const predict_options& options) {
   GRAPHMILL_TRY(auto run, open_finished_run(options));
+  if (const auto& task = run.config.def.task; !task.empty())
+    return fail(ec::invalid_argument,
+                "{} has learnt the task {} of edges, and predict is for nodes; "
+                "`graphmill evaluate` measures it on a split",
+                options.run, in_quotes(task));
   run.config.def.evaluate.scores = false; // Nothing is evaluated.
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(run.config.data));
   const auto& learnt = run.config.learnt;

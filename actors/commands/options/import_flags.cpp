@@ -184,9 +184,10 @@ void add_task_flags(CLI::App& app, change_flags& flags) {
     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app
     .add_option("--task-kind", flags.task_kind,
-                "What is learnt: link (whether there is an edge), edge_class "
-                "or edge_value (numbers)")
-    ->check(CLI::IsMember({"link", "edge_class", "edge_value"}))
+                "What is learnt: link (whether there is an edge), edge_class, "
+                "edge_labels (any of several; not from csv) or edge_value "
+                "(numbers)")
+    ->check(CLI::IsMember({"link", "edge_class", "edge_labels", "edge_value"}))
     ->capture_default_str();
   app
     .add_option("--task-name", flags.task_name,

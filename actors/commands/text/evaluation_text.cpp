@@ -34,12 +34,12 @@ std::string measured_text(const nlohmann::json& told) {
                           : std::string{};
   const auto loss =
     entry_of(told, "loss"); // Null is what is no number in JSON.
-  const auto nodes = integer_of(entry_of(told, "seeds")).value_or(0);
+  const auto seeds = integer_of(entry_of(told, "seeds")).value_or(0);
   return fmt::format(
     "{}loss {} over {}", accuracy,
     loss.is_number() ? four_digits(told, "loss") : "nan",
-    pluralized(static_cast<std::uint64_t>(std::max<std::int64_t>(nodes, 0)),
-               "node"));
+    pluralized(static_cast<std::uint64_t>(std::max<std::int64_t>(seeds, 0)),
+               "seed"));
 }
 
 std::string metrics_text(const nlohmann::json& told) {
@@ -56,11 +56,25 @@ std::string metrics_text(const nlohmann::json& told) {
   if (has("mse"))
     out += fmt::format("MSE {}, RMSE {}, MAE {}, R2 {}", number("mse"),
                        number("rmse"), number("mae"), number("r2"));
+  if (has("mrr"))
+    out += ranks_text(told);
   if (has("roc_auc"))
-    out += fmt::format("{}ROC-AUC {}, average precision {}, {}",
+    out += fmt::format("{}ROC-AUC {}, average precision {}{}",
                        out.empty() ? "" : "; ", number("roc_auc"),
-                       number("average_precision"), means_text(told));
+                       number("average_precision"),
+                       has("mrr") ? "" : ", " + means_text(told));
   return out;
+}
+
+std::string ranks_text(const nlohmann::json& told) {
+  const auto mean = entry_of(told, "mean_rank");
+  const auto tied = entry_of(told, "tied");
+  return fmt::format(
+    "MRR {}, hits@1 {}, hits@3 {}, hits@10 {}, mean rank {}, {} tied",
+    four_digits(told, "mrr"), four_digits(told, "hits@1"),
+    four_digits(told, "hits@3"), four_digits(told, "hits@10"),
+    mean.is_number() ? fmt::format("{:.4g}", mean.get<double>()) : "-",
+    tied.is_number() ? fmt::format("{:.1f} %", 100 * tied.get<double>()) : "-");
 }
 
 std::string means_text(const nlohmann::json& told) {

@@ -6,12 +6,16 @@
 
 namespace graphmill {
 
-/// What an evaluation gives (`evaluation_json`), in few words: accuracy, unless
-/// labels are numbers, loss, and of how many nodes. May come from anywhere.
+/// What an evaluation gives (`evaluation_json`), in few words: accuracy, if
+/// there is one, loss, and of how many seeds. May come from anywhere.
 std::string measured_text(const nlohmann::json& told);
 
-/// Its metrics over all classes, labels or numbers; empty if there are none.
+/// Its metrics over all classes, labels, numbers or links; empty if there are
+/// none.
 std::string metrics_text(const nlohmann::json& told);
+
+/// Those of the ranks of links.
+std::string ranks_text(const nlohmann::json& told);
 
 /// Over what ROC-AUC and average precision are means.
 std::string means_text(const nlohmann::json& told);

@@ -109,7 +109,7 @@ void print_sparsity(std::string& out, const node_type_info& type) {
 }
 
 void print_tasks(std::string& out, const inspected& inspection) {
-  const auto& info = inspection.data.info();
+  const auto& info = inspection.with_tasks();
   for (std::size_t t = 0; t < inspection.found.tasks.size(); ++t) {
     const auto& task = info.tasks[t];
     const auto& found = inspection.found.tasks[t];
@@ -135,7 +135,7 @@ void print_tasks(std::string& out, const inspected& inspection) {
 }
 
 json tasks_json(const inspected& inspection) {
-  const auto& info = inspection.data.info();
+  const auto& info = inspection.with_tasks();
   auto out = json::array();
   for (std::size_t t = 0; t < inspection.found.tasks.size(); ++t) {
     const auto& task = info.tasks[t];
@@ -203,7 +203,8 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
             pluralized(found.self_loops, "self-loop"),
             pluralized(found.duplicates, "duplicate"));
   }
-  print_tasks(out, inspection);
+  if (!part)
+    print_tasks(out, inspection);
   for (const auto& array : inspection.found.unused)
     print(out,
           "\n"
@@ -313,7 +314,7 @@ json to_json(const inspected& inspection, bool part) {
            {"edge_types", edges_json(inspection, part)},
            {"broken", inspection.found.broken},
            {"unused", inspection.found.unused}};
-  if (!info.tasks.empty())
+  if (!inspection.with_tasks().tasks.empty() && !part)
     out["tasks"] = tasks_json(inspection);
   return out;
 }
@@ -352,6 +353,8 @@ std::string inspection_text(std::span<const inspected> parts,
     broken.insert(broken.end(), parts[p].found.broken.begin(),
                   parts[p].found.broken.end());
   }
+  if (partitioned)
+    print_tasks(out, parts.front());
   for (const auto& note : notes_on(parts))
     print(out, "\nwarning: {}\n", note);
   if (broken.empty()) {
@@ -374,6 +377,8 @@ std::string inspection_json(std::span<const inspected> parts,
       for (const auto& sentence : part.found.broken)
         out["broken"].push_back(sentence);
     }
+    if (!parts.front().with_tasks().tasks.empty())
+      out["tasks"] = tasks_json(parts.front());
   } else {
     out = to_json(parts.front(), false);
   }

@@ -13,9 +13,17 @@ struct inspected {
   const dataset& data;
   inspection found;
   original_names names = {}; ///< Of the whole dataset.
+  /// Whose `tasks` these are; null: of `data`, but parts have none of their
+  /// own.
+  const dataset_info* whole = nullptr;
+
+  const dataset_info& with_tasks() const {
+    return whole != nullptr ? *whole : data.info();
+  }
 };
 
-/// For people: tables, then what is broken, or that nothing is.
+/// For people: tables, then what is broken, or that nothing is. Tasks of a
+/// partitioned dataset stand with the first part, and are told of the whole.
 /// @param partitioned The datasets are the parts of one.
 std::string inspection_text(std::span<const inspected> parts, bool partitioned);
 

@@ -5,6 +5,7 @@
 #include "actors/commands/text/summary_text.hpp"
 #include "actors/process/say.hpp"
 #include "partition/files/json_text.hpp"
+#include "pipelines/task/task_traits.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -48,6 +49,13 @@ void read_metric(const nlohmann::json& in, phase_result& out) {
     if (value.is_number() && out.metric.which != evaluation_metric::accuracy)
       out.told = value.get<double>();
   }
+  // Some metrics are of classes, and of links, which have no accuracy.
+  if (!in.contains("accuracy") && in.contains("metric")
+      && task_of(label_kind::links).has(out.metric.which))
+    out.metric.form = outcome_form::ranks;
+  const auto beside = in.value(out.beside().name, nlohmann::json{});
+  if (beside.is_number())
+    out.told_beside = beside.get<double>();
 }
 
 } // namespace
@@ -78,7 +86,7 @@ result<phase_result> read_metrics(const std::string& line) {
     const auto seeds = double(out.metrics.seeds);
     out.metrics.loss_sum = read_number(in.at("loss")) * seeds;
     read_metric(in, out);
-    if (!is_of_values(out.metric.which))
+    if (out.metric.has_accuracy())
       out.metrics.correct =
         std::llround(in.at("accuracy").get<double>() * seeds);
     out.learning_rate = in.value("learning_rate", 0.0);

@@ -90,6 +90,26 @@ std::string value_lines(const json& summary) {
   return out;
 }
 
+/// What validation and test say of links.
+std::string link_lines(const json& summary) {
+  std::string out;
+  const auto* best = find(summary, "validation");
+  const auto* test = find(summary, "test");
+  const auto metric = text(summary, "metric");
+  if (best != nullptr && find(*best, "mrr") != nullptr)
+    out +=
+      format_printable("validation       {} after epoch {}, the best by "
+                       "{}\n",
+                       ranks_text(*best), count(summary, "best_epoch"), metric);
+  if (test == nullptr || find(*test, "mrr") == nullptr)
+    return out;
+  out += fmt::format("test             {}\n", ranks_text(*test));
+  if (metric.starts_with("hits@") && find(*test, metric.c_str()) != nullptr)
+    out += format_printable("{:<16} {:.4f}\n", "test " + metric,
+                            number(*test, metric.c_str()));
+  return out;
+}
+
 /// What the test says of classes, as far as it does.
 std::string class_lines(const json& summary) {
   std::string out;
@@ -100,10 +120,10 @@ std::string class_lines(const json& summary) {
     out += fmt::format("test F1          {:.4f} macro, {:.4f} micro\n",
                        number(*test, "f1_macro"), number(*test, "f1_micro"));
   if (find(*test, "roc_auc") != nullptr)
-    out +=
-      fmt::format("test ROC-AUC     {:.4f}; average precision {:.4f}; {}\n",
-                  number(*test, "roc_auc"), number(*test, "average_precision"),
-                  means_text(*test));
+    out += fmt::format(
+      "test ROC-AUC     {:.4f}; average precision {:.4f}{}\n",
+      number(*test, "roc_auc"), number(*test, "average_precision"),
+      find(*test, "mrr") == nullptr ? "; " + means_text(*test) : "");
   if (const auto name = text(summary, "metric");
       name.find(':') != std::string::npos
       && find(*test, name.c_str()) != nullptr)
@@ -200,8 +220,8 @@ std::string result_text(const json& summary) {
   if (find(summary, "test_accuracy") != nullptr)
     out += fmt::format("test accuracy    {:.4f}\n",
                        number(summary, "test_accuracy"));
-  out +=
-    value_lines(summary) + class_lines(summary) + evaluation_lines(summary);
+  out += value_lines(summary) + link_lines(summary) + class_lines(summary)
+         + evaluation_lines(summary);
   if (const auto nodes = count(summary, "predicted"); nodes != 0)
     out += fmt::format("predicted        {}, in logits.npy and predictions.npy "
                        "of the run\n",

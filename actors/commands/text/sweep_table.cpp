@@ -178,7 +178,9 @@ sweep_run read_sweep_run(const run_record& run, std::uint64_t seed) {
     out.test = out.test_accuracy;
     return out;
   }
-  const auto by = out.metric == "accuracy" ? "mse" : out.metric;
+  const auto by = out.metric != "accuracy"                    ? out.metric
+                  : figure_in(summary.value(), "test", "mrr") ? "mrr"
+                                                              : "mse";
   out.validation = figure_in(summary.value(), "validation", by);
   out.test = figure_in(summary.value(), "test", by);
   if (out.validation || out.test)

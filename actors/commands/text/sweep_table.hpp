@@ -20,8 +20,8 @@ struct sweep_run {
   std::optional<run_state> state;   ///< Once it is over and was waited for.
   std::optional<double> validation; ///< By `metric`, of its summary.
   std::optional<double> test;
-  /// By which its best epoch was chosen. Where labels are numbers and it says
-  /// nothing else, mse.
+  /// By which its best epoch was chosen. Where it says nothing else, mse of
+  /// labels that are numbers, and mrr of links.
   std::string metric = "accuracy";
   std::optional<double> validation_accuracy = {}; ///< Beside another metric.
   std::optional<double> test_accuracy = {};
@@ -29,7 +29,8 @@ struct sweep_run {
 
   /// Whether less is better.
   bool errors() const {
-    return metric == "mse" || metric == "mae" || metric == "loss";
+    return metric == "mse" || metric == "mae" || metric == "loss"
+           || metric == "mean_rank";
   }
 };
 

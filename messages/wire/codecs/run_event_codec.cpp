@@ -2,6 +2,7 @@
 #include "messages/wire/run.capnp.h"
 #include "messages/wire/run.hpp"
 
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -67,12 +68,43 @@ private:
 };
 
 result<outcome_form> form_in(schema::Outcomes::Reader in) {
-  if (in.getMultiLabel() && in.getRegression())
+  if (int{in.getMultiLabel()} + in.getRegression() + in.getLinks() > 1)
     return fail(ec::invalid_data,
-                "outcomes of several labels that are numbers, too");
+                "outcomes of seeds that are two of these: of several labels, "
+                "with numbers for labels, links");
   return in.getMultiLabel()   ? outcome_form::labels
          : in.getRegression() ? outcome_form::values
+         : in.getLinks()      ? outcome_form::ranks
                               : outcome_form::classes;
+}
+
+/// Without the padding of `rank_count`.
+struct rank_words {
+  std::array<std::uint32_t, 2> doubled; ///< The lower half first.
+  std::int32_t count;
+};
+
+std::vector<rank_words> words_of(const std::vector<rank_count>& ranks) {
+  std::vector<rank_words> out;
+  for (const auto& [doubled, count] : ranks) {
+    const auto bits = static_cast<std::uint64_t>(doubled);
+    out.push_back({{static_cast<std::uint32_t>(bits),
+                    static_cast<std::uint32_t>(bits >> 32)},
+                   count});
+  }
+  return out;
+}
+
+result<std::vector<rank_count>> ranks_in(std::uint32_t count,
+                                         word_reader& words) {
+  std::vector<rank_words> told;
+  GRAPHMILL_TRYV(words.take(told, count));
+  std::vector<rank_count> out;
+  for (const auto& [doubled, rows] : told)
+    out.push_back(
+      {static_cast<std::int64_t>(doubled[0] | std::uint64_t{doubled[1]} << 32),
+       rows});
+  return out;
 }
 
 result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
@@ -90,6 +122,10 @@ result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
   if (out.form == outcome_form::values)
     GRAPHMILL_TRYV(words.take(out.values, each));
   GRAPHMILL_TRYV(words.take(out.scores, each));
+  GRAPHMILL_TRY(out.destination_ranks,
+                ranks_in(in.getDestinationRanks(), words));
+  GRAPHMILL_TRY(out.source_ranks, ranks_in(in.getSourceRanks(), words));
+  out.tied = in.getTied();
   GRAPHMILL_TRYV(out.check());
   return out;
 }
@@ -149,6 +185,8 @@ std::vector<std::byte> bulk_of(const std::vector<step_done>& steps) {
       add(told->labels);
       add(told->values);
       add(told->scores);
+      add(words_of(told->destination_ranks));
+      add(words_of(told->source_ranks));
     }
     if (width_of_logits(step) != 0)
       add(*step.logits);
@@ -167,6 +205,12 @@ void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
       sizes.setScored(static_cast<std::uint32_t>(told->scored()));
       sizes.setMultiLabel(told->form == outcome_form::labels);
       sizes.setRegression(told->form == outcome_form::values);
+      sizes.setLinks(told->form == outcome_form::ranks);
+      sizes.setDestinationRanks(
+        static_cast<std::uint32_t>(told->destination_ranks.size()));
+      sizes.setSourceRanks(
+        static_cast<std::uint32_t>(told->source_ranks.size()));
+      sizes.setTied(told->tied);
     }
   }
 }
@@ -176,7 +220,9 @@ void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
 std::size_t bulk_bytes_of(const seed_outcomes& outcomes) {
   return outcomes.confusion.size() * sizeof(confusion_count)
          + outcomes.labels.size() * sizeof(std::int32_t)
-         + (outcomes.values.size() + outcomes.scores.size()) * sizeof(float);
+         + (outcomes.values.size() + outcomes.scores.size()) * sizeof(float)
+         + (outcomes.destination_ranks.size() + outcomes.source_ranks.size())
+             * sizeof(rank_words);
 }
 
 result<void> step_done::check() const {

@@ -5,12 +5,20 @@
 #include "partition/dataset/task_checks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <system_error>
 #include <tuple>
 
 namespace graphmill {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -20,63 +28,58 @@ using link_ends = std::tuple<edge_type_id, node_id, node_id>;
 /// A node type, and a node of it.
 using entity = std::pair<node_type_id, node_id>;
 
+/// An edge in the list of a destination.
+struct edge_place {
+  node_id source = 0;
+  std::int64_t at = 0; ///< In the list.
+  /// Edges at the front of the list that are of level 0, and of 0 or 1.
+  std::array<std::int64_t, 2> visible{};
+};
+
+/// Finds an edge; nothing if the list of its destination does not have it.
+using edge_finder =
+  std::function<std::optional<edge_place>(edge_type_id, node_id, edge_id)>;
+
+std::array<std::int64_t, 2> visible_in(std::span<const std::int32_t> ends,
+                                       std::int64_t destination,
+                                       std::int64_t all) {
+  const auto at = 2 * static_cast<std::size_t>(destination);
+  return ends.empty() ? std::array{all, all}
+                      : std::array<std::int64_t, 2>{ends[at], ends[at + 1]};
+}
+
 /// Whether a row's edge joins the row's nodes and is hidden as the split wants.
-void compare_edge(const dataset& data, edge_type_id type, std::int64_t row,
-                  edge_id edge, node_id source, node_id destination,
-                  split which, finding& other, finding& seen) {
-  const auto& arrays = data.edges(type);
-  const auto* begin =
-    reinterpret_cast<const std::int64_t*>(arrays.indptr.data()) + destination;
-  const id_span sources{arrays.indices.data(), arrays.indices.size(),
-                        arrays.indices.type() == dtype::int64};
-  if (edge < begin[0] || edge >= begin[1] || sources[edge] != source) {
+void compare_edge(const edge_finder& find, const std::string& type_name,
+                  edge_type_id type, std::int64_t row, edge_id edge,
+                  node_id source, node_id destination, split which,
+                  finding& other, finding& seen) {
+  const auto place = find(type, destination, edge);
+  if (!place || place->source != source) {
     other.add([&] {
       return fmt::format("row {} is edge {}, which does not join {} and {}",
                          row, edge, source, destination);
     });
     return;
   }
-  const auto level = static_cast<int>(which);
-  if (level == 0)
-    return;
-  const auto visible = reinterpret_cast<const std::int32_t*>(
-    arrays.visible->data())[2 * destination + level - 1];
-  if (edge - begin[0] < visible)
+  const auto level = static_cast<std::size_t>(which);
+  if (level != 0 && place->at < place->visible[level - 1])
     seen.add([&] {
-      return fmt::format("row {} is edge {}, which {} shows before its split",
-                         row, edge, arrays.visible->path().string());
+      return fmt::format("row {} is edge {} of {}, which is shown before its "
+                         "split",
+                         row, edge, type_name);
     });
 }
 
-} // namespace
-
-void find_bad_levels(const npy_array& visible, const npy_array& indptr,
-                     std::vector<std::string>& out) {
-  finding bad;
-  const auto* ends = reinterpret_cast<const std::int32_t*>(visible.data());
-  const auto* begin = reinterpret_cast<const std::int64_t*>(indptr.data());
-  for (std::int64_t d = 0; d < visible.rows(); ++d)
-    if (ends[2 * d] < 0 || ends[2 * d] > ends[2 * d + 1]
-        || ends[2 * d + 1] > begin[d + 1] - begin[d])
-      bad.add([&] {
-        return fmt::format("levels of node {} end at {} and {} of {} edges", d,
-                           ends[2 * d], ends[2 * d + 1],
-                           begin[d + 1] - begin[d]);
-      });
-  bad.report(visible, out);
-}
-
-task_inspection inspect_task(const dataset& data, std::size_t which_task,
+task_inspection inspect_task(const dataset_info& info,
+                             const edge_task_info& task,
+                             const task_arrays& arrays, const edge_finder& find,
                              std::vector<std::string>& out) {
-  const auto& info = data.info();
-  const auto& task = info.tasks[which_task];
   task_inspection found;
   std::map<link_ends, split> first; ///< The first split of each link.
   std::set<entity> trained;
   std::set<entity> unseen;
   for (auto which : all_splits) {
-    const auto& rows =
-      data.task(which_task).splits[static_cast<std::size_t>(which)];
+    const auto& rows = arrays.splits[static_cast<std::size_t>(which)];
     if (!rows)
       continue;
     if (auto sound = check_rows(info, task, *rows); !sound) {
@@ -97,8 +100,8 @@ task_inspection inspect_task(const dataset& data, std::size_t which_task,
       const auto& about = info.edge_types[static_cast<std::size_t>(type)];
       const auto source = edges[2 * row];
       const auto destination = edges[2 * row + 1];
-      compare_edge(data, type, row, ids[row], source, destination, which, other,
-                   seen);
+      compare_edge(find, info.edge_type_name(type), type, row, ids[row], source,
+                   destination, which, other, seen);
       const link_ends link{type, source, destination};
       const auto [at, fresh] = first.try_emplace(link, which);
       if (!fresh)
@@ -126,6 +129,136 @@ task_inspection inspect_task(const dataset& data, std::size_t which_task,
   }
   found.unseen = std::ssize(unseen);
   return found;
+}
+
+/// Of edges in the folder of a whole dataset.
+std::optional<edge_place> place_in(const dataset& data, edge_type_id type,
+                                   node_id destination, edge_id edge) {
+  const auto& arrays = data.edges(type);
+  const auto* begin =
+    reinterpret_cast<const std::int64_t*>(arrays.indptr.data()) + destination;
+  if (edge < begin[0] || edge >= begin[1])
+    return std::nullopt;
+  const id_span sources{arrays.indices.data(), arrays.indices.size(),
+                        arrays.indices.type() == dtype::int64};
+  std::span<const std::int32_t> ends;
+  if (arrays.visible)
+    ends = {reinterpret_cast<const std::int32_t*>(arrays.visible->data()),
+            static_cast<std::size_t>(arrays.visible->size())};
+  return edge_place{sources[edge], edge - begin[0],
+                    visible_in(ends, destination, begin[1] - begin[0])};
+}
+
+/// Of edges in a part that owns their destination.
+std::optional<edge_place> place_in(const shard& part, edge_type_id type,
+                                   node_id destination, edge_id edge) {
+  const auto& info = part.info();
+  const auto& of = part.edges(type);
+  const auto local =
+    destination
+    - part.nodes(info.edge_types[static_cast<std::size_t>(type)].destination)
+        .begin;
+  const auto row = static_cast<std::size_t>(local);
+  const auto size = of.indptr[row + 1] - of.indptr[row];
+  const auto begin =
+    of.original_begin.empty() ? of.indptr[row] : of.original_begin[row];
+  if (edge < begin || edge - begin >= size)
+    return std::nullopt;
+  return edge_place{of.indices[of.indptr[row] + edge - begin], edge - begin,
+                    visible_in(of.visible, local, size)};
+}
+
+/// Whether a map from global to original ids is the inverse of another one.
+void find_bad_inverse(const fs::path& path, std::span<const node_id> order,
+                      std::vector<std::string>& out) {
+  const auto array = npy_array::open(path);
+  const auto sound = array ? array.value().expect_shape({std::ssize(order)})
+                           : result<void>{array.error()};
+  if (!sound) {
+    out.push_back(sound.error().message);
+    return;
+  }
+  const auto& values = array.value();
+  if (values.type() != dtype::int32 && values.type() != dtype::int64) {
+    out.push_back(fmt::format("{} holds {}; ids expected", path.string(),
+                              to_string(values.type())));
+    return;
+  }
+  const id_span originals{values.data(), values.size(),
+                          values.type() == dtype::int64};
+  finding bad;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (originals[order[i]] != static_cast<node_id>(i))
+      bad.add([&] {
+        return fmt::format("node {} was {}, but {} is what it has become",
+                           order[i], originals[order[i]], i);
+      });
+  bad.report(values, out);
+}
+
+} // namespace
+
+void find_bad_levels(const npy_array& visible, const npy_array& indptr,
+                     std::vector<std::string>& out) {
+  finding bad;
+  const auto* ends = reinterpret_cast<const std::int32_t*>(visible.data());
+  const auto* begin = reinterpret_cast<const std::int64_t*>(indptr.data());
+  for (std::int64_t d = 0; d < visible.rows(); ++d)
+    if (ends[2 * d] < 0 || ends[2 * d] > ends[2 * d + 1]
+        || ends[2 * d + 1] > begin[d + 1] - begin[d])
+      bad.add([&] {
+        return fmt::format("levels of node {} end at {} and {} of {} edges", d,
+                           ends[2 * d], ends[2 * d + 1],
+                           begin[d + 1] - begin[d]);
+      });
+  bad.report(visible, out);
+}
+
+task_inspection inspect_task(const dataset& data, std::size_t which_task,
+                             std::vector<std::string>& out) {
+  const auto& info = data.info();
+  return inspect_task(
+    info, info.tasks[which_task], data.task(which_task),
+    [&data](edge_type_id type, node_id destination, edge_id edge) {
+      return place_in(data, type, destination, edge);
+    },
+    out);
+}
+
+result<std::vector<task_inspection>>
+inspect_tasks(const fs::path& folder, const partitioned_graph& graph,
+              std::vector<std::string>& out) {
+  const auto& info = graph.info();
+  std::vector<std::shared_ptr<const shard>> parts;
+  for (part_id p = 0; p < graph.part_count() && !info.tasks.empty(); ++p) {
+    GRAPHMILL_TRY(parts.emplace_back(), graph.open_shard(p));
+  }
+  const auto find = [&](edge_type_id type, node_id destination, edge_id edge) {
+    const auto to = info.edge_types[static_cast<std::size_t>(type)].destination;
+    return place_in(
+      *parts[static_cast<std::size_t>(graph.owner(to, destination))], type,
+      destination, edge);
+  };
+  std::vector<task_inspection> found;
+  for (const auto& task : info.tasks) {
+    GRAPHMILL_TRY(const auto arrays, open_task(folder, task));
+    found.push_back(inspect_task(info, task, arrays, find, out));
+  }
+  return found;
+}
+
+void find_bad_orders(const fs::path& folder, const partitioned_graph& graph,
+                     std::vector<std::string>& out) {
+  const auto& info = graph.info();
+  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
+    const auto order = graph.order(static_cast<node_type_id>(t));
+    if (!order && order.error().code != ec::not_found)
+      out.push_back(order.error().message);
+    std::error_code unreadable;
+    const auto inverse = folder / originals_file(info.node_types[t]);
+    if (order && fs::exists(inverse, unreadable))
+      find_bad_inverse(inverse, order.value(), out);
+  }
 }
 
 } // namespace graphmill

@@ -3,8 +3,10 @@
 #include "messages/base/error.hpp"
 #include "partition/dataset/dataset.hpp"
 #include "partition/dataset/inspection/inspect.hpp"
+#include "partition/dataset/shard.hpp"
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,18 @@ namespace graphmill {
 /// @param out Gets a sentence for each kind of damage.
 task_inspection inspect_task(const dataset& data, std::size_t task,
                              std::vector<std::string>& out);
+
+/// The same of the tasks of a partitioned dataset, with its edges in all parts.
+/// Fails if a part or a file cannot be read.
+result<std::vector<task_inspection>>
+inspect_tasks(const std::filesystem::path& folder,
+              const partitioned_graph& graph, std::vector<std::string>& out);
+
+/// Maps between original and global ids that are none, or not the inverse of
+/// each other. A folder of an older version has none.
+void find_bad_orders(const std::filesystem::path& folder,
+                     const partitioned_graph& graph,
+                     std::vector<std::string>& out);
 
 /// Ends of levels that are none of the list.
 void find_bad_levels(const npy_array& visible, const npy_array& indptr,

@@ -70,7 +70,7 @@ result<void> add_ends(column_roles& roles, const csv_table& table,
     return rows.wrong(fmt::format(
       "nothing is known of {}: say which one has the weights of edges with "
       "--weight, make one edge type of each value of one with --relation, or "
-      "leave columns out with --ignore{}; edges have no times or features yet",
+      "leave columns out with --ignore{}; edges have no features yet",
       text,
       unnamed == left.end()
         ? ""

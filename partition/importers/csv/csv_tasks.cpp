@@ -44,6 +44,10 @@ csv_task_reader::csv_task_reader(const csv_import_options& options,
 }
 
 result<void> csv_task_reader::check_columns() const {
+  if (task_.kind == edge_task_kind::edge_labels)
+    return fail(ec::invalid_argument,
+                "--task-kind edge_labels: tables have one label for each edge; "
+                "save arrays and use graphmill import npy");
   const auto has = [this](std::optional<std::size_t> csv_layout::*column) {
     return std::ranges::any_of(graph_.edges, [column](const auto& file) {
       return (file.layout.*column).has_value();

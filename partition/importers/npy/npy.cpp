@@ -9,6 +9,7 @@
 #include "partition/importers/npy/npy_label_sets.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
 #include "partition/importers/npy/npy_source.hpp"
+#include "partition/importers/npy/npy_tasks.hpp"
 #include "partition/importers/npy/npy_values.hpp"
 #include "partition/importers/npy/npy_weights.hpp"
 #include "partition/importers/reverse.hpp"
@@ -274,6 +275,15 @@ void note_source(const npy_source& source, const note_callback& on_note) {
     if (type.weights)
       tell_note(on_note, "{}: weights of these edges, from {}",
                 file_of(*type.weights), to_string(type.weights->type()));
+    for (const auto& [array, what] :
+         {std::pair{&type.task.splits, "splits"},
+          std::pair{&type.task.labels, "labels"},
+          std::pair{&type.task.times, "times"},
+          std::pair{&type.task.weights, "weights of rows"},
+          std::pair{&type.task.negatives, "negatives"}})
+      if (*array)
+        tell_note(on_note, "{}: {} of these edges, from {}", file_of(**array),
+                  what, to_string((*array)->type()));
   }
   for (const auto& file : source.ignored)
     tell_note(on_note, "{}: left out", file);
@@ -351,9 +361,11 @@ result<dataset_info> import_npy(const npy_import_options& options,
                      .no_label = none}));
   note_source(source, options.on_note);
   none.note_unused(labels_for_none(source), options.on_note);
+  auto changes = options.changes;
+  GRAPHMILL_TRY(changes.task, npy_task_request(source, options.changes.task));
   GRAPHMILL_TRY(auto plan, begin_import(folder, declare(source, options),
                                         options.normalise, options.reverse,
-                                        options.changes, on_progress));
+                                        changes, on_progress));
   auto& [info, norms, edges, writer] = plan;
   GRAPHMILL_TRYV(write_original_names(folder, names_in(source, info, edges)));
   for (std::size_t t = 0; t < source.nodes.size(); ++t) {
@@ -383,6 +395,8 @@ result<dataset_info> import_npy(const npy_import_options& options,
     GRAPHMILL_TRYV(
       copy_edges(source.edges[t], t, edges.reverse[t], writer, on_progress));
   }
+  if (changes.task)
+    GRAPHMILL_TRYV(copy_npy_task(source, info, *changes.task, writer));
   if (auto fault = mapped_file::first_fault())
     return *std::move(fault);
   GRAPHMILL_TRY(auto written, writer.finish());

@@ -55,6 +55,14 @@ struct npy_import_options {
 ///   features_values.npy       width `num_features` of meta.json
 ///   labels.<set>.npy          a label set: as labels.npy; its splits are
 ///                             train_idx.<set>.npy and so on
+///   edge_split.npy            of a task of edges, which is made if this is
+///                             there or `changes` asks for it: integers [E], 0
+///                             to 2 for training, validation and test, -1 for
+///                             none; with it, or with a split by shares:
+///   edge_label.npy            [E] or [E, any], as the kind of the task says
+///   edge_time.npy             numbers [E]
+///   edge_row_weight.npy       numbers [E], how much rows count
+///   edge_negatives.npy        [E, any] wrong destinations, -1 for none
 ///   meta.json                 name, num_nodes, num_classes, num_features,
 ///                             class_names
 ///

@@ -25,7 +25,10 @@ struct known_stray {
   std::string_view meaning;
 };
 
-constexpr std::string_view no_edge_data = "edges have no times or features yet";
+constexpr std::string_view no_edge_data = "edges have no features yet";
+constexpr std::string_view of_task =
+  "what a task of edges needs, TYPE.edge_split.npy and so on, stands beside "
+  "TYPE.edges.npy";
 constexpr std::string_view weights_of =
   "weights of edges, TYPE.edge_weight.npy, stand beside TYPE.edges.npy";
 constexpr std::string_view one_split =
@@ -66,9 +69,15 @@ constexpr auto known_strays = std::to_array<known_stray>({
   {"edge_weights", weights_of},
   {"weight", weights_of},
   {"weights", weights_of},
-  {"edge_attr", "edge_weight.npy if they are weights; edges have no times or "
-                "features yet"},
-  {"edge_time", no_edge_data},
+  {"edge_attr", "edge_weight.npy if they are weights, edge_label.npy if they "
+                "are to be learnt; edges have no features yet"},
+  {"edge_feat", no_edge_data},
+  {"edge_split", of_task},
+  {"edge_label", of_task},
+  {"edge_time", of_task},
+  {"edge_row_weight", of_task},
+  {"edge_negatives", of_task},
+  {"edge_labels", "edge_label.npy?"},
   {"edge_type", "edges of several types are files of their own"},
 });
 

@@ -5,6 +5,7 @@
 #include "partition/files/npy/npy.hpp"
 #include "partition/importers/incoming_labels.hpp"
 #include "partition/importers/no_label_values.hpp"
+#include "partition/importers/npy/npy_tasks.hpp"
 
 #include <array>
 #include <cstdint>
@@ -53,6 +54,7 @@ struct npy_edge_source {
   std::string original_name;          ///< By meta.json; else `name`.
   npy_array edges;                    ///< [2, E]
   std::optional<npy_array> weights{}; ///< [E] or [E, 1]
+  npy_task_arrays task{};
 };
 
 /// All of a folder for `import_npy`; shapes agree with each other and with

@@ -2,7 +2,6 @@
 
 #include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/dataset_names.hpp"
-#include "partition/dataset/label_sets.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/class_names.hpp"
 #include "pipelines/definition/definition_help.hpp"
@@ -10,7 +9,9 @@
 #include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/model_traits.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
+#include "pipelines/definition/validation/task_checks.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
+#include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
 
 #include <fmt/ranges.h>
@@ -40,6 +41,9 @@ struct checked {
   const node_type_info& target() const {
     return info.node_types[static_cast<std::size_t>(info.target)];
   }
+  /// What is learnt of, for sentences.
+  const char* row() const { return info.chosen_task ? "edge" : "node"; }
+  const char* rows() const { return info.chosen_task ? "edges" : "nodes"; }
 };
 
 /// Names of node types, not more than fit a sentence.
@@ -137,14 +141,16 @@ void check_edge_weights(const checked& c) {
 /// numbers.
 void check_loss(const checked& c) {
   const auto& target = c.target();
-  if (task_of(target).one_class)
+  if (task_of(target).one_class
+      || task_of(target).outcomes == outcome_form::ranks) // `task_checks.hpp`
     return;
   const auto refuse = [&c, &target](const char* path, bool given) {
     if (given && c.source.usable(path))
-      c.report(path, fmt::format("`{}` is for one class for each node, and "
-                                 "nodes of {} {}; leave it out",
-                                 path, in_quotes(c.info.name),
-                                 task_of(target).instead()));
+      c.report(path,
+               fmt::format("`{}` is for one class for each {}, and "
+                           "{} of {} {}; leave it out",
+                           path, c.row(), c.rows(), in_quotes(c.info.name),
+                           task_of(target).instead()));
   };
   const auto& train = c.def.train;
   refuse("train.label_smoothing", train.label_smoothing != 0);
@@ -205,9 +211,11 @@ void check_task(const checked& c) {
   if (c.use == data_use::training && seeds(split::train) == 0)
     c.report("dataset",
              fmt::format("{} has no training seeds{}", in_quotes(c.info.name),
-                         c.def.labels.empty()
-                           ? ""
-                           : " of the label set " + in_quotes(c.def.labels)));
+                         !c.def.task.empty()
+                           ? " of the task " + in_quotes(c.def.task)
+                         : !c.def.labels.empty()
+                           ? " of the label set " + in_quotes(c.def.labels)
+                           : ""));
   check_loss(c);
   const auto weights = std::ssize(c.def.train.class_weights);
   if (weights != 0 && task_of(target).one_class && weights != target.class_count
@@ -234,7 +242,9 @@ void check_scores(const checked& c) {
   if (!evaluate.brings_scores() || evaluate.predict || !c.source.usable(path))
     return;
   const auto& target = c.target();
-  const auto classes = static_cast<std::uint64_t>(target.class_count);
+  const auto classes = task_of(target).outcomes == outcome_form::ranks
+                         ? std::uint64_t{2} // Of the edge and of a negative.
+                         : static_cast<std::uint64_t>(target.class_count);
   const auto most = most_measured_seeds(c.def, target);
   if (most * classes > seed_outcomes::most_scores)
     c.report(path, fmt::format("`{}` takes a score for each class of each seed "
@@ -317,6 +327,8 @@ void check_threshold_of(const checked& c) {
   const auto path = "evaluate.threshold";
   if (evaluate.threshold.empty() || !c.source.usable(path))
     return;
+  if (task_of(c.target()).outcomes == outcome_form::ranks)
+    return; // `task_checks.hpp`
   const auto chosen = threshold_of(evaluate, c.target());
   if (!task_of(c.target()).decides)
     c.report(path, fmt::format("`{}` is for classes, and labels of {} are "
@@ -336,13 +348,17 @@ void check_metric(const checked& c) {
   for (auto& [path, text] : problems_with_values(c.def, c.info))
     if (c.source.usable(path))
       c.report(path, std::move(text));
+  if (chosen_task(c.info) != nullptr)
+    for (auto& [path, text] : problems_with_task(c.def, c.info))
+      if (c.source.usable(path))
+        c.report(path, std::move(text));
   check_scores(c);
   check_measured(c);
   check_predictions(c);
   check_threshold_of(c);
   // Where there is no other choice, these stand there without validations, too.
   if (metric == evaluation_metric::accuracy || is_of_values(metric)
-      || !task_of(target).decides)
+      || !task_of(target).has(metric))
     return;
   const auto chosen = metric_of(c.def.evaluate, target);
   check_choice(c, "evaluate.metric", chosen ? nullptr : &chosen.error(),
@@ -354,7 +370,7 @@ void check_metric(const checked& c) {
 std::vector<problem> problems_with(const definition_source& source,
                                    const dataset_info& info, data_use use) {
   std::vector<problem> problems;
-  const auto chosen = choose_labels(info, source.value.labels);
+  const auto chosen = choose_target(info, source.value);
   const checked c{source, source.value, chosen ? chosen.value() : info, use,
                   problems};
   check_dataset_name(c);
@@ -367,8 +383,11 @@ std::vector<problem> problems_with(const definition_source& source,
   if (chosen && use != data_use::feeding) {
     check_task(c);
     check_metric(c);
-  } else if (!chosen && source.usable("labels")) {
-    c.report("labels", "`labels`: " + chosen.error().message);
+  } else if (const std::string path =
+               source.value.task.empty() ? "labels" : "task";
+             !chosen && source.usable(path)
+             && (source.value.task.empty() || source.value.labels.empty())) {
+    c.report(path, fmt::format("`{}`: {}", path, chosen.error().message));
   }
   return problems;
 }
@@ -397,20 +416,21 @@ std::optional<std::string> note_on_mean(const definition& def,
 
 std::optional<std::string> note_on_metric(const definition& def,
                                           const dataset_info& info) {
-  const auto chosen = choose_labels(info, def.labels);
+  const auto chosen = choose_target(info, def);
   if (!chosen)
     return std::nullopt;
   const auto& target =
-    chosen.value().node_types[static_cast<std::size_t>(info.target)];
+    chosen.value().node_types[static_cast<std::size_t>(chosen.value().target)];
   if (target.split_counts[static_cast<std::size_t>(split::validation)] == 0)
     return std::nullopt;
   if (task_of(target).outcomes != outcome_form::labels
       || def.evaluate.metric != evaluation_metric::accuracy)
     return note_on_mean(def, target);
-  return fmt::format("nodes of {} may have several labels, and the best epoch "
-                     "is chosen by accuracy, the share of nodes of which all "
+  return fmt::format("{0} of {1} may have several labels, and the best epoch "
+                     "is chosen by accuracy, the share of {0} of which all "
                      "labels are right; `evaluate.metric: f1_micro` counts "
                      "each label",
+                     def.task.empty() ? "nodes" : "edges",
                      in_quotes(info.name));
 }
 
@@ -418,7 +438,8 @@ std::optional<std::string> note_on_graph(const definition& def,
                                          const dataset_info& info) {
   if (!traits_of(def.model.kind).hears())
     return std::nullopt;
-  return note_on_reach(info);
+  // Edges of a task have neighbours at either end.
+  return def.task.empty() ? note_on_reach(info) : std::nullopt;
 }
 
 result<void> check_against(const definition& def, const dataset_info& info,
@@ -448,6 +469,11 @@ result<void> check_provable(const definition& def,
                 "`fetch.verify` is {}, but the files of a label set (`labels: "
                 "{}`) have no digests of blocks; leave one of the two out",
                 def.fetch.verify, def.labels);
+  if (def.fetch.verify != 0 && !def.task.empty())
+    return fail(ec::invalid_argument,
+                "`fetch.verify` is {}, but the files of a task (`task: {}`) "
+                "have no digests of blocks; leave one of the two out",
+                def.fetch.verify, def.task);
   if (def.fetch.verify != 0)
     for (const auto& type : graph.info().node_types)
       if (type.sparse_features)

@@ -24,6 +24,12 @@ void find_values_unasked(const definition& def, const std::string& dataset,
                      fmt::format("`train.loss` is for labels that are numbers, "
                                  "and those of {} are not; leave it out",
                                  dataset));
+  if (is_of_ranks(def.evaluate.metric))
+    out.emplace_back("evaluate.metric",
+                     fmt::format("mrr, hits and mean_rank are for links, which "
+                                 "`task` names, and {} has classes to learn; "
+                                 "take another metric",
+                                 dataset));
   if (is_of_values(def.evaluate.metric))
     out.emplace_back("evaluate.metric",
                      fmt::format("mse and mae are for labels that are numbers, "
@@ -55,6 +61,8 @@ problems_with_values(const definition& def, const dataset_info& info) {
   found_problems out;
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
   const auto dataset = in_quotes(info.name);
+  if (task_of(target).outcomes == outcome_form::ranks)
+    return out;
   if (task_of(target).decides) {
     find_values_unasked(def, dataset, out);
     return out;
@@ -82,7 +90,7 @@ problems_with_values(const definition& def, const dataset_info& info) {
 std::optional<std::string> note_on_values(const dataset_info& info,
                                           std::uint64_t seeds) {
   const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-  if (task_of(target).decides)
+  if (task_of(target).outcomes != outcome_form::values)
     return std::nullopt;
   const auto most = seed_outcomes::most_scores
                     / task_of(target).scores_of_seed(target.class_count);

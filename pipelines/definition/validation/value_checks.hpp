@@ -15,7 +15,8 @@ namespace graphmill {
 /// asks for these where labels are classes: the path of a field, and a sentence
 /// for each. One metric says which of both labels are, wherever results are
 /// told: numbers and classes have none in common.
-/// @param info As the label set shows it that the definition chooses.
+/// Nothing of links.
+/// @param info As `choose_target` shows it.
 std::vector<std::pair<std::string, std::string>>
 problems_with_values(const definition& def, const dataset_info& info);
 

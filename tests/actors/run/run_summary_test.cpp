@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -393,4 +394,111 @@ CATCH_TEST_CASE("labels that are numbers have errors instead of an accuracy",
     CATCH_CHECK(
       summarise(full_run(), later, "folder")["validation_accuracy"].is_null());
   }
+}
+
+namespace {
+
+/// A phase of three links with ranks 1, 1.5 and 4.
+phase_result links_ranked(phase which, std::int32_t epoch, const char* metric) {
+  phase_result out;
+  out.phase = which;
+  out.epoch = epoch;
+  out.metrics = {1.5, 0, 3};
+  out.metric = *metric_called(metric);
+  out.metric.form = outcome_form::ranks;
+  if (which == phase::train)
+    return out;
+  class_metrics of;
+  of.seeds = 3;
+  of.links.emplace();
+  of.links->destinations.add(
+    std::vector<rank_count>{{2, 1}, {3, 1}, {8, 1 + epoch}});
+  of.links->tied = 1;
+  out.classes = of;
+  return out;
+}
+
+std::string read_file(std::FILE* from) {
+  std::string out;
+  std::rewind(from);
+  for (int c = std::fgetc(from); c != EOF; c = std::fgetc(from))
+    out += static_cast<char>(c);
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("links are told by their ranks", "[actors][summary]") {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> table{std::tmpfile(),
+                                                              &std::fclose};
+  CATCH_REQUIRE(table);
+  run_reporter reporter{table.get(), {}, nullptr};
+  const auto told = reporter.observer();
+  auto lines = nlohmann::json::array();
+  for (const std::int32_t epoch : {0, 1})
+    for (const auto which : {phase::train, phase::validation}) {
+      const auto done = links_ranked(which, epoch, "hits@2");
+      lines.push_back(metrics_json(done));
+      test::value_of(told.on_phase(done));
+    }
+  test::value_of(told.on_phase(links_ranked(phase::test, 0, "hits@2")));
+  CATCH_CHECK_FALSE(lines[0].contains("accuracy"));
+  CATCH_CHECK_FALSE(lines[0].contains("mrr"));
+  CATCH_CHECK(lines[0]["metric"] == "hits@2");
+  CATCH_CHECK_FALSE(lines[1].contains("accuracy"));
+  CATCH_CHECK_FALSE(lines[1].contains("f1_macro"));
+  CATCH_CHECK(lines[1]["hits@2"] == 2. / 3);
+  CATCH_CHECK(lines[1]["hits@3"] == 2. / 3);
+  CATCH_CHECK(lines[1]["mean_rank"] == 6.5 / 3);
+  CATCH_CHECK(lines[1]["tied"] == 1. / 3);
+  CATCH_CHECK(read_file(table.get())
+              == "\nepoch        loss    hits@2     hits@10  learning rate     "
+                 "    s\n"
+                 "    1      0.5000    0.6667      1.0000              0      "
+                 "0.00\n"
+                 "    2      0.5000    0.5000      1.0000              0      "
+                 "0.00\n");
+  const auto summary = summarise(full_run(), reporter, "folder");
+  CATCH_CHECK(summary["test_accuracy"].is_null());
+  CATCH_CHECK(summary["validation_accuracy"].is_null());
+  CATCH_CHECK(summary["metric"] == "hits@2");
+  CATCH_CHECK(summary["best_epoch"] == 1);
+  CATCH_CHECK(summary["validation"]["hits@2"] == 2. / 3);
+  CATCH_CHECK(summary["validation"]["mrr"] == (1 + 2. / 3 + 0.25) / 3);
+  CATCH_CHECK(summary["test"]["hits@1"] == 1. / 3);
+  CATCH_CHECK_FALSE(summary["test"].contains("destination"));
+  // A process that goes on knows the best epoch from the lines.
+  run_reporter later{nullptr, {}, nullptr};
+  later.go_on_after(lines);
+  CATCH_CHECK(later.best_epoch() == 1);
+  const auto after = summarise(full_run(), later, "folder");
+  CATCH_CHECK(after["validation"] == summary["validation"]);
+  CATCH_CHECK(after["validation_accuracy"].is_null());
+}
+
+CATCH_TEST_CASE("the smallest mean rank is the best", "[actors][summary]") {
+  run_reporter reporter{nullptr, {}, nullptr};
+  const auto told = reporter.observer();
+  for (const std::int32_t epoch : {1, 0, 2}) {
+    auto done = links_ranked(phase::validation, epoch, "mean_rank");
+    test::value_of(told.on_phase(done));
+  }
+  CATCH_CHECK(reporter.best_epoch() == 1);
+}
+
+CATCH_TEST_CASE("both ends of links are told apart", "[actors][summary]") {
+  auto done = links_ranked(phase::test, 0, "mrr");
+  done.classes->links->sources.add(std::vector<rank_count>{{4, 3}});
+  done.classes->scored = true;
+  done.classes->roc_auc = 0.75;
+  done.classes->average_precision = 0.5;
+  run_reporter reporter{nullptr, {}, nullptr};
+  test::value_of(reporter.observer().on_phase(done));
+  const auto test = summarise(full_run(), reporter, "folder")["test"];
+  CATCH_CHECK(test["source"]["mrr"] == 0.5);
+  CATCH_CHECK(test["destination"]["mean_rank"] == 6.5 / 3);
+  CATCH_CHECK(test["mean_rank"] == (6.5 / 3 + 2) / 2);
+  CATCH_CHECK(test["tied"] == 1. / 6);
+  CATCH_CHECK(test["roc_auc"] == 0.75);
+  CATCH_CHECK_FALSE(test.contains("classes"));
 }

@@ -267,7 +267,22 @@ std::vector<std::string> run_messages() {
   run_events events;
   events.run = "r";
   events.sequence = 7;
-  events.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}}};
+  events.steps = {{{phase::validation, 2, 3, 1}, 0.5, 4, 5, {9, 1, 4}},
+                  {{phase::validation, 2, 3, 0}},
+                  {{phase::validation, 2, 4, 0}}};
+  seed_outcomes links;
+  links.classes = 1;
+  links.form = outcome_form::ranks;
+  links.labels = {1, 0};
+  links.scores = {2, -1};
+  links.destination_ranks = {{2, 1}};
+  links.source_ranks = {{3, 1}};
+  links.tied = 1;
+  events.steps[1].outcomes = std::make_shared<const seed_outcomes>(links);
+  seed_outcomes classes;
+  classes.classes = 2;
+  classes.confusion = {{0, 1, 2}};
+  events.steps[2].outcomes = std::make_shared<const seed_outcomes>(classes);
   events.stopped = {1};
   events.failure = error{ec::unavailable, "gone"};
   return {

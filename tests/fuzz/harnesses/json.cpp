@@ -66,6 +66,8 @@ std::vector<std::string> summaries() {
  "accuracy": 0.75, "learning_rate": 0.01, "seconds": 1.5})",
     R"({"phase": "validation", "epoch": 0, "seeds": 0, "loss": null,
  "accuracy": 0})",
+    R"({"phase": "validation", "epoch": 2, "seeds": 3, "loss": 0.5,
+ "metric": "hits@5", "hits@5": 0.75, "hits@10": 1, "mrr": 0.5})",
     R"({"seconds": 2.5, "epochs": 2, "steps": 6, "digest": "abc", "run": "r",
  "bottleneck": "trainer", "peak_memory_bytes": 1000000,
  "stages": [{"stage": "sampler", "replicas": 2, "items": 7, "bytes": 8,

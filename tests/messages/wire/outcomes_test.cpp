@@ -138,6 +138,58 @@ CATCH_TEST_CASE("outcomes of numbers come over whole", "[messages][outcomes]") {
   });
 }
 
+CATCH_TEST_CASE("outcomes of links come over whole", "[messages][outcomes]") {
+  seed_outcomes links;
+  links.classes = 1;
+  links.form = outcome_form::ranks;
+  links.labels = {1, 0, 1, 0};
+  links.scores = {2, -1, 0.5f, 0.5f};
+  links.destination_ranks = {{2, 1}, {seed_outcomes::most_doubled_rank, 1}};
+  links.source_ranks = {{3, 2}};
+  links.tied = 3;
+  value_of(links.check());
+  auto plain = links; // Destinations alone, and no scores.
+  plain.labels.clear();
+  plain.scores.clear();
+  plain.source_ranks.clear();
+  plain.tied = 2;
+  const auto sent = events_with({links, some_outcomes(2), plain});
+  const auto message = encode(sent);
+  const auto got = value_of(decode_run_events(message));
+  for (std::size_t i = 0; i < 3; ++i) {
+    CATCH_REQUIRE(got.steps.at(i).outcomes);
+    CATCH_CHECK(*got.steps[i].outcomes == *sent.steps[i].outcomes);
+  }
+  check_bulk_is_counted(message);
+  CATCH_CHECK(bulk_bytes_of(links) == 16 + 16 + 36);
+  const auto refused = [&links](auto change) {
+    auto told = links;
+    change(told);
+    CATCH_CHECK_FALSE(told.check());
+    CATCH_CHECK_FALSE(decode_run_events(encode(events_with({told}))));
+  };
+  for (const auto form :
+       {outcome_form::classes, outcome_form::labels, outcome_form::values})
+    refused([form](seed_outcomes& told) { told.form = form; });
+  refused([](seed_outcomes& told) { told.classes = 2; });
+  refused([](seed_outcomes& told) { told.confusion = {{0, 0, 1}}; });
+  refused([](seed_outcomes& told) { told.labels[0] = 2; });
+  refused([](seed_outcomes& told) { told.labels[0] = -1; });
+  refused([](seed_outcomes& told) { told.labels.pop_back(); });
+  refused([](seed_outcomes& told) { told.source_ranks[0].doubled = 1; });
+  refused([](seed_outcomes& told) { told.source_ranks[0].doubled = -4; });
+  refused([](seed_outcomes& told) { ++told.destination_ranks[1].doubled; });
+  refused([](seed_outcomes& told) { told.destination_ranks[1].doubled = 2; });
+  refused([](seed_outcomes& told) { told.source_ranks[0].count = 0; });
+  refused([](seed_outcomes& told) { told.source_ranks[0].count = -2; });
+  refused([](seed_outcomes& told) { told.source_ranks[0].count = 3; });
+  refused([](seed_outcomes& told) {
+    told.source_ranks[0].count = told.destination_ranks[0].count = 1 << 30;
+  });
+  refused([](seed_outcomes& told) { told.tied = -1; });
+  refused([](seed_outcomes& told) { told.tied = 5; });
+}
+
 CATCH_TEST_CASE("outcomes that do not fit their message are refused",
                 "[messages][outcomes]") {
   check_bulk_is_counted(encode(events_with({some_outcomes(2)})));

@@ -61,6 +61,18 @@ CATCH_TEST_CASE("no run goes on by another metric, nor on another label set",
   auto now = old;
   now.train.epochs = 11;
   value_of(check_same_validation(old, now));
+  const auto refused = [&old](auto change, const char* field) {
+    auto other = old;
+    change(other);
+    CATCH_CHECK_THAT(
+      error_of(check_same_validation(old, other)).message,
+      contains(std::string{"`"} + field + "` has chosen the best epoch"));
+  };
+  refused([](definition& def) { def.task = "t"; }, "task");
+  refused([](definition& def) { def.evaluate.negatives = 7; },
+          "evaluate.negatives");
+  refused([](definition& def) { def.negatives.corrupt = corrupted_end::both; },
+          "negatives.corrupt");
   now.labels = "fold2";
   CATCH_CHECK_THAT(error_of(check_same_validation(old, now)).message,
                    contains("`labels`") && contains("new run"));

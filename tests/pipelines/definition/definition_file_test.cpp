@@ -172,6 +172,45 @@ labels: genre
   }
 }
 
+CATCH_TEST_CASE("every field of tasks of edges is read", "[definition]") {
+  const auto def = valid(R"(
+dataset: d
+task: buys
+model: {kind: gcn, hidden: 12, width: 6}
+decoder: {kind: mlp, hidden: 5}
+negatives: {kind: joint, count: 7, corrupt: both, weight: degree}
+train: {link_loss: self_adversarial, margin: 6.5, temperature: 0.5}
+evaluate: {metric: hits@5, negatives: 9}
+)");
+  CATCH_CHECK(def.task == "buys");
+  CATCH_CHECK(def.model.width == 6);
+  CATCH_CHECK(def.decoder
+              == definition::decoder_section{decoder_kind::mlp, 5, 1});
+  CATCH_CHECK(def.negatives
+              == definition::negatives_section{negative_kind::joint, 7,
+                                               corrupted_end::both,
+                                               negative_weight::degree});
+  CATCH_CHECK(def.train.link_loss == link_loss::self_adversarial);
+  CATCH_CHECK(def.train.margin == 6.5);
+  CATCH_CHECK(def.train.temperature == 0.5);
+  CATCH_CHECK(def.evaluate.metric == evaluation_metric::hits);
+  CATCH_CHECK(def.evaluate.metric_detail == "@5");
+  CATCH_CHECK(def.evaluate.negatives == 9);
+  CATCH_CHECK(valid(definition_yaml(def)) == def);
+  CATCH_CHECK(valid("{dataset: d, task: t, decoder: {kind: transe, norm: 2}}")
+                .decoder.norm
+              == 2);
+  const auto bare = valid("dataset: d");
+  CATCH_CHECK(bare.task.empty());
+  CATCH_CHECK(bare.model.width == 0);
+  CATCH_CHECK(bare.decoder == definition::decoder_section{});
+  CATCH_CHECK(bare.negatives == definition::negatives_section{});
+  CATCH_CHECK(bare.train.link_loss == link_loss::bce);
+  CATCH_CHECK(bare.train.margin == 1);
+  CATCH_CHECK(bare.train.temperature == 1);
+  CATCH_CHECK(bare.evaluate.negatives == 100);
+}
+
 CATCH_TEST_CASE("ten mistakes are ten problems", "[definition]") {
   const auto got = problems_in(R"(dataset: d
 smapler:
@@ -211,7 +250,8 @@ budget:
       "x.yaml:14:8: `train` is `30`, must be a map with some of the keys "
       "batch_size, epochs, max_steps, seed_order, patience, "
       "record_steps, min_epochs, label_smoothing, balance_classes, "
-      "class_weights, loss, patience_window, focal_gamma",
+      "class_weights, loss, patience_window, focal_gamma, link_loss, "
+      "margin, temperature",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });

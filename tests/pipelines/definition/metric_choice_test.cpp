@@ -80,6 +80,14 @@ CATCH_TEST_CASE("metrics of one class are chosen by its name",
   CATCH_CHECK(called->which == evaluation_metric::f1);
   CATCH_CHECK(called->name == "f1:a:b");
   CATCH_CHECK(metric_called("loss")->is_loss());
+  CATCH_CHECK(called->has_accuracy());
+  CATCH_CHECK_FALSE(metric_called("mae")->has_accuracy());
+  const auto hits = metric_called("hits@5");
+  CATCH_REQUIRE(hits);
+  CATCH_CHECK(hits->at == 5);
+  CATCH_CHECK(hits->form == outcome_form::ranks);
+  CATCH_CHECK_FALSE(hits->is_loss());
+  CATCH_CHECK(metric_called("mean_rank")->is_loss());
   CATCH_CHECK_FALSE(metric_called("f2"));
 }
 
@@ -94,7 +102,14 @@ CATCH_TEST_CASE("metrics that are none, or of no class, are refused",
          {"recall_at_fpr:fraud", "needs a false-positive rate"},
          {"recall_at_fpr@1:fraud", "needs a false-positive rate"},
          {"precision_at_k@0:fraud", "needs a whole number of seeds"},
-         {"precision_at_k@2.5:fraud", "needs a whole number of seeds"}}) {
+         {"precision_at_k@2.5:fraud", "needs a whole number of seeds"},
+         {"hits", "hits needs a whole number of ranks from 1 on behind `@`, as "
+                  "in hits@10"},
+         {"hits@0", "needs a whole number of ranks"},
+         {"hits@1.5", "needs a whole number of ranks"},
+         {"hits@10:fraud", "hits is of links, which have no classes"},
+         {"mrr@3", "mrr takes no `@`"},
+         {"mean_rank:fraud", "mean_rank is of links"}}) {
     CATCH_INFO(metric);
     const auto found =
       problems_of(fmt::format("evaluate: {{metric: \"{}\"}}", metric));

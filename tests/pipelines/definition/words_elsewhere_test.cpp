@@ -75,7 +75,19 @@ CATCH_TEST_CASE("words of other libraries name fields that there are",
                            "wd",
                            "num_threads",
                            "eval_every",
-                           "save_top_k"}) {
+                           "save_top_k",
+                           "num_negs",
+                           "neg_sampling",
+                           "neg_sampling_ratio",
+                           "num_neg_samples",
+                           "negative_sampler",
+                           "corruption_scheme",
+                           "score_function",
+                           "lp_decoder_type",
+                           "lp_loss_func",
+                           "num_negative_edges_eval",
+                           "adversarial_temperature",
+                           "target_etype"}) {
     CATCH_INFO(word);
     CATCH_CHECK(is_field(field_elsewhere(word)));
     CATCH_CHECK(absent_elsewhere(word).empty());
@@ -95,6 +107,17 @@ CATCH_TEST_CASE("words of other libraries name fields that there are",
 }
 
 CATCH_TEST_CASE("values that other libraries call otherwise", "[definition]") {
+  for (const auto& [text, here] :
+       {std::pair{"decoder: {kind: dot_product}", "dot"},
+        std::pair{"negatives: {corrupt: tail}", "destination"},
+        std::pair{"train: {link_loss: cross_entropy}", "softmax"},
+        std::pair{"evaluate: {metric: hits10}", "hits"}}) {
+    CATCH_INFO(text);
+    CATCH_CHECK(problems_in(fmt::format("{{dataset: d, task: t, {}}}", text))
+                  .front()
+                  .find(fmt::format("that is `{}` here", here))
+                != std::string::npos);
+  }
   CATCH_CHECK(
     problems_in("{dataset: d, evaluate: {metric: auc}}").front().find("roc_auc")
     != std::string::npos);

@@ -180,6 +180,31 @@ CATCH_TEST_CASE("an event log tells errors of labels that are numbers",
                                               {"validation/mae", 0.25f}})));
 }
 
+CATCH_TEST_CASE("an event log tells ranks of links", "[kernels][events]") {
+  const temp_folder folder;
+  auto line = line_of("validation", 2, 0.75);
+  line.erase("accuracy");
+  line.update({{"metric", "hits@5"},
+               {"mrr", 0.5},
+               {"hits@1", 0.25},
+               {"hits@3", 0.375},
+               {"hits@10", 1},
+               {"hits@5", 0.875},
+               {"mean_rank", 3}});
+  event_log log{folder / "curves"};
+  value_of(log.tell(nlohmann::json::array({line})));
+  CATCH_CHECK(
+    told_in(folder / "curves")
+    == hex_of(event_record::values(first_end, 0,
+                                   curves{{"validation/loss", 0.75f},
+                                          {"validation/mrr", 0.5f},
+                                          {"validation/hits@1", 0.25f},
+                                          {"validation/hits@3", 0.375f},
+                                          {"validation/hits@10", 1},
+                                          {"validation/mean_rank", 3},
+                                          {"validation/hits@5", 0.875f}})));
+}
+
 CATCH_TEST_CASE("an event log tells the metric that chooses the best epoch",
                 "[kernels][events]") {
   const temp_folder folder;

@@ -22,7 +22,8 @@ from runs import PATIENCE_SECONDS
 from support import ROOT, np, program
 
 PAGE = "".join((ROOT / f"examples/{name}.md").read_text()
-               for name in ("recipes", "recipes-labels", "recipes-scale"))
+               for name in ("recipes", "recipes-labels", "recipes-scale",
+                            "recipes-links"))
 # Blocks in these languages are files, which their first line names.
 FILES = ("yaml", "bash")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -245,6 +246,21 @@ class Recipes(runs.Workplace):
         table("acts.csv", "source,destination",
               [(f"p{a}", f"m{b % 60}") for a, b in pairs])
 
+        table("ratings.csv", "user,item,day",
+              [(f"u{a % 40}", f"i{(3 * a + b) % 60}", day)
+               for day, (a, b) in enumerate(pairs)])
+        for name, triples in (("train", pairs[:240]), ("valid", pairs[240:270]),
+                              ("test", pairs[270:300])):
+            (cls.top / f"{name}.txt").write_text("".join(
+                f"e{a % 50}\tr{a % 3}\te{b % 50}\n" for a, b in triples))
+        table("accounts.csv", "id,age",
+              [(f"b{i}", random.integers(18, 90)) for i in range(80)])
+        table("wires.csv", "from,to,amount,when,kind",
+              [(f"b{random.integers(80)}",
+                f"b{random.integers(4 if i % 20 == 7 else 80)}",
+                1 + random.integers(100), i,
+                "fraud" if i % 20 == 7 else "fine") for i in range(600)])
+
         genes = cls.top / "genes"
         genes.mkdir()
         features = random.normal(size=(90, 4)).astype(np.float32)
@@ -316,6 +332,9 @@ class Recipes(runs.Workplace):
             "MLflow and Weights & Biases": self.trackers,
             "Another dataset on a cluster": self.another_dataset,
             "SLURM": self.slurm,
+            "Recommendations": self.links,
+            "A knowledge graph": self.links,
+            "Fraud among payments": self.edge_classes,
         }
         self.assertEqual(titles, list(steps))
         for title, step in steps.items():
@@ -398,6 +417,17 @@ class Recipes(runs.Workplace):
 
     def digest(self, printed):
         return re.findall(r"weights digest +(\S+)", printed)[-1]
+
+    def links(self, title):
+        printed = self.follow(title)
+        self.assertIn("weights digest", printed)
+        self.assertRegex(printed, r"\ntest +MRR 0\.\d+, hits@1 ")
+        self.assertNotIn("test accuracy", printed)
+
+    def edge_classes(self, title):
+        printed = self.follow(title)
+        self.assertIn("test accuracy", printed)
+        self.assertIn("test average_precision:fraud", printed)
 
     def larger_than_memory(self, title):
         """The weights are those of a run in memory."""

@@ -196,7 +196,7 @@ def history(seconds=1500, ended=0, cut=None):
 
 def record(name, state, accuracy=None, message="", ended=None, measured=None):
     """`measured`: the metric that the run goes by, if that is not the
-    accuracy, and its value on test nodes."""
+    accuracy, and its value on the test split."""
     summary = {"test_accuracy": accuracy} if accuracy is not None else None
     if measured:
         summary.update(metric=measured[0], test=dict([measured]))

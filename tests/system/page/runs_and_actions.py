@@ -95,8 +95,8 @@ class Conversations:
         facts = {name: values for name, *values
                  in self.rows("#compare-facts tbody tr")}
         self.assertEqual(facts["state"], ["finished", "cancelled"])
-        self.assertEqual(facts["accuracy on test nodes"], ["0.7812", "0.7500"])
-        self.assertEqual(facts["metric on test nodes"],
+        self.assertEqual(facts["test accuracy"], ["0.7812", "0.7500"])
+        self.assertEqual(facts["test metric"],
                          ["", "f1_macro 0.6500"])
         self.assertEqual([row[6] for row in self.rows("#run-table tbody tr")],
                          ["", "f1_macro 0.6500"])

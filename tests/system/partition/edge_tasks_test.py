@@ -104,6 +104,23 @@ class EdgeTasks(Workplace):
                                           rows(self.out, task, split, "ids"))
             self.assertIn(f"tasks/{task}/{split}.edges.npy",
                           about["seed_digests"])
+        self.assertEqual(self.checked(parts)["tasks"],
+                         self.checked(self.out)["tasks"])
+        self.check_damage(parts, task)
+
+    def check_damage(self, parts, task):
+        """What is wrong beside the parts is found there, too."""
+        for name, said in ((f"tasks/{task}/train.ids.npy", "train.ids.npy"),
+                           ("originals/node.npy", "is what it has become")):
+            place = parts / name
+            kept = place.read_bytes()
+            array = np.load(place)
+            array[[0, -1]] = array[[-1, 0]]
+            np.save(place, array)
+            done = graphmill("inspect", parts, "--quiet")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(said, done.stdout)
+            place.write_bytes(kept)
 
     def test_ratings_by_time(self):
         """Numbers of edges, split by their times; equal times stay together."""

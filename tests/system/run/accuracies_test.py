@@ -11,11 +11,13 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
+import link_examples
 import plain_gat
 import plain_rgcn
 import runs
 from accuracies import EXAMPLES, standard_error, words_as_nodes
 from imports import save
+from link_examples import LINK_EXAMPLES
 from support import ROOT, np, program
 
 NODES, WIDTH, CLASSES = 60, 11, 3
@@ -82,10 +84,38 @@ class Accuracies(runs.Workplace):
                 self.assertAlmostEqual(one["mean"], sum(shares) / 2)
                 self.assertAlmostEqual(one["deviation"],
                                        statistics.stdev(shares))
-        for name, source, *_ in EXAMPLES:
-            if not source.startswith("citeseer"):
-                continue
+        self.assertEqual([one["name"] for one in told["links"]], ["gae-cora"])
+        for area, average in told["links"][0]["values"]:
+            self.assertTrue(0 <= area <= 100 and 0 < average <= 100)
+        lacking = [name for name, source, *_ in EXAMPLES
+                   if source.startswith("citeseer")]
+        lacking += [one.name for one in LINK_EXAMPLES if one.source != "cora"]
+        for name in lacking:
             self.assertIn(f"left out: {name}, for there is no", done.stderr)
+
+    def test_means_of_nodes(self):
+        """What stands beside numbers of edges."""
+        data = self.top / "trust"
+        rows = {"train": ([[0, 1], [0, 2], [1, 2]], [3., 1., 5.]),
+                "val": ([[0, 1]], [1.]), "test": ([[0, 2], [3, 3]], [2., 4.])}
+        (data / "tasks/edge_value").mkdir(parents=True)
+        for split, (edges, labels) in rows.items():
+            save(data / "tasks/edge_value", **{
+                f"{split}.edges": np.array(edges),
+                f"{split}.labels": np.array(labels)})
+        # The mean is 3; node 0 gives -1 in all, and node 2 gets 0, over 2 + 3.
+        guess = link_examples.by_means(
+            data, {split: np.array(labels)
+                   for split, (_, labels) in rows.items()})
+        np.testing.assert_allclose(guess, [3 - 2 / 5, 3])
+        error = [0.6 ** 2, 1]
+        np.testing.assert_allclose(
+            link_examples.value_by_means(data),
+            [np.mean(error) ** 0.5, 1 - sum(error) / 2])
+
+    def test_area(self):
+        self.assertEqual(link_examples.area(
+            np.array([1, 2, 2, 3.]), np.array([0, 1, 0, 1], bool)), 3.5 / 4)
 
     def test_plain(self):
         """The R-GCN and the GraphSAGE of NumPy alone, trained on the same

@@ -125,7 +125,7 @@ class NothingToMeasure(runs.Workplace):
         self.assertEqual(done.returncode, 1)
         told = json.loads(done.stdout.splitlines()[-1])
         self.assertEqual(told["code"], "invalid_argument")
-        self.assertIn("the test split has no labelled nodes", told["error"])
+        self.assertIn("the test split has no seeds", told["error"])
         self.assertIn(told["error"], done.stderr)
         more = self.ask("evaluate", summary["run"], "--split", "validation")
         self.assertEqual(more["seeds"], 5)

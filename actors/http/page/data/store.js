@@ -15,7 +15,7 @@ export const DAEMON_FIGURES = ["cores", "memory_bytes", "received_per_second",
 export const RUN_FIGURES = ["loss", "learning_rate", "seeds_per_second", "epoch", "step"];
 export const STAGE_FIGURES = ["busy", "starved", "stalled", "waiting"];
 
-/** By which metric a run goes, if not by accuracy, and its value on test nodes. */
+/** By which metric a run goes, if not by accuracy, and its value on the test split. */
 function measuredBy(summary) {
   const { metric, test } = summary ?? {};
   if (typeof metric !== "string" || metric === "accuracy") return null;

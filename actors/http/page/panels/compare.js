@@ -87,8 +87,8 @@ function factsOf(record, rows, now) {
   const ended = record.ended ?? (record.state === "running" ? now : NaN);
   return [
     ["state", record.state],
-    ["accuracy on test nodes", decimal(record.accuracy)],
-    ["metric on test nodes", metricText(record.measured)],
+    ["test accuracy", decimal(record.accuracy)],
+    ["test metric", metricText(record.measured)],
     ["time", seconds(record.started === null ? NaN : ended - record.started)],
     ["epochs", exact(trained.length)],
     ["last loss", decimal(trained.at(-1)?.loss)],

@@ -95,9 +95,9 @@ function whileRunning(status, run, events) {
 /** A sentence on a run that is over, or that waits for its next attempt. */
 export function outcome(record) {
   if (record.state === "finished" && record.measured)
-    return `${record.run}: ${metricText(record.measured)} on test nodes`;
+    return `${record.run}: ${metricText(record.measured)} on the test split`;
   if (record.state === "finished" && typeof record.accuracy === "number")
-    return `${record.run}: accuracy ${decimal(record.accuracy)} on test nodes`;
+    return `${record.run}: accuracy ${decimal(record.accuracy)} on the test split`;
   return record.message ? `${record.run}: ${record.message}` : record.run;
 }
 

@@ -96,6 +96,18 @@ result<void> expect_times_used(const csv_import_options& options) {
               at->column, at->column);
 }
 
+/// Which edges are rows is not to be found in an earlier dataset.
+void note_task_left_out(const csv_import_options& options) {
+  if (options.like.empty() || options.changes.task)
+    return;
+  const auto like = read_dataset_info(options.like);
+  if (like && !like.value().tasks.empty())
+    tell_note(options.on_note,
+              "{} has the task {} of edges, which --like does not copy: say "
+              "--task-edges and --split-edges, or --task-split, to make one",
+              options.like.string(), like.value().tasks.front().name);
+}
+
 /// Whether columns or files are those of a task of edges.
 bool speaks_of_task(const csv_import_options& options) {
   return !options.task_files.empty()
@@ -412,6 +424,7 @@ result<dataset_info> import_tables(const csv_import_options& given,
   GRAPHMILL_TRYV(expect_times_used(options));
   if (!options.changes.task && speaks_of_task(options))
     options.changes.task.emplace();
+  note_task_left_out(options);
   tell("read tables", 0, 0);
   GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));
   if (errors.failed())

@@ -107,7 +107,7 @@ CATCH_TEST_CASE("what a run measures alone is in its summary",
   phase_result done;
   done.phase = phase::test;
   CATCH_CHECK(error_of(observer.on_phase(done)).message
-              == "the train split has no labelled nodes, so that there is "
+              == "the train split has no seeds, so that there is "
                  "nothing to measure: name another one by --split");
   done.metrics = {2.0, 3, 4};
   value_of(observer.on_phase(done));

@@ -166,4 +166,22 @@ CATCH_TEST_CASE("a sweep over labels that are numbers", "[sweep]") {
   CATCH_CHECK_FALSE(of("three", "null").validation);
 }
 
+CATCH_TEST_CASE("a sweep over links", "[sweep]") {
+  run_record record;
+  record.state = run_state::finished;
+  const auto of = [&record](const char* metric, double mrr, double mean_rank) {
+    record.summary = fmt::format(R"({{"metric": {}, "test_accuracy": null,
+                       "test": {{"mrr": {}, "mean_rank": {}}}}})",
+                                 metric, mrr, mean_rank);
+    return read_sweep_run(record, 7);
+  };
+  // Without validations there is no word of the metric.
+  CATCH_CHECK(of("null", 0.5, 3).metric == "mrr");
+  CATCH_CHECK(of("null", 0.5, 3).test == 0.5);
+  std::vector<sweep_row> rows{{{"a=1"}, {of("\"mean_rank\"", 0.5, 7)}},
+                              {{"a=2"}, {of("\"mean_rank\"", 0.5, 3)}}};
+  sort_sweep(rows);
+  CATCH_CHECK(rows[0].settings == texts{"a=2"});
+}
+
 } // namespace graphmill::test

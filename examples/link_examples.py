@@ -1,0 +1,181 @@
+"""The examples of links and edges for accuracies.py: how their data are imported,
+which measures of the test are printed, and what stands beside them.
+
+Each seed of `gae-` and `bitcoin-otc` has a split of its own, and so a dataset of
+its own. The splits of triples are given."""
+
+import csv
+import dataclasses
+import statistics
+
+import numpy as np
+
+SPLITS = ("train", "val", "test")
+
+
+@dataclasses.dataclass
+class LinkExample:
+    name: str
+    source: str        # A folder in SOURCES.
+    importing: object  # (folder, seed, work) -> arguments of `graphmill import`
+    definition: str
+    settings: list
+    measures: list     # (title, key in `test` of the summary, factor)
+    beside: str        # What others reach.
+    split_by_seed: bool = True
+    baseline: object = None  # (dataset) -> measures that need no model
+
+
+def citations(folder, seed, _):
+    """85, 5 and 10 % of pairs; both directions of a pair are in one split."""
+    return ["npy", folder, "--normalise", "l1", "--task-kind", "link",
+            "--split-edges", "0.85,0.05,0.1", "--by", "pair", "--seed", seed]
+
+
+def triples(folder, _seed, _work):
+    return ["csv", "--task-train", folder / "train.txt",
+            "--task-val", folder / "valid.txt",
+            "--task-test", folder / "test.txt", "--source", "1",
+            "--relation", "2", "--destination", "3", "--no-header",
+            "--separator", "tab"]
+
+
+def trust(label):
+    def importing(folder, seed, work):
+        """With a column for the sign."""
+        table = work / "trust.csv"
+        if not table.exists():
+            with (folder / "ratings.csv").open() as given, \
+                    table.open("w", newline="") as out:
+                writer = csv.writer(out)
+                writer.writerow(["from", "to", "value", "sign"])
+                for row in csv.DictReader(given):
+                    value = float(row["feature"])
+                    writer.writerow([row["from"], row["to"], value,
+                                     "trusts" if value > 0 else "doubts"])
+        other = "sign" if label == "value" else "value"
+        kind = "edge_value" if label == "value" else "edge_class"
+        return ["csv", "--edges", table, "--source", "from",
+                "--destination", "to", "--ignore", other, "--reverse",
+                "--task-kind", kind, "--task-label", label,
+                "--split-edges", "0.8,0.1,0.1", "--by", "random",
+                "--seed", seed]
+    return importing
+
+
+def task_rows(data, split, name):
+    (task,) = (data / "tasks").iterdir()
+    return np.load(task / f"{split}.{name}.npy")
+
+
+def by_means(data, labels):
+    """Labels of test rows by those that both nodes have in training: the mean
+    of all, plus how far the source's and the destination's are from it."""
+    edges = {split: task_rows(data, split, "edges") for split in SPLITS}
+    overall = labels["train"].mean()
+    guess = np.full(len(edges["test"]), overall)
+    nodes = max(array.max() for array in edges.values()) + 1
+    for end in (0, 1):
+        ids = edges["train"][:, end]
+        counts = np.bincount(ids, minlength=nodes)
+        sums = np.bincount(ids, labels["train"] - overall, minlength=nodes)
+        guess += (sums / (counts + 3))[edges["test"][:, end]]  # Towards 0.
+    return guess
+
+
+def value_by_means(data):
+    labels = {split: task_rows(data, split, "labels").reshape(-1).astype(float)
+              for split in SPLITS}
+    errors = labels["test"] - by_means(data, labels)
+    spread = labels["test"] - labels["test"].mean()
+    return [float((errors ** 2).mean() ** 0.5),
+            float(1 - (errors ** 2).sum() / (spread ** 2).sum())]
+
+
+def area(scores, positive):
+    """ROC-AUC, a tie counting one half."""
+    order = np.argsort(scores, kind="stable")
+    _, place, counts = np.unique(scores[order], return_inverse=True,
+                                 return_counts=True)
+    ends = np.cumsum(counts)
+    ranks = (ends - (counts - 1) / 2)[place]
+    marks = positive[order]
+    hits = marks.sum()
+    return float((ranks[marks].sum() - hits * (hits + 1) / 2)
+                 / (hits * (len(marks) - hits)))
+
+
+def sign_by_means(data):
+    labels = {split: task_rows(data, split, "labels").astype(float)
+              for split in SPLITS}
+    return [100 * area(by_means(data, labels), labels["test"] == 1)]
+
+
+AREAS = [("AUC", "roc_auc", 100), ("AP", "average_precision", 100)]
+RANKS = [("MRR", "mrr", 1), ("hits@1", "hits@1", 1), ("hits@10", "hits@10", 1)]
+
+LINK_EXAMPLES = [
+    LinkExample("gae-cora", "cora", citations, "gae", ["dataset=cora-links"],
+                AREAS, "GAE of Kipf and Welling 2016: 91.0, 92.0"),
+    LinkExample("gae-citeseer", "citeseer", citations, "gae",
+                ["dataset=citeseer-links"], AREAS,
+                "GAE of Kipf and Welling 2016: 89.5, 89.9"),
+    LinkExample("umls", "umls", triples, "triples", ["dataset=umls"], RANKS,
+                "ConvE: 0.94, 0.92, 0.99", split_by_seed=False),
+    LinkExample("kinship", "kinship", triples, "triples", ["dataset=kinship"],
+                RANKS, "ConvE: MRR 0.83, hits@10 0.98", split_by_seed=False),
+    LinkExample("bitcoin-otc", "bitcoin_otc", trust("value"), "ratings",
+                ["dataset=bitcoin-otc"], [("RMSE", "rmse", 1), ("R2", "r2", 1)],
+                "means of both nodes", baseline=value_by_means),
+    LinkExample("bitcoin-otc-sign", "bitcoin_otc", trust("sign"), "ratings",
+                ["dataset=bitcoin-otc", "task=edge_class",
+                 "evaluate.metric=roc_auc"], [("AUC", "roc_auc", 100)],
+                "means of both nodes", baseline=sign_by_means),
+]
+
+
+def dataset_name(example):
+    (name,) = (each.removeprefix("dataset=") for each in example.settings
+               if each.startswith("dataset="))
+    return name
+
+
+def measure(example, sources, work, seeds, run):
+    """@param run (arguments of graphmill) -> what it told as JSON
+    @returns what accuracies.py prints."""
+    told, baselines = [], []
+    for seed in range(1, seeds + 1):
+        folder = work / f"{example.name}-{seed if example.split_by_seed else 0}"
+        data = folder / dataset_name(example)
+        if not data.exists():
+            folder.mkdir()
+            run("import", *example.importing(sources / example.source, seed,
+                                             work), "--out", data)
+        summary = run("train", example.definition, seed, data)
+        told.append([factor * summary["test"][key]
+                     for _, key, factor in example.measures])
+        if example.baseline:
+            baselines.append(example.baseline(data))
+
+    def spread(rows):
+        return [{"mean": statistics.mean(column),
+                 "deviation": statistics.stdev(column) if len(column) > 1
+                 else 0.0} for column in zip(*rows)]
+
+    return {"name": example.name, "definition": f"{example.definition}.yaml",
+            "settings": example.settings,
+            "measures": [title for title, _, _ in example.measures],
+            "values": told, "spread": spread(told),
+            "baseline": spread(baselines), "beside": example.beside}
+
+
+def text_of(one):
+    def line(spread):
+        return ", ".join(f"{title} {each['mean']:.4g} +- {each['deviation']:.2g}"
+                         for title, each in zip(one["measures"], spread))
+
+    settings = "".join(f" --set {each}" for each in one["settings"])
+    beside = (f"{one['beside']}: {line(one['baseline'])}" if one["baseline"]
+              else one["beside"])
+    return (f"{one['name']:19} {line(one['spread'])}  beside {beside}"
+            f"  {one['definition']}{settings}")

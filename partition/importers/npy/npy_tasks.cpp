@@ -1,0 +1,342 @@
+#include "partition/importers/npy/npy_tasks.hpp"
+
+#include "partition/dataset/edge_weights.hpp"
+#include "partition/importers/npy/npy_source.hpp"
+#include "partition/importers/npy/npy_values.hpp"
+#include "partition/importers/npy/npy_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace graphmill {
+
+namespace {
+
+/// Labels up to it cost little, whether an edge has them or not.
+constexpr std::int64_t unquestioned_classes = 1024;
+
+using optional_array = std::optional<npy_array> npy_task_arrays::*;
+
+result<std::optional<npy_array>>
+open_list(npy_folder& folder, const std::string& name, std::int64_t edges) {
+  GRAPHMILL_TRY(auto out, folder.array_if_there(name));
+  if (!out)
+    return out;
+  if (out->shape().size() == 2) {
+    GRAPHMILL_TRYV(out->expect_shape({edges, 1}));
+  } else {
+    GRAPHMILL_TRYV(out->expect_shape({edges}));
+  }
+  return out;
+}
+
+result<std::optional<npy_array>>
+open_rows(npy_folder& folder, const std::string& name, std::int64_t edges) {
+  GRAPHMILL_TRY(auto out, folder.array_if_there(name));
+  if (!out)
+    return out;
+  if (out->shape().size() == 1) {
+    GRAPHMILL_TRYV(out->expect_shape({edges}));
+  } else {
+    GRAPHMILL_TRYV(out->expect_shape({edges, -1}));
+  }
+  return out;
+}
+
+std::int64_t columns_of(const npy_array& array) {
+  return array.shape().size() == 1 ? 1 : array.shape()[1];
+}
+
+bool has(const npy_source& source, optional_array which) {
+  return std::ranges::any_of(source.edges, [which](const auto& type) {
+    return (type.task.*which).has_value();
+  });
+}
+
+std::string file_of(const npy_array& array) {
+  return array.path().filename().string();
+}
+
+/// Reads numbers of a task and gives the bytes of labels to a writer.
+class npy_task_copier {
+public:
+  npy_task_copier(const npy_source& source, const dataset_info& info)
+    : source_(source), task_(info.tasks.front()) {}
+
+  result<incoming_task> copy(const edge_task_request& request,
+                             const dataset_info& info) {
+    for (const auto type : task_.edge_types)
+      GRAPHMILL_TRYV(copy_type(at(type).task, edges_of(type)));
+    out_.class_count = classes_;
+    if (!negatives_->empty())
+      out_.negatives = [negatives = negatives_](split, const task_edge& edge) {
+        const auto found = negatives->find({edge.type, edge.given});
+        return found == negatives->end()
+                 ? std::span<const node_id>{}
+                 : std::span<const node_id>{found->second};
+      };
+    if (const auto& wanted = request.split) {
+      std::vector<bool> symmetric;
+      for (const auto type : task_.edge_types) {
+        const auto& about = info.edge_types[static_cast<std::size_t>(type)];
+        symmetric.push_back(about.source == about.destination);
+      }
+      out_.choose = [wanted, symmetric](std::span<const task_edge> edges) {
+        return split_edges(*wanted, edges, symmetric);
+      };
+      return std::move(out_);
+    }
+    out_.choose = [splits = std::move(splits_)](
+                    std::span<const task_edge> edges) -> result<task_rows> {
+      task_rows rows;
+      for (std::size_t i = 0; i < edges.size(); ++i) {
+        const auto& of_type = splits[static_cast<std::size_t>(edges[i].type)];
+        const auto which =
+          of_type.empty() ? -1
+                          : of_type[static_cast<std::size_t>(edges[i].given)];
+        if (which >= 0)
+          rows[static_cast<std::size_t>(which)].push_back(i);
+      }
+      return rows;
+    };
+    return std::move(out_);
+  }
+
+private:
+  const npy_edge_source& at(edge_type_id type) const {
+    return source_.edges[static_cast<std::size_t>(type)];
+  }
+  std::int64_t edges_of(edge_type_id type) const {
+    return at(type).edges.shape()[1];
+  }
+
+  result<void> copy_type(const npy_task_arrays& from, std::int64_t edges) {
+    auto& splits = splits_.emplace_back();
+    if (from.splits) {
+      GRAPHMILL_TRY(splits, read_integers(*from.splits));
+      const auto wrong = std::ranges::find_if(
+        splits, [](std::int64_t which) { return which < -1 || which > 2; });
+      if (wrong != splits.end())
+        return fail(ec::invalid_data,
+                    "{}: edge {} has the split {}; 0 (training), 1 "
+                    "(validation), 2 (test) or -1 (none) expected",
+                    from.splits->path().string(), wrong - splits.begin(),
+                    *wrong);
+    }
+    if (task_.timed) {
+      GRAPHMILL_TRY(auto times, read_doubles(*from.times));
+      out_.times.push_back(std::move(times));
+    }
+    if (task_.weighted) {
+      std::vector<float> weights(static_cast<std::size_t>(edges));
+      GRAPHMILL_TRYV(copy_weights(*from.weights, 0, weights));
+      out_.weights.push_back(std::move(weights));
+    }
+    if (from.negatives)
+      GRAPHMILL_TRYV(copy_negatives(*from.negatives));
+    if (traits_of(task_.kind).labels)
+      return copy_labels(*from.labels, edges);
+    return ok();
+  }
+
+  result<void> copy_negatives(const npy_array& from) {
+    GRAPHMILL_TRY(const auto ids, read_integers(from));
+    const auto columns = static_cast<std::size_t>(columns_of(from));
+    const auto type = static_cast<std::int32_t>(splits_.size()) - 1;
+    for (std::size_t i = 0; columns != 0 && i < ids.size(); i += columns) {
+      const auto row = std::span{ids}.subspan(i, columns);
+      const auto none = std::ranges::count(row, -1);
+      if (none == std::ssize(row))
+        continue;
+      if (none != 0)
+        return fail(ec::invalid_data,
+                    "{}: edge {} has -1 beside other negatives; -1 throughout "
+                    "means that it has none",
+                    from.path().string(), i / columns);
+      negatives_->emplace(std::pair{type, static_cast<edge_id>(i / columns)},
+                          std::vector<node_id>{row.begin(), row.end()});
+    }
+    return ok();
+  }
+
+  template <class T>
+  void keep_labels(const std::vector<T>& values) {
+    auto& to = out_.labels.emplace_back(values.size() * sizeof(T));
+    if (!to.empty())
+      std::memcpy(to.data(), values.data(), to.size());
+  }
+
+  result<void> copy_labels(const npy_array& from, std::int64_t edges) {
+    const auto columns = columns_of(from);
+    if (task_.kind == edge_task_kind::edge_class)
+      return copy_classes(from);
+    if (classes_ != 0 && classes_ != columns)
+      return fail(ec::invalid_data,
+                  "{} has {} columns, and the edges of another type have {}",
+                  from.path().string(), columns, classes_);
+    classes_ = columns;
+    std::vector<double> values(static_cast<std::size_t>(edges * columns));
+    GRAPHMILL_TRYV(copy_doubles(from, 0, values));
+    if (task_.kind == edge_task_kind::edge_labels)
+      return copy_marks(from, values, static_cast<std::size_t>(columns));
+    std::vector<float> numbers;
+    numbers.reserve(values.size());
+    for (const auto value : values)
+      numbers.push_back(static_cast<float>(value));
+    keep_labels(numbers);
+    return ok();
+  }
+
+  result<void> copy_classes(const npy_array& from) {
+    if (from.shape().size() == 2 && columns_of(from) != 1)
+      return fail(ec::invalid_data,
+                  "{} has {} columns; one class for each edge expected, or say "
+                  "--task-kind edge_labels or edge_value",
+                  from.path().string(), columns_of(from));
+    GRAPHMILL_TRY(const auto classes, read_integers(from));
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      if (classes[i] < -1
+          || classes[i] >= std::ssize(classes) + unquestioned_classes)
+        return fail(ec::invalid_data,
+                    "{}: edge {} has the class {}; number classes from 0, and "
+                    "-1 for none",
+                    from.path().string(), i, classes[i]);
+      classes_ = std::max(classes_, classes[i] + 1);
+    }
+    keep_labels(classes);
+    return ok();
+  }
+
+  /// Rows of 0 and 1; without a label known all are -1, 255 or no numbers.
+  result<void> copy_marks(const npy_array& from, std::span<const double> values,
+                          std::size_t columns) {
+    std::vector<std::uint8_t> marks;
+    marks.reserve(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto value = values[i];
+      const auto unknown = std::isnan(value) || value == -1 || value == 255;
+      const auto mark = unknown ? no_labels : static_cast<std::uint8_t>(value);
+      if (!unknown && value != 0 && value != 1)
+        return fail(ec::invalid_data,
+                    "{}: edge {} has {}; 0 and 1 expected, or -1 throughout "
+                    "for none",
+                    from.path().string(), i / columns, value);
+      const auto first = i % columns == 0 ? mark : marks[i - i % columns];
+      if ((first == no_labels) != (mark == no_labels))
+        return fail(ec::invalid_data,
+                    "{}: edge {} has some labels unknown and others not",
+                    from.path().string(), i / columns);
+      marks.push_back(mark);
+    }
+    keep_labels(marks);
+    return ok();
+  }
+
+  const npy_source& source_;
+  const edge_task_info& task_;
+  incoming_task out_;
+  std::int64_t classes_ = 0;
+  std::vector<std::vector<std::int64_t>> splits_; ///< By place in the task.
+  std::shared_ptr<
+    std::map<std::pair<std::int32_t, edge_id>, std::vector<node_id>>>
+    negatives_ = std::make_shared<
+      std::map<std::pair<std::int32_t, edge_id>, std::vector<node_id>>>();
+};
+
+} // namespace
+
+result<npy_task_arrays> open_npy_task(npy_folder& folder,
+                                      const std::string& prefix,
+                                      std::int64_t edges) {
+  npy_task_arrays out;
+  GRAPHMILL_TRY(out.splits,
+                open_list(folder, prefix + "edge_split.npy", edges));
+  GRAPHMILL_TRY(out.labels,
+                open_rows(folder, prefix + "edge_label.npy", edges));
+  GRAPHMILL_TRY(out.times, open_list(folder, prefix + "edge_time.npy", edges));
+  GRAPHMILL_TRY(out.weights,
+                open_list(folder, prefix + "edge_row_weight.npy", edges));
+  GRAPHMILL_TRY(out.negatives,
+                open_rows(folder, prefix + "edge_negatives.npy", edges));
+  return out;
+}
+
+result<std::optional<edge_task_request>>
+npy_task_request(const npy_source& source,
+                 const std::optional<edge_task_request>& wanted) {
+  const auto has_splits = has(source, &npy_task_arrays::splits);
+  const auto has_labels = has(source, &npy_task_arrays::labels);
+  auto out = wanted;
+  if (!out && (has_splits || has_labels))
+    out.emplace();
+  for (const auto& type : source.edges)
+    for (const auto* array :
+         {&type.task.times, &type.task.weights, &type.task.negatives})
+      if (!out && *array)
+        return fail(ec::invalid_data,
+                    "{} is for a task of edges; say --task-edges TYPE and "
+                    "--split-edges 0.85,0.05,0.1, or leave it out by name "
+                    "(--ignore {})",
+                    (*array)->path().string(), file_of(**array));
+  if (!out)
+    return out;
+  out->timed = has(source, &npy_task_arrays::times);
+  out->weighted = has(source, &npy_task_arrays::weights);
+  const auto name = traits_of(out->kind).name;
+  const auto labelled = traits_of(out->kind).labels.has_value();
+  if (labelled && !has_labels)
+    return fail(ec::invalid_argument,
+                "--task-kind {}: there is no edge_label.npy, nor "
+                "TYPE.edge_label.npy",
+                name);
+  if (!labelled && has_labels)
+    return fail(ec::invalid_argument,
+                "edge_label.npy: a task of kind {} has no labels; say "
+                "--task-kind edge_class, edge_labels or edge_value, or leave "
+                "it out by name (--ignore)",
+                name);
+  if (out->split && has_splits)
+    return fail(ec::invalid_argument,
+                "--split-edges: edge_split.npy says the splits of edges "
+                "already; leave one of both out");
+  if (!out->split && !has_splits)
+    return fail(ec::invalid_argument,
+                "nothing says which edges train: say --split-edges "
+                "0.85,0.05,0.1, or give edge_split.npy with 0, 1, 2 and -1 for "
+                "the edges of training, validation, test and of no split");
+  if (out->split && out->split->order == edge_order::time && !out->timed)
+    return fail(ec::invalid_argument,
+                "--split-edges by time: there is no edge_time.npy");
+  return out;
+}
+
+result<void> copy_npy_task(const npy_source& source, const dataset_info& info,
+                           const edge_task_request& request,
+                           dataset_writer& writer) {
+  const auto& task = info.tasks.front();
+  for (const auto type : task.edge_types) {
+    const auto& from = source.edges[static_cast<std::size_t>(type)];
+    for (const auto& [needed, there, file] :
+         {std::tuple{traits_of(task.kind).labels.has_value(),
+                     from.task.labels.has_value(), "edge_label.npy"},
+          std::tuple{task.timed, from.task.times.has_value(), "edge_time.npy"},
+          std::tuple{task.weighted, from.task.weights.has_value(),
+                     "edge_row_weight.npy"}})
+      if (needed && !there)
+        return fail(ec::invalid_data,
+                    "task {}: there is no {} for {}, which other edge types of "
+                    "the task have",
+                    task.name, file, info.edge_type_name(type));
+  }
+  npy_task_copier copier{source, info};
+  GRAPHMILL_TRY(auto rows, copier.copy(request, info));
+  return writer.set_task(0, std::move(rows));
+}
+
+} // namespace graphmill

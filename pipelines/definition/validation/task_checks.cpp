@@ -1,0 +1,170 @@
+#include "pipelines/definition/validation/task_checks.hpp"
+
+#include "pipelines/definition/decoder_words.hpp"
+#include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/task/chosen_target.hpp"
+#include "pipelines/task/task_traits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace graphmill {
+
+namespace {
+
+using found_problems = std::vector<std::pair<std::string, std::string>>;
+
+/// What the checks work on.
+struct checked_task {
+  const definition& def;
+  const dataset_info& info;
+  const edge_task_info& task;
+  found_problems& problems;
+
+  void report(const char* path, std::string text) const {
+    problems.emplace_back(path, std::move(text));
+  }
+
+  /// Refuses a field that the task takes no notice of.
+  void refuse(const char* path, bool given, std::string_view whom) const {
+    if (given)
+      report(path, fmt::format("`{}` is for {}, and {} {}; leave it out", path,
+                               whom, name(), learns()));
+  }
+
+  std::string name() const { return "task " + in_quotes(task.name); }
+
+  std::string_view learns() const {
+    switch (task.kind) {
+    case edge_task_kind::link:
+      return "predicts links";
+    case edge_task_kind::edge_class:
+      return "learns classes of edges";
+    case edge_task_kind::edge_labels:
+      return "learns labels of edges";
+    case edge_task_kind::edge_value:
+      return "learns numbers of edges";
+    }
+    return "";
+  }
+};
+
+/// One output is a score, as links have. Classes, and several outputs, need a
+/// decoder with a matrix for each of them.
+void check_decoder(const checked_task& c) {
+  const auto kind = c.def.decoder.kind;
+  const auto matrices =
+    kind == decoder_kind::bilinear || kind == decoder_kind::mlp;
+  if (c.task.kind == edge_task_kind::link || matrices)
+    return;
+  const auto one_number =
+    c.task.kind == edge_task_kind::edge_value && c.task.class_count == 1;
+  if (!one_number)
+    return c.report(
+      "decoder.kind",
+      fmt::format("`decoder.kind: {}` gives an edge one score, and {} {}, {} "
+                  "of them; use bilinear or mlp",
+                  to_string(kind), c.name(), c.learns(), c.task.class_count));
+  if (kind == decoder_kind::transe || kind == decoder_kind::rotate)
+    c.report("decoder.kind",
+             fmt::format("`decoder.kind: {}` gives distances, which are never "
+                         "positive, and {} {}; use another one",
+                         to_string(kind), c.name(), c.learns()));
+}
+
+void check_rows(const checked_task& c) {
+  const auto& train = c.def.train;
+  c.refuse("train.link_loss", train.link_loss != link_loss::bce, "links");
+  const auto& negatives = c.def.negatives;
+  c.refuse("negatives.kind", negatives.kind != negative_kind::per_edge,
+           "links");
+  c.refuse("negatives.count", negatives.count != 1, "links");
+  c.refuse("negatives.corrupt", negatives.corrupt != corrupted_end::destination,
+           "links");
+  c.refuse("negatives.weight", negatives.weight != negative_weight::uniform,
+           "links");
+  c.refuse("evaluate.negatives",
+           c.def.evaluate.negatives != default_of("evaluate", "negatives"),
+           "links");
+}
+
+/// The node types at the end that negatives replace must have enough nodes.
+void check_negative_count(const checked_task& c) {
+  const auto& negatives = c.def.negatives;
+  if (negatives.kind == negative_kind::given)
+    return;
+  const auto check = [&c, &negatives](node_type_id which) {
+    const auto& type = c.info.node_types[static_cast<std::size_t>(which)];
+    if (std::int64_t{negatives.count} <= type.count)
+      return true;
+    c.report("negatives.count",
+             fmt::format("`negatives.count` is {}, but {} has {} nodes of type "
+                         "{}; take fewer negatives",
+                         negatives.count, in_quotes(c.info.name), type.count,
+                         in_quotes(type.name)));
+    return false;
+  };
+  for (const auto which : c.task.edge_types) {
+    const auto& type = c.info.edge_types[static_cast<std::size_t>(which)];
+    if (negatives.corrupt != corrupted_end::source && !check(type.destination))
+      return;
+    if (negatives.corrupt != corrupted_end::destination && !check(type.source))
+      return;
+  }
+}
+
+void check_links(const checked_task& c) {
+  const auto& train = c.def.train;
+  c.refuse("train.label_smoothing", train.label_smoothing != 0, "classes");
+  c.refuse("train.class_weights",
+           !train.class_weights.empty() || !train.named_class_weights.empty(),
+           "classes");
+  c.refuse("train.balance_classes", train.balance_classes, "classes");
+  c.refuse("train.focal_gamma", train.focal_gamma != 0, "classes");
+  c.refuse("train.loss", train.loss != value_loss::mse,
+           "labels that are numbers");
+  c.refuse("evaluate.threshold", !c.def.evaluate.threshold.empty(), "classes");
+  const auto metric = c.def.evaluate.metric;
+  if (metric != evaluation_metric::accuracy // The default: mrr.
+      && (!task_of(label_kind::links).has(metric)
+          || c.def.evaluate.metric_detail.find(':') != std::string::npos))
+    c.report("evaluate.metric",
+             fmt::format("`evaluate.metric` is {}{}, and {} {}: use mrr, "
+                         "hits@K, mean_rank, roc_auc, average_precision or "
+                         "loss",
+                         to_string(metric), c.def.evaluate.metric_detail,
+                         c.name(), c.learns()));
+  if (c.def.negatives.kind == negative_kind::given
+      && c.task.negative_counts[static_cast<std::size_t>(split::train)] == 0)
+    c.report("negatives.kind",
+             fmt::format("`negatives.kind` is given, but the training rows of "
+                         "{} have no negatives; use per_edge or joint, or "
+                         "import them",
+                         c.name()));
+  check_negative_count(c);
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::string>>
+problems_with_task(const definition& def, const dataset_info& info) {
+  found_problems out;
+  const checked_task c{def, info, *chosen_task(info), out};
+  check_decoder(c);
+  if (def.evaluate.predict)
+    c.report("evaluate.predict",
+             fmt::format("`evaluate.predict` predicts nodes, and {} {}; leave "
+                         "it out",
+                         c.name(), c.learns()));
+  if (c.task.kind == edge_task_kind::link)
+    check_links(c);
+  else
+    check_rows(c);
+  return out;
+}
+
+} // namespace graphmill

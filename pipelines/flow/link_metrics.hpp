@@ -1,0 +1,47 @@
+#pragma once
+
+#include "messages/work/seed_outcomes.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+
+namespace graphmill {
+
+/// The ranks of links among negatives that replace one end: 1 + the negatives
+/// with a larger score + half of those with an equal one. Counts are whole
+/// numbers, so nothing depends on the order of links. Value type.
+class rank_tally {
+public:
+  /// @param ranks Have passed the check of `seed_outcomes`.
+  void add(std::span<const rank_count> ranks);
+
+  std::int64_t rows() const { return rows_; }
+  std::size_t distinct() const { return by_doubled_.size(); }
+
+  // Of at least one row. Sums are made in double precision, by ascending rank.
+  double mrr() const;       ///< Mean of 1 / rank.
+  double mean_rank() const; ///< Mean of ranks.
+  /// Share of rows with a rank of `most` or less.
+  double hits(double most) const;
+
+private:
+  std::map<std::int64_t, std::int64_t> by_doubled_; ///< Rows by twice the rank.
+  std::int64_t rows_ = 0;
+};
+
+/// What an evaluation says of links. Both ends are ranked apart, and means are
+/// over the ends that were ranked, of which there is at least one.
+struct link_result {
+  rank_tally destinations; ///< Among wrong destinations.
+  rank_tally sources;      ///< Among wrong sources.
+  std::int64_t tied = 0;   ///< Of all ranks, those that a tie has moved.
+
+  double mrr() const;
+  double mean_rank() const;
+  double hits(double most) const;
+  double share_of_ties() const; ///< Of all ranks.
+};
+
+} // namespace graphmill

@@ -1,0 +1,178 @@
+#include "partition/dataset/task_checks.hpp"
+#include "partition/importers/npy/npy.hpp"
+#include "tests/partition/importers/npy/array_list.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill::test::npy_tasks {
+
+namespace {
+
+using integers = std::vector<std::int64_t>;
+
+/// Four edges between five nodes, and what they bring for a task.
+struct task_import {
+  temp_folder source;
+  temp_folder out;
+  std::optional<edge_task_request> task{};
+
+  task_import() {
+    put_array<std::int64_t>(source / "edges.npy", {0, 1, 2, 3, 1, 2, 3, 4},
+                            {2, 4});
+    put_array<float>(source / "features.npy", {1, 2, 3, 4, 5});
+  }
+
+  task_import& splits(const integers& values) {
+    put_array<std::int64_t>(source / "edge_split.npy", values);
+    return *this;
+  }
+
+  task_import& kind(edge_task_kind which) {
+    task.emplace();
+    task->kind = which;
+    return *this;
+  }
+
+  result<dataset_info> operator()() const {
+    npy_import_options options{.source = source.path(), .name = "d"};
+    options.changes.task = task;
+    temp_folder into;
+    return import_npy(options, into.path());
+  }
+
+  /// The rows of a split of the task.
+  task_split_arrays rows(split which) const {
+    npy_import_options options{.source = source.path(), .name = "d"};
+    options.changes.task = task;
+    value_of(import_npy(options, out.path()));
+    const auto data = value_of(dataset::open(out.path()));
+    const auto& info = data.info();
+    auto opened =
+      value_of(open_task(out.path(), info, info.tasks.front().name));
+    return *std::move(opened.splits[static_cast<std::size_t>(which)]);
+  }
+
+  std::string refused() const { return error_of((*this)()).message; }
+};
+
+} // namespace
+
+CATCH_TEST_CASE("splits of edges in an array make a task of links",
+                "[partition][import][npy][tasks]") {
+  task_import take;
+  take.splits({0, 2, -1, 0});
+  put_array<float>(take.source / "edge_time.npy", {4, 3, 2, 1});
+  put_array<double>(take.source / "edge_row_weight.npy", {1, 2, 3, 0.5},
+                    {4, 1});
+  put_array<std::int32_t>(take.source / "edge_negatives.npy",
+                          {2, 3, -1, -1, -1, -1, 0, 1}, {4, 2});
+  const auto info = value_of(take());
+  CATCH_REQUIRE(info.tasks.size() == 1);
+  const auto& task = info.tasks[0];
+  CATCH_CHECK(task.name == "link");
+  CATCH_CHECK(task.kind == edge_task_kind::link);
+  CATCH_CHECK(task.timed);
+  CATCH_CHECK(task.weighted);
+  CATCH_CHECK(task.split_counts == std::array<std::int64_t, 3>{2, 0, 1});
+  CATCH_CHECK(task.negative_counts == std::array<std::int64_t, 3>{2, 0, 0});
+  const auto rows = take.rows(split::train);
+  CATCH_CHECK(list<std::int64_t>(rows.edges) == integers{0, 1, 3, 4});
+  CATCH_CHECK(list<double>(*rows.times) == std::vector<double>{4, 1});
+  CATCH_CHECK(list<float>(*rows.weights) == std::vector<float>{1, 0.5f});
+  CATCH_CHECK(list<std::int64_t>(*rows.negatives) == integers{2, 3, 0, 1});
+}
+
+CATCH_TEST_CASE("labels of edges are classes, rows of labels or numbers",
+                "[partition][import][npy][tasks]") {
+  {
+    task_import take;
+    take.splits({0, 1, 2, 0}).kind(edge_task_kind::edge_class);
+    put_array<std::int64_t>(take.source / "edge_label.npy", {2, 0, 1, -1});
+    const auto info = value_of(take());
+    CATCH_CHECK(info.tasks[0].class_count == 3);
+    // An edge without a label is no row.
+    CATCH_CHECK(info.tasks[0].split_counts
+                == std::array<std::int64_t, 3>{1, 1, 1});
+    CATCH_CHECK(list<std::int64_t>(*take.rows(split::train).labels)
+                == integers{2});
+  }
+  {
+    task_import take;
+    take.splits({0, 1, 2, 0}).kind(edge_task_kind::edge_labels);
+    put_array<std::int8_t>(take.source / "edge_label.npy",
+                           {1, 0, 0, 0, 1, 1, -1, -1}, {4, 2});
+    CATCH_CHECK(list<std::uint8_t>(*take.rows(split::train).labels)
+                == std::vector<std::uint8_t>{1, 0});
+  }
+  task_import take;
+  take.splits({0, 1, 2, 0}).kind(edge_task_kind::edge_value);
+  put_array<double>(take.source / "edge_label.npy",
+                    {0.5, 1, 2, 3, 4, 5, NAN, NAN}, {4, 2});
+  const auto info = value_of(take());
+  CATCH_CHECK(info.tasks[0].class_count == 2);
+  CATCH_CHECK(list<float>(*take.rows(split::validation).labels)
+              == std::vector<float>{2, 3});
+}
+
+CATCH_TEST_CASE("edges of arrays are split by shares",
+                "[partition][import][npy][tasks]") {
+  task_import take;
+  take.kind(edge_task_kind::link).task->split = edge_split_request{
+    .fractions = {0.5, 0.25, 0.25}, .order = edge_order::time};
+  CATCH_CHECK_THAT(take.refused(), contains("there is no edge_time.npy"));
+  put_array<std::int64_t>(take.source / "edge_time.npy", {40, 30, 20, 10});
+  CATCH_CHECK(value_of(take()).tasks[0].split_counts
+              == std::array<std::int64_t, 3>{2, 1, 1});
+  CATCH_CHECK(list<std::int64_t>(take.rows(split::test).edges)
+              == integers{0, 1});
+  take.splits({0, 0, 1, 2});
+  CATCH_CHECK_THAT(take.refused(),
+                   contains("edge_split.npy says the splits of edges already"));
+}
+
+CATCH_TEST_CASE("arrays that make no task are refused",
+                "[partition][import][npy][tasks]") {
+  {
+    task_import take;
+    put_array<double>(take.source / "edge_time.npy", {1, 2, 3, 4});
+    CATCH_CHECK_THAT(take.refused(), contains("is for a task of edges; say"));
+    take.kind(edge_task_kind::link);
+    CATCH_CHECK_THAT(take.refused(),
+                     contains("nothing says which edges train"));
+    take.splits({0, 1, 2, 3});
+    CATCH_CHECK_THAT(take.refused(), contains("edge 3 has the split 3"));
+    take.splits({0, 1, 2});
+    CATCH_CHECK_THAT(take.refused(), contains("edge_split.npy"));
+  }
+  task_import take;
+  take.splits({0, 1, 2, 0});
+  put_array<std::int64_t>(take.source / "edge_label.npy", {0, 1, 5000, 1});
+  CATCH_CHECK_THAT(take.refused(),
+                   contains("a task of kind link has no labels"));
+  take.kind(edge_task_kind::edge_class);
+  CATCH_CHECK_THAT(take.refused(), contains("edge 2 has the class 5000"));
+  put_array<double>(take.source / "edge_label.npy", {0, 0.5, 1, 1});
+  CATCH_CHECK_THAT(take.refused(), contains("integers expected"));
+  take.kind(edge_task_kind::edge_labels);
+  CATCH_CHECK_THAT(take.refused(),
+                   contains("edge 1 has 0.5; 0 and 1 expected"));
+  put_array<double>(take.source / "edge_label.npy", {0, 1, -1, 1, 1, 1, 0, 0},
+                    {4, 2});
+  CATCH_CHECK_THAT(take.refused(),
+                   contains("edge 1 has some labels unknown and others not"));
+  task_import other;
+  other.splits({0, 1, 2, 0});
+  put_array<std::int64_t>(other.source / "edge_negatives.npy",
+                          {1, -1, 2, 3, 2, 3, 2, 3}, {4, 2});
+  CATCH_CHECK_THAT(other.refused(),
+                   contains("edge 0 has -1 beside other negatives"));
+}
+
+} // namespace graphmill::test::npy_tasks

@@ -1,0 +1,84 @@
+"""What edges of other libraries' graphs have for a task of edges comes over, by
+examples/to_graphmill: with stand-ins that have the attributes of these
+libraries."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import support
+from conversions import Conversion, Refused, write
+from graph_objects import HeteroData, Store, Tensor
+from support import np
+
+RATES = ("user", "rates", "item")
+
+
+class Tasks(Conversion):
+    def task(self, graph, *flags, **options):
+        """The one task of the dataset that is made, and its rows by split."""
+        self.out = self.results / f"set-{len(list(self.results.iterdir()))}"
+        write(graph, self.out, program=support.program(), import_flags=flags,
+              **options)
+        (task,) = json.loads((self.out / "dataset.json").read_text())["tasks"]
+        folder = self.out / "tasks" / task["name"]
+        return task, {path.name.removesuffix(".npy"): np.load(path)
+                      for path in folder.glob("*.npy")}
+
+    def test_data(self):
+        """As PyG has it: links by shares, and splits and labels of its own."""
+        edges = self.good["edge_index"]
+        task, _ = self.task(Store(self.good), "--split-edges", "0.8,0.1,0.1",
+                            "--by", "pair")
+        self.assertEqual(task["kind"], "link")
+        splits = np.arange(300) % 4 - 1
+        marks = Tensor(np.arange(300) % 3)
+        task, rows = self.task(
+            Store(self.good, fold=Tensor(splits), edge_attr=marks),
+            "--task-kind", "edge_class",
+            edge={"split": "fold", "label": "edge_attr"})
+        self.assertEqual((task["kind"], task["class_count"]), ("edge_class", 3))
+        for split, name in enumerate(("train", "val", "test")):
+            taken = splits == split
+            np.testing.assert_array_equal(rows[f"{name}.edges"],
+                                          np.asarray(edges)[:, taken].T)
+            np.testing.assert_array_equal(rows[f"{name}.labels"],
+                                          (np.arange(300) % 3)[taken])
+
+    def test_several_types(self):
+        """Numbers of edges between two types, with times and weights of rows."""
+        rng = np.random.default_rng(2)
+        pairs = np.stack([rng.integers(0, 5, 40), rng.integers(0, 9, 40)])
+        stars = rng.random((40, 2)).astype(np.float32)
+        task, rows = self.task(
+            HeteroData({"user": Store({"num_nodes": 5}),
+                        "item": Store({"num_nodes": 9})},
+                       {RATES: Store({"edge_index": Tensor(pairs),
+                                      "stars": Tensor(stars),
+                                      "when": Tensor(np.arange(40.)),
+                                      "counts": Tensor(np.full(40, 0.5))})}),
+            "--task-kind", "edge_value", "--split-edges", "0.5,0.25,0.25",
+            "--by", "time", "--reverse",
+            edge={"label": "stars", "time": "when", "row_weight": "counts"})
+        self.assertEqual((task["class_count"], task["times"], task["weights"]),
+                         (2, True, True))
+        np.testing.assert_array_equal(rows["train.labels"], stars[:20])
+        np.testing.assert_array_equal(rows["test.edges"], pairs[:, 30:].T)
+
+    def test_refusals(self):
+        for edge, said in (({"colour": "fold"}, "--edge colour=fold: split, "),
+                           ({"label": "none"}, "no edge has such an attribute"),
+                           ({"label": "short"}, "a row for each of 300 edges")):
+            with self.assertRaisesRegex(Refused, said):
+                write(Store(self.good, fold=Tensor(np.zeros(300)),
+                            short=Tensor(np.zeros((7, 2)))),
+                      self.results / "refused", edge=edge,
+                      ignore=[name for name in ("fold", "short")
+                              if name not in edge.values()])
+
+
+if __name__ == "__main__":
+    unittest.main()
