@@ -137,12 +137,13 @@ private:
     // Here and not by the member, which begins on another thread: the first
     // pass may come before.
     outlet_ = spawn_outlet(
-      *system_, {request_.rank,
-                 [this](std::uint64_t sequence, std::uint64_t pass,
-                        const formed_batch& batch) {
-                   return hand(sequence, pass, batch);
-                 },
-                 member.health->add({actor_kind::trainer, -1, request_.rank})});
+      *system_,
+      {request_.rank,
+       [this](std::uint64_t sequence, std::uint64_t pass,
+              const formed_batch& batch) {
+         return hand(sequence, pass, batch);
+       },
+       member.health->add({actor_kind::trainer, -1, request_.rank}), left_});
     member.sink = [outlet = outlet_](caf::actor_system&, const member_config&,
                                      const stage_table&,
                                      const run_reports_actor&) {
@@ -174,6 +175,9 @@ private:
   arena& memory_;
   const feed_request request_;
   std::shared_ptr<spdlog::logger> log_;
+  /// Batches that the consumer has at the end; see `outlet_config`.
+  const std::shared_ptr<std::vector<std::shared_ptr<minibatch>>> left_ =
+    std::make_shared<std::vector<std::shared_ptr<minibatch>>>();
   data_guard guard_;
   watched_system_config settings_;
   std::optional<caf::actor_system> system_;

@@ -21,10 +21,13 @@ public:
   }
 
   ~outlet() {
-    for (auto& [sequence, batch] : batches_)
+    for (auto& [sequence, batch] : batches_) {
+      if (batch.batch)
+        config_.left->push_back(std::move(batch.batch));
       if (batch.promise)
         batch.promise->deliver(
           to_caf(fail(ec::cancelled, "the outlet is shutting down")));
+    }
   }
 
   interface::behavior_type make_behavior() {

@@ -42,6 +42,10 @@ struct outlet_config {
                      const formed_batch&)>
     hand;
   std::shared_ptr<actor_gauge> gauge;
+  /// Takes over batches that the consumer still has when the outlet ends.
+  /// Stages that end later would otherwise reuse their memory. Destroyed after
+  /// all actors; never null.
+  std::shared_ptr<std::vector<std::shared_ptr<minibatch>>> left;
 };
 
 /// Spawns an OUTLET. A batch is

@@ -20,6 +20,8 @@ struct outlet_scene {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> handed;
   std::vector<std::weak_ptr<minibatch>> batches;
   std::shared_ptr<sequences> finished = std::make_shared<sequences>();
+  std::shared_ptr<std::vector<std::shared_ptr<minibatch>>> left =
+    std::make_shared<std::vector<std::shared_ptr<minibatch>>>();
   outlet_actor outlet;
 
   outlet_scene() {
@@ -31,7 +33,7 @@ struct outlet_scene {
            handed.emplace_back(sequence, pass);
          return room;
        },
-       std::make_shared<actor_gauge>(actor_label{actor_kind::trainer})}));
+       std::make_shared<actor_gauge>(actor_label{actor_kind::trainer}), left}));
   }
 
   void want(feed_pass pass) {
@@ -114,6 +116,23 @@ CATCH_TEST_CASE("a batch without room waits until another one comes back",
   f.room = true;
   f.back({0, true, true});
   CATCH_CHECK(f.handed.size() == 2);
+}
+
+CATCH_TEST_CASE("batches of the consumer outlive the outlet",
+                "[actors][outlet]") {
+  outlet_scene f;
+  f.want({1, 0, 0, 5});
+  f.give(0, 0, 0);
+  f.give(1, 0, 1);
+  f.give(2, 0, 2);
+  f.back({0, true, true});
+  f.back({1, true, false});
+  stop_actor(f.outlet);
+  f.sim.run();
+  CATCH_CHECK(f.batches[0].expired());
+  CATCH_REQUIRE(f.left->size() == 2);
+  CATCH_CHECK(f.left->at(0) == f.batches[1].lock());
+  CATCH_CHECK(f.left->at(1) == f.batches[2].lock());
 }
 
 } // namespace graphmill::test
