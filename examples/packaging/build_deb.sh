@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Makes a Debian package of this source tree, for the Debian that it runs on:
+# Makes Debian packages of this source tree, for the Debian that it runs on:
 #
 #   bash examples/packaging/build_deb.sh [FOLDER]     # default: build-deb
-#   apt-get install ./build-deb/graphmill_*.deb
+#   apt-get install ./build-deb/*graphmill_*.deb
 #
-# Builds a release in FOLDER, installs it into a folder there, and packs that. What
-# it depends on is what its programs are linked with. Prints the package's path.
+# `graphmill` has the programs, `python3-graphmill` the Python package. Builds a
+# release in FOLDER, installs it into a folder there, and packs that. The packages
+# depend on what the programs are linked with. Prints the paths of both.
 set -euo pipefail
 umask 022 # dpkg-deb wants folders that everybody may enter.
 cd "$(dirname "$0")/../.."
@@ -65,5 +66,34 @@ EOF
 chmod 755 "$root/DEBIAN/postinst"
 
 package=$build/graphmill_${version}_$architecture.deb
+dpkg-deb --root-owner-group --build "$root" "$package" >&2
+echo "$package"
+
+root=$build/python-root
+rm -rf "$root"
+modules=$root/usr/lib/python3/dist-packages/graphmill
+mkdir -p "$root/DEBIAN" "$modules" "$root/usr/share/doc/python3-graphmill"
+install -m 644 actors/python/graphmill/*.py actors/python/graphmill/py.typed "$modules"
+install -m 644 examples/packaging/copyright \
+  "$root"/usr/share/doc/python3-graphmill/copyright
+cat >"$root/DEBIAN/control" <<EOF
+Package: python3-graphmill
+Version: $version
+Architecture: all
+Maintainer: ${DEBFULLNAME:-$(id -un)} <${DEBEMAIL:-$(id -un)@$(hostname)}>
+Section: python
+Priority: optional
+Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f 1)
+Depends: graphmill (= $version), python3 (>= 3.9), python3-numpy
+Suggests: python3-torch
+Description: train models of your own on batches of Graphmill
+ Batches for graph neural networks in PyTorch or NumPy, from graphs that may be
+ larger than memory, the same for any number of processes.
+EOF
+printf '#!/bin/sh\nset -e\n[ "$1" != configure ] || py3compile -p python3-graphmill\n' \
+  >"$root/DEBIAN/postinst"
+printf '#!/bin/sh\nset -e\npy3clean -p python3-graphmill\n' >"$root/DEBIAN/prerm"
+chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/prerm"
+package=$build/python3-graphmill_${version}_all.deb
 dpkg-deb --root-owner-group --build "$root" "$package" >&2
 echo "$package"

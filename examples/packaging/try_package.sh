@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Installs a package in a Debian that has nothing else, and does there what a new
-# user does: a dataset, a model, a cluster of two daemons, the manual page.
+# Installs packages in a Debian that has nothing else, and does there what a new
+# user does: a dataset, a model, a cluster of two daemons, the manual page, batches
+# in Python.
 #
-#   bash examples/packaging/try_package.sh build-deb/graphmill_*.deb [SUITE [MIRROR]]
+#   bash examples/packaging/try_package.sh FOLDER [SUITE [MIRROR]]
 #
+# FOLDER has what build_deb.sh makes, and optionally the wheel of build_wheel.py.
 # As root; takes some GiB below ${TMPDIR:-/tmp}. Ends with 77 where debootstrap is
 # not installed.
 set -euo pipefail
-package=$(realpath "$1")
+folder=$(realpath "$1")
 suite=${2:-bookworm}
 mirror=${3:-http://deb.debian.org/debian}
 if ! command -v debootstrap >/dev/null; then
@@ -25,15 +27,40 @@ trap leave EXIT
 debootstrap --variant=minbase "$suite" "$system" "$mirror"
 chmod 755 "$system" # Users of programs in it enter it, such as man.
 mount -t proc proc "$system/proc"
-cp "$package" "$system/graphmill.deb"
+mkdir "$system/packages"
+cp "$folder"/*graphmill_*.deb "$system/packages"
+cp "$folder"/graphmill-*.whl "$system/packages" 2>/dev/null || true
 
 inside() {
   chroot "$system" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
     LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 inside apt-get update -qq
-inside apt-get install -y -qq --no-install-recommends /graphmill.deb man-db \
-  bash-completion >/dev/null
+
+# The wheel before the packages, so that it has nothing but itself.
+cat >"$system/root/batches.py" <<'EOF'
+import graphmill
+
+loader = graphmill.Loader("data/small", [5, 5], batch_size=64, as_="numpy")
+seeds = sum(batch.batch_size for batch in loader)
+assert seeds == loader.info.node_types[loader.info.target].splits["train"] > 0
+print(f"{seeds} seeds in {len(loader)} batches")
+EOF
+if ls "$system"/packages/*.whl >/dev/null 2>&1; then
+  inside apt-get install -y -qq --no-install-recommends python3-venv >/dev/null
+  inside apt-get install -y -qq --no-install-recommends python3-numpy >/dev/null
+  inside bash -euc 'cd /root
+    python3 -m venv --system-site-packages wheel
+    wheel/bin/pip install --quiet --no-index --no-deps /packages/*.whl
+    wheel/bin/graphmill import rmat --scale 12 --out data/small --quiet
+    wheel/bin/python batches.py
+    printf "dataset: small\ntrain: {epochs: 1}\n" >tiny.yaml
+    wheel/bin/graphmill train tiny.yaml --quiet
+    rm -r wheel data runs tiny.yaml'
+  rm "$system"/packages/*.whl
+fi
+inside bash -c 'apt-get install -y -qq --no-install-recommends /packages/*.deb man-db \
+  bash-completion >/dev/null'
 cat >"$system/root/try.sh" <<'EOF'
 set -euo pipefail
 cd /root
@@ -46,6 +73,7 @@ model: {kind: sage, hidden: 32}
 train: {epochs: 3}
 END
 graphmill train small.yaml
+python3 batches.py
 graphmill partition data/small --parts 2 --out data/parts --quiet
 graphmill up small.yaml --local 2 --data data/parts --quiet
 man --warnings graphmill >page.txt
@@ -58,9 +86,11 @@ ls /usr/lib/systemd/system/graphmill-node.service /usr/share/doc/graphmill/examp
   /usr/share/zsh/vendor-completions/_graphmill
 EOF
 inside bash /root/try.sh
-inside apt-get purge -y -qq graphmill >/dev/null
-if [ -e "$system/usr/bin/graphmill" ]; then
-  echo "the package leaves its programs behind" >&2
-  exit 1
-fi
-echo "the package works in $suite"
+inside apt-get purge -y -qq graphmill python3-graphmill >/dev/null
+for left in usr/bin/graphmill usr/lib/python3/dist-packages/graphmill; do
+  if [ -e "$system/$left" ]; then
+    echo "the packages leave /$left behind" >&2
+    exit 1
+  fi
+done
+echo "the packages work in $suite"

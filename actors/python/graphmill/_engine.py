@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -57,9 +57,11 @@ class Root(np.ndarray):
     a view of its root, whose end is that of the last of them."""
 
 
-def _end(process: subprocess.Popen, channel: socket.socket, pid: int) -> None:
-    """Ends an engine; in a forked child, only the copy of its socket."""
+def _end(process: subprocess.Popen, channel: socket.socket, log: IO[bytes],
+         pid: int) -> None:
+    """Ends an engine; in a forked child, only the copies of its files."""
     channel.close()
+    log.close()
     if os.getpid() != pid:
         return
     try:
@@ -85,6 +87,7 @@ class Engine:
                 pass_fds=[theirs.fileno()], start_new_session=True)
         except OSError as cause:
             ours.close()
+            self._log.close()
             raise Unavailable(f"cannot start {program}: {cause}",
                               "unavailable") from cause
         finally:
@@ -94,7 +97,8 @@ class Engine:
         self._freed: collections.deque[int] = collections.deque()
         self._leases: set[int] = set()
         self._failure: Exception | None = None
-        self._end = weakref.finalize(self, _end, self._process, ours, self._pid)
+        self._end = weakref.finalize(self, _end, self._process, ours, self._log,
+                                     self._pid)
         _engines.add(self)
         try:
             self.description, memory = self._open(request, seeds, timeout)
