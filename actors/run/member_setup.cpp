@@ -251,8 +251,8 @@ prepare_member(const run_setup& run,
     GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   out.outputs =
     run.mode == run_mode::predict || run.mode == run_mode::predict_in_order;
-  GRAPHMILL_TRY(const auto plan, plan_run(out.def, out.graph->info(),
-                                          out.graph->part_count()));
+  GRAPHMILL_TRY(const auto plan,
+                plan_run(out.def, out.graph->info(), out.graph->part_count()));
   GRAPHMILL_TRYV(settle_storage(out, run.storage, plan));
   return out;
 }

@@ -57,8 +57,7 @@ private:
 class link_negatives {
 public:
   /// Global ids by original id, of each node type. Null: they are the same.
-  using node_orders =
-    std::vector<std::shared_ptr<const std::vector<node_id>>>;
+  using node_orders = std::vector<std::shared_ptr<const std::vector<node_id>>>;
 
   /// @param info Of a graph with a task of links.
   /// @param training The rows of the training split, for chances by degree.
