@@ -414,15 +414,22 @@ std::vector<std::int64_t> seed_bound(const definition& def,
   return out;
 }
 
-std::int64_t row_bound(const definition& def, const dataset_info& info,
-                       phase which, std::int64_t rows) {
+std::uint64_t row_bound(const definition& def, const dataset_info& info,
+                        phase which, std::int64_t rows) {
   const auto* task = chosen_task(info);
   if (task == nullptr)
     return 0;
   const auto numbers = numbers_of(def, info, *task, which);
-  return rows * (2 + numbers.destinations + numbers.sources)
-         + std::ssize(info.node_types)
-             * (numbers.joint_destinations + numbers.joint_sources);
+  const auto each = std::uint64_t(2 + numbers.destinations + numbers.sources);
+  const auto shared =
+    std::uint64_t(std::ssize(info.node_types)
+                  * (numbers.joint_destinations + numbers.joint_sources));
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  const auto of_row =
+    each * sizeof(local_id) + sizeof(edge_id) + sizeof(std::int32_t)
+    + sizeof(float)
+    + std::max<std::uint64_t>(target.label_bytes(), sizeof(std::int64_t));
+  return std::uint64_t(rows) * of_row + shared * sizeof(local_id);
 }
 
 } // namespace graphmill

@@ -13,6 +13,9 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 
+#include <spdlog/logger.h>
+#include <spdlog/sinks/null_sink.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <map>
@@ -170,8 +173,12 @@ public:
     config.needs.merged_relations = false;
     config.needs.degrees = true;
     config.needs.original_ids = true;
-    value_of(settle_storage(
-      config, {}, value_of(plan_run(def, whole->info(), whole->part_count()))));
+    run_plan plan; // Batches alone take memory.
+    plan.train.bytes = 1 << 20;
+    plan.batches_in_flight = 4;
+    value_of(settle_storage(config, {}, plan));
+    config.log = std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::null_sink_mt>());
     config.gauges = std::make_shared<dispatcher_gauges>();
     config.sink = [to = to_](caf::actor_system& system,
                              const member_config& member, const stage_table&,
@@ -184,7 +191,9 @@ public:
     graph_ = config.graph;
     shards_ = config.shards;
     listener_ = spawn_state<listener>(system_, to_);
-    member_ = spawn_member(system_, std::move(config), {}, listener_);
+    const auto stages = stage_table::of(
+      config.def, static_cast<std::size_t>(whole->part_count()), ranks_);
+    member_ = spawn_member(system_, std::move(config), stages, listener_);
   }
 
   ~recorded_member() {
@@ -211,10 +220,16 @@ public:
   }
 
 private:
+  static caf::actor_system_config&
+  with_threads(caf::actor_system_config& config) {
+    set_scheduler(config, 2);
+    return config;
+  }
+
   std::size_t ranks_;
   std::shared_ptr<recorder> to_ = std::make_shared<recorder>();
   caf::actor_system_config config_;
-  caf::actor_system system_{config_};
+  caf::actor_system system_{with_threads(config_)};
   std::shared_ptr<const partitioned_graph> graph_;
   std::vector<std::shared_ptr<const shard>> shards_;
   run_reports_actor listener_;
