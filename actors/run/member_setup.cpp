@@ -245,14 +245,15 @@ prepare_member(const run_setup& run,
   GRAPHMILL_TRY(out.models, make_replicas(run, out));
   out.sink = spawn_training_sink;
   out.needs = needs_of(out.def, out.graph->info());
-  if (out.graph->task() && evaluates(run))
+  if (out.graph->task() && evaluates(run)) {
     out.evaluated = run.evaluated;
-  else
+  } else {
     GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
+  }
   out.outputs =
     run.mode == run_mode::predict || run.mode == run_mode::predict_in_order;
-  GRAPHMILL_TRY(const auto plan, plan_run(out.def, out.graph->info(),
-                                          out.graph->part_count()));
+  GRAPHMILL_TRY(const auto plan,
+                plan_run(out.def, out.graph->info(), out.graph->part_count()));
   GRAPHMILL_TRYV(settle_storage(out, run.storage, plan));
   return out;
 }

@@ -209,7 +209,8 @@ private:
       it->second =
         bytes_of(bound_of(config_.graph->info(), *work_->sampling, seeds),
                  config_.graph->info(), config_.needs, *work_->sampling);
-    return it->second + flights_.at(which).batch->seeds->row_bytes();
+    const auto& batch = *flights_.at(which).batch;
+    return it->second + (batch.edges ? batch.seeds->row_bytes() : 0);
   }
 
   // -- the way of a batch

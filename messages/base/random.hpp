@@ -16,9 +16,9 @@ enum class purpose : std::uint8_t {
   test,
   dropout,
   initialisation,
-  split,     ///< Importers assign nodes to splits.
-  generate,  ///< The R-MAT generator and its planted labels.
-  partition, ///< Partitioning deals nodes to parts.
+  split,           ///< Importers assign nodes to splits.
+  generate,        ///< The R-MAT generator and its planted labels.
+  partition,       ///< Partitioning deals nodes to parts.
   train_negatives, ///< Wrong ends of the edges of a task of links.
   validation_negatives,
   test_negatives,

@@ -241,8 +241,8 @@ result<std::vector<node_id>> read_order(const fs::path& path,
 result<void> check_level(edge_level level) {
   if (level >= 0 && level <= all_levels)
     return ok();
-  return fail(ec::invalid_argument, "there is no level {} of edges, but 0 to {}",
-              level, all_levels);
+  return fail(ec::invalid_argument,
+              "there is no level {} of edges, but 0 to {}", level, all_levels);
 }
 
 std::string order_file(const node_type_info& type) {

@@ -259,7 +259,8 @@ private:
   /// Labels that replace all others.
   std::shared_ptr<const label_meaning> unknown_;
   std::shared_ptr<const task_arrays> task_;
-  std::shared_ptr<const dataset_info> without_task_; ///< With `task_`: its parts'.
+  std::shared_ptr<const dataset_info>
+    without_task_; ///< With `task_`: its parts'.
 };
 
 } // namespace graphmill

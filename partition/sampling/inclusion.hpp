@@ -70,8 +70,8 @@ struct seed_chance {
 /// minus the product over hops, 0 included, of 1 - p_h(u). That treats nodes as
 /// independent of each other, which they are not quite. Edges that a batch does
 /// not see, by level or because they are excluded, count as if it did, so that
-/// what they lead to is a little too high and the rest too low. Times the steps of an
-/// epoch, it is how often the node's row is expected to be wanted in one.
+/// what they lead to is a little too high and the rest too low. Times the steps
+/// of an epoch, it is how often the node's row is expected to be wanted in one.
 ///
 /// In-edges lie with the owner of their destination, so every hop asks the
 /// owner of each part for what follows from the nodes that are there, and adds

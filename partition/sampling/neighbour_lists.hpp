@@ -77,7 +77,8 @@ bool find_skips(const edge_shard& edges, const node_shard& nodes, node_id id,
 /// Whether a shard can answer a request.
 result<void> check_lists(const shard& graph, const neighbour_request& request);
 
-/// How many edges of a list are seen at a level; -1 if the file cannot be right.
+/// How many edges of a list are seen at a level; -1 if the file cannot be
+/// right.
 /// @param degree Of the whole list, which is sound.
 inline std::int64_t seen_degree(const edge_shard& edges, std::size_t row,
                                 std::int64_t degree, edge_level level) {

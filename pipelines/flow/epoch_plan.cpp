@@ -172,9 +172,8 @@ seed_chances(const definition& def,
   const auto node = [](const seed_chance& seed) {
     return std::pair{seed.type, seed.id};
   };
-  std::sort(out.begin(), out.end(), [node](const auto& a, const auto& b) {
-    return node(a) < node(b);
-  });
+  std::sort(out.begin(), out.end(),
+            [node](const auto& a, const auto& b) { return node(a) < node(b); });
   std::size_t distinct = 0;
   for (const auto& seed : out)
     if (distinct != 0 && node(out[distinct - 1]) == node(seed))

@@ -85,8 +85,8 @@ negative_numbers numbers_of(const definition& def, const dataset_info& info,
   };
   const auto drawn = [&def](std::int64_t count, auto& destinations,
                             auto& sources) {
-    destinations = corrupts(def.negatives.corrupt, wrong_destination) ? count
-                                                                      : 0;
+    destinations =
+      corrupts(def.negatives.corrupt, wrong_destination) ? count : 0;
     sources = corrupts(def.negatives.corrupt, wrong_source) ? count : 0;
   };
   if (which != phase::train) {
@@ -191,8 +191,8 @@ link_negatives::make(const std::shared_ptr<const partitioned_graph>& graph,
   const auto* task = chosen_task(info);
   if (task == nullptr || task->kind != edge_task_kind::link)
     return std::shared_ptr<const link_negatives>{};
-  if (def.negatives.kind == negative_kind::given
-      && task->split_counts[0] > 0 && task->negative_counts[0] == 0)
+  if (def.negatives.kind == negative_kind::given && task->split_counts[0] > 0
+      && task->negative_counts[0] == 0)
     return fail(ec::invalid_argument,
                 "`negatives.kind` is given, but the training edges of task "
                 "\"{}\" of \"{}\" have no negatives: import them with "
@@ -217,11 +217,12 @@ link_negatives::make(const std::shared_ptr<const partitioned_graph>& graph,
                     order->size());
     }
   }
-  return std::make_shared<const link_negatives>(
-    def, info, std::move(orders), *table_of(graph, split::train));
+  return std::make_shared<const link_negatives>(def, info, std::move(orders),
+                                                *table_of(graph, split::train));
 }
 
-node_id link_negatives::global(node_type_id type, std::uint64_t original) const {
+node_id link_negatives::global(node_type_id type,
+                               std::uint64_t original) const {
   const auto& order = orders_[static_cast<std::size_t>(type)];
   return order ? (*order)[static_cast<std::size_t>(original)]
                : static_cast<node_id>(original);
@@ -230,10 +231,10 @@ node_id link_negatives::global(node_type_id type, std::uint64_t original) const 
 /// A node in training.
 node_id link_negatives::draw(node_type_id type, random_stream& draws) const {
   const auto t = static_cast<std::size_t>(type);
-  return global(type, by_degree_[t]
-                        ? by_degree_[t]->draw(draws)
-                        : draw_below(draws,
-                                     static_cast<std::uint64_t>(counts_[t])));
+  return global(type,
+                by_degree_[t]
+                  ? by_degree_[t]->draw(draws)
+                  : draw_below(draws, static_cast<std::uint64_t>(counts_[t])));
 }
 
 /// All nodes but the known ones, in original order.
@@ -324,8 +325,8 @@ negative_lists link_negatives::joint(const seed_table& table,
   for (const auto end : {wrong_destination, wrong_source}) {
     if (!corrupts(wanted_.corrupt, end))
       continue;
-    auto& lists = end == wrong_destination ? out.joint_destinations
-                                           : out.joint_sources;
+    auto& lists =
+      end == wrong_destination ? out.joint_destinations : out.joint_sources;
     lists.resize(counts_.size());
     for (const auto& ends : table.edges->ends) {
       const auto type = ends[end == wrong_destination ? 1 : 0];
@@ -352,15 +353,14 @@ negative_lists link_negatives::unknown(const seed_table& table,
     for (const auto end : {wrong_destination, wrong_source}) {
       std::span<const node_id> known;
       if (!edges.known.empty()) {
-        const auto [from, behind] =
-          edges.known.range(edges.known.rows[2 * static_cast<std::size_t>(row)
-                                             + std::size_t{end}]);
+        const auto [from, behind] = edges.known.range(
+          edges.known
+            .rows[2 * static_cast<std::size_t>(row) + std::size_t{end}]);
         known = edges.known.ids.subspan(from, behind - from);
       }
       random_stream draws{key, static_cast<std::uint64_t>(row), end};
-      draw_unknown(
-        table.columns[end == wrong_destination ? 1 : 0].type_of(row), known,
-        draws, to.first(evaluated_[end]));
+      draw_unknown(table.columns[end == wrong_destination ? 1 : 0].type_of(row),
+                   known, draws, to.first(evaluated_[end]));
       to = to.subspan(evaluated_[end]);
     }
   return out;
@@ -368,8 +368,7 @@ negative_lists link_negatives::unknown(const seed_table& table,
 
 negative_lists link_negatives::of(const seed_table& table,
                                   std::span<const seed_row> rows, phase which,
-                                  std::int32_t epoch,
-                                  std::int64_t step) const {
+                                  std::int32_t epoch, std::int64_t step) const {
   if (!table.edges)
     return {};
   if (which != phase::train)
@@ -415,15 +414,22 @@ std::vector<std::int64_t> seed_bound(const definition& def,
   return out;
 }
 
-std::int64_t row_bound(const definition& def, const dataset_info& info,
-                       phase which, std::int64_t rows) {
+std::uint64_t row_bound(const definition& def, const dataset_info& info,
+                        phase which, std::int64_t rows) {
   const auto* task = chosen_task(info);
   if (task == nullptr)
     return 0;
   const auto numbers = numbers_of(def, info, *task, which);
-  return rows * (2 + numbers.destinations + numbers.sources)
-         + std::ssize(info.node_types)
-             * (numbers.joint_destinations + numbers.joint_sources);
+  const auto each = std::uint64_t(2 + numbers.destinations + numbers.sources);
+  const auto shared =
+    std::uint64_t(std::ssize(info.node_types)
+                  * (numbers.joint_destinations + numbers.joint_sources));
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  const auto of_row =
+    each * sizeof(local_id) + sizeof(edge_id) + sizeof(std::int32_t)
+    + sizeof(float)
+    + std::max<std::uint64_t>(target.label_bytes(), sizeof(std::int64_t));
+  return std::uint64_t(rows) * of_row + shared * sizeof(local_id);
 }
 
 } // namespace graphmill

@@ -57,8 +57,7 @@ private:
 class link_negatives {
 public:
   /// Global ids by original id, of each node type. Null: they are the same.
-  using node_orders =
-    std::vector<std::shared_ptr<const std::vector<node_id>>>;
+  using node_orders = std::vector<std::shared_ptr<const std::vector<node_id>>>;
 
   /// @param info Of a graph with a task of links.
   /// @param training The rows of the training split, for chances by degree.
@@ -110,8 +109,9 @@ std::vector<std::int64_t> seed_bound(const definition& def,
                                      const dataset_info& info, phase which,
                                      std::int64_t rows);
 
-/// The most entries of `seed_batch::locals` and of joint lists that it has.
-std::int64_t row_bound(const definition& def, const dataset_info& info,
-                       phase which, std::int64_t rows);
+/// The most bytes that such a batch has besides its nodes
+/// (`seed_batch::row_bytes`); 0 where nodes are learnt.
+std::uint64_t row_bound(const definition& def, const dataset_info& info,
+                        phase which, std::int64_t rows);
 
 } // namespace graphmill

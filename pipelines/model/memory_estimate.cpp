@@ -322,18 +322,18 @@ std::uint64_t largest_activations(const definition& def,
     const auto replicas = std::int64_t{def.trainer.replicas};
     const auto* task = chosen_task(info);
     const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-    batch = std::min(batch, // Which may stand for all seeds there are.
-                     task == nullptr ? target.count
-                                     : *std::ranges::max_element(
-                                       task->split_counts));
-    const auto bound = bound_of(
-      info, scheme,
-      seed_bound(def, info, which, (batch + replicas - 1) / replicas));
+    batch =
+      std::min(batch, // Which may stand for all seeds there are.
+               task == nullptr ? target.count
+                               : *std::ranges::max_element(task->split_counts));
+    const auto bound =
+      bound_of(info, scheme,
+               seed_bound(def, info, which, (batch + replicas - 1) / replicas));
     return estimate_memory(def, info, bound).activations;
   };
-  return std::max(of(phase::train, training.value(), def.train.batch_size),
-                  of(phase::validation, evaluation.value(),
-                     def.evaluate.batch_size));
+  return std::max(
+    of(phase::train, training.value(), def.train.batch_size),
+    of(phase::validation, evaluation.value(), def.evaluate.batch_size));
 }
 
 } // namespace graphmill

@@ -146,12 +146,11 @@ result<run_plan> plan_run(const definition& def, const dataset_info& whole,
   GRAPHMILL_TRY(const auto evaluation, resolve_evaluation_fanouts(def, info));
   const auto& seeds =
     info.node_types[static_cast<std::size_t>(info.target)].split_counts;
-  const auto train =
-    bound_batch(def, info, phase::train, sampling, def.train.batch_size, seeds[0]);
-  const auto other = bound_batch(def, info,
-                seeds[1] < seeds[2] ? phase::test : phase::validation,
-                evaluation, def.evaluate.batch_size,
-                std::max(seeds[1], seeds[2]));
+  const auto train = bound_batch(def, info, phase::train, sampling,
+                                 def.train.batch_size, seeds[0]);
+  const auto other = bound_batch(
+    def, info, seeds[1] < seeds[2] ? phase::test : phase::validation,
+    evaluation, def.evaluate.batch_size, std::max(seeds[1], seeds[2]));
   run_plan plan;
   plan.stages = plan_stages(def, parts);
   plan.train = train.shown;

@@ -35,10 +35,9 @@ struct evaluate_options : finished_run_options {
 result<void> check_split(const local_run_config& config, bool scores) {
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(config.data));
   GRAPHMILL_TRY(const auto info, choose_target(whole.info(), config.def));
-  const auto seeds = static_cast<std::uint64_t>(
-    seed_count(info, config.def, config.evaluated));
-  if (const auto note =
-        note_on_values(info, seeds))
+  const auto seeds =
+    static_cast<std::uint64_t>(seed_count(info, config.def, config.evaluated));
+  if (const auto note = note_on_values(info, seeds))
     say(stderr, "warning: {}: only the loss is printed\n", *note);
   if (!scores)
     return ok();

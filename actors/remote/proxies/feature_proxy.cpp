@@ -67,8 +67,8 @@ std::vector<remote_values> group(const std::vector<gather_item>& items) {
                && values.targets.size() < max_kinds;
       });
     if (same == out.end())
-      same = out.insert(out.end(), {item.type, item.ids, {}, item.excluded,
-                                  item.level});
+      same = out.insert(out.end(),
+                        {item.type, item.ids, {}, item.excluded, item.level});
     same->targets.push_back({item.kind, item.rows, item.out});
   }
   return out;

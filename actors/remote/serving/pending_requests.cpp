@@ -117,9 +117,9 @@ read_sample(const shard& part, sample_request request, const payload& from,
 
 neighbour_request pending_sample::asked(std::size_t i) const {
   const auto& query = request.queries[i];
-  return {request.key,    request.hop,   query.edge_type, query.rule,
-          query.edge_ids, ids[i].span(), query.weights,   excluded[i].view(),
-          query.level};
+  return {request.key,   request.hop,        query.edge_type,
+          query.rule,    query.edge_ids,     ids[i].span(),
+          query.weights, excluded[i].view(), query.level};
 }
 
 std::vector<neighbour_job>

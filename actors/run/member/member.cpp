@@ -109,10 +109,11 @@ private:
   phase_work work_of(const phase_request& request) const {
     const auto& def = config_.def;
     phase_work out{request};
-    out.table = config_.seeds
-                  ? table_of(config_.graph->info(), config_.seeds)
-                  : table_of(config_.graph, config_.evaluated.value_or(
-                                              split_of(request.phase)));
+    out.table =
+      config_.seeds
+        ? table_of(config_.graph->info(), config_.seeds)
+        : table_of(config_.graph,
+                   config_.evaluated.value_or(split_of(request.phase)));
     out.negatives = config_.negatives;
     const auto shuffled =
       config_.shuffled.value_or(request.phase == phase::train);

@@ -80,9 +80,8 @@ result<void> gather_in_weights(const shard& part, const gather_item& item) {
       const auto here = next[e] < lists.size() && lists.list(next[e]) == i;
       excluded[e] = here ? lists.of(next[e]++) : std::span<const edge_id>{};
     }
-    GRAPHMILL_TRY(out[row_of(item, i)],
-                  in_weight(part, item.type, item.ids[i], excluded,
-                            item.level));
+    GRAPHMILL_TRY(out[row_of(item, i)], in_weight(part, item.type, item.ids[i],
+                                                  excluded, item.level));
   }
   return ok();
 }

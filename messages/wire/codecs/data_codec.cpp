@@ -195,8 +195,8 @@ result<gather_request> decode_gather_request(const payload& from) {
       out.part = in.getPart();
       GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
       for (auto query : in.getQueries()) {
-        value_query plain{query.getNodeType(), {}, {}, query.getHalf(), {},
-                          query.getLevel()};
+        value_query plain{query.getNodeType(), {}, {},
+                          query.getHalf(),     {}, query.getLevel()};
         GRAPHMILL_TRY(plain.ids, arrays.read(query.getIds(), content::ids));
         GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {

@@ -72,10 +72,9 @@ error bad_feature_row(const node_type_info& type, node_id original,
 /// as when the graph was prepared. Fails with `invalid_argument` if an edge is
 /// none of the node's, or beyond `level`.
 /// @param level Edges of higher levels do not count, either. @pre it is one
-result<float>
-in_weight(const shard& graph, node_type_id type, node_id id,
-          std::span<const std::span<const edge_id>> excluded = {},
-          edge_level level = all_levels);
+result<float> in_weight(const shard& graph, node_type_id type, node_id id,
+                        std::span<const std::span<const edge_id>> excluded = {},
+                        edge_level level = all_levels);
 
 /// Copies one int32 or int64 value per node, like `gather_features`.
 template <class T>

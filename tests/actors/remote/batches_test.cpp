@@ -49,10 +49,12 @@ struct stages {
 /// Samples and fetches the batches of several steps, all at once.
 std::vector<plain_fetched>
 batches(daemons& d, const stages& with, const memory_graph& graph,
-        bool edge_ids, const std::vector<excluded_edges>& without = {}) {
+        bool edge_ids, const std::vector<excluded_edges>& without = {},
+        edge_level level = all_levels) {
   constexpr std::size_t steps = 3;
   auto wanted = scheme_of(graph, {4, 3, -1}, false, edge_ids);
   wanted.weights = graph.edges.front().weights.size() != 0;
+  wanted.level = level;
   const auto scheme =
     std::make_shared<const sampling_scheme>(std::move(wanted));
   std::vector<std::shared_ptr<outcome<sample_answer>>> sampled;
@@ -76,6 +78,7 @@ batches(daemons& d, const stages& with, const memory_graph& graph,
     fetch_job job;
     job.graph = daemons::answer_of(sampled[s]).graph;
     job.seeds = asked[s];
+    job.level = level;
     fetched.push_back(d.start<fetch_answer>(with.fetcher, job));
   }
   d.settle();
@@ -198,6 +201,44 @@ CATCH_TEST_CASE("batches without some edges are those of a graph without them",
   }
   CATCH_CHECK(gone > 500);
   CATCH_CHECK(sums > 500);
+}
+
+CATCH_TEST_CASE("batches up to a level are those of the graph without the rest",
+                "[actors][remote][levels]") {
+  std::size_t hidden = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CATCH_INFO("seed " << seed);
+    auto graph = with_values(random_graph(seed), seed);
+    if (seed % 2 == 0)
+      graph = with_weights(std::move(graph), seed);
+    graph = with_levels(std::move(graph), seed);
+    const auto level = static_cast<edge_level>(seed % 3);
+    const auto reduced = reduce(graph, level, seed % 5 == 0 ? 0 : 6, seed);
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      for (std::size_t to = 0; to < graph.edges[e].in.size(); ++to)
+        hidden += graph.edges[e].in[to].size()
+                  - reduced.seen.left.edges[e].in[to].size();
+    daemons left{whole(reduced.seen.left), seed};
+    const auto expected = batches(
+      left,
+      {left.sampler(left.local_sampling), left.fetcher(left.local_features)},
+      reduced.seen.left, false);
+    daemons d{cut(graph, 3, random_assignment(graph, 3, seed)), seed};
+    const auto without = reduced.excluded.excluded(graph, d.graph);
+    const auto here =
+      batches(d, {d.sampler(d.local_sampling), d.fetcher(d.local_features)},
+              graph, false, without, level);
+    CATCH_CHECK(here == expected);
+    remote_feature_config small;
+    small.reply_bytes = 64 + 100 * (seed % 5);
+    small.window = 2;
+    const auto there =
+      batches(d, {d.sampler_over_wire(), d.fetcher_over_wire(small)}, graph,
+              false, without, level);
+    CATCH_CHECK(there == expected);
+    CATCH_CHECK(d.remote->read().failures == 0);
+  }
+  CATCH_CHECK(hidden > 1000);
 }
 
 CATCH_TEST_CASE("features may be rounded on the wire", "[actors][remote]") {

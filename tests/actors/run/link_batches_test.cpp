@@ -13,6 +13,9 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 
+#include <spdlog/logger.h>
+#include <spdlog/sinks/null_sink.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <map>
@@ -164,15 +167,18 @@ public:
     : ranks_(def.trainer.replicas) {
     auto whole = std::make_shared<const partitioned_graph>(
       value_of(partitioned_graph::open(data)));
-    auto config = value_of(
-      open_member(def, whole, member_share::all(def, *whole)));
+    auto config =
+      value_of(open_member(def, whole, member_share::all(def, *whole)));
     config.needs = {};
     config.needs.merged_relations = false;
     config.needs.degrees = true;
     config.needs.original_ids = true;
-    value_of(settle_storage(config, {},
-                            value_of(plan_run(def, whole->info(),
-                                              whole->part_count()))));
+    run_plan plan; // Batches alone take memory.
+    plan.train.bytes = 1 << 20;
+    plan.batches_in_flight = 4;
+    value_of(settle_storage(config, {}, plan));
+    config.log = std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::null_sink_mt>());
     config.gauges = std::make_shared<dispatcher_gauges>();
     config.sink = [to = to_](caf::actor_system& system,
                              const member_config& member, const stage_table&,
@@ -185,7 +191,9 @@ public:
     graph_ = config.graph;
     shards_ = config.shards;
     listener_ = spawn_state<listener>(system_, to_);
-    member_ = spawn_member(system_, std::move(config), {}, listener_);
+    const auto stages = stage_table::of(
+      config.def, static_cast<std::size_t>(whole->part_count()), ranks_);
+    member_ = spawn_member(system_, std::move(config), stages, listener_);
   }
 
   ~recorded_member() {
@@ -212,10 +220,16 @@ public:
   }
 
 private:
+  static caf::actor_system_config&
+  with_threads(caf::actor_system_config& config) {
+    set_scheduler(config, 2);
+    return config;
+  }
+
   std::size_t ranks_;
   std::shared_ptr<recorder> to_ = std::make_shared<recorder>();
   caf::actor_system_config config_;
-  caf::actor_system system_{config_};
+  caf::actor_system system_{with_threads(config_)};
   std::shared_ptr<const partitioned_graph> graph_;
   std::vector<std::shared_ptr<const shard>> shards_;
   run_reports_actor listener_;
@@ -306,11 +320,10 @@ void take(const recorded_member& member, const plain_dataset& plain,
     const auto& about = info.edge_types[static_cast<std::size_t>(
       task.edge_types[static_cast<std::size_t>(row.relation)])];
     for (std::size_t c = 0; c < own.columns; ++c)
-      row.nodes.push_back(
-        node(c == 1 || (c >= 2 && c < 2 + own.wrong_destinations)
-               ? about.destination
-               : about.source,
-             own.locals[r * own.columns + c]));
+      row.nodes.push_back(node(
+        c == 1 || (c >= 2 && c < 2 + own.wrong_destinations) ? about.destination
+                                                             : about.source,
+        own.locals[r * own.columns + c]));
     for (const auto* lists : {&own.joint_destinations, &own.joint_sources})
       for (std::size_t t = 0; t < lists->size(); ++t) {
         auto& list = row.joint.emplace_back();
@@ -318,8 +331,8 @@ void take(const recorded_member& member, const plain_dataset& plain,
           list.push_back(node(static_cast<node_type_id>(t), local));
       }
     row.label = own.classes.empty() ? -1 : data.labels[r];
-    CATCH_REQUIRE(rows.emplace(std::pair{row.relation, own.edge_ids[r]}, row)
-                    .second);
+    CATCH_REQUIRE(
+      rows.emplace(std::pair{row.relation, own.edge_ids[r]}, row).second);
   }
 }
 
@@ -381,8 +394,8 @@ CATCH_TEST_CASE("trainers get the same links for any parts and ranks",
                                       : folder / std::to_string(of.parts)};
         for (const auto which :
              {phase::train, phase::validation, phase::test}) {
-          const auto batches = member.run(
-            which, which == phase::train ? 23 : 17, 1);
+          const auto batches =
+            member.run(which, which == phase::train ? 23 : 17, 1);
           all_rows rows;
           std::map<std::int64_t, std::set<plain_edge>> gone; // By step.
           const auto links = name == std::string{"links"};
@@ -390,8 +403,8 @@ CATCH_TEST_CASE("trainers get the same links for any parts and ranks",
             for (const auto& batch : batches)
               for (std::size_t r = 0; r < batch->rows->rows(); ++r) {
                 const auto& own = *batch->rows;
-                const auto type = task.edge_types[static_cast<std::size_t>(
-                  own.relations[r])];
+                const auto type =
+                  task.edge_types[static_cast<std::size_t>(own.relations[r])];
                 const auto& about =
                   info.edge_types[static_cast<std::size_t>(type)];
                 const auto& nodes = batch->data.graph.nodes;
@@ -399,30 +412,27 @@ CATCH_TEST_CASE("trainers get the same links for any parts and ranks",
                   about.source,
                   nodes[about.source].ids[own.locals[r * own.columns]]);
                 const auto to = member.original(
-                  about.destination,
-                  nodes[about.destination]
-                    .ids[own.locals[r * own.columns + 1]]);
+                  about.destination, nodes[about.destination]
+                                       .ids[own.locals[r * own.columns + 1]]);
                 auto& edges = gone[batch->data.key.step];
                 edges.emplace(type, from, to);
                 edges.emplace(type == 0 ? 1 : 2, to, from);
               }
           for (const auto& batch : batches)
-            take(member, plain, task, gone[batch->data.key.step], *batch,
-                 rows);
+            take(member, plain, task, gone[batch->data.key.step], *batch, rows);
           CATCH_REQUIRE(std::cmp_equal(
-            rows.size(), task.split_counts[static_cast<std::size_t>(
-                           split_of(which))]));
+            rows.size(),
+            task.split_counts[static_cast<std::size_t>(split_of(which))]));
           for (const auto& [key, row] : rows) {
-            const auto negatives = !links                ? 0U
-                                   : which != phase::train ? 10U
+            const auto negatives = !links                         ? 0U
+                                   : which != phase::train        ? 10U
                                    : kind == negative_kind::joint ? 0U
                                                                   : 6U;
             CATCH_REQUIRE(row.nodes.size() == 2 + negatives);
-            CATCH_REQUIRE(row.joint.size()
-                          == (which == phase::train
-                                  && kind == negative_kind::joint
-                                ? 4U
-                                : 0U));
+            CATCH_REQUIRE(
+              row.joint.size()
+              == (which == phase::train && kind == negative_kind::joint ? 4U
+                                                                        : 0U));
             if (!links)
               CATCH_REQUIRE(row.label == (row.nodes[0] + row.nodes[1]) % 3);
           }

@@ -26,6 +26,7 @@ payload sample_of(const std::vector<numbers>& lists) {
     arrays.add_integers(numbers{1, 2}),
     arrays.add_counts(std::vector<std::int32_t>{1, 2}),
     arrays.add_integers(numbers{7, 3, 9})};
+  request.queries.back().level = 1;
   return value_of(encode(request, std::move(arrays)));
 }
 
@@ -136,6 +137,7 @@ std::vector<payload> examples() {
                             arrays.add_integers(ids),
                             {gather_kind::features, gather_kind::degrees},
                             true});
+  gather.queries.back().level = 0;
   gather.queries.back().excluded = {{},
                                     {arrays.add_integers(ids),
                                      arrays.add_counts(counts),
@@ -285,6 +287,8 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
               == numbers{1, 2});
   CATCH_CHECK(read(sample.queries[2].excluded.edges, messages[0])
               == numbers{7, 3, 9});
+  CATCH_CHECK(sample.queries[1].level == 2);
+  CATCH_CHECK(sample.queries[2].level == 1);
   CATCH_CHECK(!sample.queries[2].edge_ids);
   CATCH_CHECK(read(sample.queries[2].destinations, messages[0]) == numbers{7});
   const auto reply = value_of(decode_sample_reply(messages[1]));
@@ -295,6 +299,7 @@ CATCH_TEST_CASE("requests and replies survive the wire", "[messages][data]") {
   CATCH_CHECK(gather.queries.at(0).half);
   CATCH_CHECK(gather.queries.at(0).kinds
               == std::vector{gather_kind::features, gather_kind::degrees});
+  CATCH_CHECK(gather.queries.at(0).level == 0);
   CATCH_REQUIRE(gather.queries.at(0).excluded.size() == 2);
   CATCH_CHECK(gather.queries[0].excluded[0].at.count == 0);
   CATCH_CHECK(read(gather.queries[0].excluded[1].edges, messages[2])

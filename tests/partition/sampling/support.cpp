@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace graphmill::test {
@@ -91,6 +92,39 @@ memory_graph with_weights(memory_graph graph, std::uint64_t seed) {
   return graph;
 }
 
+memory_graph with_levels(memory_graph graph, std::uint64_t seed) {
+  random_stream draws{stream_key(seed, purpose::split, 0, 0), 11};
+  for (auto& type : graph.edges) {
+    if (draws.below(4) == 0)
+      continue;
+    for (std::size_t to = 0; to < type.in.size(); ++to) {
+      auto& list = type.in[to];
+      std::vector<edge_level> levels;
+      for (std::size_t i = 0; i < list.size(); ++i)
+        levels.push_back(static_cast<edge_level>(
+          std::max<std::uint32_t>(draws.below(6), 3) - 3));
+      std::vector<std::size_t> order(list.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::stable_sort(order.begin(), order.end(),
+                       [&](auto a, auto b) { return levels[a] < levels[b]; });
+      auto sorted = list;
+      auto weights =
+        type.weights.empty() ? std::vector<float>{} : type.weights[to];
+      auto& of_list = type.levels.emplace_back();
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        sorted[i] = list[order[i]];
+        of_list.push_back(levels[order[i]]);
+        if (!weights.empty())
+          weights[i] = type.weights[to][order[i]];
+      }
+      list = std::move(sorted);
+      if (!type.weights.empty())
+        type.weights[to] = std::move(weights);
+    }
+  }
+  return graph;
+}
+
 std::size_t thinned_graph::count() const {
   std::size_t sum = 0;
   for (const auto& lists : gone)
@@ -168,6 +202,39 @@ thinned_graph thin_out(const memory_graph& graph, std::uint64_t seed) {
       if (!type.weights.empty())
         type.weights[to] = std::move(weights);
     }
+  }
+  return out;
+}
+
+reduced_graph reduce(const memory_graph& graph, edge_level level,
+                     std::uint32_t share, std::uint64_t seed) {
+  random_stream draws{stream_key(seed, purpose::split, 0, 1), 12};
+  reduced_graph out{{graph, {}, {}}, {graph, {}, {}}};
+  for (auto& type : out.seen.left.edges) {
+    auto& kept = out.seen.kept.emplace_back();
+    auto& gone = out.excluded.gone.emplace_back(type.in.size());
+    edge_id id = 0;
+    for (std::size_t to = 0; to < type.in.size(); ++to) {
+      std::vector<node_id> sources;
+      std::vector<float> weights;
+      for (std::size_t i = 0; i < type.in[to].size(); ++i, ++id) {
+        const auto own = type.levels.empty() ? 0 : type.levels[to][i];
+        if (own > level)
+          continue;
+        if (own == 0 && share != 0 && draws.below(share) == 0) {
+          gone[to].push_back(static_cast<std::int64_t>(i));
+          continue;
+        }
+        kept.push_back(id);
+        sources.push_back(type.in[to][i]);
+        if (!type.weights.empty())
+          weights.push_back(type.weights[to][i]);
+      }
+      type.in[to] = std::move(sources);
+      if (!type.weights.empty())
+        type.weights[to] = std::move(weights);
+    }
+    type.levels.clear();
   }
   return out;
 }

@@ -85,6 +85,20 @@ struct thinned_graph {
 /// directions, or all in-edges of some nodes.
 thinned_graph thin_out(const memory_graph& graph, std::uint64_t seed);
 
+/// Gives edges levels at random, and sorts each list by them, stably. Some
+/// types have none.
+memory_graph with_levels(memory_graph graph, std::uint64_t seed);
+
+/// A graph without the edges beyond a level, and without some of level 0.
+struct reduced_graph {
+  thinned_graph seen;     ///< What is left of all that.
+  thinned_graph excluded; ///< The edges of level 0 that go.
+};
+
+/// @param share One of so many edges of level 0 goes; 0: none does.
+reduced_graph reduce(const memory_graph& graph, edge_level level,
+                     std::uint32_t share, std::uint64_t seed);
+
 /// A few distinct nodes of every type, as global ids.
 batch_seeds random_typed_seeds(const memory_graph& graph,
                                const cut_graph& parts, std::uint64_t seed);

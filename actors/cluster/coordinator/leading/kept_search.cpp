@@ -119,9 +119,8 @@ void kept_search::take(const submitted_run& run, kept_offer offer) {
     return; // Its checkpoint has its weights; nothing is further.
   const auto& graph = *with_.config.graph;
   auto fits = check_offer(
-    offer,
-    course_of(run, seed_count(graph.info(), run.def, split::train),
-              epochs_told_));
+    offer, course_of(run, seed_count(graph.info(), run.def, split::train),
+                     epochs_told_));
   if (fits)
     fits = check_state(run.def, graph.info(), offer.tensors);
   if (fits)
