@@ -271,6 +271,10 @@ struct Model {
   width @16 :UInt32 = 0
     $help("Width of the output of a node, for tasks of edges; 0: as `hidden`")
     $unit("values per node") $range(max = 65536);
+
+  bases @17 :UInt32 = 0
+    $help("For rgcn and hetero_sage: the weight matrices of all edge types are sums of so many that they share, each edge type with factors of its own. With hundreds of edge types that is faster and learns better. 0: each edge type has a matrix of its own")
+    $unit("matrices") $range(max = 4096);
 }
 
 enum RelationUse {

@@ -90,6 +90,7 @@ struct definition {
     relation_use relations = relation_use::sum; ///< rgcn and hetero_sage only.
     std::uint32_t width =
       0; ///< Of a node's output for tasks of edges; 0: hidden.
+    std::uint32_t bases = 0; ///< Of rgcn; 0: a matrix of each edge type.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -109,6 +110,7 @@ struct definition {
       visit("edgeWeights", of.edge_weights);
       visit("relations", of.relations);
       visit("width", of.width);
+      visit("bases", of.bases);
     }
 
     friend bool operator==(const model_section&,

@@ -245,7 +245,8 @@ void check_relations(definition_source& source) {
     if (traits.combines_relations())
       kinds.push_back(traits.name);
   refuse_given(source,
-               {{"model.relations", model.relations != relation_use::sum}},
+               {{"model.relations", model.relations != relation_use::sum},
+                {"model.bases", model.bases != 0}},
                fmt::format("{}, and not for {}", fmt::join(kinds, " and "),
                            traits_of(model.kind).name));
 }

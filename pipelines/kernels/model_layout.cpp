@@ -38,8 +38,10 @@ public:
         dropout_threshold(def_.model.attention_dropout);
     if (traits_.drops_messages())
       out_.message_threshold = dropout_threshold(def_.model.message_dropout);
-    if (traits_.combines_relations())
+    if (traits_.combines_relations()) {
       out_.combine = def_.model.relations;
+      out_.bases = def_.model.bases;
+    }
     add_relations();
     add_tables();
     add_widths();
@@ -76,6 +78,16 @@ private:
                   "model.hidden ({}) must be a multiple of model.heads ({}): "
                   "it is the width of all heads side by side",
                   model.hidden, model.heads);
+    if (model.bases != 0 && !traits_.combines_relations())
+      return fail(ec::invalid_argument,
+                  "model.bases is for kinds that sum over several edge types, "
+                  "and {} is none; leave it out",
+                  traits_.name);
+    if (model.bases != 0 && def_.trainer.device != "cpu")
+      return fail(ec::invalid_argument,
+                  "trainer.device \"{}\" does not compute model.bases yet; set "
+                  "it to cpu, or leave model.bases out",
+                  def_.trainer.device);
     return traits_.looks_up ? check_lookup() : ok();
   }
 
@@ -302,6 +314,7 @@ private:
       layer.destination_scores.push_back(absent);
       layer.score_maps.push_back(absent);
       layer.priors.push_back(absent);
+      layer.factors.push_back(absent);
       if (out == 0 || !traits_.hears())
         continue;
       if (traits_.attends_across())
@@ -311,11 +324,32 @@ private:
                                  layer.types[relation.destination].in);
       else if (traits_.attends())
         add_attention(layer, prefix, in, out);
+      else if (out_.bases != 0)
+        add_bases(layer, prefix, layer.weights.size() - 1, in, out);
       else
         add_relation(layer, prefix + relation.name + ".", in, out);
     }
     if (traits_.learns_own_weight)
       layer.epsilon = add(prefix + "epsilon", {1}, start::zeros);
+  }
+
+  /// All types that a layer computes are equally wide, and so one set of bases
+  /// does for all relations from a type.
+  void add_bases(layer_layout& layer, const std::string& prefix,
+                 std::size_t relation, std::int64_t in, std::int64_t out) {
+    const auto source = out_.relations[relation].source;
+    for (std::size_t r = 0; r < relation; ++r)
+      if (out_.relations[r].source == source && layer.weights[r] != absent)
+        layer.weights.back() = layer.weights[r];
+    if (layer.weights.back() == absent)
+      layer.weights.back() =
+        add(prefix + info_.node_types[static_cast<std::size_t>(source)].name
+              + ".bases",
+            {out_.bases, in, out}, start::glorot,
+            std::sqrt(6.0 / static_cast<double>(in + out)));
+    layer.factors.back() =
+      add(prefix + out_.relations[relation].name + ".factors", {1, out_.bases},
+          start::glorot, std::sqrt(3.0 / static_cast<double>(out_.bases)));
   }
 
   void add_relation(layer_layout& layer, const std::string& name,

@@ -85,6 +85,9 @@ struct layer_layout {
   std::vector<int> pool_weights; ///< [in of the source, width inside]
   std::vector<int> pool_biases;  ///< [width inside]
   int epsilon = absent;          ///< [1]
+  /// With bases: one per relation, [1, bases]. `weights` then are the bases of
+  /// the relation's source type, [bases, in, sum].
+  std::vector<int> factors;
   /// Of its attention; those of the last layer are as wide as there are
   /// classes, and averaged.
   std::int64_t heads = 1;
@@ -157,6 +160,7 @@ struct model_layout {
   std::vector<relation_info> relations;
   /// How the sums of those into the same type come together.
   relation_use combine = relation_use::sum;
+  std::int64_t bases = 0; ///< 0: each relation has a matrix of its own.
   std::vector<layer_layout> layers;
   /// [hops * hidden, output width]; `jumping_head`.
   int jumping_weight = absent;
@@ -194,7 +198,7 @@ struct model_layout {
   bool multiplies_packed(node_type_id type) const {
     const auto& first = layers.front().types[type];
     const auto gates_rows = first.gate != absent && first.skip == absent;
-    return feature_rows[type].packed() && hops > 1
+    return feature_rows[type].packed() && hops > 1 && bases == 0
            && (traits.message != message_form::maximum || traits.pools)
            && !first.residual && !gates_rows;
   }

@@ -130,6 +130,11 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
       continue;
     const auto& relation = layout_.relations[r];
     message_pass::targets into{.weight = gradient_of(shape.weights[r], out)};
+    for (auto other = r; layout_.bases != 0 && other < layout_.relations.size();
+         ++other)
+      if (layout_.relations[other].source == relation.source
+          && layout_.relations[other].destination == relation.destination)
+        into.factors.push_back(gradient_of(shape.factors[other], out).data);
     if (shape.epsilon != absent)
       into.epsilon = gradient_of(shape.epsilon, out).data;
     if (shape.pool_weights[r] != absent) {

@@ -3,11 +3,13 @@
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
 #include "pipelines/model/passes/attention_pass.hpp"
+#include "pipelines/model/passes/basis_pass.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 #include "pipelines/model/passes/maximum_pass.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace graphmill {
 
@@ -187,8 +189,46 @@ void fused_model::begin_layer(int layer) {
                           : make_pass(layer, r));
 }
 
+/// Whether a relation stands for all between its node types: the first one.
+bool fused_model::leads_bases(std::size_t relation) const {
+  const auto& ends = layout_.relations[relation];
+  const auto first = std::find_if(
+    layout_.relations.begin(), layout_.relations.end(),
+    [&ends](const relation_info& one) {
+      return one.source == ends.source && one.destination == ends.destination;
+    });
+  return &*first == &ends;
+}
+
+std::unique_ptr<message_pass>
+fused_model::make_basis_pass(int layer, std::size_t relation) {
+  const auto& ends = layout_.relations[relation];
+  const auto& shape = layout_.layers[layer];
+  basis_pass::setting how;
+  how.rows = output_rows(layer, ends.destination);
+  how.input = input_of(layer, ends.source);
+  how.weight = parameters_.at(layout_, shape.weights[relation]);
+  how.team = how_.team;
+  how.pool = how_.pool;
+  how.bases = layout_.bases;
+  for (auto r = relation; r < layout_.relations.size(); ++r) {
+    const auto& other = layout_.relations[r];
+    if (other.source != ends.source || other.destination != ends.destination)
+      continue;
+    const auto& edges = batch_.relations[r];
+    const auto back = how_.training && layer < int(edges.transposed.size())
+                      && !edges.transposed[layer].indptr.empty();
+    how.relations.push_back(
+      {&edges.forward, back ? &edges.transposed[layer] : nullptr, &scales_[r],
+       parameters_.at(layout_, shape.factors[r]).data});
+  }
+  return std::make_unique<basis_pass>(std::move(how));
+}
+
 std::unique_ptr<message_pass> fused_model::make_pass(int layer,
                                                      std::size_t relation) {
+  if (layout_.bases != 0)
+    return leads_bases(relation) ? make_basis_pass(layer, relation) : nullptr;
   const auto& ends = layout_.relations[relation];
   const auto& shape = layout_.layers[layer];
   const auto& edges = batch_.relations[relation];

@@ -91,6 +91,9 @@ private:
   layer_input input_of(int layer, node_type_id type) const;
   void begin_layer(int layer);
   std::unique_ptr<message_pass> make_pass(int layer, std::size_t relation);
+  bool leads_bases(std::size_t relation) const;
+  std::unique_ptr<message_pass> make_basis_pass(int layer,
+                                                std::size_t relation);
   std::unique_ptr<message_pass>
   make_attention(int layer, std::size_t relation,
                  const message_pass::setting& common);

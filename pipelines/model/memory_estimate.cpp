@@ -225,6 +225,16 @@ private:
       sum.kept += scores;
   }
 
+  /// Whether no relation before it has the same node types.
+  bool is_first(std::size_t r) const {
+    const auto& ends = layout_.relations[r];
+    return std::none_of(
+      layout_.relations.begin(), layout_.relations.begin() + std::ptrdiff_t(r),
+      [&ends](const relation_info& one) {
+        return one.source == ends.source && one.destination == ends.destination;
+      });
+  }
+
   void add_relation(int l, std::size_t r, layer_floats& sum) const {
     const auto& relation = layout_.relations[r];
     const auto& layer = layout_.layers[l];
@@ -234,6 +244,15 @@ private:
     const auto out = double(layer.types[relation.destination].sum);
     if (layout_.traits.attends_across())
       return add_mapped_relation(layer, rows, edges(r), sum);
+    if (layout_.bases != 0) {
+      // Joined edges, there and back; sums of chunks, and products of pieces.
+      const auto bases = double(layout_.bases);
+      sum.kept += 6 * edges(r) + 4 * (rows + inputs);
+      if (is_first(r))
+        sum.transient += 2 * (65536 + 16 * bases * std::max(in, out))
+                         + (2 + std::min(16.0, rows / 1024)) * bases * in * out;
+      return;
+    }
     if (layout_.traits.attends()) {
       const auto heads = double(layer.heads);
       const auto width = layer.last ? heads * out : out;

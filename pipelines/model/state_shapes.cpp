@@ -54,7 +54,7 @@ std::string_view edge_type_in(std::string_view name) {
   for (const std::string_view end :
        {".attention.destination", ".attention.source", ".attention.weight",
         ".attention.prior", ".message.weight", ".pool.weight", ".pool.bias",
-        ".weight"})
+        ".weight", ".factors"})
     if (name.ends_with(end))
       return name.substr(0, name.size() - end.size());
   return {};

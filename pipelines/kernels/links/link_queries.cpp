@@ -71,8 +71,8 @@ GRAPHMILL_INLINE void add_turn_gradient(const float* x, const float* g,
 } // namespace
 
 GRAPHMILL_CLONES
-void run(const link_queries& task, std::int64_t begin, std::int64_t end,
-         matrix out) {
+void make_queries(const link_queries& task, std::int64_t begin,
+                  std::int64_t end, matrix out) {
   const auto width = out.columns;
   const auto map = map_of(task.kind);
   const auto sign = task.side == query_side::source ? 1.0f : -1.0f;

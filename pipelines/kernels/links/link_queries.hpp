@@ -38,8 +38,8 @@ struct link_queries {
 };
 
 /// Makes queries [begin, end). @param out [queries, width]
-void run(const link_queries& task, std::int64_t begin, std::int64_t end,
-         matrix out);
+void make_queries(const link_queries& task, std::int64_t begin,
+                  std::int64_t end, matrix out);
 
 /// Adds the gradients of vectors of edge types by all queries, in their order.
 /// Ahead of `end_gradients`. @param gradient [queries, width] Of the queries.

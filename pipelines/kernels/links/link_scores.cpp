@@ -112,8 +112,9 @@ GRAPHMILL_INLINE void fetch_candidate(const float* row, std::int64_t width) {
 constexpr std::int64_t rows_ahead = 6;
 
 template <comparison How>
-GRAPHMILL_INLINE void score_lists(const list_scores& task, std::int64_t begin,
-                                  std::int64_t end, const matrix& out) {
+GRAPHMILL_INLINE void score_all_lists(const list_scores& task,
+                                      std::int64_t begin, std::int64_t end,
+                                      const matrix& out) {
   const auto width = task.a.columns;
   for (auto i = begin; i < end; ++i) {
     const auto* list = task.lists + i * task.stride;
@@ -174,7 +175,7 @@ GRAPHMILL_INLINE void add_gradient(const float* a, const float* b, float weight,
 }
 
 template <comparison How>
-GRAPHMILL_INLINE void add_list_gradients(const score_gradients& task,
+GRAPHMILL_INLINE void add_list_gradients(const comparison_gradients& task,
                                          std::int64_t begin, std::int64_t end,
                                          const matrix& out) {
   const auto width = task.b.columns;
@@ -223,17 +224,17 @@ comparison comparison_of(decoder_kind kind, std::uint32_t norm) {
 }
 
 GRAPHMILL_CLONES
-void run(const list_scores& task, std::int64_t begin, std::int64_t end,
-         matrix out) {
+void score_lists(const list_scores& task, std::int64_t begin, std::int64_t end,
+                 matrix out) {
   switch (task.how) {
   case comparison::product:
-    return score_lists<comparison::product>(task, begin, end, out);
+    return score_all_lists<comparison::product>(task, begin, end, out);
   case comparison::absolute:
-    return score_lists<comparison::absolute>(task, begin, end, out);
+    return score_all_lists<comparison::absolute>(task, begin, end, out);
   case comparison::euclidean:
-    return score_lists<comparison::euclidean>(task, begin, end, out);
+    return score_all_lists<comparison::euclidean>(task, begin, end, out);
   case comparison::modulus:
-    return score_lists<comparison::modulus>(task, begin, end, out);
+    return score_all_lists<comparison::modulus>(task, begin, end, out);
   }
 }
 
@@ -253,8 +254,8 @@ void compare_all(comparison how, const_matrix a, const_matrix b,
 }
 
 GRAPHMILL_CLONES
-void run(const score_gradients& task, std::int64_t begin, std::int64_t end,
-         matrix out) {
+void add_gradients(const comparison_gradients& task, std::int64_t begin,
+                   std::int64_t end, matrix out) {
   switch (task.how) {
   case comparison::product:
     return add_list_gradients<comparison::product>(task, begin, end, out);

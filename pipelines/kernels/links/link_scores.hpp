@@ -42,8 +42,8 @@ struct list_scores {
 /// list, or `no_score`, for rows [begin, end). Different threads may compute
 /// different rows at once. Sums are made in sixteen lanes, the same for any
 /// instruction set. @param out [rows, at least `last`]
-void run(const list_scores& task, std::int64_t begin, std::int64_t end,
-         matrix out);
+void score_lists(const list_scores& task, std::int64_t begin, std::int64_t end,
+                 matrix out);
 
 /// Scores of all rows of `a` with all of `b`, for comparisons but the product,
 /// which is a product of matrices. @param out [rows of a, rows of b]
@@ -57,7 +57,7 @@ void compare_all(comparison how, const_matrix a, const_matrix b,
 ///
 /// in the order of the list. Columns of `seed_batch::none` are passed over.
 /// Borrows all arrays.
-struct score_gradients {
+struct comparison_gradients {
   comparison how = comparison::product;
   const_matrix a; ///< Not read for the product.
   const_matrix b;
@@ -75,8 +75,8 @@ struct score_gradients {
 
 /// For rows [begin, end). Different threads may compute different rows at once.
 /// @param out [rows, width], to which is added.
-void run(const score_gradients& task, std::int64_t begin, std::int64_t end,
-         matrix out);
+void add_gradients(const comparison_gradients& task, std::int64_t begin,
+                   std::int64_t end, matrix out);
 
 /// The same for `compare_all`, by `a` and for comparisons but the product.
 /// @param weights [rows of a, rows of b], the gradient of the scores; with

@@ -6,6 +6,8 @@
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -59,6 +61,35 @@ auto without_throwing(const F& f) -> decltype(f()) {
   }
 }
 
+/// The weights of a model with bases as those of one without.
+result<std::vector<named_tensor>>
+summed_bases(const model_layout& layout,
+             const std::vector<named_tensor>& weights) {
+  auto store = initial_parameters(layout, 0);
+  GRAPHMILL_TRYV(from_tensors(layout, weights, store));
+  auto out = weights;
+  for (std::size_t l = 0; l < layout.layers.size(); ++l)
+    for (std::size_t r = 0; r < layout.relations.size(); ++r) {
+      const auto& layer = layout.layers[l];
+      if (layer.weights[r] == absent)
+        continue;
+      const auto& shape =
+        layout.parameters[static_cast<std::size_t>(layer.weights[r])].shape;
+      const auto bases = store.at(layout, layer.weights[r]);
+      const auto factors = store.at(layout, layer.factors[r]);
+      auto& sum = out.emplace_back(named_tensor{
+        fmt::format("layer{}.{}.weight", l + 1, layout.relations[r].name),
+        {shape[1], shape[2]},
+        {}});
+      const auto size = static_cast<std::size_t>(shape[1] * shape[2]);
+      sum.values.resize(size);
+      for (std::int64_t b = 0; b < shape[0]; ++b)
+        for (std::size_t i = 0; i < size; ++i)
+          sum.values[i] += factors.data[b] * bases.data[b * size + i];
+    }
+  return out;
+}
+
 } // namespace
 
 layerwise_model::layerwise_model(model_layout layout, const definition& def,
@@ -80,9 +111,16 @@ layerwise_model::create(const definition& def,
                   "task \"{}\" is of edges, so there are no predictions of all "
                   "nodes",
                   def.task);
+    auto summed = weights;
+    if (layout.bases != 0) {
+      GRAPHMILL_TRY(summed, summed_bases(layout, weights));
+      auto plain = def;
+      plain.model.bases = 0;
+      GRAPHMILL_TRY(layout, make_layout(plain, graph.info()));
+    }
     std::unique_ptr<layerwise_model> out{new layerwise_model{
       std::move(layout), def, std::move(graph), std::move(how)}};
-    GRAPHMILL_TRYV(from_tensors(out->layout_, weights, out->parameters_));
+    GRAPHMILL_TRYV(from_tensors(out->layout_, summed, out->parameters_));
     return out;
   });
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace graphmill {
 
@@ -49,6 +50,7 @@ public:
     float* attention_destination = nullptr;
     matrix destination_scores;
     matrix attention_weight = {};
+    std::vector<float*> factors = {}; ///< [bases] of each relation of a pass.
   };
 
   /// Adds the gradients of the parameters. With `input_gradient`, prepares for

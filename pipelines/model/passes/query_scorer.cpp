@@ -69,9 +69,11 @@ owned_matrix query_scorer::make_queries(query_side side) const {
     map_queries(side, ends.view(), to);
     return out;
   }
-  set_.team->for_pieces(to.rows, chunk_rows,
-                        [&](std::int64_t, std::int64_t begin,
-                            std::int64_t end) { run(task, begin, end, to); });
+  set_.team->for_pieces(
+    to.rows, chunk_rows,
+    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      graphmill::make_queries(task, begin, end, to);
+    });
   return out;
 }
 
@@ -156,11 +158,11 @@ void query_scorer::score_own(matrix out) const {
   set_.team->for_pieces(
     out.rows, score_grain,
     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-      run(destinations, begin, end, out);
+      score_lists(destinations, begin, end, out);
       if (split == own)
         return;
-      run(sources, begin, end, out);
-      run(edges, begin, end, again.view());
+      score_lists(sources, begin, end, out);
+      score_lists(edges, begin, end, again.view());
       for (auto i = begin; i < end; ++i) {
         const auto shift = out.row(i)[0] - again.view().row(i)[0];
         for (auto k = split; k < own; ++k)
@@ -232,32 +234,32 @@ void query_scorer::add_own_gradients(const_matrix gradient, matrix nodes) {
                        const owned_matrix& queries, owned_matrix& into) {
     if (first == last)
       return;
-    const score_gradients of_queries{.how = how_,
-                                     .a = queries.view(),
-                                     .b = this->nodes(),
-                                     .columns = rows.candidates.data(),
-                                     .weights = gradient.data,
-                                     .stride = own,
-                                     .weight_stride = gradient.columns,
-                                     .first = first,
-                                     .last = last};
+    const comparison_gradients of_queries{.how = how_,
+                                          .a = queries.view(),
+                                          .b = this->nodes(),
+                                          .columns = rows.candidates.data(),
+                                          .weights = gradient.data,
+                                          .stride = own,
+                                          .weight_stride = gradient.columns,
+                                          .first = first,
+                                          .last = last};
     const auto sums = into.view();
     set_.team->for_pieces(
       sums.rows, score_grain,
       [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        run(of_queries, begin, end, sums);
+        add_gradients(of_queries, begin, end, sums);
       });
     turn_lists(rows.candidates, own, first, last, gradient, nodes.rows, turned);
-    const score_gradients of_nodes{.how = how_,
-                                   .a = this->nodes(),
-                                   .b = queries.view(),
-                                   .indptr = turned.indptr.data(),
-                                   .columns = turned.rows.data(),
-                                   .weights = turned.weights.data()};
+    const comparison_gradients of_nodes{.how = how_,
+                                        .a = this->nodes(),
+                                        .b = queries.view(),
+                                        .indptr = turned.indptr.data(),
+                                        .columns = turned.rows.data(),
+                                        .weights = turned.weights.data()};
     set_.team->for_pieces(
       nodes.rows, score_grain,
       [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-        run(of_nodes, begin, end, nodes);
+        add_gradients(of_nodes, begin, end, nodes);
       });
   };
   add(0, split, from_sources_, source_gradients_);

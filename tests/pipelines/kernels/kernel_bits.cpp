@@ -383,13 +383,13 @@ void link_comparisons(printer& out) {
       out.take(scores);
       const auto weights = out.numbers(std::ssize(graph.columns));
       floats sum(a.size());
-      run({.how = how,
-           .a = as,
-           .b = bs,
-           .indptr = graph.indptr.data(),
-           .columns = graph.columns.data(),
-           .weights = weights.data()},
-          0, rows, matrix{sum.data(), rows, width});
+      add_gradients({.how = how,
+                     .a = as,
+                     .b = bs,
+                     .indptr = graph.indptr.data(),
+                     .columns = graph.columns.data(),
+                     .weights = weights.data()},
+                    0, rows, matrix{sum.data(), rows, width});
       out.take(sum);
     }
 }
@@ -414,7 +414,7 @@ void queries_of_links(printer& out) {
                                 .relations = {vectors.data(), 3, width},
                                 .relation_of = relations};
         floats made(static_cast<std::size_t>(rows * width));
-        run(task, 0, rows, {made.data(), rows, width});
+        make_queries(task, 0, rows, {made.data(), rows, width});
         out.take(made);
         floats of_relations(vectors.size());
         add_relation_gradients(task, {made.data(), rows, width},

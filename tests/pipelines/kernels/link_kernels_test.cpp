@@ -65,14 +65,14 @@ CATCH_TEST_CASE("scores of lists equal plain ones", "[kernels][links]") {
       for (std::int64_t i = 0; i < rows * 5; ++i)
         lists.push_back(static_cast<local_id>(random() % (nodes + 1)) - 1);
       numbers out(rows * 6, 9);
-      run({.how = how,
-           .a = {a.data(), rows, width},
-           .b = {b.data(), nodes, width},
-           .lists = lists.data(),
-           .stride = 5,
-           .first = 1,
-           .last = 5},
-          0, rows, {out.data(), rows, 6});
+      score_lists({.how = how,
+                   .a = {a.data(), rows, width},
+                   .b = {b.data(), nodes, width},
+                   .lists = lists.data(),
+                   .stride = 5,
+                   .first = 1,
+                   .last = 5},
+                  0, rows, {out.data(), rows, 6});
       numbers all(rows * nodes);
       compare_all(how, {a.data(), rows, width}, {b.data(), nodes, width}, 0,
                   rows, {all.data(), rows, nodes});
@@ -112,16 +112,16 @@ CATCH_TEST_CASE("gradients of scores are those of lists, turned or not",
     const const_matrix as{a.data(), rows, width};
     const const_matrix bs{b.data(), nodes, width};
     numbers of_a(rows * width);
-    run({.how = how,
-         .a = as,
-         .b = bs,
-         .columns = lists.data(),
-         .weights = weights.data(),
-         .stride = 4,
-         .weight_stride = 4,
-         .first = 0,
-         .last = 4},
-        0, rows, {of_a.data(), rows, width});
+    add_gradients({.how = how,
+                   .a = as,
+                   .b = bs,
+                   .columns = lists.data(),
+                   .weights = weights.data(),
+                   .stride = 4,
+                   .weight_stride = 4,
+                   .first = 0,
+                   .last = 4},
+                  0, rows, {of_a.data(), rows, width});
     turned_lists turned;
     turn_lists(lists, 4, 0, 4, {weights.data(), rows, 4}, nodes, turned);
     CATCH_CHECK(
@@ -129,13 +129,13 @@ CATCH_TEST_CASE("gradients of scores are those of lists, turned or not",
       == std::ssize(lists)
            - std::count(lists.begin(), lists.end(), seed_batch::none));
     numbers of_b(nodes * width);
-    run({.how = how,
-         .a = bs,
-         .b = as,
-         .indptr = turned.indptr.data(),
-         .columns = turned.rows.data(),
-         .weights = turned.weights.data()},
-        0, nodes, {of_b.data(), nodes, width});
+    add_gradients({.how = how,
+                   .a = bs,
+                   .b = as,
+                   .indptr = turned.indptr.data(),
+                   .columns = turned.rows.data(),
+                   .weights = turned.weights.data()},
+                  0, nodes, {of_b.data(), nodes, width});
     // Central differences of the weighted sum of all scores.
     const auto sum_of = [&](const numbers& x, const numbers& y) {
       double sum = 0;
@@ -171,16 +171,16 @@ CATCH_TEST_CASE("gradients of scores are those of lists, turned or not",
       every.push_back(static_cast<local_id>(i % nodes));
     add_all_gradients(how, as, bs, {grid.data(), rows, nodes}, false, 0, rows,
                       {each.data(), rows, width});
-    run({.how = how,
-         .a = as,
-         .b = bs,
-         .columns = every.data(),
-         .weights = grid.data(),
-         .stride = nodes,
-         .weight_stride = nodes,
-         .first = 0,
-         .last = nodes},
-        0, rows, {listed.data(), rows, width});
+    add_gradients({.how = how,
+                   .a = as,
+                   .b = bs,
+                   .columns = every.data(),
+                   .weights = grid.data(),
+                   .stride = nodes,
+                   .weight_stride = nodes,
+                   .first = 0,
+                   .last = nodes},
+                  0, rows, {listed.data(), rows, width});
     CATCH_CHECK(each == listed);
   }
 }
@@ -192,16 +192,16 @@ CATCH_TEST_CASE("distances of equal rows have no slope", "[kernels][links]") {
   for (const auto how :
        {comparison::absolute, comparison::euclidean, comparison::modulus}) {
     numbers out(4);
-    run({.how = how,
-         .a = {a.data(), 1, 4},
-         .b = {a.data(), 1, 4},
-         .columns = list.data(),
-         .weights = weights.data(),
-         .stride = 1,
-         .weight_stride = 1,
-         .first = 0,
-         .last = 1},
-        0, 1, {out.data(), 1, 4});
+    add_gradients({.how = how,
+                   .a = {a.data(), 1, 4},
+                   .b = {a.data(), 1, 4},
+                   .columns = list.data(),
+                   .weights = weights.data(),
+                   .stride = 1,
+                   .weight_stride = 1,
+                   .first = 0,
+                   .last = 1},
+                  0, 1, {out.data(), 1, 4});
     CATCH_CHECK(out == numbers(4, 0));
   }
 }
@@ -220,7 +220,7 @@ CATCH_TEST_CASE("queries of both ends on paper", "[kernels][links]") {
                      .ends = ends,
                      .relations = {relations.data(), 2, 4},
                      .relation_of = relation_of},
-        0, 1, matrix{out.data(), 1, 4});
+        0, 1, {out.data(), 1, 4});
     return out;
   };
   using enum query_side;

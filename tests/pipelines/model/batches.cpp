@@ -344,8 +344,8 @@ void add_task(toy_graph& graph, edge_task_kind kind,
   graph.info.tasks = {task};
 }
 
-minibatch make_batch(const toy_graph& graph, const definition& def,
-                     const seed_batch& rows, int fanout) {
+minibatch make_edge_batch(const toy_graph& graph, const definition& def,
+                          const seed_batch& rows, int fanout) {
   auto out = make_blocks(graph, def, rows.nodes, fanout);
   out.rows = std::make_shared<const seed_batch>(rows);
   assign(out.data.labels, rows.classes);

@@ -68,8 +68,8 @@ void add_task(toy_graph& graph, edge_task_kind kind,
               std::vector<edge_type_id> edge_types, std::int64_t classes = 0);
 
 /// The same of rows of the graph's task. `rows.nodes` are the seeds.
-minibatch make_batch(const toy_graph& graph, const definition& def,
-                     const seed_batch& rows, int fanout = -1);
+minibatch make_edge_batch(const toy_graph& graph, const definition& def,
+                          const seed_batch& rows, int fanout = -1);
 
 /// Options of `random_rows`.
 struct row_options {

@@ -6,7 +6,9 @@
 #include "tests/support/result.hpp"
 #include "tests/support/value_list.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace graphmill::test {
 
@@ -80,6 +82,59 @@ CATCH_TEST_CASE("gradients of all ways to put relations together equal "
   if (weighted)
     add_weights(graph, random);
   check_gradients(def, graph, {2, 0, 5}, fanout, random);
+}
+
+CATCH_TEST_CASE("gradients of bases equal numeric derivatives",
+                "[compute][bases]") {
+  const auto kind = GENERATE(model_kind::rgcn, model_kind::hetero_sage);
+  const auto bases = GENERATE(1, 2, 5);
+  const auto layers = GENERATE(1, 2);
+  const auto weighted = GENERATE(false, true);
+  CATCH_INFO("kind " << int(kind) << ", bases " << bases << ", layers "
+                     << layers << ", weighted " << weighted << ", seed 31");
+  std::mt19937_64 random{31};
+  auto def = small_definition(kind, layers);
+  def.model.bases = static_cast<std::uint32_t>(bases);
+  auto options = small_typed;
+  options.edges.emplace_back(1, 0); // Beside another one of the same types.
+  options.edges.emplace_back(0, 0);
+  auto graph = random_graph(random, options);
+  if (weighted)
+    add_weights(graph, random);
+  check_gradients(def, graph, {2, 0, 5}, -1, random);
+}
+
+CATCH_TEST_CASE("bases give the same bits for any number of threads",
+                "[compute][bases]") {
+  std::mt19937_64 random{37};
+  auto def = small_definition(model_kind::rgcn, 2);
+  def.model.bases = 7;
+  def.model.hidden = 40;
+  const auto graph = random_graph(
+    random,
+    {.nodes = {5000},
+     .widths = {0},
+     .edges = std::vector<std::pair<int, int>>(30, std::pair<int, int>{0, 0}),
+     .in_edges = 1});
+  std::vector<node_id> seeds(1500);
+  std::iota(seeds.begin(), seeds.end(), node_id{0});
+  const auto batch = make_batch(graph, def, seeds);
+  gradient_set want;
+  for (const std::uint32_t threads : {1, 3}) {
+    def.trainer.threads = threads;
+    const auto model = value_of(replica::create(def, graph.info));
+    gradient_set got;
+    value_of(model->compute_gradients(batch, 5, got));
+    if (threads == 1) {
+      want = std::move(got);
+      continue;
+    }
+    CATCH_CHECK(std::equal(want.dense.begin(), want.dense.end(),
+                           got.dense.begin(), got.dense.end()));
+    CATCH_CHECK(
+      std::equal(want.tables[0].values.begin(), want.tables[0].values.end(),
+                 got.tables[0].values.begin(), got.tables[0].values.end()));
+  }
 }
 
 CATCH_TEST_CASE("gradients with weights of edges equal numeric derivatives",

@@ -126,10 +126,12 @@ CATCH_TEST_CASE("layer by layer puts relations together as batches do",
                 "[compute][relations]") {
   const auto use =
     GENERATE(relation_use::sum, relation_use::mean, relation_use::mean_of_all);
-  CATCH_INFO("use " << int(use));
+  const auto bases = GENERATE(0u, 3u);
+  CATCH_INFO("use " << int(use) << ", bases " << bases);
   const auto toy = graph_for(model_kind::rgcn);
   auto def = definition_for(model_kind::rgcn, 2, false);
   def.model.relations = use;
+  def.model.bases = bases;
   const auto batchwise = value_of(replica::create(def, toy.info));
   std::vector<node_id> everyone(1100);
   std::iota(everyone.begin(), everyone.end(), node_id{0});

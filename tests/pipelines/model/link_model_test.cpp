@@ -77,9 +77,9 @@ void check_link_gradients(const definition& def, const toy_graph& graph,
 
 void check_links(const definition& def, const toy_graph& graph,
                  const row_options& rows, std::mt19937_64& random) {
-  check_link_gradients(def, graph,
-                       make_batch(graph, def, random_rows(random, graph, rows)),
-                       random);
+  check_link_gradients(
+    def, graph, make_edge_batch(graph, def, random_rows(random, graph, rows)),
+    random);
 }
 
 } // namespace
@@ -166,7 +166,7 @@ CATCH_TEST_CASE("gradients of classes, labels and numbers of edges",
         rows.label_rows.push_back(byte);
     }
   }
-  check_link_gradients(def, graph, make_batch(graph, def, rows), random);
+  check_link_gradients(def, graph, make_edge_batch(graph, def, rows), random);
 }
 
 CATCH_TEST_CASE("one number of an edge can have any decoder, others not",
@@ -179,7 +179,7 @@ CATCH_TEST_CASE("one number of an edge can have any decoder, others not",
     add_task(graph, edge_task_kind::edge_value, {0, 1}, 1);
     auto rows = random_rows(random, graph, {.rows = 3});
     rows.label_rows = rows_of_values({0.5f, 1, -1});
-    check_link_gradients(def, graph, make_batch(graph, def, rows), random);
+    check_link_gradients(def, graph, make_edge_batch(graph, def, rows), random);
     for (const auto kind :
          {edge_task_kind::edge_class, edge_task_kind::edge_value}) {
       add_task(graph, kind, {0, 1}, 2);
@@ -238,13 +238,13 @@ CATCH_TEST_CASE("lookup learns the rows of its tables", "[links][lookup]") {
   CATCH_CHECK(layout.tables[1].width == 6);
   CATCH_CHECK(layout.head_offset == 0);
   check_link_gradients(def, graph,
-                       make_batch(graph, def,
-                                  random_rows(random, graph,
-                                              {.rows = 5,
-                                               .wrong_destinations = 2,
-                                               .wrong_sources = 1,
-                                               .joint_destinations = 2}),
-                                  0),
+                       make_edge_batch(graph, def,
+                                       random_rows(random, graph,
+                                                   {.rows = 5,
+                                                    .wrong_destinations = 2,
+                                                    .wrong_sources = 1,
+                                                    .joint_destinations = 2}),
+                                       0),
                        random);
 }
 
@@ -276,13 +276,13 @@ CATCH_TEST_CASE("links give the same bits for any number of threads",
   add_task(graph, edge_task_kind::link, {0, 1});
   auto def = link_definition(model_kind::rgcn, 2, decoder);
   def.model.hidden = def.model.width = 32;
-  const auto batch = make_batch(graph, def,
-                                random_rows(random, graph,
-                                            {.rows = 2500,
-                                             .wrong_destinations = 2,
-                                             .wrong_sources = 1,
-                                             .joint_destinations = 70,
-                                             .joint_sources = 90}));
+  const auto batch = make_edge_batch(graph, def,
+                                     random_rows(random, graph,
+                                                 {.rows = 2500,
+                                                  .wrong_destinations = 2,
+                                                  .wrong_sources = 1,
+                                                  .joint_destinations = 70,
+                                                  .joint_sources = 90}));
   gradient_set want;
   for (const std::uint32_t threads : {1, 2, 5}) {
     CATCH_INFO(threads << " threads");
@@ -312,7 +312,7 @@ CATCH_TEST_CASE("replicas check the rows of a batch", "[links]") {
   const auto refused = [&](auto&& change) {
     auto rows = good;
     change(rows);
-    auto batch = make_batch(graph, def, good);
+    auto batch = make_edge_batch(graph, def, good);
     batch.rows = std::make_shared<const seed_batch>(rows);
     return error_of(model->evaluate(batch, nullptr)).message;
   };
@@ -331,7 +331,7 @@ CATCH_TEST_CASE("replicas check the rows of a batch", "[links]") {
   CATCH_CHECK_THAT(
     refused([](seed_batch& r) { r.joint_destinations[0][0] = 99; }),
     contains("joint negative"));
-  auto none = make_batch(graph, def, good);
+  auto none = make_edge_batch(graph, def, good);
   none.rows.reset();
   CATCH_CHECK_THAT(error_of(model->evaluate(none, nullptr)).message,
                    contains("no rows"));
@@ -343,7 +343,7 @@ CATCH_TEST_CASE("a batch without rows gives zeros", "[links]") {
   const auto def = link_definition(model_kind::rgcn, 2, decoder_kind::distmult);
   const auto model = value_of(replica::create(def, graph.info));
   auto rows = random_rows(random, graph, {.rows = 0, .wrong_destinations = 2});
-  auto batch = make_batch(graph, def, rows);
+  auto batch = make_edge_batch(graph, def, rows);
   batch.global_seeds = 4;
   gradient_set got;
   CATCH_CHECK(value_of(model->compute_gradients(batch, 1, got)).seeds == 0);
@@ -380,7 +380,7 @@ CATCH_TEST_CASE("wrong nodes with the output of the true one tie with it",
     for (const auto node : {i, (i + 1) % 20, (i + 1) % 20 + 20, i + 20})
       rows.locals.push_back(node);
   seed_outcomes told;
-  value_of(model->evaluate(make_batch(graph, def, rows), nullptr, &told));
+  value_of(model->evaluate(make_edge_batch(graph, def, rows), nullptr, &told));
   CATCH_CHECK(told.destination_ranks == std::vector<rank_count>{{3, 20}});
   CATCH_CHECK(told.source_ranks == std::vector<rank_count>{{3, 20}});
   CATCH_CHECK(told.tied == 40);
@@ -429,15 +429,15 @@ CATCH_TEST_CASE("a replica learns a planted graph of links", "[links]") {
   double last = 0;
   for (int step = 0; step < 150; ++step) {
     gradient_set got;
-    const auto batch = make_batch(graph, def, rows_of_step());
+    const auto batch = make_edge_batch(graph, def, rows_of_step());
     const auto metrics = value_of(
       model->compute_gradients(batch, static_cast<std::uint64_t>(step), got));
     (step == 0 ? first : last) = metrics.loss();
     value_of(model->apply(got, 0.02));
   }
   seed_outcomes told;
-  value_of(
-    model->evaluate(make_batch(graph, def, rows_of_step()), nullptr, &told));
+  value_of(model->evaluate(make_edge_batch(graph, def, rows_of_step()), nullptr,
+                           &told));
   std::int64_t best = 0;
   for (const auto& one : told.destination_ranks)
     best += one.doubled == 2 ? one.count : 0;

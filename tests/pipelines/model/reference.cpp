@@ -158,8 +158,16 @@ void reference_model::message(int l, std::size_t relation,
     add_to(
       mean, source[i],
       1 + values.at(layout_.parameters[layout_.layers[l].epsilon].name)[0]);
-  add_to(sum, times(mean, values.at(layout_.parameters[weight].name),
-                    std::int64_t(sum.size())));
+  const auto& matrix = values.at(layout_.parameters[weight].name);
+  if (layout_.bases == 0)
+    return add_to(sum, times(mean, matrix, std::int64_t(sum.size())));
+  const auto& factors =
+    values.at(layout_.parameters[layout_.layers[l].factors[relation]].name);
+  row whole(mean.size() * sum.size());
+  for (std::size_t b = 0; b < factors.size(); ++b)
+    for (std::size_t k = 0; k < whole.size(); ++k)
+      whole[k] += factors[b] * matrix[b * whole.size() + k];
+  add_to(sum, times(mean, whole, std::int64_t(sum.size())));
 }
 
 row reference_model::maximum(int l, std::size_t relation, const rows& source,
