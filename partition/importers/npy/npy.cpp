@@ -233,10 +233,6 @@ result<void> split_target(const npy_source& source, const dataset_info& info,
                      present, labels, times, writer);
 }
 
-std::string file_of(const npy_array& array) {
-  return array.path().filename().string();
-}
-
 void note_nodes(const npy_node_source& type, const note_callback& on_note) {
   if (type.dense)
     tell_note(on_note, "{}: {} features of {}, from {}", file_of(*type.dense),

@@ -86,6 +86,11 @@ struct npy_source_options {
 result<npy_source> open_npy_source(const std::filesystem::path& folder,
                                    const npy_source_options& options = {});
 
+/// The name of an array's file, for sentences.
+inline std::string file_of(const npy_array& array) {
+  return array.path().filename().string();
+}
+
 /// The three parts of "source__name__destination"; nothing if it is not so.
 std::optional<std::array<std::string, 3>>
 split_edge_type_name(std::string_view name);

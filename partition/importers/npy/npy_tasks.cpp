@@ -59,10 +59,6 @@ bool has(const npy_source& source, optional_array which) {
   });
 }
 
-std::string file_of(const npy_array& array) {
-  return array.path().filename().string();
-}
-
 /// Reads numbers of a task and gives the bytes of labels to a writer.
 class npy_task_copier {
 public:
