@@ -175,7 +175,8 @@ private:
     const auto& table = *work_->table;
     if (split_step_ != batch.key.step) {
       split_ = work_->plan->split(batch.key.step);
-      excluded_ = exclusions_of(table, split_, info);
+      if (config_.excludes)
+        excluded_ = exclusions_of(table, split_, info);
       split_step_ = batch.key.step;
     }
     batch.rows = split_[static_cast<std::size_t>(batch.key.rank)];

@@ -386,6 +386,15 @@ struct Train {
   temperature @16 :Float64 = 1
     $help("Of self_adversarial: negatives weigh as the softmax of temperature times their scores")
     $range(min = 0, max = 1e6);
+
+  exclude @17 :Exclusion = pair
+    $help("What a link that is learnt must not hear of: pair, all edges between its two nodes, in both directions, are left out before neighbours are drawn, for all links of the step; none, it may hear of itself, as in a graph autoencoder on full batches, of which nothing would be left. Edges that are held out carry no messages in any case");
+}
+
+enum Exclusion {
+  unset @0;
+  pair @1;
+  none @2;
 }
 
 enum LinkLoss {

@@ -199,8 +199,9 @@ struct definition {
     std::map<std::string, double> named_class_weights = {};
     double focal_gamma = 0; ///< 0: plain cross-entropy.
     graphmill::link_loss link_loss = graphmill::link_loss::bce;
-    double margin = 1;      ///< Of two losses of links.
-    double temperature = 1; ///< Of one of them.
+    double margin = 1;                   ///< Of two losses of links.
+    double temperature = 1;              ///< Of one of them.
+    exclusion exclude = exclusion::pair; ///< Of links.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);
@@ -220,6 +221,7 @@ struct definition {
       visit("linkLoss", of.link_loss);
       visit("margin", of.margin);
       visit("temperature", of.temperature);
+      visit("exclude", of.exclude);
     }
 
     friend bool operator==(const train_section&,

@@ -113,6 +113,9 @@ static_assert(aligned<schema::CorruptedEnd, corrupted_end>(
 static_assert(aligned<schema::NegativeWeight, negative_weight>(
   {{schema::NegativeWeight::UNIFORM, negative_weight::uniform},
    {schema::NegativeWeight::DEGREE, negative_weight::degree}}));
+static_assert(aligned<schema::Exclusion, exclusion>(
+  {{schema::Exclusion::PAIR, exclusion::pair},
+   {schema::Exclusion::NONE, exclusion::none}}));
 static_assert(aligned<schema::LinkLoss, link_loss>(
   {{schema::LinkLoss::BCE, link_loss::bce},
    {schema::LinkLoss::MARGIN, link_loss::margin},

@@ -76,6 +76,8 @@ enum class link_loss : std::uint8_t {
   softmax,
   self_adversarial
 };
+/// What a link that is learnt must not hear of.
+enum class exclusion : std::uint8_t { pair, none };
 
 /// Whether a metric is of labels that are numbers, and no other is.
 constexpr bool is_of_values(evaluation_metric which) {

@@ -242,6 +242,7 @@ pipeline spawn_pipeline(caf::actor_system& system, const member_config& config,
     dispatcher_config dispatcher;
     dispatcher.graph = config.graph;
     dispatcher.run_seed = config.def.seed;
+    dispatcher.excludes = config.def.train.exclude == exclusion::pair;
     dispatcher.needs = config.needs;
     dispatcher.limits = {config.def.budget.bytes,
                          std::uint64_t{config.def.budget.batches}
