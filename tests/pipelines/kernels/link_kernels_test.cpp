@@ -214,13 +214,13 @@ CATCH_TEST_CASE("queries of both ends on paper", "[kernels][links]") {
   const std::vector<std::int32_t> relation_of{1};
   const auto query = [&](decoder_kind kind, query_side side) {
     numbers out(4);
-    run(link_queries{.kind = kind,
-                     .side = side,
-                     .nodes = {node.data(), 1, 4},
-                     .ends = ends,
-                     .relations = {relations.data(), 2, 4},
-                     .relation_of = relation_of},
-        0, 1, {out.data(), 1, 4});
+    make_queries(link_queries{.kind = kind,
+                              .side = side,
+                              .nodes = {node.data(), 1, 4},
+                              .ends = ends,
+                              .relations = {relations.data(), 2, 4},
+                              .relation_of = relation_of},
+                 0, 1, {out.data(), 1, 4});
     return out;
   };
   using enum query_side;
