@@ -124,6 +124,8 @@ std::optional<std::int64_t> other_seeds(const run_setup& run,
   if (run.mode != run_mode::predict && run.mode != run_mode::predict_in_order)
     return std::nullopt;
   const auto& info = graph.info();
+  if (!run.def.task.empty())
+    return std::ssize(run.edges);
   return run.nodes.empty() ? info.node_types[info.target].count
                            : std::ssize(run.nodes);
 }
@@ -247,6 +249,8 @@ prepare_member(const run_setup& run,
   out.needs = needs_of(out.def, out.graph->info());
   if (out.graph->task() && evaluates(run)) {
     out.evaluated = run.evaluated;
+  } else if (out.graph->task() && run.mode == run_mode::predict) {
+    GRAPHMILL_TRY(out.rows, table_of(*out.graph, run.edges));
   } else {
     GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   }

@@ -6,6 +6,7 @@
 #include "messages/base/error.hpp"
 #include "messages/definition/definition.hpp"
 #include "partition/dataset/label_sets.hpp"
+#include "pipelines/flow/seed_table.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 #include "pipelines/results/checkpoint.hpp"
 #include "pipelines/results/named_tensor.hpp"
@@ -52,6 +53,8 @@ struct run_setup {
   std::optional<run_point> pause_at = {};
   /// Of mode predict: original ids, ascending, each once; none: all nodes.
   std::vector<node_id> nodes = {};
+  /// Of mode predict and a task of edges: what to predict.
+  std::vector<named_edge> edges = {};
   /// Of mode predict: what outputs mean, where labels of the data do not tell.
   std::optional<label_meaning> learnt = {};
 };

@@ -2,6 +2,9 @@
 
 #include "partition/dataset/chosen_task.hpp"
 
+#include <cstring>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace graphmill {
@@ -123,6 +126,73 @@ table_of(const dataset_info& info, const edge_task_info& task, split which,
   }
   out.edges = edges;
   out.keeps = std::move(columns);
+  return std::make_shared<const seed_table>(std::move(out));
+}
+
+result<std::shared_ptr<const seed_table>>
+table_of(const partitioned_graph& graph, std::span<const named_edge> edges) {
+  /// What the rows lie in.
+  struct content : edge_columns {
+    std::vector<std::int32_t> relations;
+    std::vector<edge_id> ids;
+    std::vector<std::int64_t> classes;
+    std::vector<std::uint8_t> label_rows;
+  };
+  const auto& info = graph.info();
+  const auto& task = *chosen_task(info);
+  const auto rows = edges.size();
+  auto made = std::make_shared<content>();
+  made->ids.resize(rows);
+  std::iota(made->ids.begin(), made->ids.end(), edge_id{0});
+  seed_table out;
+  auto& about = out.edges.emplace();
+  about.which = split::test;
+  for (const auto type : task.edge_types) {
+    const auto& of = info.edge_types[static_cast<std::size_t>(type)];
+    about.ends.push_back({of.source, of.destination});
+  }
+  for (const auto& edge : edges)
+    made->relations.push_back(edge.relation);
+  std::vector<std::vector<node_id>> orders(info.node_types.size());
+  for (std::size_t c = 0; c < 2; ++c) {
+    for (const auto& edge : edges) {
+      const auto type = about.ends[static_cast<std::size_t>(edge.relation)][c];
+      const auto id = c == 0 ? edge.source : edge.destination;
+      auto& order = orders[static_cast<std::size_t>(type)];
+      if (order.empty() && !graph.keeps_ids()) {
+        GRAPHMILL_TRY(order, graph.order(type));
+      }
+      made->nodes[c].push_back(
+        order.empty() ? id : order[static_cast<std::size_t>(id)]);
+      made->types[c].push_back(type);
+    }
+    out.columns.push_back(
+      {about.ends.front()[c], made->nodes[c], made->types[c]});
+  }
+  if (task.edge_types.size() > 1)
+    about.relations = made->relations;
+  about.ids = made->ids;
+  if (const auto& kind = traits_of(task.kind).labels) {
+    const auto bytes =
+      static_cast<std::size_t>(traits_of(*kind).bytes(task.class_count));
+    if (!traits_of(*kind).rows) {
+      made->classes.assign(rows, -1);
+      about.classes = made->classes;
+    } else {
+      about.label_bytes = bytes;
+      if (traits_of(*kind).numbers) {
+        const std::vector<float> unknown(
+          rows * bytes / sizeof(float),
+          std::numeric_limits<float>::quiet_NaN());
+        made->label_rows.resize(rows * bytes);
+        std::memcpy(made->label_rows.data(), unknown.data(), rows * bytes);
+      } else {
+        made->label_rows.assign(rows * bytes, no_labels);
+      }
+      about.label_rows = made->label_rows;
+    }
+  }
+  out.keeps = std::move(made);
   return std::make_shared<const seed_table>(std::move(out));
 }
 

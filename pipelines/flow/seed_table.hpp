@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "partition/dataset/shard.hpp"
 
@@ -109,5 +110,18 @@ table_of(const dataset_info& info,
 std::shared_ptr<const seed_table>
 table_of(const dataset_info& info, const edge_task_info& task, split which,
          const task_split_arrays& arrays, std::shared_ptr<const void> keeps);
+
+/// An edge that a user names, which the graph need not have.
+struct named_edge {
+  node_id source = 0; ///< Original ids.
+  node_id destination = 0;
+  std::int32_t relation = 0; ///< Place in the task's `edge_types`.
+};
+
+/// Such edges as rows without labels, whose ids are their positions. Reads the
+/// maps of ids of a graph in parts. @pre The graph has a task, and the edges
+/// nodes and relations of it.
+result<std::shared_ptr<const seed_table>>
+table_of(const partitioned_graph& graph, std::span<const named_edge> edges);
 
 } // namespace graphmill

@@ -1,3 +1,4 @@
+#include "actors/commands/engine/predict_edges.hpp"
 #include "actors/commands/engine/prediction_files.hpp"
 #include "actors/commands/engine/prediction_nodes.hpp"
 #include "actors/commands/options/cli.hpp"
@@ -33,6 +34,7 @@ namespace fs = std::filesystem;
 struct predict_options : finished_run_options {
   std::string out = "predictions.npy";
   std::string nodes; ///< A file; empty: all of the target type.
+  std::string pairs; ///< A file of edges, for a task of edges.
   node_naming nodes_by = node_naming::either;
   bool probabilities = false;
   bool logits = false;
@@ -165,6 +167,9 @@ void check_words(const predict_options& options) {
   if (!options.all && !options.embeddings_of.empty())
     refuse_words("--embeddings-of needs --all: batches hold only nodes of the "
                  "target type");
+  if (options.nodes_by != node_naming::either && options.nodes.empty()
+      && options.pairs.empty())
+    refuse_words("--nodes-by needs --nodes or --pairs");
   if (!options.all && !options.scratch.empty())
     refuse_words("--scratch is for layers of --all; leave it out");
 }
@@ -292,14 +297,42 @@ private:
   prediction_files files_;
 };
 
+result<int> predict_listed_edges(const predict_options& options,
+                                 finished_run& run) {
+  const auto refuse = [&](const std::string& what) {
+    return fail(ec::invalid_argument, "{} has learnt the task {} of edges, {}",
+                options.run, in_quotes(run.config.def.task), what);
+  };
+  if (options.pairs.empty())
+    return refuse("and predicts those that --pairs lists, in a CSV with the "
+                  "columns source and destination");
+  if (!options.nodes.empty() || options.logits || options.embeddings
+      || options.all)
+    return refuse("for which there are no --nodes, --logits, --embeddings and "
+                  "--all: leave them out");
+  if (fs::path{options.out}.extension() != ".csv")
+    return refuse("and its predictions are a CSV: give --out a name that ends "
+                  "in .csv");
+  GRAPHMILL_TRYV(predict_edges({.edges = options.pairs,
+                                .out = options.out,
+                                .nodes_by = options.nodes_by,
+                                .probabilities = options.probabilities,
+                                .json = options.json,
+                                .quiet = options.quiet},
+                               run));
+  return 0;
+}
+
 result<int> predict(const predict_options& options) {
   GRAPHMILL_TRY(auto run, open_finished_run(options));
-  if (const auto& task = run.config.def.task; !task.empty())
-    return fail(ec::invalid_argument,
-                "{} has learnt the task {} of edges, and predict is for nodes; "
-                "`graphmill evaluate` measures it on a split",
-                options.run, in_quotes(task));
   run.config.def.evaluate.scores = false; // Nothing is evaluated.
+  if (!run.config.def.task.empty())
+    return predict_listed_edges(options, run);
+  if (!options.pairs.empty())
+    return fail(ec::invalid_argument,
+                "--pairs is for a run of a task of edges, and {} has learnt "
+                "nodes: name them with --nodes",
+                options.run);
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(run.config.data));
   const auto& learnt = run.config.learnt;
   GRAPHMILL_TRY(const auto graph, learnt
@@ -345,7 +378,8 @@ void add_predict_command(command_line& cli) {
   auto options = std::make_shared<predict_options>();
   auto* command = cli.app.add_subcommand(
     "predict",
-    "Predict the classes, labels or numbers of nodes with a finished run");
+    "Predict the classes, labels or numbers of nodes or edges, or scores of "
+    "links, with a finished run");
   add_finished_run_options(*command, *options);
   command
     ->add_option("--out", options->out,
@@ -359,6 +393,12 @@ void add_predict_command(command_line& cli) {
     "Predict only these nodes: a file with one node a line, by its id in the "
     "tables or its number in the dataset, or a .npy of int64. Their numbers "
     "are written, too");
+  auto* pairs = command->add_option(
+    "--pairs", options->pairs,
+    "Of a run that has learnt a task of edges: a CSV with the columns source "
+    "and destination, and type where there are several edge types. --out is a "
+    "CSV of the same edges, each with its score, class, labels or numbers");
+  pairs->excludes(nodes);
   command
     ->add_option_function<std::string>(
       "--nodes-by",
@@ -366,9 +406,8 @@ void add_predict_command(command_line& cli) {
         options->nodes_by =
           word == "name" ? node_naming::name : node_naming::number;
       },
-      "How --nodes names nodes; default: whatever fits all entries")
-    ->check(CLI::IsMember({"number", "name"}))
-    ->needs(nodes);
+      "How --nodes and --pairs name nodes; default: whatever fits all entries")
+    ->check(CLI::IsMember({"number", "name"}));
   command->add_flag("--probabilities", options->probabilities,
                     "Also write probabilities, [nodes, classes] float32, "
                     "beside --out or as columns of a .csv");

@@ -1,11 +1,14 @@
 #include "actors/commands/engine/prediction_nodes.hpp"
 
 #include "messages/words/number_text.hpp"
+#include "partition/dataset/chosen_task.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/npy/npy.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -175,17 +178,12 @@ result<std::vector<node_id>> if_no_names(const node_entries& entries,
   return std::move(numbers.nodes);
 }
 
-} // namespace
-
-result<std::vector<node_id>> read_node_list(const fs::path& file,
-                                            const node_type_info& type,
-                                            const table_ids* names,
-                                            node_naming naming) {
-  GRAPHMILL_TRY(auto entries, file.extension() == ".npy"
-                                ? entries_of_array(file)
-                                : entries_of_text(file));
-  if (entries.texts.empty())
-    return fail(ec::invalid_argument, "{} lists no node", file.string());
+/// The nodes that entries of a file mean.
+result<std::vector<node_id>> nodes_of(const fs::path& file,
+                                      const node_entries& entries,
+                                      const node_type_info& type,
+                                      const table_ids* names,
+                                      node_naming naming) {
   if (naming == node_naming::name && names == nullptr)
     return fail(
       ec::invalid_argument,
@@ -213,6 +211,122 @@ result<std::vector<node_id>> read_node_list(const fs::path& file,
   return unknown_entries(file, entries, nearer, type,
                          fmt::format("names are those of {}, and {}",
                                      names->file().string(), by_number));
+}
+
+/// The places of source, destination and edge type among the columns.
+result<std::array<std::optional<std::size_t>, 3>>
+edge_columns_of(const csv_reader& rows) {
+  constexpr std::array words{"source", "destination", "type"};
+  std::array<std::optional<std::size_t>, 3> out;
+  const auto& header = rows.fields();
+  for (std::size_t c = 0; c < header.size(); ++c) {
+    const auto at = std::find(words.begin(), words.end(), header[c]);
+    if (at == words.end() || out[static_cast<std::size_t>(at - words.begin())])
+      return rows.wrong(fmt::format(
+        "the column {} is none of source, destination and type, or comes "
+        "twice; the first line names these columns, and others must be left "
+        "out",
+        in_quotes(header[c])));
+    out[static_cast<std::size_t>(at - words.begin())] = c;
+  }
+  if (!out[0] || !out[1])
+    return rows.wrong("the first line must name the columns source and "
+                      "destination, and, with several edge types, type");
+  return out;
+}
+
+/// The place of an edge type in the task; its full name, or its middle name
+/// where that is unique.
+result<std::int32_t> relation_of(const csv_reader& rows, std::string_view word,
+                                 const dataset_info& info,
+                                 const edge_task_info& task) {
+  const auto type = info.find_edge_type(word);
+  const auto at =
+    type ? std::find(task.edge_types.begin(), task.edge_types.end(), *type)
+         : task.edge_types.end();
+  if (at != task.edge_types.end())
+    return static_cast<std::int32_t>(at - task.edge_types.begin());
+  return rows.wrong(fmt::format("the task {} has no edge type {}",
+                                in_quotes(task.name), in_quotes(word)));
+}
+
+} // namespace
+
+result<std::vector<node_id>> read_node_list(const fs::path& file,
+                                            const node_type_info& type,
+                                            const table_ids* names,
+                                            node_naming naming) {
+  GRAPHMILL_TRY(const auto entries, file.extension() == ".npy"
+                                      ? entries_of_array(file)
+                                      : entries_of_text(file));
+  if (entries.texts.empty())
+    return fail(ec::invalid_argument, "{} lists no node", file.string());
+  return nodes_of(file, entries, type, names, naming);
+}
+
+result<edge_list_file>
+read_edge_list(const fs::path& file, const dataset_info& info,
+               std::span<const std::shared_ptr<const table_ids>> names,
+               node_naming naming) {
+  const auto& task = *chosen_task(info);
+  GRAPHMILL_TRY(auto rows, csv_reader::open(file, ','));
+  GRAPHMILL_TRY(const auto any, rows.next());
+  if (!any)
+    return fail(ec::invalid_argument, "{} lists no edge", file.string());
+  GRAPHMILL_TRY(const auto columns, edge_columns_of(rows));
+  if (!columns[2] && task.edge_types.size() > 1)
+    return rows.wrong(fmt::format("the task {} has {} edge types: a column "
+                                  "type must say which one each edge has",
+                                  in_quotes(task.name),
+                                  task.edge_types.size()));
+  const auto width = rows.fields().size();
+  edge_list_file out;
+  // Of each node type, with the edges and ends that they stand for.
+  std::vector<node_entries> entries(info.node_types.size());
+  std::vector<std::vector<std::pair<std::size_t, int>>> ends(entries.size());
+  for (;;) {
+    GRAPHMILL_TRY(const auto more, rows.next());
+    if (!more)
+      break;
+    const auto& fields = rows.fields();
+    if (fields.size() != width)
+      return rows.wrong(fmt::format("{} fields, and the first line has {}",
+                                    fields.size(), width));
+    named_edge edge;
+    std::string type;
+    if (columns[2]) {
+      type = fields[*columns[2]];
+      GRAPHMILL_TRY(edge.relation, relation_of(rows, type, info, task));
+    }
+    const auto& about = info.edge_types[static_cast<std::size_t>(
+      task.edge_types[static_cast<std::size_t>(edge.relation)])];
+    for (int end = 0; end < 2; ++end) {
+      const auto of =
+        static_cast<std::size_t>(end == 0 ? about.source : about.destination);
+      const auto field = fields[*columns[static_cast<std::size_t>(end)]];
+      entries[of].texts.emplace_back(field);
+      entries[of].lines.push_back(rows.line());
+      ends[of].emplace_back(out.edges.size(), end);
+    }
+    out.edges.push_back(edge);
+    out.texts.push_back({std::string{fields[*columns[0]]},
+                         std::string{fields[*columns[1]]}, std::move(type)});
+  }
+  if (out.edges.empty())
+    return fail(ec::invalid_argument, "{} lists no edge", file.string());
+  for (std::size_t t = 0; t < entries.size(); ++t) {
+    if (entries[t].texts.empty())
+      continue;
+    GRAPHMILL_TRY(
+      const auto nodes,
+      nodes_of(file, entries[t], info.node_types[t], names[t].get(), naming));
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto [edge, end] = ends[t][i];
+      (end == 0 ? out.edges[edge].source : out.edges[edge].destination) =
+        nodes[i];
+    }
+  }
+  return out;
 }
 
 } // namespace graphmill

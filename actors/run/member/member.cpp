@@ -109,12 +109,16 @@ private:
   phase_work work_of(const phase_request& request) const {
     const auto& def = config_.def;
     phase_work out{request};
-    out.table =
-      config_.seeds
-        ? table_of(config_.graph->info(), config_.seeds)
-        : table_of(config_.graph,
-                   config_.evaluated.value_or(split_of(request.phase)));
-    out.negatives = config_.negatives;
+    if (config_.rows) {
+      out.table = config_.rows;
+    } else {
+      out.table =
+        config_.seeds
+          ? table_of(config_.graph->info(), config_.seeds)
+          : table_of(config_.graph,
+                     config_.evaluated.value_or(split_of(request.phase)));
+      out.negatives = config_.negatives;
+    }
     const auto shuffled =
       config_.shuffled.value_or(request.phase == phase::train);
     out.plan = std::make_shared<const epoch_plan>(

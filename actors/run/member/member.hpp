@@ -7,6 +7,7 @@
 #include "messages/definition/definition.hpp"
 #include "pipelines/flow/batch_needs.hpp"
 #include "pipelines/flow/feed/batch_form.hpp"
+#include "pipelines/flow/seed_table.hpp"
 #include "pipelines/health/actor_gauge.hpp"
 #include "pipelines/planning/storage_decision.hpp"
 
@@ -88,6 +89,8 @@ struct member_config {
   /// Global ids of nodes to evaluate in place of a split's seeds. Null: the
   /// seeds of the split.
   std::shared_ptr<const std::vector<node_id>> seeds;
+  /// Edges to predict in place of a split's. Null: those of the split.
+  std::shared_ptr<const seed_table> rows;
   /// Of a task of edges: the split that each phase draws from in place of its
   /// own.
   std::optional<split> evaluated;

@@ -174,6 +174,63 @@ class EdgeTraining(runs.Workplace):
             "evaluate": {"metric": "f1:like", "negatives": 100}})
         summary = self.train(definition, data)
         self.assertGreater(summary["test_accuracy"], 0.95)
+        self.check_predicted_classes(summary["run"])
+
+    def check_predicted_classes(self, run):
+        """Of listed edges, which need not be of the graph."""
+        lines = (self.top / "rated/rates.csv").read_text().splitlines()[1:301]
+        rows = [line.split(",") for line in lines]
+        pairs = self.top / "pairs.csv"
+        pairs.write_text("source,destination\n" + "".join(
+            f"{user},{item}\n" for user, item, *_ in rows))
+        out = self.top / "kinds.csv"
+        told = self.ask("predict", run, "--pairs", pairs, "--out", out,
+                        "--probabilities", "--quiet")
+        self.assertEqual(told["edges"], 300)
+        header, *made = [line.split(",")
+                         for line in out.read_text().splitlines()]
+        self.assertEqual(header, ["source", "destination", "class",
+                                  "class_name", "probability_0",
+                                  "probability_1"])
+        right = 0
+        for (user, item, kind, _), line in zip(rows, made, strict=True):
+            self.assertEqual(line[:2], [user, item])
+            self.assertAlmostEqual(float(line[4]) + float(line[5]), 1,
+                                   delta=1e-5)
+            right += kind == line[3]
+        self.assertGreater(right, 285)
+
+    def test_scores_of_listed_links(self):
+        """The same in any order of the list, and higher within groups."""
+        summary = self.train(LINKS, self.data)
+        edges = [line.split(",") for line in (
+            self.top / "groups/edges.csv").read_text().splitlines()[1:201]]
+        rng = random.Random(SEED)
+        others = [[a, str(rng.randrange(NODES))] for a, _ in edges]
+
+        def scores(pairs, name):
+            listed = self.top / f"{name}.csv"
+            listed.write_text("destination,source\n" + "".join(
+                f"{b},{a}\n" for a, b in pairs))
+            out = self.top / f"{name}-scores.csv"
+            self.ask("predict", summary["run"], "--pairs", listed, "--out",
+                     out, "--neighbours", "all", "--quiet")
+            return [float(line.split(",")[2])
+                    for line in out.read_text().splitlines()[1:]]
+        found = scores(edges, "edges")
+        self.assertGreater(np.mean(found), np.mean(scores(others, "others")))
+        np.testing.assert_allclose(scores(edges[::-1], "reversed")[::-1],
+                                   found, rtol=1e-5, atol=1e-6)
+        for text, words in (("source,to\n1,2\n", "`to`"),
+                            ("source,destination\n1,9999\n", "9999"),
+                            ("source,destination\n1,2,3\n", "3 fields"),
+                            ("source,destination\n", "lists no edge")):
+            bad = self.top / "bad.csv"
+            bad.write_text(text)
+            done = graphmill("predict", summary["run"], "--pairs", bad, "--out",
+                             self.top / "bad-scores.csv")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(words, done.stderr)
 
     def test_edges_with_numbers(self):
         data = self.top / "stars"

@@ -1,0 +1,198 @@
+#include "actors/commands/engine/predict_edges.hpp"
+
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/process/say.hpp"
+#include "actors/run/local_run.hpp"
+#include "actors/run/run_reporter.hpp"
+#include "messages/base/pluralized.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/importers/csv/text/csv_reader.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/task/chosen_target.hpp"
+#include "pipelines/task/task_traits.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+/// Outputs of batches, by the positions of edges in the list.
+struct edge_outputs {
+  std::vector<std::int64_t> classes;
+  std::vector<float> logits; ///< [edges, columns]
+  std::size_t columns = 0;
+
+  explicit edge_outputs(std::size_t edges) : classes(edges) {}
+
+  void take(const step_result& told) {
+    const auto& ids = *told.original_seeds;
+    if (ids.empty())
+      return;
+    columns = told.output->logits.size() / ids.size();
+    logits.resize(classes.size() * columns);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto edge = static_cast<std::size_t>(ids[i]);
+      classes[edge] = told.output->predictions[i];
+      std::copy_n(told.output->logits.data() + i * columns, columns,
+                  logits.data() + edge * columns);
+    }
+  }
+
+  std::span<const float> of(std::size_t edge) const {
+    return std::span{logits}.subspan(edge * columns, columns);
+  }
+};
+
+std::vector<double> softmax_of(std::span<const float> logits) {
+  const double top = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> out;
+  double sum = 0;
+  for (const double logit : logits)
+    sum += out.emplace_back(std::exp(logit - top));
+  for (auto& one : out)
+    one /= sum;
+  return out;
+}
+
+/// The table of what was predicted.
+class edge_table {
+public:
+  edge_table(const node_type_info& target, const task_traits& task,
+             bool probabilities, bool typed)
+    : target_(target), task_(task), probabilities_(probabilities),
+      typed_(typed) {}
+
+  std::string header() const {
+    std::string out = "source,destination";
+    if (typed_)
+      out += ",type";
+    if (task_.one_class)
+      out += target_.class_names.empty() ? ",class" : ",class,class_name";
+    else if (task_.outcomes == outcome_form::ranks)
+      return out + ",score\n";
+    else
+      add_columns(task_.prediction.column, out);
+    if (probabilities_)
+      add_columns("probability_", out);
+    return out + '\n';
+  }
+
+  void add(const std::array<std::string, 3>& texts, std::int64_t chosen,
+           std::span<const float> logits, std::string& out) const {
+    out += quoted_csv_field(texts[0]) + ',' + quoted_csv_field(texts[1]);
+    if (typed_)
+      out += ',' + quoted_csv_field(texts[2]);
+    if (task_.one_class) {
+      fmt::format_to(std::back_inserter(out), ",{}", chosen);
+      if (!target_.class_names.empty())
+        out += ','
+               + quoted_csv_field(
+                 target_.class_names[static_cast<std::size_t>(chosen)]);
+    } else {
+      for (const auto logit : logits)
+        if (task_.decides)
+          out += logit > 0 ? ",1" : ",0";
+        else
+          fmt::format_to(std::back_inserter(out), ",{}", logit);
+    }
+    if (probabilities_)
+      for (const auto one : probabilities_of(logits))
+        fmt::format_to(std::back_inserter(out), ",{}", static_cast<float>(one));
+    out += '\n';
+  }
+
+private:
+  void add_columns(std::string_view name, std::string& out) const {
+    for (std::int64_t c = 0; c < target_.class_count; ++c)
+      fmt::format_to(std::back_inserter(out), ",{}{}", name, c);
+  }
+
+  std::vector<double> probabilities_of(std::span<const float> logits) const {
+    if (task_.one_class)
+      return softmax_of(logits);
+    std::vector<double> out;
+    for (const double logit : logits)
+      out.push_back(1 / (1 + std::exp(-logit)));
+    return out;
+  }
+
+  const node_type_info& target_;
+  const task_traits& task_;
+  const bool probabilities_;
+  const bool typed_;
+};
+
+} // namespace
+
+result<void> predict_edges(const edge_prediction_request& request,
+                           finished_run& run) {
+  auto& config = run.config;
+  GRAPHMILL_TRY(const auto whole, partitioned_graph::open(config.data));
+  GRAPHMILL_TRY(const auto graph, choose_target(whole, config.def));
+  const auto& info = graph.info();
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  const auto& task = task_of(target);
+  if (request.probabilities && !task.decides)
+    return fail(ec::invalid_argument,
+                "--probabilities is for classes, and the task of {} is about "
+                "{}; leave it out",
+                in_quotes(info.name), task.outputs());
+  std::vector<std::shared_ptr<const table_ids>> names;
+  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
+    GRAPHMILL_TRY(auto of_type, table_ids::open(config.data, info,
+                                                static_cast<node_type_id>(t)));
+    names.push_back(std::move(of_type));
+  }
+  GRAPHMILL_TRY(auto listed,
+                read_edge_list(request.edges, info, names, request.nodes_by));
+  GRAPHMILL_TRY(auto file, scratch_file::create(request.out));
+  edge_outputs outputs{listed.edges.size()};
+  config.mode = run_mode::predict;
+  config.edges = std::move(listed.edges);
+  run_reporter reporter{nullptr, show_progress(request.quiet), nullptr};
+  reporter.call_work("predict");
+  config.observer = reporter.observer();
+  config.observer.on_output = [&outputs](const step_result& told) {
+    outputs.take(told);
+  };
+  std::optional<signal_watch> signals; // Until all is written.
+  GRAPHMILL_TRY(const auto done, run_locally(std::move(config), signals));
+  if (done.outcome.failure)
+    return *done.outcome.failure;
+  const edge_table table{target, task, request.probabilities,
+                         chosen_task(info)->edge_types.size() > 1};
+  auto text = table.header();
+  for (std::size_t i = 0; i < listed.texts.size(); ++i)
+    table.add(listed.texts[i], outputs.classes[i], outputs.of(i), text);
+  GRAPHMILL_TRYV(
+    write_all(file.fd(), std::as_bytes(std::span{text}), request.out));
+  GRAPHMILL_TRYV(file.commit());
+  if (request.json)
+    say("{}\n", one_line({{"edges", listed.texts.size()},
+                          {"other_dataset", run.other_dataset},
+                          {"peak_memory_bytes", done.work.peak_memory_bytes},
+                          {"predictions", request.out.string()},
+                          {"seconds", done.seconds}}));
+  else
+    say("wrote the {} of {} to {}\n",
+        task.outcomes == outcome_form::ranks ? "scores" : task.outputs(),
+        pluralized(listed.texts.size(), "edge"), request.out.string());
+  return ok();
+}
+
+} // namespace graphmill

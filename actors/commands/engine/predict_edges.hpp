@@ -1,0 +1,28 @@
+#pragma once
+
+#include "actors/commands/engine/prediction_nodes.hpp"
+#include "actors/commands/options/run_options.hpp"
+#include "messages/base/error.hpp"
+
+#include <filesystem>
+
+namespace graphmill {
+
+/// What a run of a task of edges is to predict.
+struct edge_prediction_request {
+  std::filesystem::path edges; ///< See `read_edge_list`.
+  std::filesystem::path out;   ///< A .csv.
+  node_naming nodes_by = node_naming::either;
+  bool probabilities = false; ///< Of classes.
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Predicts edges by batches, and writes a line for each, in the order of the
+/// list: its ends as they were listed, and the score of a link, the class, the
+/// labels or the numbers of an edge. The file is seen once it is whole.
+/// @param run Of a task of edges.
+result<void> predict_edges(const edge_prediction_request& request,
+                           finished_run& run);
+
+} // namespace graphmill
