@@ -13,7 +13,7 @@ namespace graphmill {
 namespace {
 
 /// Rows whose edges a thread takes at a time.
-constexpr std::int64_t edge_rows = 256;
+constexpr std::int64_t rows_at_once = 256;
 
 void set_to_zero(matrix x) {
   std::fill(x.data, x.data + x.size(), 0.0f);
@@ -141,7 +141,7 @@ void transformer_layer::backward_type(
   }
   const auto work = task(type);
   set_.team->for_pieces(
-    rows, edge_rows, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+    rows, rows_at_once, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_across_backward(work, begin, end, through);
     });
   at.query_gradient = {rows, set_.width, set_.pool};
@@ -170,7 +170,7 @@ void transformer_layer::backward_sources(
   const auto keys = from.key_gradient.view();
   const auto values = from.value_gradient.view();
   set_.team->for_pieces(
-    keys.rows, edge_rows,
+    keys.rows, rows_at_once,
     [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_across_sources_backward(work, set_.heads, back, of, begin, end,
                                      keys, values);
