@@ -12,6 +12,8 @@ NO_MECHANISM = b"NULL".ljust(20, b"\0")
 # Bytes of a direction that are recorded.
 RECORDED = 1 << 23
 DELAY_SECONDS = 0.02
+# A piece that is no beat, but a run's deployment or more.
+LARGE = 1000
 
 
 class Direction:
@@ -30,8 +32,8 @@ class Meddler:
     counts how often it has."""
 
     # Of a hundred pieces, in how many something happens, in each mode.
-    PERCENT = {"flip": 5, "cut": 3, "swallow": 3, "repeat": 5, "delay": 50,
-               "strip": 0}
+    PERCENT = {"flip": 5, "cut": 3, "swallow": 3, "lose": 100, "repeat": 5,
+               "delay": 50, "strip": 0}
 
     def __init__(self, seed, target=None):
         self.seed = seed
@@ -115,7 +117,8 @@ class Meddler:
     def changed(self, piece, draw):
         """What is forwarded in place of a piece; None ends the connection."""
         mode = self.mode
-        if mode is None or not self.turn(mode, draw):
+        if (mode is None or mode == "lose" and len(piece) < LARGE
+                or not self.turn(mode, draw)):
             return piece
         if mode == "flip":
             changed = bytearray(piece)
@@ -123,7 +126,7 @@ class Meddler:
             return bytes(changed)
         if mode == "cut":
             return None
-        if mode == "swallow":
+        if mode in ("swallow", "lose"):
             return b""
         if mode == "repeat":
             return piece * 2

@@ -141,6 +141,10 @@ class OnPath(runs.Workplace):
         after half a minute."""
         self.attacked("swallow", 1)
 
+    def test_a_deployment_is_lost(self):
+        """A whole message, so that its connection lasts: it is sent again."""
+        self.assertTrue(self.attacked("lose", 1))
+
     def test_bytes_come_twice(self):
         self.attacked("repeat", 1)
 

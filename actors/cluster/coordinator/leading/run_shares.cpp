@@ -46,7 +46,7 @@ void run_shares::deploy(const run_ptr& run) {
     share.beside = starter_.names_beside(*run);
     share.runs_at_once = with_.config.runs_at_once;
     with_.lead.ask(daemons[d], method::deploy, encode(share),
-                   within(timeouts::deployment, timeouts::question, 1),
+                   repeated(timeouts::deployment, timeouts::question),
                    [this, id = run->id, attempt = run->attempts,
                     daemon = daemons[d].name](const result<payload>& answer) {
                      if (const auto on = with_.active.find(id, attempt))
@@ -92,7 +92,7 @@ void run_shares::check(const peer_identity& identity) {
     question.attempt = run->attempts;
     with_.lead.ask(
       {identity.name, identity.address}, method::order, encode(question),
-      within(timeouts::share_check, timeouts::question_unreachable),
+      repeated(timeouts::share_check, timeouts::question_unreachable),
       [this, daemon = identity.name, id = run->id,
        attempt = run->attempts](const result<payload>& answer) {
         const auto on = answer ? nullptr : with_.active.find(id, attempt);
@@ -114,7 +114,7 @@ void run_shares::end(const run_ptr& run, member_action how) {
   // To those that are lost, too: they may hear it, but need not answer.
   for (const auto& daemon : run->on.where.daemons)
     with_.lead.ask(daemon, method::order, encode(order),
-                   within(patience, timeouts::question_unreachable),
+                   repeated(patience, timeouts::question_unreachable),
                    [this, id = run->id, attempt = run->attempts,
                     daemon = daemon.name](const result<payload>& answer) {
                      if (const auto on = with_.active.find(id, attempt))
