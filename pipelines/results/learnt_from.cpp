@@ -58,14 +58,15 @@ result<learnt_from> learnt_in(const nlohmann::json& about,
   if (about.contains("labels")) {
     const auto& name = about["labels"];
     const auto kind =
-      name.is_string() ? label_kind_of(name.get<std::string>()) : std::nullopt;
-    if (!kind)
+      std::find_if(all_label_kinds.begin(), all_label_kinds.end(),
+                   [&name](const label_traits& of) { return name == of.name; });
+    if (kind == all_label_kinds.end())
       return fail(ec::invalid_data,
                   "{} does not say what the labels of the run are: \"labels\" "
-                  "should be \"{}\", \"{}\" or \"{}\"",
+                  "should be \"{}\", \"{}\", \"{}\" or \"{}\"",
                   where, all_label_kinds[0].name, all_label_kinds[1].name,
-                  all_label_kinds[2].name);
-    out.labels.kind = *kind;
+                  all_label_kinds[2].name, all_label_kinds[3].name);
+    out.labels.kind = kind->kind;
   }
   if (about.contains("class_count")) {
     GRAPHMILL_TRYV(read_classes(about, where, out.labels));

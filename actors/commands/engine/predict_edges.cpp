@@ -1,12 +1,12 @@
 #include "actors/commands/engine/predict_edges.hpp"
 
+#include "actors/commands/engine/prediction_files.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/run/local_run.hpp"
 #include "actors/run/run_reporter.hpp"
 #include "messages/base/pluralized.hpp"
 #include "partition/files/file_io.hpp"
-#include "partition/importers/csv/text/csv_reader.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
@@ -94,15 +94,14 @@ public:
 
   void add(const std::array<std::string, 3>& texts, std::int64_t chosen,
            std::span<const float> logits, std::string& out) const {
-    out += quoted_csv_field(texts[0]) + ',' + quoted_csv_field(texts[1]);
+    out += csv_text(texts[0]) + ',' + csv_text(texts[1]);
     if (typed_)
-      out += ',' + quoted_csv_field(texts[2]);
+      out += ',' + csv_text(texts[2]);
     if (task_.one_class) {
       fmt::format_to(std::back_inserter(out), ",{}", chosen);
       if (!target_.class_names.empty())
-        out += ','
-               + quoted_csv_field(
-                 target_.class_names[static_cast<std::size_t>(chosen)]);
+        out +=
+          ',' + csv_text(target_.class_names[static_cast<std::size_t>(chosen)]);
     } else {
       for (const auto logit : logits)
         if (task_.decides)

@@ -120,19 +120,6 @@ result<void> write_integers(const scratch_file& file,
                          {std::ssize(values)}, std::as_bytes(values));
 }
 
-/// A field of a CSV, in quotes where it must be (RFC 4180).
-std::string csv_text(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos)
-    return std::string{text};
-  std::string out = "\"";
-  for (const auto c : text) {
-    if (c == '"')
-      out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 /// A group of columns of a CSV.
 struct table_columns {
   std::string name; ///< What stands before the number of a column.
@@ -156,6 +143,18 @@ void add_front(const prediction& made, std::int64_t line, bool classes,
 }
 
 } // namespace
+
+std::string csv_text(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos)
+    return std::string{text};
+  std::string out = "\"";
+  for (const auto c : text) {
+    if (c == '"')
+      out += '"';
+    out += c;
+  }
+  return out + '"';
+}
 
 result<prediction_files>
 prediction_files::create(const prediction_request& request) {

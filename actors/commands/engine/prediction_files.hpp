@@ -14,10 +14,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace graphmill {
+
+/// A field of a CSV, in quotes where it must be (RFC 4180).
+std::string csv_text(std::string_view text);
 
 /// What `predict` has found out, in the memory of others. Of a list of nodes,
 /// `rows` says which row of the matrices is whose.
