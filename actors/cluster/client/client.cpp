@@ -49,6 +49,23 @@ result<void> check_is_for_clients(const std::optional<curve_keys>& keys) {
     keys->file, label_of({keys->role, keys->name, {}}));
 }
 
+/// Fails if no host of them is known: waiting for one would not help.
+result<void> find_hosts(const std::vector<std::string>& addresses) {
+  std::optional<error> unknown;
+  for (const auto& address : addresses) {
+    GRAPHMILL_TRY(const auto where, parse_endpoint(address));
+    auto found = resolve_host(where.host);
+    if (found)
+      return ok();
+    if (!unknown)
+      unknown = std::move(found).error();
+  }
+  return fail(unknown->code,
+              "{}: give the address of the cluster's first daemon with "
+              "--cluster or GRAPHMILL_CLUSTER",
+              unknown->message);
+}
+
 } // namespace
 
 /// Who has answered our handshake.
@@ -67,6 +84,7 @@ result<cluster_client> cluster_client::make(settings with) {
                   "the cluster's first daemon, as in {}",
                   address, default_cluster);
   }
+  GRAPHMILL_TRYV(find_hosts(addresses));
   transport_options options;
   options.name = with.command;
   GRAPHMILL_TRY(options.keys, choose_keys(with.key, with.insecure));
@@ -125,6 +143,8 @@ result<payload> cluster_client::call_there(method method_id, payload body,
   call_options options;
   options.deadline = with_.deadline + more;
   options.unreachable = with_.unreachable;
+  if (!peers_->met[current_])
+    options.refused = with_.refused;
   options.attempts = attempts;
   transport_->request(address(), method_id, std::move(body), options,
                       [answer, signals](result<payload> got) {

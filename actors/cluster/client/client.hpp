@@ -41,6 +41,10 @@ public:
     std::stop_token stop{};
     std::chrono::milliseconds deadline = std::chrono::seconds{15};
     std::chrono::milliseconds unreachable = std::chrono::seconds{4};
+    /// Instead of `unreachable`, while nobody listens at an address where
+    /// nobody has answered before: a coordinator may be about to start there,
+    /// and is not about to come back.
+    std::chrono::milliseconds refused = std::chrono::milliseconds{1500};
   };
 
   /// Reads the key and gets ready; does not wait for the coordinator.

@@ -218,18 +218,23 @@ void caller_session::fail_silent() {
   }
 }
 
+std::chrono::milliseconds
+caller_session::longest_unreachable(const call& of) const {
+  return refused_ ? std::min(of.options.refused, of.options.unreachable)
+                  : of.options.unreachable;
+}
+
 void caller_session::fail_unreachable(session_time now) {
   for (auto at = calls_.begin(); at != calls_.end();) {
     const auto& pending = at->second;
-    if (now - std::max(pending.start, last_heard_)
-        < pending.options.unreachable) {
+    const auto limit = longest_unreachable(pending);
+    if (now - std::max(pending.start, last_heard_) < limit) {
       ++at;
       continue;
     }
     at = complete(at, fail(ec::unavailable,
                            "cannot reach {} for {}, tried for {} ms{}{}",
-                           peer(), to_string(pending.method),
-                           pending.options.unreachable.count(),
+                           peer(), to_string(pending.method), limit.count(),
                            reason_.empty() ? "" : ": ", reason_));
   }
 }

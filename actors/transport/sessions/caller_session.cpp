@@ -158,7 +158,8 @@ bool caller_session::may_be_lost() const {
 
 bool caller_session::worth_probing() const {
   const auto asks = [](const auto& one) {
-    return one.second.options.fails_if_refused;
+    const auto& options = one.second.options;
+    return options.fails_if_refused || options.refused < options.unreachable;
   };
   return may_be_lost()
          || (state_ != state::ready && std::ranges::any_of(calls_, asks));
@@ -358,7 +359,7 @@ session_time caller_session::next_tick() const {
   if (kept_ && !reported_lost_)
     at(std::max(last_heard_, wanted_since_) + limit);
   for (const auto& [id, waiting] : calls_)
-    at(std::max(waiting.start, last_heard_) + waiting.options.unreachable);
+    at(std::max(waiting.start, last_heard_) + longest_unreachable(waiting));
   return next;
 }
 

@@ -150,6 +150,7 @@ private:
   void dispatch(session_time now, calls::iterator at);
   void set_due(calls::iterator at, session_time due);
   calls::iterator complete(calls::iterator at, result<payload> answer);
+  std::chrono::milliseconds longest_unreachable(const call& of) const;
   void fail_unreachable(session_time now);
   void fail_due(session_time now);
   void fail_refused();

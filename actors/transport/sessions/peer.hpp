@@ -78,6 +78,9 @@ struct call_options {
   /// says that nobody listens at its port, or the peer leaves beats unanswered
   /// (`liveness_options::silent_beats`).
   bool fails_if_refused = false;
+  /// How long the peer may be unreachable while its machine says that nobody
+  /// listens at its port. Of use if shorter than `unreachable`.
+  std::chrono::milliseconds refused = std::chrono::milliseconds::max();
 };
 
 /// When a peer counts as lost, and how to reach it again.

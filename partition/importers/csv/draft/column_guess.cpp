@@ -77,8 +77,11 @@ void column_guess::add(std::string_view field) {
     uncounted_ += number ? 0 : 1;
   }
   booleans_ += boolean_in(field) ? 1 : 0;
-  if (!number && !code && read_moment(field, "iso")) {
-    ++dates_;
+  if (!number && !code) {
+    const auto is_iso = read_moment(field, "iso").has_value();
+    dates_ += is_iso ? 1 : 0;
+    if (!is_iso)
+      written_.add(field);
     timed_ += field.find(':') != field.npos ? 1 : 0;
   }
   const auto bar = field.find('|') != field.npos;
@@ -119,6 +122,18 @@ std::string column_guess::numbers(const char* decimal) const {
                      wide ? "[log, standard]" : "standard");
 }
 
+std::string column_guess::dates(const std::string& format) const {
+  return fmt::format("{{as: date{}, parts: [days{}]{}}}", format,
+                     timed_ > 0 ? ", weekday, hour" : ", month, weekday",
+                     missing_ > 0 ? ", missing: true" : "");
+}
+
+/// The patterns that read all fields that say something.
+std::vector<std::string> column_guess::date_patterns() const {
+  return rows_ > missing_ ? written_.patterns(rows_ - missing_)
+                          : std::vector<std::string>{};
+}
+
 std::string column_guess::feature() const {
   const auto missing = missing_ > 0 ? ", missing: true" : "";
   if (all(booleans_) && values_.size() > 1)
@@ -130,9 +145,11 @@ std::string column_guess::feature() const {
   if (all(numbers_ + comma_numbers_))
     return numbers(", decimal: comma");
   if (all(dates_))
-    return fmt::format("{{as: date, parts: [days{}]{}}}",
-                       timed_ > 0 ? ", weekday, hour" : ", month, weekday",
-                       missing);
+    return dates("");
+  if (const auto patterns = date_patterns(); !patterns.empty())
+    return patterns.size() > 1
+             ? std::string{}
+             : dates(fmt::format(", format: \"{}\"", patterns.front()));
   if (rows_ == missing_ || values_.size() <= 1)
     return {};
   if (lists_ * 2 > rows_ - missing_ && items_.size() <= most_one_hot)
@@ -155,6 +172,10 @@ std::string column_guess::reason() const {
                        "out of the table; or stand before fractions: then "
                        "{{as: number, decimal: comma}}",
                        example_);
+  if (const auto patterns = date_patterns(); patterns.size() > 1)
+    return fmt::format(
+      "the order in {} is unclear: it is {{as: date, format: \"{}\"}}",
+      example_, fmt::join(patterns, "\"} or {as: date, format: \""));
   return fmt::format(
     "{}{} values, such as {}{}",
     values_.size() == most_values_kept ? "more than " : "", values_.size(),

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "partition/importers/csv/draft/date_guess.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 namespace graphmill {
 
@@ -30,6 +33,8 @@ private:
   bool all(std::int64_t count) const;
   bool may_have_thousands() const;
   std::string numbers(const char* decimal) const;
+  std::string dates(const std::string& format) const;
+  std::vector<std::string> date_patterns() const;
 
   std::int64_t rows_ = 0;
   std::int64_t missing_ = 0;
@@ -38,8 +43,9 @@ private:
   std::int64_t grouped_ = 0;   ///< With commas that may separate thousands.
   std::int64_t uncounted_ = 0; ///< Of them, with several commas or a point.
   std::int64_t booleans_ = 0;
-  std::int64_t dates_ = 0;
+  std::int64_t dates_ = 0; ///< ISO 8601.
   std::int64_t timed_ = 0; ///< Dates with a time.
+  date_guess written_;     ///< Dates that are not ISO 8601.
   std::int64_t lists_ = 0; ///< Fields with '|' or ';'.
   std::int64_t bars_ = 0;  ///< Fields with '|'.
   std::int64_t words_ = 0; ///< In all fields.

@@ -90,6 +90,17 @@ CATCH_TEST_CASE("a client says that nobody is there", "[client]") {
   says(got, "--cluster");
 }
 
+CATCH_TEST_CASE("a client waits less long where nobody listens", "[client]") {
+  cluster_client::settings with;
+  with.command = "test";
+  with.address = address_of_nobody();
+  with.insecure = true;
+  with.unreachable = with.deadline = 100s;
+  with.refused = 30ms;
+  auto client = value_of(cluster_client::make(std::move(with)));
+  says(error_of(client.status()), "tried for 30 ms");
+}
+
 CATCH_TEST_CASE("a client refuses addresses that nobody can have", "[client]") {
   for (const auto* address :
        {"tcp://*:7800", "tcp://127.0.0.1:0", "ipc://x", "", "tcp://host:x"}) {
@@ -100,6 +111,20 @@ CATCH_TEST_CASE("a client refuses addresses that nobody can have", "[client]") {
     CATCH_CHECK(error_of(cluster_client::make(std::move(with))).code
                 == ec::invalid_argument);
   }
+}
+
+CATCH_TEST_CASE("a client does not wait for a host that nobody knows",
+                "[client]") {
+  cluster_client::settings with;
+  with.command = "test";
+  with.address = "tcp://host.invalid:7800";
+  with.insecure = true;
+  const auto unknown = error_of(cluster_client::make(with));
+  CATCH_CHECK(unknown.code == ec::not_found);
+  says(unknown, "cannot find the host 'host.invalid'");
+  says(unknown, "--cluster");
+  with.address += ",tcp://127.0.0.1:7800";
+  value_of(cluster_client::make(with));
 }
 
 CATCH_TEST_CASE("a client needs the cluster's key", "[client]") {

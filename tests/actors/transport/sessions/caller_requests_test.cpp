@@ -109,6 +109,33 @@ CATCH_TEST_CASE("a peer out of reach fails requests after their patience",
   CATCH_CHECK(it->idle());
 }
 
+CATCH_TEST_CASE("a request waits less long where nobody listens",
+                "[transport][session]") {
+  caller_scene it;
+  call_options hasty{30s, 3, 5s};
+  hasty.refused = 1s;
+  const auto patient = it.ask(method::submit, {30s, 3, 5s});
+  CATCH_CHECK_FALSE(it->worth_probing()); // Nobody would want to know.
+  const auto asked = it.ask(method::submit, hasty);
+  CATCH_CHECK(it->worth_probing());
+  const auto pass = [&it](std::chrono::milliseconds time, bool refused) {
+    for (const auto end = it.now() + time; it.now() < end; it.advance(1ms))
+      if (it.open) {
+        it.lose(fail(ec::unavailable, "refused"));
+        it->probed(it.now(), refused);
+        it.look();
+      }
+  };
+  pass(3s, false); // Nobody says so: the machine may be out of reach.
+  CATCH_CHECK_FALSE(it.answers[asked]);
+  pass(1500ms, true);
+  CATCH_CHECK(it.failed(asked) == ec::unavailable);
+  CATCH_CHECK_FALSE(it.answers[patient]);
+  const auto later = it.ask(method::submit, hasty);
+  pass(990ms, true);
+  CATCH_CHECK_FALSE(it.answers[later]);
+}
+
 CATCH_TEST_CASE("what another one can be asked waits for no process that ended",
                 "[transport][session]") {
   caller_scene it;

@@ -419,6 +419,38 @@ CATCH_TEST_CASE("a draft of a columns file", "[partition][import][csv]") {
   }
 }
 
+CATCH_TEST_CASE("a draft takes dates for dates if their order is certain",
+                "[partition][import][csv]") {
+  export_folder in{
+    "id,day,month,unclear,slash,timed,short,old,two,dots,number,mixed,ip\n"
+    "a,31.05.2024,05/31/2024,01.02.2024,2024/05/31,31.05.2024 9:30,31.05.24,"
+    "31.05.99,01.02.03,1.2.3,1.2,31.05.2024,10.0.0.1\n"
+    "b,01.06.2024,06/01/2024,02.01.2024,2024/06/01,01.06.2024 17:05,01.06.24,"
+    "1.6.98,02.03.04,1.20.3,2.3,05.31.2024,10.0.0.2\n"
+    "c,,06/02/2024,12.12.2024,2024/06/02,02.06.2024 00:00,02.06.23,"
+    "02.06.97,03.04.05,1.2.40,7.1,02.06.2024,10.0.0.1\n"};
+  const auto draft = value_of(draft_columns_file(in.options));
+  CATCH_INFO(draft);
+  for (const auto* part :
+       {"\"day\": {as: date, format: \"%d.%m.%Y\", parts: [days, month, "
+        "weekday], missing: true}",
+        "\"month\": {as: date, format: \"%m/%d/%Y\", parts: [days, month, "
+        "weekday]}",
+        "- \"unclear\"  # the order in 01.02.2024 is unclear: it is {as: date, "
+        "format: \"%d.%m.%Y\"} or {as: date, format: \"%m.%d.%Y\"}\n",
+        "\"slash\": {as: date, format: \"%Y/%m/%d\", parts: [days, month, "
+        "weekday]}",
+        "\"timed\": {as: date, format: \"%d.%m.%Y %H:%M\", parts: [days, "
+        "weekday, hour]}",
+        "- \"short\"  # the order in 31.05.24 is unclear: it is {as: date, "
+        "format: \"%d.%m.%y\"} or {as: date, format: \"%y.%m.%d\"}\n",
+        "\"old\": {as: date, format: \"%d.%m.%y\", parts",
+        "- \"two\"  # the order in 01.02.03 is unclear",
+        "\"dots\": {as: category}", "\"number\": {as: number",
+        "\"mixed\": {as: category}", "\"ip\": {as: category}"})
+    CATCH_CHECK(has(draft, part));
+}
+
 CATCH_TEST_CASE("a draft takes codes with zeros in front for no numbers",
                 "[partition][import][csv]") {
   export_folder in{"id,code,one\na,01067,0.5\nb,10115,0\nc,10115,00\n"};
