@@ -92,7 +92,7 @@ def listed(name, part, state="ready", note=""):
                 "mapped_bytes": 310_000_000, "threads": 41, "descriptors": 88,
                 "most_descriptors": 1048576, "disk_read_per_second": 2.0e6,
                 "disk_written_per_second": 4.0e4, "sent_per_second": 3.1e6,
-                "received_per_second": 9.7e6}}
+                "received_per_second": 9.7e6, "host_load": 3.2}}
 
 
 def status(running=None, queued=(), daemons=None, note=""):
@@ -165,13 +165,14 @@ def history(seconds=1500, ended=0, cut=None):
         rows = [[begin + i, *((
             2.4 + 0.25 * d + 0.2 * math.sin(i / 37 + d),
             0.9e9 + 1.1e8 * d + 2e8 * (1 - math.exp(-i / 300)),
-            9e6 + 1e6 * math.sin(i / 11 + d), 3e6, 2e6 * (i % 60 < 5), 4e4)
-            if trains(i) else [None] * 6), "ready"]
+            9e6 + 1e6 * math.sin(i / 11 + d), 3e6, 2e6 * (i % 60 < 5), 4e4, 3.2)
+            if trains(i) else [None] * 7), "ready"]
             for i in range(seconds + 1)]
         out["daemons"][name] = {
             "fields": ["time", "cores", "memory_bytes", "received_per_second",
                        "sent_per_second", "disk_read_per_second",
-                       "disk_written_per_second", "state"], "rows": rows}
+                       "disk_written_per_second", "host_load", "state"],
+            "rows": rows}
     rows, stages = [], {}
     for i in range(seconds + 1 - ended):
         epoch = i // 300

@@ -5,6 +5,7 @@ import http.server
 import json
 import pathlib
 import queue
+import re
 import threading
 import urllib.parse
 
@@ -17,6 +18,10 @@ TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 # By the name that each is served by: nothing else is, whatever is asked for.
 SERVED = {path.relative_to(FILES).as_posix(): path for path in FILES.rglob("*")
           if path.suffix in TYPES}
+# Rows with a title on the page, which the program writes into a module.
+TABLES = ROOT / "pipelines" / "figures" / "figure_tables.hpp"
+FIGURE = re.compile(r'"graphmill_\w+",\s*(\w+),\s*(?:"[^"]*"\s*)+,\s*[\w<>&:]+,\s*'
+                    r'"(\w+)",\s*"[^"]*",\s*"([^"]+)"')
 POLICY = "default-src 'self'; frame-ancestors 'none'"  # As the coordinator's.
 
 
@@ -132,7 +137,13 @@ class MockCoordinator:
     def file(self, to, path):
         name = "index.html" if path == "/" else path.removeprefix("/page/")
         found = SERVED.get(name)
-        if found is None:
+        if name == "data/figures.js":
+            self.send(to, 200, TYPES[".js"],
+                      b"export const DAEMON_FIGURES = " + json.dumps([
+                          {"name": name, "unit": unit, "title": title}
+                          for unit, name, title in FIGURE.findall(
+                              TABLES.read_text())]).encode())
+        elif found is None:
             self.send(to, 404, "text/plain", b"there is no such page\n")
         else:
             self.send(to, 200, TYPES[found.suffix], found.read_bytes())
