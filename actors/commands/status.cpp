@@ -4,6 +4,7 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/cluster_options.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/text/figure_columns.hpp"
 #include "actors/commands/text/follow.hpp"
 #include "actors/commands/text/health_text.hpp"
 #include "actors/commands/text/run_screen.hpp"
@@ -11,6 +12,7 @@
 #include "actors/launch/part_list.hpp"
 #include "actors/process/say.hpp"
 #include "actors/process/signals.hpp"
+#include "pipelines/figures/figure_tables.hpp"
 #include "pipelines/figures/status_json.hpp"
 
 #include <fmt/format.h>
@@ -69,18 +71,15 @@ void print_daemons(const std::vector<daemon_status>& daemons) {
     address = std::max(address, daemon.address.size());
     parts = std::max(parts, to_part_text(daemon.parts).size());
   }
-  say("\n{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}  {:>5}  {:>8}\n",
-      "daemon", name, "state", "host", host, "address", address, "parts", parts,
-      "slots", "cpus", "mem MB");
+  say("\n{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5} {}\n", "daemon", name,
+      "state", "host", host, "address", address, "parts", parts, "slots",
+      column_titles(figures::load, column_room::small));
   for (const auto& daemon : daemons)
-    say("{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5}  {:>5}  {:>8}{}{}\n",
-        daemon.name, name, to_string(daemon.state), daemon.host, host,
-        daemon.address, address, to_part_text(daemon.parts), parts,
-        daemon.slots,
-        daemon.load ? fmt::format("{:.1f}", daemon.load->cores) : "-",
-        daemon.load
-          ? fmt::format("{:.0f}", double(daemon.load->memory_bytes) * 1e-6)
-          : "-",
+    say("{:<{}}  {:<8}  {:<{}}  {:<{}}  {:<{}}  {:>5} {}{}{}\n", daemon.name,
+        name, to_string(daemon.state), daemon.host, host, daemon.address,
+        address, to_part_text(daemon.parts), parts, daemon.slots,
+        column_values(figures::load, column_room::small,
+                      daemon.load ? &*daemon.load : nullptr),
         daemon.note.empty() ? "" : "  ", daemon.note);
 }
 

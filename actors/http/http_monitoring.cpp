@@ -33,33 +33,30 @@ struct daemon_servers {
   std::shared_ptr<figures_board> board{};
   std::shared_ptr<cluster_feed> feed{};
   std::vector<std::unique_ptr<http_server>> running{};
-
-  void start(const std::shared_ptr<spdlog::logger>& log,
-             const std::shared_ptr<const log_ring>& lines,
-             const coordinator_port& port);
 };
 
-void daemon_servers::start(const std::shared_ptr<spdlog::logger>& log,
-                           const std::shared_ptr<const log_ring>& lines,
-                           const coordinator_port& port) {
-  if (!left_out.empty())
+void start_servers(daemon_servers& of,
+                   const std::shared_ptr<spdlog::logger>& log,
+                   const std::shared_ptr<const log_ring>& lines,
+                   const coordinator_port& port) {
+  if (!of.left_out.empty())
     log->warn("--http {} is ignored: it is for coordinators, and this daemon "
               "joins one; --metrics ADDRESS serves this daemon's own metrics",
-              left_out);
-  for (const auto& place : places) {
+              of.left_out);
+  for (const auto& place : of.places) {
     http_server::options with;
     with.listen = place.listen;
-    with.token = token;
+    with.token = of.token;
     // Of the descriptors that the transport leaves to others.
     with.most.connections = static_cast<std::size_t>(
       std::clamp<std::uint64_t>(descriptor_limit() / 32, 8, 64));
     with.most.streams =
       std::clamp<std::size_t>(with.most.connections / 3, 2, 20);
-    with.pages = monitoring_pages(board, place.of_cluster, with.counts);
+    with.pages = monitoring_pages(of.board, place.of_cluster, with.counts);
     if (place.of_cluster) {
-      add_api(with, board, feed, lines);
+      add_api(with, of.board, of.feed, lines);
       add_web_page(with);
-      with.action_token = action_token;
+      with.action_token = of.action_token;
       add_coordinator_calls(with, port);
     }
     with.on_trouble = [log](const std::string& why) {
@@ -72,7 +69,7 @@ void daemon_servers::start(const std::shared_ptr<spdlog::logger>& log,
         log->info("web page at http://{0}/, metrics at http://{0}/metrics", at);
       else
         log->info("metrics of this daemon at http://{}/metrics", at);
-      running.push_back(std::move(server).value());
+      of.running.push_back(std::move(server).value());
       continue;
     }
     // Nobody asked for the usual one, which another cluster here may have.
@@ -110,7 +107,7 @@ result<monitoring> http_monitoring(const http_options& options, bool leads) {
   return monitoring{
     servers->board, servers->feed,
     [servers](const auto& log, const auto& lines, const auto& port) {
-      servers->start(log, lines, port);
+      start_servers(*servers, log, lines, port);
     }};
 }
 

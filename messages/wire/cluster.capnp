@@ -140,6 +140,14 @@ struct DaemonLoad {
   sentPerSecond @9 :Float64;
   # Bytes of messages, as those that are received.
   receivedPerSecond @10 :Float64;
+
+  further @11 :List(FurtherFigure);
+  # Figures without a field here: pipelines/figures/figure_tables.hpp names them.
+}
+
+struct FurtherFigure {
+  key @0 :Text;
+  values @1 :Float64;
 }
 
 enum DaemonState {

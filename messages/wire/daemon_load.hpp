@@ -2,7 +2,10 @@
 
 #include "messages/base/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 
 namespace graphmill {
 
@@ -19,6 +22,10 @@ struct daemon_load {
   double disk_written_per_second = 0;
   double sent_per_second = 0;
   double received_per_second = 0;
+  /// Figures without a member, by the field of their row in
+  /// pipelines/figures/figure_tables.hpp.
+  std::map<std::string, double> further{};
+  static constexpr std::size_t most_further = 32;
 
   /// Fails on amounts that are none.
   result<void> check() const;
@@ -35,6 +42,7 @@ struct daemon_load {
     visit("diskWrittenPerSecond", of.disk_written_per_second);
     visit("sentPerSecond", of.sent_per_second);
     visit("receivedPerSecond", of.received_per_second);
+    visit("further", of.further);
   }
 };
 

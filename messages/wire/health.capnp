@@ -9,6 +9,7 @@
 # Evolution: as in wire.capnp.
 
 using Cxx = import "/capnp/c++.capnp";
+using FurtherFigure = import "/messages/wire/cluster.capnp".FurtherFigure;
 using RunPhase = import "/messages/wire/run.capnp".RunPhase;
 $Cxx.namespace("graphmill::schema");
 
@@ -208,6 +209,9 @@ struct DaemonHealth {
   # none would have.
   cacheOfferSpared @29 :Float64;
   # About which share of the rows asked for so far it would have spared, at most.
+
+  further @30 :List(FurtherFigure);
+  # As in `DaemonLoad`.
 }
 
 struct RunProgress {

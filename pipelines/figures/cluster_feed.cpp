@@ -43,7 +43,7 @@ run_record briefly(const run_record& run) {
 void cluster_feed::begin(std::uint64_t first, std::vector<cluster_event> before,
                          event_sink keep) {
   const std::lock_guard lock{mutex_};
-  history_ = health_history{first};
+  history_ = cluster_history{first};
   events_ = event_ring{first, std::move(before)};
   keep_ = std::move(keep);
 }
@@ -57,8 +57,7 @@ void cluster_feed::add(cluster_event event) {
 void cluster_feed::sample(const cluster_figures& now) {
   const auto periods = periods_.take(now);
   const std::lock_guard lock{mutex_};
-  history_.take(now);
-  actors_.add(periods, now.taken);
+  history_.take(now, periods);
 }
 
 void cluster_feed::tell(cluster_event event) {
@@ -101,8 +100,8 @@ std::optional<run_state> cluster_feed::put(run_record run) {
   return std::nullopt;
 }
 
-health_history::page cluster_feed::history(std::uint64_t since,
-                                           std::size_t most_rows) const {
+cluster_history::page cluster_feed::history(std::uint64_t since,
+                                            std::size_t most_rows) const {
   const std::lock_guard lock{mutex_};
   return history_.since(since, most_rows);
 }
@@ -112,10 +111,10 @@ event_ring::page cluster_feed::events(std::uint64_t since) const {
   return events_.since(since);
 }
 
-std::vector<actor_history::period>
+std::vector<actor_periods::period>
 cluster_feed::actors(const std::string& run) const {
   const std::lock_guard lock{mutex_};
-  return actors_.of(run);
+  return history_.actors(run);
 }
 
 cluster_feed::position cluster_feed::now() const {

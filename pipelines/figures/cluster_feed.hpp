@@ -1,9 +1,9 @@
 #pragma once
 
 #include "messages/wire/cluster.hpp"
-#include "pipelines/figures/actor_history.hpp"
+#include "pipelines/figures/actor_periods.hpp"
+#include "pipelines/figures/cluster_history.hpp"
 #include "pipelines/figures/event_ring.hpp"
-#include "pipelines/figures/health_history.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -49,11 +49,11 @@ public:
   /// Runs of former times, the latest first: these are no events.
   void recall(const runs_reply& known);
 
-  health_history::page history(std::uint64_t since,
-                               std::size_t most_rows) const;
+  cluster_history::page history(std::uint64_t since,
+                                std::size_t most_rows) const;
   event_ring::page events(std::uint64_t since) const;
   /// How the actors of a run were, the oldest period first.
-  std::vector<actor_history::period> actors(const std::string& run) const;
+  std::vector<actor_periods::period> actors(const std::string& run) const;
 
   /// Where both stand now.
   struct position {
@@ -79,8 +79,7 @@ private:
 
   actor_periods periods_; ///< Of `sample` alone.
   mutable std::mutex mutex_;
-  health_history history_;
-  actor_history actors_;
+  cluster_history history_;
   event_ring events_;
   event_sink keep_;
   std::deque<run_record> runs_; ///< The oldest first.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -81,14 +82,27 @@ public:
   using cluster = std::shared_ptr<const cluster_figures>;
   using daemon = std::shared_ptr<const daemon_figures>;
 
-  void leave(cluster_figures now);
-  void leave(daemon_figures now);
+  void leave(cluster_figures now) { leave(cluster_, std::move(now)); }
+  void leave(daemon_figures now) { leave(daemon_, std::move(now)); }
 
   /// The latest ones; null before the first.
-  cluster of_cluster() const;
-  daemon of_daemon() const;
+  cluster of_cluster() const { return latest(cluster_); }
+  daemon of_daemon() const { return latest(daemon_); }
 
 private:
+  template <class T>
+  void leave(std::shared_ptr<const T>& at, T now) {
+    // The old one goes away after the lock does.
+    auto next = std::make_shared<const T>(std::move(now));
+    std::lock_guard lock{mutex_};
+    at.swap(next);
+  }
+  template <class T>
+  T latest(const T& at) const {
+    std::lock_guard lock{mutex_};
+    return at;
+  }
+
   mutable std::mutex mutex_; ///< Held while a pointer is copied.
   cluster cluster_;
   daemon daemon_;

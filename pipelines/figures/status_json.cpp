@@ -2,6 +2,7 @@
 
 #include "messages/words/field_name.hpp"
 #include "partition/files/json_text.hpp"
+#include "pipelines/figures/figure_tables.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -41,24 +42,21 @@ struct model_writer {
     return from ? json_of(*from) : nlohmann::json{};
   }
 
+  /// Figures without a member: those that the table has, by its names.
+  void operator()(const char*,
+                  const std::map<std::string, double>& from) const {
+    for (const auto& row : figures::load)
+      if (row.get == nullptr)
+        if (const auto known = from.find(std::string{row.field});
+            known != from.end())
+          (*out)[known->first] = known->second;
+  }
+
   template <class T>
   void operator()(const char* name, const T& from) const {
     (*out)[user_name(name)] = json_of(from);
   }
 };
-
-nlohmann::json listed_daemon_json(const daemon_status& daemon) {
-  return {{"name", daemon.name},
-          {"address", daemon.address},
-          {"host", daemon.host},
-          {"state", to_string(daemon.state)},
-          {"parts", daemon.parts},
-          {"slots", daemon.slots},
-          {"cuda_devices", daemon.cuda_devices},
-          {"chaos", daemon.chaos},
-          {"note", daemon.note},
-          {"load", model_writer::json_of(daemon.load)}};
-}
 
 nlohmann::json listed_owners_json(const status_reply& now) {
   auto out = nlohmann::json::array();
@@ -103,23 +101,12 @@ std::map<part_id, std::vector<std::string>> owners_in(const status_reply& now) {
 
 nlohmann::json status_json(const std::string& address,
                            const status_reply& now) {
-  auto daemons = nlohmann::json::array();
-  for (const auto& daemon : now.daemons)
-    daemons.push_back(listed_daemon_json(daemon));
-  return {
-    {"cluster", address},
-    {"coordinator", now.coordinator},
-    {"dataset", now.dataset},
-    {"parts", now.parts},
-    {"daemons", std::move(daemons)},
-    {"owners", listed_owners_json(now)},
-    {"running",
-     now.running.empty() ? nlohmann::json() : nlohmann::json(now.running)},
-    {"also_running", now.also_running},
-    {"queued", now.queued},
-    {"note", now.note},
-    {"stand_ins", now.stand_ins},
-  };
+  auto out = model_writer::json_of(now);
+  out["cluster"] = address;
+  out["owners"] = listed_owners_json(now);
+  if (now.running.empty())
+    out["running"] = nullptr;
+  return out;
 }
 
 nlohmann::json run_status_json(const run_health& run) {

@@ -1,41 +1,108 @@
-"""The page on monitoring describes every metric that there is, with its type,
-and the examples of a dashboard and of alerts name no other."""
+"""The page on Prometheus has every metric with its type and its help, and the
+examples of a dashboard and of alerts name no other.
+
+    python3 tests/documents/monitoring_test.py --write    # corrects that page
+"""
 
 import json
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "monitoring"
+PAGE = ROOT / "examples/guide/prometheus.md"
 RULES = pathlib.Path(__file__).with_name("alert_rules.yaml")
-FAMILY = re.compile(r'"(graphmill_\w+)",\s*metric_(gauge|counter)')
-HELPED = re.compile(FAMILY.pattern + r',\s*"([^"]+)')
-ROW = re.compile(r"^\| `(graphmill_\w+)` \| (gauge|counter) \|", re.MULTILINE)
+# Names and helps, as the tables of figures and the writer of metrics have them.
+SOURCES = [ROOT / "pipelines/figures/figure_tables.hpp",
+           ROOT / "actors/http/metrics/prometheus_text.cpp"]
+HELPED = re.compile(r'"(graphmill_\w+)",\s*(?:[\w:]+,\s*)?((?:"[^"]+"\s*)+)')
+ROW = re.compile(r"^\| `(graphmill_\w+)` \| (gauge|counter) \| (.*) \| (.*) \|$",
+                 re.MULTILINE)
 NAME = re.compile(r"\bgraphmill_\w+")
 
 
+def helped():
+    """The first help of each, which a metric of several figures has."""
+    found = {}
+    for path in SOURCES:
+        for name, help in HELPED.findall(path.read_text()):
+            found.setdefault(name, "".join(re.findall(r'"([^"]+)"', help)))
+    return found
+
+
+def kind_of(name):
+    return "counter" if name.endswith("_total") else "gauge"
+
+
 def metrics():
-    """Names and types of all that is written, as the sources have them."""
-    return {name: kind for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp")
-            for name, kind in FAMILY.findall(path.read_text())}
+    """Names and types of all that is written."""
+    return {name: kind_of(name) for name in helped()}
+
+
+def words_of(help):
+    """As the page has a help: without a full stop, and no capital in front."""
+    words = help.removesuffix(".")
+    return words if words[1].isupper() else words[0].lower() + words[1:]
+
+
+def corrected(page):
+    """With a row for each metric. A new one stands behind the metric before it
+    in the sources, and has its labels."""
+    known = helped()
+    behind, before = {}, None  # New metrics, by the one on the page before them.
+    old = {name for name, *_ in ROW.findall(page)}
+    for name in known:
+        if name in old:
+            before = name
+        else:
+            behind.setdefault(before, []).append(name)
+    out = []
+    for line in page.splitlines():
+        row = ROW.match(line)
+        if row is None:
+            out.append(line)
+            continue
+        name, _, words, labels = row.groups()
+        for each in [name] * (name in known) + behind.get(name, []):
+            told = words_of(known[each])
+            if each == name and words.replace("`", "") == told:
+                told = words  # With its marks of code.
+            out.append(f"| `{each}` | {kind_of(each)} | {told} | {labels} |")
+    return "\n".join(out) + "\n"
 
 
 class Monitoring(unittest.TestCase):
     def test_all_are_found(self):
         """By the form in which the sources name them."""
-        for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp"):
-            self.assertEqual(len(NAME.findall(path.read_text())),
-                             len(FAMILY.findall(path.read_text())), path.name)
+        for path in SOURCES:
+            text = path.read_text()
+            self.assertEqual(len(NAME.findall(text)), len(HELPED.findall(text)),
+                             path.name)
+        for path in (ROOT / "actors").rglob("*.?pp"):
+            if path not in SOURCES:
+                self.assertNotRegex(path.read_text(),
+                                    r'"graphmill_\w+",\s*(?:[\w:]+,\s*)?"',
+                                    path.name)
         self.assertGreater(len(metrics()), 50)
 
     def test_the_page_has_all_of_them(self):
-        page = (ROOT / "examples/guide/prometheus.md").read_text()
-        rows = ROW.findall(page)
-        self.assertEqual(len(rows), len(dict(rows)))
-        self.assertEqual(dict(rows), metrics())
+        page = PAGE.read_text()
+        rows = [name for name, *_ in ROW.findall(page)]
+        self.assertEqual(len(rows), len(set(rows)))
+        self.assertEqual(set(rows), set(metrics()))
+        self.assertEqual(page, corrected(page), "run this file with --write")
+
+    def test_a_new_metric_gets_a_row(self):
+        page = PAGE.read_text()
+        without = [line for line in page.splitlines(keepends=True)
+                   if "`graphmill_daemon_sent_bytes_per_second`" not in line]
+        self.assertNotEqual("".join(without), page)
+        self.assertEqual(sorted(corrected("".join(without)).splitlines()),
+                         sorted(page.splitlines()))
 
     def test_examples_name_no_other(self):
         known = metrics()
@@ -72,8 +139,8 @@ class Monitoring(unittest.TestCase):
         """By Prometheus's own taste: a page is made of all that there is."""
         page = "".join(
             f"# HELP {name} {help}\n# TYPE {name} {kind}\n{name} 1\n"
-            for path in (ROOT / "actors" / "http" / "metrics").glob("*.cpp")
-            for name, kind, help in HELPED.findall(path.read_text()))
+            for name, help in helped().items()
+            for kind in [metrics()[name]])
         self.assertEqual(page.count("# TYPE"), len(metrics()))
         done = subprocess.run(["promtool", "check", "metrics"], input=page,
                               text=True, capture_output=True, timeout=60)
@@ -121,4 +188,7 @@ class Monitoring(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    if sys.argv[1:] == ["--write"]:
+        PAGE.write_text(corrected(PAGE.read_text()))
+    else:
+        unittest.main()

@@ -25,6 +25,8 @@ std::size_t size_of(const daemon_health& report) {
     out += 112 + peer.name.size() + peer.why.size();
   for (const auto& sentence : report.long_work)
     out += 16 + sentence.size();
+  for (const auto& [name, value] : report.further)
+    out += 32 + name.size();
   return out;
 }
 

@@ -4,8 +4,6 @@
 #include "actors/process/process_figures.hpp"
 #include "actors/transport/transport.hpp"
 #include "messages/wire/health.hpp"
-#include "partition/disk/row_reader.hpp"
-#include "partition/sampling/rows/row_census.hpp"
 #include "pipelines/figures/figures_board.hpp"
 #include "pipelines/health/health_sampler.hpp"
 #include "pipelines/health/peer_flows.hpp"
@@ -22,17 +20,10 @@ namespace graphmill {
 /// What a share of a run has for a report of health. Without a run a report is
 /// of what the daemon takes, whatever runs are on.
 struct health_source {
-  std::string run;
-  std::shared_ptr<const gauge_board> board;
-  std::uint64_t cache_bytes = 0;
-  std::uint64_t cache_rows_wanted = 0;
-  std::uint64_t cache_rows_found = 0;
-  std::vector<std::string> long_work{}; ///< Of the process.
-  std::uint64_t answer_bytes = 0;       ///< The same.
-  std::uint64_t most_answer_bytes = 0;
-  std::shared_ptr<const peer_flows> flows{};   ///< Null: nobody counts them.
-  std::shared_ptr<const disk_counters> disk{}; ///< Null: parts are mapped.
-  cache_offer offer{};
+  /// The run, and what is known of its share already.
+  daemon_health share{};
+  std::shared_ptr<const gauge_board> board{};
+  std::shared_ptr<const peer_flows> flows{}; ///< Null: nobody counts them.
 };
 
 /// Part of the AGENT's state: makes the daemon's reports of health, one of
@@ -63,8 +54,7 @@ private:
     clock::time_point at{};
     process_figures process;
     std::uint64_t memory_bytes = 0;
-    std::uint64_t sent = 0;
-    std::uint64_t received = 0;
+    daemon_figures::traffic_sums traffic;
   };
   /// What the reports of a run are made from.
   struct telling {

@@ -1,7 +1,9 @@
 #include "actors/commands/text/health_text.hpp"
 
+#include "actors/commands/text/figure_columns.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "pipelines/figures/figure_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -23,78 +25,30 @@ std::string health_batch(const actor_health& actor) {
 }
 
 std::string row_of(const actor_health& actor, std::size_t width) {
-  auto out = format_printable(
-    "  {:<{}} {:>7} {:<10} {:>7} {:>5.0f} {:>6.0f} {:>7.0f} {:>6.0f} {:>6} "
-    "{:>9.1f} {:>8.1f} {:>8.1f} {:>8}  {}",
-    health_label(actor), width, actor.workers, to_string(actor.state),
-    health_seconds(actor.in_state), 100 * actor.busy, 100 * actor.starved,
-    100 * actor.stalled, 100 * actor.waiting, actor.queue,
-    actor.items_per_second, 1e3 * actor.median_latency, 1e3 * actor.p99_latency,
-    actor.restarts, health_batch(actor));
+  auto out =
+    format_printable("  {:<{}} {:<10} {:>7}{}  {}", health_label(actor), width,
+                     to_string(actor.state), health_seconds(actor.in_state),
+                     column_values(figures::actor, column_room::wide, &actor),
+                     health_batch(actor));
   if (actor.in_trouble() && !actor.last_error.empty())
     out += format_printable("  {}", actor.last_error);
   return out + "\n";
 }
 
-/// What a daemon's memory is for, beside batches. Parts are mapped, or rows of
-/// them are read from disk.
-std::string budgets_text(const daemon_health& daemon) {
-  std::string out;
-  if (daemon.most_answer_bytes != 0)
-    out += fmt::format("rows of other daemons {:.1f} MB; answers to others "
-                       "{:.1f} of {:.1f} MB\n",
-                       double(daemon.cache_bytes) * 1e-6,
-                       double(daemon.answer_bytes) * 1e-6,
-                       double(daemon.most_answer_bytes) * 1e-6);
-  if (daemon.most_disk_cache_bytes != 0)
-    out += fmt::format(
-      "rows from disk {:.1f} of {:.1f} MB, which had {} of {} requested rows\n",
-      double(daemon.disk_cache_bytes) * 1e-6,
-      double(daemon.most_disk_cache_bytes) * 1e-6, daemon.disk_rows_found,
-      daemon.disk_rows_wanted);
-  if (daemon.mapped_bytes != 0)
-    out += fmt::format(
-      "mapped files in memory, which the system may reclaim: {:.1f} MB\n",
-      double(daemon.mapped_bytes) * 1e-6);
+/// And its connections that are not as they should be, or not yet.
+std::string peer_line(const peer_health& peer) {
+  auto out = format_printable("  to {}: {}\n", peer.name,
+                              column_list(figures::peer, peer));
+  if (peer.in_trouble() || peer.state == actor_state::starting)
+    out += format_printable(
+      "    its connections: {} for {}{}{}\n", to_string(peer.state),
+      health_seconds(peer.in_state), peer.why.empty() ? "" : ": ", peer.why);
   return out;
 }
 
-/// Of connections that are not as they should be, or not yet.
-std::string trouble_of(const peer_health& peer) {
-  if (!peer.in_trouble() && peer.state != actor_state::starting)
-    return {};
-  return format_printable("    its connections: {} for {}{}{}\n",
-                          to_string(peer.state), health_seconds(peer.in_state),
-                          peer.why.empty() ? "" : ": ", peer.why);
-}
-
-std::string peer_line(const peer_health& peer) {
-  // Nobody knows of a way that only gradients went, or nothing.
-  const auto way = peer.requests == 0
-                     ? std::string{"-"}
-                     : fmt::format("{:.1f}", 1e3 * peer.mean_round_trip);
-  return format_printable(
-           "  to {}: {} ms there and back, MB/s: {:.2f} out, {:.2f} in, of "
-           "them "
-           "gradients {:.2f} and {:.2f}; requests/s: {:.1f} out, {:.1f} in\n",
-           peer.name, way, peer.sent_per_second * 1e-6,
-           peer.received_per_second * 1e-6,
-           peer.gradients_sent_per_second * 1e-6,
-           peer.gradients_received_per_second * 1e-6, peer.asked_per_second,
-           peer.served_per_second)
-         + trouble_of(peer);
-}
-
 std::string daemon_text(const daemon_health& daemon) {
-  auto out = format_printable(
-    "\ndaemon {}: {:.1f} processors, {:.0f} MB (most {:.0f}), {} threads, {} "
-    "of {} descriptors; MB/s: disk {:.1f} in, {:.1f} out, net {:.1f} in, "
-    "{:.1f} out\n",
-    daemon.daemon, daemon.cores, double(daemon.memory_bytes) * 1e-6,
-    double(daemon.peak_memory_bytes) * 1e-6, daemon.threads, daemon.descriptors,
-    daemon.most_descriptors, daemon.disk_read_per_second * 1e-6,
-    daemon.disk_written_per_second * 1e-6, daemon.received_per_second * 1e-6,
-    daemon.sent_per_second * 1e-6);
+  auto out = format_printable("\ndaemon {}: {}\n", daemon.daemon,
+                              column_list(figures::load, daemon_load{daemon}));
   for (const auto& actor : daemon.actors)
     if (actor.kind == actor_kind::dispatcher)
       out += fmt::format("credit in use: {} of {} batches, {:.1f} of {:.1f} "
@@ -102,15 +56,13 @@ std::string daemon_text(const daemon_health& daemon) {
                          actor.credit_batches, actor.most_batches,
                          double(actor.credit_bytes) * 1e-6,
                          double(actor.most_bytes) * 1e-6);
-  out += budgets_text(daemon);
+  out += column_list(figures::share, daemon) + "\n";
   std::size_t width = 16;
   for (const auto& actor : daemon.actors)
     width = std::max(width, health_label(actor).size());
-  out += fmt::format("  {:<{}} {:>7} {:<10} {:>7} {:>5} {:>6} {:>7} {:>6} "
-                     "{:>6} {:>9} {:>8} {:>8} {:>8}  {}\n",
-                     "actor", width, "workers", "state", "for", "busy%",
-                     "input%", "credit%", "reply%", "queue", "items/s",
-                     "p50 ms", "p99 ms", "restarts", "epoch/step");
+  out +=
+    fmt::format("  {:<{}} {:<10} {:>7}{}  {}\n", "actor", width, "state", "for",
+                column_titles(figures::actor, column_room::wide), "epoch/step");
   for (const auto& actor : daemon.actors)
     out += row_of(actor, width);
   if (daemon.left_out != 0)

@@ -1,8 +1,10 @@
 #include "actors/commands/text/run_screen.hpp"
 
+#include "actors/commands/text/figure_columns.hpp"
 #include "actors/commands/text/health_text.hpp"
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
+#include "pipelines/figures/figure_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -100,18 +102,16 @@ std::string daemons_text(const run_health& run) {
   std::size_t width = 16;
   for (const auto& daemon : run.daemons)
     width = std::max(width, std::min(daemon.daemon.size(), most_name_bytes));
-  auto out = fmt::format("\n{:<{}} {:>5} {:>7} {:>9} {:>8} {:>8} {:>9} {:>6}\n",
-                         "daemon", width, "cores", "MB", "disk MB/s", "in MB/s",
-                         "out MB/s", "credit", "told");
+  auto out = fmt::format("\n{:<{}}{} {:>9} {:>6}\n", "daemon", width,
+                         column_titles(figures::load, column_room::screen),
+                         "credit", "told");
   for (std::size_t d = 0; d < std::min(run.daemons.size(), most_screen_rows);
        ++d) {
     const auto& daemon = run.daemons[d];
+    const daemon_load& load = daemon;
     out += format_printable(
-      "{:<{}} {:>5.1f} {:>7.0f} {:>9.1f} {:>8.1f} {:>8.1f} {:>9} {:>6}\n",
-      shortened(daemon.daemon, most_name_bytes), width, daemon.cores,
-      double(daemon.memory_bytes) * 1e-6,
-      (daemon.disk_read_per_second + daemon.disk_written_per_second) * 1e-6,
-      daemon.received_per_second * 1e-6, daemon.sent_per_second * 1e-6,
+      "{:<{}}{} {:>9} {:>6}\n", shortened(daemon.daemon, most_name_bytes),
+      width, column_values(figures::load, column_room::screen, &load),
       credit_text(daemon), health_seconds(daemon.age));
   }
   return out;

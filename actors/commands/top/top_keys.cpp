@@ -171,9 +171,7 @@ void press_letter(top_step& step, char letter, const top_data& data) {
     step.end = true;
     break;
   case 's':
-    view.sort = view.sort == top_sort::latency
-                  ? top_sort::daemon
-                  : static_cast<top_sort>(static_cast<int>(view.sort) + 1);
+    view.sort = (view.sort + 1) % top_sorts().size();
     break;
   case 'r':
     view.reversed = !view.reversed;

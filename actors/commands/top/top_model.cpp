@@ -1,37 +1,33 @@
 #include "actors/commands/top/top_model.hpp"
 
+#include "actors/commands/text/figure_columns.hpp"
 #include "actors/commands/text/health_text.hpp"
+#include "pipelines/figures/figure_tables.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 namespace graphmill {
 
 namespace {
 
-/// What sorts an actor by size; by name, nothing does.
-double figure_of(const actor_health& actor, top_sort by) {
-  switch (by) {
-  case top_sort::busy:
-    return actor.busy;
-  case top_sort::queue:
-    return double(actor.queue);
-  case top_sort::rate:
-    return actor.items_per_second;
-  case top_sort::latency:
-    return actor.p99_latency;
-  default:
-    return 0;
-  }
+constexpr std::size_t sort_by_name = 1;
+
+std::vector<const figure<actor_health>*> sorting_columns() {
+  std::vector<const figure<actor_health>*> out;
+  for_each_column(figures::actor, column_room::screen,
+                  [&out](const auto& row) { out.push_back(&row); });
+  return out;
 }
 
 /// What is no number would have no place among others.
-double measure_of(const actor_health& actor, top_sort by) {
-  const auto figure = figure_of(actor, by);
-  return std::isnan(figure) ? 0 : figure;
+double measure_of(const actor_health& actor, const figure<actor_health>& by) {
+  const auto value = by.value(actor).value_or(0);
+  return std::isnan(value) ? 0 : value;
 }
 
 bool is_let_through(const top_actor_id& id, const top_view& view) {
@@ -50,21 +46,11 @@ void remember_value(std::vector<double>& history, double value) {
   history.push_back(value);
 }
 
-std::string_view to_string(top_sort sort) {
-  switch (sort) {
-  case top_sort::actor:
-    return "actor";
-  case top_sort::busy:
-    return "busy%";
-  case top_sort::queue:
-    return "queue";
-  case top_sort::rate:
-    return "items/s";
-  case top_sort::latency:
-    return "p99 ms";
-  default:
-    return "daemon";
-  }
+std::vector<std::string> top_sorts() {
+  std::vector<std::string> out{"daemon", "actor"};
+  for (const auto* by : sorting_columns())
+    out.push_back(column_title(by->column, by->unit));
+  return out;
 }
 
 std::vector<std::string> runs_that_are_on(const top_data& data) {
@@ -123,14 +109,16 @@ std::vector<top_actor> top_actors(const top_data& data, const top_view& view) {
     }
   }
   const auto by = view.sort;
-  if (by == top_sort::actor)
+  if (by == sort_by_name)
     std::ranges::stable_sort(out, [](const auto& a, const auto& b) {
       return a.id.label < b.id.label;
     });
-  else if (by != top_sort::daemon)
-    std::ranges::stable_sort(out, [by](const auto& a, const auto& b) {
-      return measure_of(*a.figures, by) > measure_of(*b.figures, by);
-    });
+  else if (by > sort_by_name)
+    std::ranges::stable_sort(
+      out, std::ranges::greater{},
+      [&column = *sorting_columns().at(by - 2)](const top_actor& row) {
+        return measure_of(*row.figures, column);
+      });
   if (view.reversed)
     std::ranges::reverse(out);
   return out;

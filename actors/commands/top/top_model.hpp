@@ -52,16 +52,9 @@ inline constexpr std::size_t most_top_values = 512;
 /// Adds the latest value, and forgets the oldest one if there are too many.
 void remember_value(std::vector<double>& history, double value);
 
-/// What the rows of the table of actors are sorted by.
-enum class top_sort : std::uint8_t {
-  daemon, ///< By daemons, in the order in which each tells of its actors.
-  actor,
-  busy,
-  queue,
-  rate,
-  latency, ///< The last one.
-};
-std::string_view to_string(top_sort sort);
+/// What sorts the rows of the table of actors, in turn: "daemon", as each
+/// reports them, "actor", and the columns that all screens have.
+std::vector<std::string> top_sorts();
 
 /// Which table the keys move in.
 enum class top_pane : std::uint8_t { daemons, actors };
@@ -101,7 +94,7 @@ struct top_command {
 
 /// How the user looks at it.
 struct top_view {
-  top_sort sort = top_sort::daemon;
+  std::size_t sort = 0; ///< Of `top_sorts`.
   bool reversed = false;
   std::string filter;  ///< Part of an actor's label or daemon; empty: all.
   std::string only;    ///< The daemon whose actors are shown; empty: of all.

@@ -205,7 +205,7 @@ std::string standing_message(const top_data& data, const top_view& view) {
     return data.cluster->note;
   if (auto work = long_work_text(data); !work.empty())
     return work;
-  auto out = fmt::format("sorted by {}{}", to_string(view.sort),
+  auto out = fmt::format("sorted by {}{}", top_sorts().at(view.sort),
                          view.reversed ? ", reversed" : "");
   if (!view.only.empty())
     out += fmt::format("; of daemon {}", view.only);

@@ -1,9 +1,13 @@
 #include "actors/commands/top/top_tables.hpp"
 
+#include "actors/commands/text/figure_columns.hpp"
+#include "pipelines/figures/figure_tables.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +18,6 @@ namespace {
 
 /// A screen of so many columns shows more of each row.
 constexpr std::size_t wide_columns = 140;
-/// From here on numbers get an exponent, so that none is cut off.
-constexpr double large_figure = 1e5;
 
 struct table_cell {
   std::string title; ///< Of its column.
@@ -26,15 +28,22 @@ struct table_cell {
 };
 using table_row = std::vector<table_cell>;
 
-std::string figure_text(double value, int decimals) {
-  return std::abs(value) < large_figure
-           ? fmt::format("{:.{}f}", value, decimals)
-           : fmt::format("{:.3g}", value);
+table_cell number_cell(std::string_view column, figure_unit unit,
+                       figure_value value) {
+  return {column_title(column, unit), column_width(column, unit), false,
+          figure_text(unit, value)};
 }
 
-table_cell number_cell(std::string title, std::size_t width, double value,
-                       int decimals = 0) {
-  return {std::move(title), width, false, figure_text(value, decimals)};
+/// @param of Null: nothing is known.
+template <class T, std::size_t Rows>
+void add_columns(table_row& to, const figure<T> (&table)[Rows], bool wide,
+                 const T* of) {
+  for_each_column(
+    table, wide ? column_room::wide : column_room::screen,
+    [&to, of](const auto& row) {
+      to.push_back(
+        number_cell(row.column, row.unit, of ? row.value(*of) : std::nullopt));
+    });
 }
 
 table_cell text_cell(std::string title, std::size_t width, std::string text,
@@ -72,25 +81,16 @@ table_row row_of_daemon(const top_daemon& daemon, bool wide) {
                 state_cell(daemon)};
   static const daemon_status nowhere;
   const auto& known = daemon.status == nullptr ? nowhere : *daemon.status;
-  const auto load = known.load.value_or(daemon_load{});
-  const auto add = [&out](bool is_known, table_cell cell) {
-    if (!is_known)
-      cell.text = "-";
-    out.push_back(std::move(cell));
-  };
-  const auto told = known.load.has_value();
-  add(told, number_cell("cpus", 6, load.cores, 1));
-  add(told, number_cell("mem MB", 8, double(load.memory_bytes) * 1e-6));
-  add(told, number_cell("threads", 7, load.threads));
-  double queued = 0;
-  if (daemon.health != nullptr)
+  add_columns(out, figures::load, wide, known.load ? &*known.load : nullptr);
+  figure_value queued;
+  if (daemon.health != nullptr) {
+    queued = 0;
     for (const auto& actor : daemon.health->actors)
-      queued += double(actor.queue);
-  add(daemon.health != nullptr, number_cell("queue", 8, queued));
-  add(told, number_cell("in MB/s", 8, load.received_per_second * 1e-6, 1));
-  add(told, number_cell("out MB/s", 8, load.sent_per_second * 1e-6, 1));
+      *queued += double(actor.queue);
+  }
+  out.push_back(number_cell("queue", figure_unit::count, queued));
   if (wide) {
-    out.push_back(text_cell("host", 16, known.host));
+    out.push_back(text_cell("host", 14, known.host));
     out.push_back(text_cell("note", 24, known.note));
   }
   return out;
@@ -123,30 +123,16 @@ name_widths names_beside(const std::vector<top_actor>& actors, bool wide) {
 
 table_row row_of_actor(const top_actor& row, name_widths names, bool wide) {
   const auto& now = *row.figures;
-  const auto percent = [](const char* title, std::size_t width, double share) {
-    return number_cell(title, width, 100 * share);
-  };
   table_row out{text_cell("actor", names.actor, row.id.label),
                 text_cell("daemon", names.daemon, row.id.daemon),
                 text_cell("state", 10, std::string{to_string(now.state)},
                           style_of(now.state))};
-  out.push_back(percent("busy%", 5, now.busy));
-  if (wide) {
-    out.push_back(percent("input%", 6, now.starved));
-    out.push_back(percent("credit%", 7, now.stalled));
-    out.push_back(percent("reply%", 6, now.waiting));
-  } else {
-    out.push_back(percent("wait%", 5, now.starved + now.stalled + now.waiting));
-  }
-  out.push_back(number_cell("queue", 8, double(now.queue)));
-  out.push_back(number_cell("items/s", 8, now.items_per_second, 1));
-  if (wide)
-    out.push_back(number_cell("p50 ms", 8, 1e3 * now.median_latency, 1));
-  out.push_back(number_cell("p99 ms", 8, 1e3 * now.p99_latency, 1));
-  if (wide) {
-    out.push_back(number_cell("workers", 7, now.workers));
-    out.push_back(number_cell("restarts", 8, double(now.restarts)));
-  }
+  const auto names_end = out.size();
+  add_columns(out, figures::actor, wide, &now);
+  if (!wide) // Behind the first one, busy%.
+    out.insert(out.begin() + std::ptrdiff_t(names_end) + 1,
+               number_cell("wait", figure_unit::ratio,
+                           now.starved + now.stalled + now.waiting));
   return out;
 }
 

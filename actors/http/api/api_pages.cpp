@@ -6,6 +6,7 @@
 #include "actors/http/api/query_fields.hpp"
 #include "actors/process/logs/log_levels.hpp"
 #include "messages/base/printable.hpp"
+#include "pipelines/figures/figure_tables.hpp"
 #include "pipelines/figures/status_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -231,6 +232,25 @@ private:
   std::shared_ptr<const std::string> text_;
 };
 
+/// By which the page chooses a format.
+const char* unit_for_page(figure_unit unit) {
+  return unit == figure_unit::bytes              ? "bytes"
+         : unit == figure_unit::bytes_per_second ? "bytes_per_second"
+                                                 : "number";
+}
+
+/// A module of the page: which figures of daemons it shows, and how.
+std::string page_figures() {
+  auto out = nlohmann::json::array();
+  for (const auto& row : figures::load)
+    if (!row.title.empty())
+      out.push_back({{"name", row.field},
+                     {"unit", unit_for_page(row.unit)},
+                     {"title", row.title},
+                     {"help", row.help}});
+  return "export const DAEMON_FIGURES = " + out.dump(1) + ";\n";
+}
+
 } // namespace
 
 void add_api(http_server::options& to, const board_ptr& board,
@@ -273,16 +293,23 @@ void add_api(http_server::options& to, const board_ptr& board,
 }
 
 void add_web_page(http_server::options& to) {
-  for (const auto& file : page_files()) {
+  const auto add = [&to](std::string_view name, std::string_view type,
+                         std::string_view digest, std::string content) {
     http_answer answer;
-    answer.type = file.type;
-    answer.etag = fmt::format("\"{}\"", file.digest);
-    answer.body = std::make_shared<const std::string>(file.content);
+    answer.type = type;
+    answer.etag = fmt::format("\"{}\"", digest);
+    answer.body = std::make_shared<const std::string>(std::move(content));
     const http_page page = [answer](const http_request&) { return answer; };
-    to.pages[fmt::format("/page/{}", file.name)] = page;
-    if (file.name == "index.html")
+    to.pages[fmt::format("/page/{}", name)] = page;
+    if (name == "index.html")
       to.pages["/"] = page;
-  }
+  };
+  for (const auto& file : page_files())
+    add(file.name, file.type, file.digest, std::string{file.content});
+  auto figures = page_figures();
+  const auto digest = std::to_string(std::hash<std::string>{}(figures));
+  add("data/figures.js", "text/javascript; charset=utf-8", digest,
+      std::move(figures));
 }
 
 } // namespace graphmill

@@ -34,45 +34,57 @@ nlohmann::json figure_json(float value) {
   return out;
 }
 
-/// Null, too, if it is no number of bytes that there could be.
-nlohmann::json bytes_json(float value) {
+/// Null, too, if it is no number of things that there could be.
+nlohmann::json figure_json(figure_unit unit, float value) {
+  if (unit != figure_unit::bytes && unit != figure_unit::count)
+    return figure_json(value);
   return value >= 0 && value < 0x1p63f ? nlohmann::json(std::llround(value))
                                        : nlohmann::json();
 }
 
+/// The names of the fields of a table between those that are no figures.
+template <std::size_t Rows, class T>
+nlohmann::json field_names(nlohmann::json out, const figure<T> (&table)[Rows],
+                           const char* last = nullptr) {
+  for_each_field(
+    table, [&out](const auto& row, std::size_t) { out.push_back(row.field); });
+  if (last != nullptr)
+    out.push_back(last);
+  return out;
+}
+
+/// Their values.
+template <std::size_t Rows, class T>
+void add_fields(nlohmann::json& to, const figure<T> (&table)[Rows],
+                const auto& values) {
+  for_each_field(table, [&](const auto& row, std::size_t at) {
+    to.push_back(figure_json(row.unit, values[at]));
+  });
+}
+
 nlohmann::json sample_row(double time, const daemon_sample& of) {
-  return {time,
-          figure_json(of.cores),
-          bytes_json(of.memory_bytes),
-          figure_json(of.received_per_second),
-          figure_json(of.sent_per_second),
-          figure_json(of.disk_read_per_second),
-          figure_json(of.disk_written_per_second),
-          to_string(of.state)};
+  auto out = nlohmann::json::array({time});
+  add_fields(out, figures::load, of.figures);
+  out.push_back(to_string(of.state));
+  return out;
 }
 
 nlohmann::json sample_row(double time, const stage_sample& of) {
-  return {time, figure_json(of.busy), figure_json(of.starved),
-          figure_json(of.stalled), figure_json(of.waiting)};
+  auto out = nlohmann::json::array({time});
+  add_fields(out, figures::actor, of.shares);
+  return out;
 }
 
 nlohmann::json sample_row(double time, const std::optional<run_progress>& of) {
-  auto out = nlohmann::json::array({time});
-  if (!of) {
-    out.insert(out.end(), 9, nlohmann::json());
-    return out;
-  }
-  out.push_back(to_string(of->phase));
-  out.push_back(of->epoch);
-  out.push_back(of->epochs);
-  out.push_back(of->step);
-  out.push_back(of->steps);
-  out.push_back(figure_json(float(of->loss)));
-  out.push_back(figure_json(float(of->learning_rate)));
-  out.push_back(figure_json(float(of->seeds_per_second)));
-  out.push_back(of->checkpoint_age < 0
-                  ? nlohmann::json()
-                  : figure_json(float(of->checkpoint_age)));
+  nlohmann::json out{time, of ? nlohmann::json(to_string(of->phase))
+                              : nlohmann::json()};
+  for_each_field(figures::progress, [&](const auto& row, std::size_t) {
+    const auto value = of ? row.value(*of) : std::nullopt;
+    if (value && row.unit == figure_unit::count)
+      out.push_back(std::llround(*value));
+    else
+      out.push_back(value ? figure_json(float(*value)) : nlohmann::json());
+  });
   return out;
 }
 
@@ -99,11 +111,10 @@ nlohmann::json& sample_rows(nlohmann::json& in, const nlohmann::json& fields) {
 }
 
 void add_run(nlohmann::json& runs, const run_sample& run, double time) {
-  static const nlohmann::json run_fields{
-    "time",  "phase", "epoch",         "epochs",           "step",
-    "steps", "loss",  "learning_rate", "seeds_per_second", "checkpoint_age"};
-  static const nlohmann::json stage_fields{"time", "busy", "starved", "stalled",
-                                           "waiting"};
+  static const auto run_fields =
+    field_names(nlohmann::json::array({"time", "phase"}), figures::progress);
+  static const auto stage_fields =
+    field_names(nlohmann::json::array({"time"}), figures::actor);
   auto& out = runs[run.run];
   sample_rows(out, run_fields).push_back(sample_row(time, run.progress));
   auto& stages = out["stages"];
@@ -116,15 +127,9 @@ void add_run(nlohmann::json& runs, const run_sample& run, double time) {
 
 } // namespace
 
-nlohmann::json history_json(const health_history::page& page) {
-  static const nlohmann::json daemon_fields{"time",
-                                            "cores",
-                                            "memory_bytes",
-                                            "received_per_second",
-                                            "sent_per_second",
-                                            "disk_read_per_second",
-                                            "disk_written_per_second",
-                                            "state"};
+nlohmann::json history_json(const cluster_history::page& page) {
+  static const auto daemon_fields =
+    field_names(nlohmann::json::array({"time"}), figures::load, "state");
   auto daemons = nlohmann::json::object();
   auto runs = nlohmann::json::object();
   for (const auto& tick : page.ticks) {
@@ -143,7 +148,7 @@ nlohmann::json history_json(const health_history::page& page) {
           {"runs", std::move(runs)}};
 }
 
-nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
+nlohmann::json actors_json(const std::vector<actor_periods::period>& periods,
                            const std::string& daemon, const std::string& kind,
                            std::size_t most_rows) {
   static const nlohmann::json fields{"time",    "seconds", "state",

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "messages/wire/log.hpp"
-#include "pipelines/figures/actor_history.hpp"
+#include "pipelines/figures/actor_periods.hpp"
+#include "pipelines/figures/cluster_history.hpp"
 #include "pipelines/figures/event_ring.hpp"
-#include "pipelines/figures/health_history.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -16,10 +16,10 @@ namespace graphmill {
 // The documents of /api/history, /api/actors, /api/events and /api/logs, which
 // actors/monitoring.md describes. Times in seconds since 1970.
 
-nlohmann::json history_json(const health_history::page& page);
+nlohmann::json history_json(const cluster_history::page& page);
 /// Of a daemon's actors, or of those of one kind. @param most_rows Of all these
 /// together: periods before that are left out.
-nlohmann::json actors_json(const std::vector<actor_history::period>& periods,
+nlohmann::json actors_json(const std::vector<actor_periods::period>& periods,
                            const std::string& daemon, const std::string& kind,
                            std::size_t most_rows);
 nlohmann::json events_json(const event_ring::page& page);

@@ -1,13 +1,15 @@
 #pragma once
 
 #include "messages/base/printable.hpp"
+#include "pipelines/figures/figure.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +20,7 @@ namespace graphmill {
 
 /// A metric of Prometheus: all samples of one name.
 struct metric_family {
-  std::string_view name;
-  std::string_view type; ///< "gauge" or "counter".
+  std::string_view name; ///< A counter ends with "_total"; others are gauges.
   std::string_view help; ///< A sentence, without line breaks and backslashes.
 };
 
@@ -45,30 +46,26 @@ inline std::string metric_label(std::string_view name, std::string_view value) {
 /// for each sample.
 class metric_writer {
 public:
-  /// The samples that come next are of this one. It outlives the writer's use.
+  /// The samples that come next are of this one, whose texts outlive the
+  /// writer.
   void begin(const metric_family& family) {
-    family_ = &family;
+    family_ = family;
     named_ = false;
   }
 
   /// @param labels Of `metric_label`, with commas between them.
   void add(std::string_view labels, double value) {
     auto out = std::back_inserter(text_);
-    const auto& [name, type, help] = *family_;
+    const auto& [name, help] = family_;
     if (!named_)
       fmt::format_to(out, "# HELP {} {}\n# TYPE {} {}\n", name, help, name,
-                     type);
+                     name.ends_with("_total") ? "counter" : "gauge");
     named_ = true;
     if (labels.empty())
       fmt::format_to(out, "{} ", name);
     else
       fmt::format_to(out, "{}{{{}}} ", name, labels);
     add_number(value);
-  }
-
-  void add(const metric_family& family, std::string_view labels, double value) {
-    begin(family);
-    add(labels, value);
   }
 
   std::string take() { return std::move(text_); }
@@ -89,39 +86,34 @@ private:
   }
 
   std::string text_;
-  const metric_family* family_ = nullptr;
+  metric_family family_;
   bool named_ = false;
-};
-
-// -- tables of numbers
-
-/// The type of a metric.
-inline constexpr std::string_view metric_gauge = "gauge";
-inline constexpr std::string_view metric_counter = "counter";
-
-/// Nothing where there is no number.
-using figure_value = std::optional<double>;
-
-/// A number that is told of something.
-template <class T>
-struct figure_of {
-  metric_family family;
-  figure_value (*value)(const T&);
 };
 
 /// Things with their labels.
 template <class T>
 using labelled = std::vector<std::pair<std::string, const T*>>;
 
-/// One family after the other, each for all things.
+/// One metric of a table after the other, each for all things. Figures of the
+/// same metric stand together.
 template <class T>
-void write_figures(metric_writer& to, std::span<const figure_of<T>> figures,
+void write_figures(metric_writer& to, std::span<const figure<T>> table,
                    const labelled<T>& things) {
-  for (const auto& figure : figures) {
-    to.begin(figure.family);
+  while (!table.empty()) {
+    const auto& first = table.front();
+    const auto size = std::size_t(
+      std::ranges::find_if_not(
+        table, [&first](const auto& row) { return row.metric == first.metric; })
+      - table.begin());
+    to.begin({first.metric, first.help});
     for (const auto& [labels, thing] : things)
-      if (const auto value = figure.value(*thing))
-        to.add(labels, *value);
+      for (const auto& row : table.first(first.metric.empty() ? 0 : size))
+        if (const auto value = row.value(*thing))
+          to.add(labels.empty() || row.label.empty()
+                   ? labels + std::string{row.label}
+                   : fmt::format("{},{}", labels, row.label),
+                 *value);
+    table = table.subspan(size);
   }
 }
 

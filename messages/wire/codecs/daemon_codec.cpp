@@ -1,6 +1,7 @@
 #include "messages/wire/cluster.capnp.h"
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/codecs/codec_support.hpp"
+#include "messages/wire/health.hpp"
 
 #include <cmath>
 #include <iterator>
@@ -58,6 +59,14 @@ result<void> daemon_load::check() const {
     if (!(amount >= 0) || !std::isfinite(amount))
       return fail(ec::invalid_data,
                   "what a daemon takes in a second cannot be {}", amount);
+  if (further.size() > most_further)
+    return fail(ec::invalid_data, "a daemon reports {} further figures",
+                further.size());
+  for (const auto& [name, value] : further)
+    if (name.size() > health_limits::text || !(value >= 0)
+        || !std::isfinite(value))
+      return fail(ec::invalid_data, "a further figure of a daemon cannot be {}",
+                  value);
   return ok();
 }
 

@@ -54,12 +54,12 @@ CATCH_TEST_CASE("the cluster is shown", "[cluster_commands]") {
                    contains("owners       0 to 1 of each part in service\n"));
   CATCH_CHECK_THAT(
     got.output,
-    contains("a       ready     one   tcp://10.0.0.1:7800  0-2,4      2    "
-             "1.5       212\n"));
+    contains("a       ready     one   tcp://10.0.0.1:7800  0-2,4      2     "
+             "1.5      212\n"));
   CATCH_CHECK_THAT(
     got.output,
-    contains("b       lost      two   tcp://10.0.0.2:7800  3,5        1      "
-             "-         -  silent"));
+    contains("b       lost      two   tcp://10.0.0.2:7800  3,5        1       "
+             "-        -  silent"));
   CATCH_CHECK_THAT(got.output, contains("silent for 3000 ms\n"));
   CATCH_CHECK_THAT(
     got.output,

@@ -276,10 +276,9 @@ CATCH_TEST_CASE("the health of a run is shown, and is the exit code",
   CATCH_CHECK(got.code == 0);
   CATCH_CHECK_THAT(got.output,
                    contains("verdict   the fetcher limits: it is slow\n"));
-  CATCH_CHECK_THAT(got.output, contains("  fetcher                2 waiting"));
-  CATCH_CHECK_THAT(got.output,
-                   contains("\nrows of other daemons 1.0 MB; answers to others "
-                            "2.5 of 256.0 MB\n"));
+  CATCH_CHECK_THAT(got.output, contains("  fetcher          waiting"));
+  CATCH_CHECK_THAT(
+    got.output, contains("\nrow cache 1.0 MB, answers 2.5 MB of 256.0 MB, "));
   CATCH_CHECK_THAT(got.output, !contains("attempt "));
   const auto json = user.asks("status good-1");
   CATCH_CHECK(json["state"] == "running");
@@ -344,11 +343,11 @@ CATCH_TEST_CASE("an actor has a row with since when, and at what it is",
   fetcher.batch = batch_place{phase::train, 1, 17, 0};
   daemon.actors.emplace_back().kind = actor_kind::conductor;
   const auto got = status_of_run({daemon});
-  CATCH_CHECK_THAT(
-    got, contains("  fetcher                2 waiting       12 s    25 "));
+  CATCH_CHECK_THAT(got,
+                   contains("  fetcher          waiting       12 s    25 "));
   CATCH_CHECK_THAT(got, contains(" 0  train 2/18\n"));
   CATCH_CHECK_THAT(got,
-                   contains("  conductor              1 starting       0 s "));
+                   contains("  conductor        starting       0 s     0 "));
   CATCH_CHECK_THAT(got, contains(" 0  -\n"));
 }
 
@@ -370,18 +369,19 @@ CATCH_TEST_CASE("a daemon's memory and its peers have lines of their own",
   unknown.daemon = "b";
   const auto got = status_of_run({daemon, unknown});
   CATCH_CHECK_THAT(
-    got,
-    contains(
-      "\nrows from disk 3.0 of 4.0 MB, which had 5 of 20 requested "
-      "rows\nmapped files in memory, which the system may reclaim: 70.0 MB\n"));
+    got, contains("\nrow cache 0.0 MB, answers 0.0 MB, disk cache 3.0 MB of "
+                  "4.0 MB, rows from disk 20, cached 5\n"));
+  CATCH_CHECK_THAT(got, contains(" mapped 70.0 MB, "));
   CATCH_CHECK_THAT(
-    got, contains(" 125.0 ms there and back, MB/s: 2.00 out, 3.00 in, of them "
-                  "gradients 0.50 and 0.25; requests/s: 4.0 out, 5.0 in\n"));
+    got, contains(": round trip 125.0 ms, out 2.00 MB/s, in 3.00 MB/s, "
+                  "requests out 4.0/s, requests in 5.0/s, gradients out "
+                  "0.50 MB/s, gradients in 0.25 MB/s\n"));
   CATCH_CHECK_THAT(got, contains("    its connections: restarting for 4 s: "
                                  "nobody listens there\n"));
   CATCH_CHECK_THAT(got, !contains("\x1b"));
   const auto second = got.substr(got.find("daemon b:"));
-  CATCH_CHECK_THAT(second, !contains("disk 0.0 of") && !contains("mapped"));
+  CATCH_CHECK_THAT(second,
+                   contains("mapped 0.0 MB") && !contains("disk cache"));
 }
 
 } // namespace graphmill::test

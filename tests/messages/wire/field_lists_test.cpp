@@ -12,6 +12,7 @@
 #include <kj/string.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -96,7 +97,7 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
      "why",
      5,
      true,
-     daemon_load{0.5, 1, 2, 3, 4, 5, 6, 7.5, 8.5, 9.5, 10.5}});
+     daemon_load{0.5, 1, 2, 3, 4, 5, 6, 7.5, 8.5, 9.5, 10.5, {{"x", 11.5}}}});
   CATCH_CHECK(sent<schema::StatusReply>(encode(state))
               == R"((coordinator = "a", dataset = "wordnet", parts = 3, )"
                  R"(daemons = [(name = "b", address = "tcp://b:1", )"
@@ -106,7 +107,8 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                  R"(peakMemoryBytes = 2, mappedBytes = 3, threads = 4, )"
                  R"(descriptors = 5, mostDescriptors = 6, )"
                  R"(diskReadPerSecond = 7.5, diskWrittenPerSecond = 8.5, )"
-                 R"(sentPerSecond = 9.5, receivedPerSecond = 10.5))], )"
+                 R"(sentPerSecond = 9.5, receivedPerSecond = 10.5, )"
+                 R"(further = [(key = "x", values = 11.5)]))], )"
                  R"(running = "r", )"
                  R"(queued = ["q", "p"], note = "full", standIns = ["s"], )"
                  R"(alsoRunning = ["t", "u"]))");
@@ -140,9 +142,19 @@ CATCH_TEST_CASE("what a daemon takes is an amount, or is not known",
   CATCH_CHECK(
     value_of(decode_status_reply(encode(state))).daemons[0].load->memory_bytes
     == 7);
-  load.cores = -1;
-  CATCH_CHECK(error_of(decode_status_reply(encode(state))).code
-              == ec::invalid_data);
+  const auto refused = [&state](const daemon_load& told) {
+    state.daemons[0].load = told;
+    return error_of(decode_status_reply(encode(state))).code
+           == ec::invalid_data;
+  };
+  CATCH_CHECK(refused({.cores = -1}));
+  CATCH_CHECK(refused({.further = {{"x", -1}}}));
+  CATCH_CHECK(refused({.further = {{"x", std::nan("")}}}));
+  CATCH_CHECK(refused({.further = {{std::string(257, 'x'), 1}}}));
+  daemon_load many;
+  for (std::size_t i = 0; i <= daemon_load::most_further; ++i)
+    many.further[std::to_string(i)] = 1;
+  CATCH_CHECK(refused(many));
 }
 
 CATCH_TEST_CASE("chaos that lacks what it needs is refused",

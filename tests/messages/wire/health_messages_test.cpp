@@ -22,6 +22,7 @@ daemon_health busy_daemon() {
   out.memory_bytes = 7;
   out.threads = 8;
   out.descriptors = 9;
+  out.further = {{"one", 0.5}, {"two", 2}};
   actor_health actor;
   actor.kind = actor_kind::conductor;
   actor.state = actor_state::stopped;
@@ -49,6 +50,7 @@ CATCH_TEST_CASE("how a daemon is comes there and back", "[messages][health]") {
   CATCH_CHECK(got.daemon == "a");
   CATCH_CHECK(got.window == 5);
   CATCH_CHECK(got.descriptors == 9);
+  CATCH_CHECK(got.further == busy_daemon().further);
   CATCH_REQUIRE(got.actors.size() == 2);
   const auto& actor = got.actors[0];
   CATCH_CHECK((actor.kind == actor_kind::conductor));

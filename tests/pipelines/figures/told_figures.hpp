@@ -32,6 +32,7 @@ inline daemon_load load_of(double cores) {
   out.sent_per_second = 1024.5;
   out.disk_read_per_second = 4096;
   out.disk_written_per_second = 0.5;
+  out.further["host_load"] = 3;
   return out;
 }
 

@@ -8,7 +8,7 @@ import queue
 import threading
 import urllib.parse
 
-from documents import NOW, SHARES
+from documents import FIGURES, NOW, SHARES
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FILES = ROOT / "actors" / "http" / "page"
@@ -132,7 +132,11 @@ class MockCoordinator:
     def file(self, to, path):
         name = "index.html" if path == "/" else path.removeprefix("/page/")
         found = SERVED.get(name)
-        if found is None:
+        if name == "data/figures.js":
+            self.send(to, 200, TYPES[".js"],
+                      b"export const DAEMON_FIGURES = "
+                      + json.dumps(FIGURES).encode())
+        elif found is None:
             self.send(to, 404, "text/plain", b"there is no such page\n")
         else:
             self.send(to, 200, TYPES[found.suffix], found.read_bytes())

@@ -131,7 +131,9 @@ class WhatIsDrawn:
         titles = self.texts("#daemon-table thead th")
         self.assertEqual(
             [[row[titles.index(name)]
-              for name in ("disk reads", "disk writes", "receives", "sends")]
+              for name in ("read from disks", "written to disks",
+                           "received from other daemons",
+                           "sent to other daemons")]
              for row in self.rows("#daemon-table tbody tr")],
             3 * [["2.0 MB/s", "40 kB/s", "9.7 MB/s", "3.1 MB/s"]])
         counted = "1.3 GB \u00b7 41 threads \u00b7 88 of 1.0M descriptors \u00b7 in"

@@ -4,6 +4,7 @@
 #include "actors/cluster/base/calls.hpp"
 #include "actors/cluster/daemon/shares/hosted_share.hpp"
 #include "actors/cluster/daemon/shares/share_access.hpp"
+#include "partition/disk/row_reader.hpp"
 
 #include <utility>
 
@@ -21,18 +22,28 @@ void share_reports::sample_memory() {
 
 health_source share_reports::source_of(const hosted_share& share) const {
   const auto wire = share.wire->read();
-  const auto& answers = around_.answers;
-  return {share.assignment.run,
-          share.health,
-          share.cache->is_open() ? share.cache->byte_size() : 0,
-          wire.rows + wire.cached_rows,
-          wire.cached_rows,
-          busy_(),
-          answers ? answers->used.load() : 0,
-          answers ? answers->limit.load() : 0,
-          around_.flows,
-          share.stages.disk,
-          share.census->offer()};
+  const auto offer = share.census->offer();
+  daemon_health out;
+  out.run = share.assignment.run;
+  out.cache_bytes = share.cache->is_open() ? share.cache->byte_size() : 0;
+  out.cache_rows_wanted = wire.rows + wire.cached_rows;
+  out.cache_rows_found = wire.cached_rows;
+  out.cache_offer_bytes = offer.bytes;
+  out.cache_offer_spared = offer.spared;
+  if (const auto& disk = share.stages.disk) {
+    out.disk_cache_bytes = disk->kept;
+    out.most_disk_cache_bytes = disk->room;
+    out.disk_rows_wanted = disk->wanted;
+    out.disk_rows_found = disk->found;
+  }
+  if (const auto& answers = around_.answers) {
+    out.answer_bytes = answers->used;
+    out.most_answer_bytes = answers->limit;
+  }
+  for (const auto& sentence : busy_())
+    if (out.long_work.size() < health_limits::long_work)
+      out.long_work.push_back(sentence.substr(0, health_limits::text));
+  return {std::move(out), share.health, around_.flows};
 }
 
 std::vector<daemon_health> share_reports::due() {

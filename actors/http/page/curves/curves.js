@@ -3,7 +3,8 @@
 import { Brush } from "./brush.js";
 import { Chart } from "./chart.js";
 import { byId, el, keyed, saveAs, sight, text } from "../elements/dom.js";
-import { bytes, bytesPerSecond, decimal, number, percent, threePlaces, timeOfDay }
+import { DAEMON_FIGURES } from "../data/figures.js";
+import { byUnit, decimal, number, percent, threePlaces, timeOfDay }
   from "../elements/format.js";
 import { eventKind } from "../elements/marks.js";
 import { View } from "./view.js";
@@ -60,18 +61,8 @@ function specs(store) {
       curves: (from) => stageCurves(store, "busy", from) },
     { title: "Share of time that stages wait for answers", format: percent, zero: true, least: 1,
       curves: (from) => stageCurves(store, "waiting", from) },
-    { title: "Processors in use", format: number, zero: true, least: 1,
-      curves: (from) => curvesOf(store.daemons, "cores", from) },
-    { title: "Memory", format: bytes, zero: true,
-      curves: (from) => curvesOf(store.daemons, "memory_bytes", from) },
-    { title: "Received from other daemons", format: bytesPerSecond, zero: true, least: 1e3,
-      curves: (from) => curvesOf(store.daemons, "received_per_second", from) },
-    { title: "Sent to other daemons", format: bytesPerSecond, zero: true, least: 1e3,
-      curves: (from) => curvesOf(store.daemons, "sent_per_second", from) },
-    { title: "Read from disks", format: bytesPerSecond, zero: true, least: 1e3,
-      curves: (from) => curvesOf(store.daemons, "disk_read_per_second", from) },
-    { title: "Written to disks", format: bytesPerSecond, zero: true, least: 1e3,
-      curves: (from) => curvesOf(store.daemons, "disk_written_per_second", from) },
+    ...DAEMON_FIGURES.map(({ name, title, unit }) => ({ title, ...byUnit(unit), zero: true,
+      curves: (from) => curvesOf(store.daemons, name, from) })),
   ];
 }
 

@@ -1,6 +1,7 @@
 // All that the page knows of the cluster, from documents of the coordinator,
 // which actors/monitoring.md describes. Of each kind of thing it keeps a limited number.
 
+import { DAEMON_FIGURES } from "./figures.js"; // Which the program writes.
 import { addRows, HOUR, Series } from "./series.js";
 
 const MOST_DAEMONS = 256;
@@ -10,8 +11,7 @@ const MOST_STAGED = 8; // Runs whose stages are kept.
 const MOST_EVENTS = 2000;
 const WITHIN_RUNS = ["checkpoint", "limit", "trouble"]; // Events that no record tells of.
 
-export const DAEMON_FIGURES = ["cores", "memory_bytes", "received_per_second",
-  "sent_per_second", "disk_read_per_second", "disk_written_per_second"];
+const DAEMON_NAMES = DAEMON_FIGURES.map(({ name }) => name);
 export const RUN_FIGURES = ["loss", "learning_rate", "seeds_per_second", "epoch", "step"];
 export const STAGE_FIGURES = ["busy", "starved", "stalled", "waiting"];
 
@@ -105,7 +105,7 @@ export class Store {
     if (typeof history.now === "number") this.now = history.now;
     const { daemons = {}, runs = {} } = history;
     for (const name of Object.keys(daemons))
-      addTold(this.daemons, name, daemons, DAEMON_FIGURES, MOST_DAEMONS);
+      addTold(this.daemons, name, daemons, DAEMON_NAMES, MOST_DAEMONS);
     const began = ([, { fields, rows }]) => rows[0]?.[fields.indexOf("time")] ?? 0;
     for (const [id, { stages = {} }] of Object.entries(runs).sort((a, b) => began(a) - began(b))) {
       addTold(this.runs, id, runs, RUN_FIGURES, MOST_RUNS);

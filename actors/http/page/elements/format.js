@@ -58,6 +58,12 @@ export function bytesPerSecond(value) {
   return known(value) ? `${bytes(value)}/s` : DASH;
 }
 
+/** How a figure of a unit is shown, and the least that an axis reaches to. */
+export function byUnit(unit) {
+  return { bytes: { format: bytes }, bytes_per_second: { format: bytesPerSecond, least: 1e3 } }[unit]
+    ?? { format: number, least: 1 };
+}
+
 export function milliseconds(seconds) {
   return known(seconds) ? `${(1e3 * seconds).toFixed(seconds < 0.01 ? 1 : 0)} ms` : DASH;
 }

@@ -2,8 +2,9 @@
 // stays a row for screen readers, hence the roles.
 
 import { byId, el, keyed, text } from "../elements/dom.js";
-import { bytes, bytesPerSecond, decimal, exact, fromOne, fullTime, metricText, milliseconds,
-  number, ranges, seconds } from "../elements/format.js";
+import { DAEMON_FIGURES } from "../data/figures.js";
+import { bytesPerSecond, byUnit, decimal, exact, fromOne, fullTime, metricText, milliseconds,
+  ranges, seconds } from "../elements/format.js";
 import { word } from "../elements/marks.js";
 
 /** Buttons of a row: [{label, about, start}]. */
@@ -79,22 +80,14 @@ function links(health) {
 
 export class DaemonTable {
   constructor(actions) {
-    const figure = (of) => ({ load }) => (load ? of(load) : "\u2013");
     this.table = new Table(byId("daemon-table"), "Daemons of the cluster", [
       { name: "daemon", kind: "head", of: ({ name }) => name },
       { name: "state", kind: "state", of: ({ state }) => state },
       { name: "host", of: ({ host }) => host },
       { name: "parts", of: ({ parts }) => ranges(parts ?? []) },
       { name: "slots", kind: "number", of: ({ slots }) => exact(slots) },
-      { name: "processors", kind: "number", of: figure(({ cores }) => number(cores)) },
-      { name: "memory", kind: "number", of: figure((one) => bytes(one.memory_bytes)) },
-      { name: "disk reads", kind: "number",
-        of: figure((one) => bytesPerSecond(one.disk_read_per_second)) },
-      { name: "disk writes", kind: "number",
-        of: figure((one) => bytesPerSecond(one.disk_written_per_second)) },
-      { name: "receives", kind: "number",
-        of: figure((one) => bytesPerSecond(one.received_per_second)) },
-      { name: "sends", kind: "number", of: figure((one) => bytesPerSecond(one.sent_per_second)) },
+      ...DAEMON_FIGURES.map(({ name, title, unit }) => ({ name: title.toLowerCase(),
+        kind: "number", of: ({ load }) => byUnit(unit).format(load?.[name]) })),
       { name: "there and back", kind: "wide", of: ({ health }) => links(health) },
       { name: "note", kind: "wide", of: ({ note, chaos }) =>
         [note, chaos ? "clients may do it harm (--chaos-allowed)" : ""].filter(Boolean)

@@ -1,7 +1,7 @@
 #include "actors/cluster/health/health_keeper.hpp"
 #include "actors/cluster/health/log_collector.hpp"
+#include "pipelines/figures/cluster_history.hpp"
 #include "pipelines/figures/event_ring.hpp"
-#include "pipelines/figures/health_history.hpp"
 #include "tests/support/catch.hpp"
 
 #include <fmt/format.h>
@@ -108,7 +108,7 @@ CATCH_TEST_CASE("an hour of 200 daemons with 50 actors each has a bound",
   health_keeper keeper;
   keeper.begin("20261123-070000", names, 1, hour_daemons);
   keeper.led({}, hour_began);
-  health_history history;
+  cluster_history history;
   event_ring events;
   cluster_figures figures;
   figures.status.daemons = hour_statuses(names);
@@ -124,8 +124,8 @@ CATCH_TEST_CASE("an hour of 200 daemons with 50 actors each has a bound",
     history.take(figures);
     events.add({.text = fmt::format("event {}", second)});
   }
-  CATCH_CHECK(history.ticks() == health_history::most_ticks);
-  CATCH_CHECK(history.bytes() <= health_history::most_bytes);
+  CATCH_CHECK(history.ticks() == cluster_history::most_ticks);
+  CATCH_CHECK(history.bytes() <= cluster_history::most_bytes);
   CATCH_CHECK(events.since(0).events.size() == event_ring::most);
   // Of each daemon there is one report, and one average.
   const auto whole = keeper.whole();

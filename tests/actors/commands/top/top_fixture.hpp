@@ -18,6 +18,7 @@ inline actor_health top_actor_of(actor_kind kind, double busy,
   out.busy = busy;
   out.queue = queue;
   out.items_per_second = rate;
+  out.answers = 1;
   out.p99_latency = latency;
   return out;
 }

@@ -72,6 +72,7 @@ actor_health health_of_scene(const scene_actor& from) {
   out.waiting = from.waiting;
   out.queue = from.queue;
   out.items_per_second = from.rate;
+  out.answers = 1;
   out.median_latency = from.median;
   out.p99_latency = from.p99;
   out.workers = from.workers;
@@ -83,6 +84,7 @@ daemon_load idle_load() {
   daemon_load out;
   out.memory_bytes = 212'000'000;
   out.threads = 29;
+  out.further["host_load"] = 0.1;
   return out;
 }
 
@@ -92,6 +94,7 @@ daemon_load load_at_work(int own) {
   out.cores = 2.6 + 0.1 * own;
   out.memory_bytes = 1'260'000'000;
   out.threads = 41;
+  out.further["host_load"] = 3.1;
   out.received_per_second = 9.7e6;
   out.sent_per_second = 3.1e6;
   return out;

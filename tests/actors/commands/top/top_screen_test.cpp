@@ -30,21 +30,21 @@ CATCH_TEST_CASE("a screen of 80 columns and 24 rows", "[top]") {
     "learning  rate 0.01, loss 0.5000; last checkpoint -",
     "seeds/s _# 100            loss #_ 0.5000            accuracy -",
     "",
-    "daemon           state       cpus   mem MB threads    queue  in MB/s "
-    "out MB/s",
-    "a                ready        1.5      250      12        7      0.3      "
-    "2.0",
-    "b                draining       -        -       -        -        -      "
-    "  -",
+    "daemon           state       cpus   mem MB  in MB/s out MB/s"
+    " disk MB/s   queue",
+    "a                ready        1.5      250      0.3      2.0"
+    "       0.0       7",
+    "b                draining       -        -        -        -"
+    "         -       -",
     "",
-    "actor                 daemon   state      busy% wait%    queue  items/s   "
-    "p99 ms",
-    "sampler               a        running       50    30        3     12.5   "
-    "   4.0",
-    "trainer 0             a        running       25    75        4      6.0   "
-    " 250.0",
-    "feature proxy 1 -> b  a        waiting        0   100        0 1.23e+06   "
-    "   0.0",
+    "actor                 daemon   state      busy% wait%   queu"
+    "e  items/s   p99 ms",
+    "sampler               a        running       50    30       "
+    "3     12.5      4.0",
+    "trainer 0             a        running       25    75       "
+    "4      6.0    250.0",
+    "feature proxy 1 -> b  a        waiting        0   100       "
+    "0 1.23e+06      0.0",
     "",
     "",
     "",
@@ -125,22 +125,23 @@ CATCH_TEST_CASE("a wide screen shows more of each row", "[top]") {
   CATCH_CHECK(lines[6]
               == "seeds/s ▁█ 100                                       loss █▁ "
                  "0.5000                                       accuracy -");
+  // The table of figures may get more columns.
   CATCH_CHECK(
-    lines[8]
-    == "daemon                   state       cpus   mem MB threads    "
-       "queue  in MB/s out MB/s host             note");
-  CATCH_CHECK(lines[10]
-              == "b                        draining       -        -       -   "
-                 "     -        -        - h2               it rests");
+    lines[8].starts_with("daemon                   state       cpus   mem MB "
+                         "threads  in MB/s out MB/s disk MB/s   load"));
+  CATCH_CHECK(lines[8].ends_with("   queue host           note"));
+  CATCH_CHECK(
+    lines[10].starts_with("b                        draining       -        - "
+                          "      -        -        -         -      -"));
+  CATCH_CHECK(lines[10].ends_with("       - h2             it rests"));
   CATCH_CHECK(lines[12]
-              == "actor                          daemon           state      "
-                 "busy% input% credit% reply%    queue  items/s   p50 ms   p99 "
-                 "ms workers restarts");
-  CATCH_CHECK(
-    lines[13]
-    == "sampler                        a                running      "
-       " 50     10      20      0        3     12.5      1.0      4.0 "
-       "      2        1");
+              == "actor                          daemon           state      b"
+                 "usy% input% credit% reply%   queue  items/s   p50 ms   p99 ms"
+                 " workers restarts");
+  CATCH_CHECK(lines[13]
+              == "sampler                        a                running     "
+                 "  50     10      20      0       3     12.5      1.0      4.0"
+                 "       2        1");
 }
 
 CATCH_TEST_CASE("a screen of any size is filled and not left", "[top]") {
@@ -268,7 +269,7 @@ CATCH_TEST_CASE("an actor shows all its figures", "[top]") {
 CATCH_TEST_CASE("the line above the keys says what matters", "[top]") {
   auto data = top_example();
   top_view view;
-  view.sort = top_sort::busy;
+  view.sort = 2;
   view.reversed = true;
   view.filter = "tr";
   CATCH_CHECK(foot_of(data, view) == "sorted by busy%, reversed; only \"tr\"");

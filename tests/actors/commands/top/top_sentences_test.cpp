@@ -59,15 +59,15 @@ CATCH_TEST_CASE("why a run waits is told to its end", "[top]") {
     "          with `graphmill node --serve 1`",
     "seeds/s -                 loss -                    accuracy -",
     "",
-    "daemon           state       cpus   mem MB threads    queue  in MB/s out "
-    "MB/s",
-    "a                ready        1.5      250      12        -      0.3      "
-    "2.0",
-    "b                draining       -        -       -        -        -      "
-    "  -",
+    "daemon           state       cpus   mem MB  in MB/s out MB/s"
+    " disk MB/s   queue",
+    "a                ready        1.5      250      0.3      2.0"
+    "       0.0       -",
+    "b                draining       -        -        -        -"
+    "         -       -",
     "",
-    "actor                 daemon   state      busy% wait%    queue  items/s   "
-    "p99 ms",
+    "actor                 daemon   state      busy% wait%   queu"
+    "e  items/s   p99 ms",
     "",
     "",
     "",

@@ -7,8 +7,8 @@
 using namespace graphmill;
 
 CATCH_TEST_CASE("numbers and labels of metrics", "[prometheus]") {
-  constexpr metric_family empty{"graphmill_none", "gauge", "No samples."};
-  constexpr metric_family family{"graphmill_x", "gauge", "Some help."};
+  constexpr metric_family empty{"graphmill_none", "No samples."};
+  constexpr metric_family family{"graphmill_x", "Some help."};
   metric_writer out;
   out.begin(empty);
   out.begin(family);

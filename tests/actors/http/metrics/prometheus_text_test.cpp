@@ -84,7 +84,10 @@ cluster_figures told_cluster() {
     told_daemon("a", daemon_state::ready), told_daemon("b", daemon_state::lost),
     told_daemon("c\"} 1\ngraphmill_evil\\", daemon_state::ready)};
   out.status.daemons[0].load =
-    daemon_load{.cores = 1.5, .mapped_bytes = 800, .descriptors = 20};
+    daemon_load{.cores = 1.5,
+                .mapped_bytes = 800,
+                .descriptors = 20,
+                .further = {{"host_load", 2.5}, {"of_another_version", 1}}};
   out.status.running = "r-1";
   out.status.queued = {"r-2", "r-3"};
   out.over = {5, 6, 7};
@@ -177,27 +180,27 @@ CATCH_TEST_CASE("what a server that knows nothing tells", "[prometheus]") {
        "# TYPE graphmill_http_connections gauge\n"
        "graphmill_http_connections 2\n"
        "# HELP graphmill_http_connections_total Connections that this HTTP "
-       "server has taken.\n"
+       "server has accepted.\n"
        "# TYPE graphmill_http_connections_total counter\n"
        "graphmill_http_connections_total 3\n"
-       "# HELP graphmill_http_crowded_out_total Connections that were closed "
-       "to make room for others.\n"
+       "# HELP graphmill_http_crowded_out_total Connections closed to make "
+       "room for others.\n"
        "# TYPE graphmill_http_crowded_out_total counter\n"
        "graphmill_http_crowded_out_total 0\n"
-       "# HELP graphmill_http_streams_total Connections that have become "
+       "# HELP graphmill_http_streams_total Connections that became "
        "streams of events.\n"
        "# TYPE graphmill_http_streams_total counter\n"
        "graphmill_http_streams_total 0\n"
-       "# HELP graphmill_http_slow_streams_total Streams that were dropped "
-       "because nobody took what they said.\n"
+       "# HELP graphmill_http_slow_streams_total Streams dropped because "
+       "their reader was too slow.\n"
        "# TYPE graphmill_http_slow_streams_total counter\n"
        "graphmill_http_slow_streams_total 0\n"
        "# HELP graphmill_http_answered_total Requests that this HTTP server "
-       "has answered with their page.\n"
+       "has answered with what they asked for.\n"
        "# TYPE graphmill_http_answered_total counter\n"
        "graphmill_http_answered_total 2\n"
        "# HELP graphmill_http_refused_total Requests that this HTTP server "
-       "has answered with anything else.\n"
+       "has answered otherwise.\n"
        "# TYPE graphmill_http_refused_total counter\n"
        "graphmill_http_refused_total 0\n");
 }
@@ -249,6 +252,7 @@ CATCH_TEST_CASE("what a coordinator tells", "[prometheus]") {
       R"(graphmill_daemon_disk_rows_wanted_total{daemon="a"} 70)",
       R"(graphmill_daemon_disk_rows_found_total{daemon="a"} 60)",
       R"(graphmill_daemon_mapped_bytes{daemon="a"} 800)",
+      R"(graphmill_daemon_host_load{daemon="a"} 2.5)",
       R"(graphmill_peer_round_trip_seconds{daemon="a",peer="b"} 0.125)",
       R"(graphmill_peer_asked_requests_per_second{daemon="a",peer="b"} 30)",
       R"(graphmill_peer_served_requests_per_second{daemon="a",peer="b"} 40)",

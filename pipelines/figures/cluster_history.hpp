@@ -2,13 +2,15 @@
 
 #include "messages/wire/cluster.hpp"
 #include "messages/wire/health.hpp"
-#include "pipelines/figures/figures_board.hpp"
+#include "pipelines/figures/actor_periods.hpp"
+#include "pipelines/figures/figure_tables.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,29 +18,19 @@
 
 namespace graphmill {
 
-inline constexpr float unknown_figure = std::numeric_limits<float>::quiet_NaN();
-
-/// A daemon in one second; NaN is not known. There are many of these.
+/// A daemon in one second. There are many of these.
 struct daemon_sample {
-  float cores = unknown_figure; ///< Processors in use.
-  float memory_bytes = unknown_figure;
-  float received_per_second = unknown_figure; ///< Bytes.
-  float sent_per_second = unknown_figure;
-  float disk_read_per_second = unknown_figure;
-  float disk_written_per_second = unknown_figure;
+  /// The fields of `figures::load`; NaN is not known.
+  std::array<float, fields_in(figures::load)> figures;
   daemon_state state = daemon_state::ready;
 };
-static_assert(sizeof(daemon_sample) == 28);
 
-/// All workers of a kind in one second, over all daemons: shares of their time.
+/// All workers of a kind in one second, over all daemons.
 struct stage_sample {
   actor_kind kind = actor_kind::sampler;
-  float busy = 0;
-  float starved = 0;
-  float stalled = 0;
-  float waiting = 0;
+  /// The fields of `figures::actor`: shares of their time.
+  std::array<float, fields_in(figures::actor)> shares{};
 };
-static_assert(sizeof(stage_sample) == 20);
 
 /// A run that is on in one second.
 struct run_sample {
@@ -55,21 +47,26 @@ struct history_tick {
   std::shared_ptr<const std::vector<std::string>> daemons;
   std::vector<daemon_sample> rows; ///< In the order of `daemons`.
   std::vector<run_sample> runs;    ///< Those that are on.
+  /// Of the actors of runs, those that are over by now.
+  std::vector<actor_periods::period> periods;
 };
 
 /// What a coordinator has seen of its daemons and runs in the last hour, a tick
-/// for each second, numbered without gaps. Ticks are never changed, so that
-/// whoever reads them holds nobody up. It takes 28 MiB at the most: a daemon
-/// takes 28 bytes of a tick, a kind of actors 20, and a tick with its run some
-/// 400 without these; each other run that is on adds as much. So 200 daemons
-/// take 6 KiB in a second and 22 MiB in an hour, whatever number of actors they
-/// have, and 256 daemons 27 MiB. Of more daemons it knows less than an hour.
-/// Pure: it is told the time.
-class health_history {
+/// for each second, and single actors in periods of some 10 s. Ticks are never
+/// changed, so that whoever reads them holds nobody up. Its memory is enough
+/// for an hour of 256 daemons, of which 200 have 50 actors each: a daemon takes
+/// a `daemon_sample` of a tick, a kind of actors a `stage_sample`, a run some
+/// 400 bytes, an actor an `actor_sample` of a period and its daemon some 100
+/// bytes. Names are shared by ticks as long as they stay the same. Of more, or
+/// of other names each time, it knows less than an hour. What is of times that
+/// are yet to come, as after a clock was set back, is forgotten. Pure: it is
+/// told the time.
+class cluster_history {
 public:
   static constexpr std::size_t most_ticks = 3600;
   static constexpr std::chrono::hours longest{1};
-  static constexpr std::size_t most_bytes = std::size_t{28} << 20;
+  static constexpr std::size_t most_bytes =
+    256 * most_ticks * sizeof(daemon_sample) + (std::size_t{44} << 20);
   /// Figures that come sooner after the ones before are passed over.
   static constexpr std::chrono::milliseconds shortest_pause{500};
   /// Reports that are older than this say nothing of the second.
@@ -84,10 +81,12 @@ public:
   };
 
   /// @param first Number of the first tick.
-  explicit health_history(std::uint64_t first = 0) : next_(first) {}
+  explicit cluster_history(std::uint64_t first = 0) : next_(first) {}
 
   /// Adds a tick, and forgets what is too old or too much.
-  void take(const cluster_figures& now);
+  /// @param periods That are over by now.
+  void take(const cluster_figures& now,
+            const std::vector<actor_periods::period>& periods = {});
 
   std::uint64_t next() const { return next_; }
 
@@ -96,22 +95,24 @@ public:
   /// history: then it begins with the oldest.
   page since(std::uint64_t seq, std::size_t most_rows) const;
 
+  /// How the actors of a run were, the oldest period first.
+  std::vector<actor_periods::period> actors(const std::string& run) const;
+
   /// What it takes, about.
   std::size_t bytes() const { return bytes_; }
   std::size_t ticks() const { return ticks_.size(); }
 
 private:
-  struct place {
-    tick what;
-    std::size_t bytes = 0;       ///< Without names.
-    std::size_t names_bytes = 0; ///< Of names that it is the first to have.
-  };
-
-  void drop_oldest();
+  void add(tick made);
+  /// Takes a tick that is about to go off the bill.
+  void forget(const history_tick& gone);
 
   std::uint64_t next_;
-  std::deque<place> ticks_;
+  std::deque<tick> ticks_; ///< Of ascending numbers and times.
   std::size_t bytes_ = 0;
+  /// How many ticks share a list of names, which is on the bill once.
+  std::map<const void*, std::size_t> sharers_;
+  std::vector<actor_periods::period> waiting_; ///< For a tick.
 };
 
 } // namespace graphmill

@@ -1,4 +1,4 @@
-#include "pipelines/figures/actor_history.hpp"
+#include "pipelines/figures/actor_periods.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,27 +9,6 @@
 namespace graphmill {
 
 namespace {
-
-std::size_t heap_bytes(const std::string& text) {
-  return text.capacity() > 15 ? text.capacity() + 17 : 0;
-}
-
-std::size_t bytes_of(const std::vector<actor_place>& places) {
-  std::size_t out = 64;
-  for (const auto& place : places)
-    out += sizeof place + heap_bytes(place.peer);
-  return out;
-}
-
-/// Without its lists of places.
-std::size_t bytes_of(const actor_period& period) {
-  // What the allocator, its counts of owners and the history add.
-  auto out = sizeof period + 128 + heap_bytes(period.run);
-  for (const auto& share : period.shares)
-    out += sizeof share + 32 + heap_bytes(share.daemon)
-           + share.samples.capacity() * sizeof(actor_sample);
-  return out;
-}
 
 bool is_at(const actor_place& place, const actor_health& actor) {
   return place.kind == actor.kind && place.part == actor.part
@@ -155,46 +134,6 @@ actor_periods::take(const cluster_figures& now) {
       if (daemon.age <= oldest_report)
         known->second.shares[daemon.daemon].add(daemon.actors);
   }
-  return out;
-}
-
-void actor_history::add(const std::vector<period>& periods, unix_time now) {
-  for (const auto& one : periods) {
-    bytes_ += bytes_of(*one);
-    for (const auto& share : one->shares)
-      if (++sharers_[share.actors.get()] == 1)
-        bytes_ += bytes_of(*share.actors);
-    periods_.push_back(one);
-  }
-  std::erase_if(periods_, [this, now](const period& one) {
-    if (one->begin <= now && now - one->begin <= longest)
-      return false;
-    forget(*one);
-    return true;
-  });
-  while (bytes_ > most_bytes) {
-    forget(*periods_.front());
-    periods_.pop_front();
-  }
-}
-
-void actor_history::forget(const actor_period& gone) {
-  bytes_ -= bytes_of(gone);
-  for (const auto& share : gone.shares) {
-    const auto shared = sharers_.find(share.actors.get());
-    if (--shared->second != 0)
-      continue;
-    sharers_.erase(shared);
-    bytes_ -= bytes_of(*share.actors);
-  }
-}
-
-std::vector<actor_history::period>
-actor_history::of(const std::string& run) const {
-  std::vector<period> out;
-  for (const auto& one : periods_)
-    if (one->run == run)
-      out.push_back(one);
   return out;
 }
 

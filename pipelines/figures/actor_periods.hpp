@@ -7,7 +7,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -112,38 +111,6 @@ private:
   };
 
   std::map<std::string, gathered> runs_; ///< That are on, by id.
-};
-
-/// How the actors of runs were in the last hour, in periods of some 10 s. It
-/// takes 40 MiB at the most, which is an hour of 200 daemons with 50 actors
-/// each: 8 bytes for each actor in a period, some 100 for its daemon, and the
-/// names of a daemon's actors as long as they stay the same. Of more actors, or
-/// others each time, it knows less than an hour.
-class actor_history {
-public:
-  using period = actor_periods::period;
-
-  static constexpr std::chrono::hours longest{1};
-  static constexpr std::size_t most_bytes = std::size_t{40} << 20;
-
-  /// Adds periods, and forgets what is too old or too much, or of times that
-  /// are yet to come, as after a clock was set back.
-  void add(const std::vector<period>& periods, unix_time now);
-
-  /// Those of a run, the oldest first.
-  std::vector<period> of(const std::string& run) const;
-
-  /// What it takes, about.
-  std::size_t bytes() const { return bytes_; }
-
-private:
-  /// Takes a period that is about to go off the bill.
-  void forget(const actor_period& gone);
-
-  std::deque<period> periods_;
-  std::size_t bytes_ = 0;
-  /// How many periods share a list of places.
-  std::map<const void*, std::size_t> sharers_;
 };
 
 } // namespace graphmill
