@@ -30,8 +30,7 @@ struct message_origin {
 /// are under way, and which were answered already. A request that is repeated
 /// while it runs is attached to the one that runs; one that was answered gets
 /// the same answer again, unless its method may simply run again. Like
-/// caller_session, it does no I/O and has no clock. What becomes of requests is
-/// in server_requests.cpp.
+/// caller_session, it does no I/O and has no clock.
 class server_session {
 public:
   /// A connection: the routing id that the socket gives it.
