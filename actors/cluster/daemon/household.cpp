@@ -1,8 +1,19 @@
 #include "actors/cluster/daemon/household.hpp"
 
 #include "actors/base/timeouts.hpp"
+#include "actors/cluster/audit/audit_log.hpp"
+#include "actors/cluster/base/admission.hpp"
 #include "actors/cluster/base/calls.hpp"
+#include "actors/cluster/base/chaos_tool.hpp"
+#include "actors/cluster/coordinator/coordinator.hpp"
+#include "actors/cluster/daemon/agent.hpp"
+#include "actors/cluster/daemon/daemon.hpp"
+#include "actors/cluster/daemon/end_note.hpp"
+#include "actors/cluster/daemon/monitoring.hpp"
+#include "actors/cluster/daemon/request_router.hpp"
 #include "actors/process/logs/log_lines.hpp"
+#include "actors/remote/serving/data_server.hpp"
+#include "pipelines/health/peer_flows.hpp"
 #include "pipelines/results/run_folder.hpp"
 
 #include <atomic>
@@ -90,38 +101,47 @@ void end_with(const Handle& actor, const char* label, end_note& end) {
 
 } // namespace
 
-household::household(caf::actor_system& system, const household_setting& of) {
+struct household::actors {
+  std::shared_ptr<chaos_tool> chaos; ///< Null unless it is allowed.
+  data_server_actor data;
+  coordinator_actor coordinator;
+  agent_actor agent;
+};
+
+household::household(caf::actor_system& system, const household_setting& of)
+  : actors_(std::make_unique<actors>()) {
+  auto& [chaos, data, coordinator, agent] = *actors_;
   data_server_config serving;
   serving.daemon = of.net->self().name;
   serving.log = log_about(of.log, {.module = "data"});
   const auto answers = std::make_shared<reply_gauge>();
   serving.answers = answers;
-  data_ = spawn_data_server(system, std::move(serving));
+  data = spawn_data_server(system, std::move(serving));
   if (of.options.chaos)
-    chaos_ = std::make_shared<chaos_tool>(
+    chaos = std::make_shared<chaos_tool>(
       chaos_tool::settings{of.net, of.options.runs, of.log});
   if (of.coordinators.empty())
-    coordinator_ = spawn_coordinator(system, coordinator_config_of(of, chaos_));
-  agent_ = spawn_agent(system, agent_config_of(of, chaos_, data_, answers));
-  end_with(data_, "the data server", of.end);
-  if (coordinator_)
-    end_with(coordinator_, "the coordinator", of.end);
-  end_with(agent_, "the agent", of.end);
+    coordinator = spawn_coordinator(system, coordinator_config_of(of, chaos));
+  agent = spawn_agent(system, agent_config_of(of, chaos, data, answers));
+  end_with(data, "the data server", of.end);
+  if (coordinator)
+    end_with(coordinator, "the coordinator", of.end);
+  end_with(agent, "the agent", of.end);
 }
 
 household::~household() {
-  stop_actor(coordinator_);
-  stop_actor(agent_);
-  stop_actor(data_);
+  stop_actor(actors_->coordinator);
+  stop_actor(actors_->agent);
+  stop_actor(actors_->data);
 }
 
 void household::connect(request_router& router) {
-  router.connect(agent_, coordinator_, data_);
+  router.connect(actors_->agent, actors_->coordinator, actors_->data);
 }
 
 void household::begin_end(const household_setting& of) {
-  if (coordinator_) {
-    post(coordinator_, end_orderly{});
+  if (actors_->coordinator) {
+    post(actors_->coordinator, end_orderly{});
     return;
   }
   // The transport ends before the note. One of them is the coordinator.

@@ -1,24 +1,31 @@
 #pragma once
 
-#include "actors/cluster/audit/audit_log.hpp"
-#include "actors/cluster/base/admission.hpp"
-#include "actors/cluster/base/chaos_tool.hpp"
-#include "actors/cluster/coordinator/coordinator.hpp"
-#include "actors/cluster/daemon/agent.hpp"
-#include "actors/cluster/daemon/daemon.hpp"
-#include "actors/cluster/daemon/end_note.hpp"
-#include "actors/cluster/daemon/monitoring.hpp"
-#include "actors/cluster/daemon/request_router.hpp"
-#include "actors/cluster/health/event_journal.hpp"
 #include "actors/cluster/history/state_folder.hpp"
-#include "actors/remote/serving/data_server.hpp"
-#include "pipelines/health/peer_flows.hpp"
+
+#include <caf/fwd.hpp>
+#include <spdlog/fwd.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace graphmill {
+
+struct admission;
+class audit_log;
+class data_guard;
+struct daemon_options;
+class end_note;
+class event_journal;
+struct join_request;
+class log_ring;
+struct monitoring;
+class orphan_threads;
+class partitioned_graph;
+class peer_flows;
+class rank_inboxes;
+class request_router;
+class transport;
 
 /// What a coordinator keeps beside its runs; of any other daemon: nothing.
 struct leadership {
@@ -65,10 +72,8 @@ public:
   void begin_end(const household_setting& of);
 
 private:
-  std::shared_ptr<chaos_tool> chaos_; ///< Null unless it is allowed.
-  data_server_actor data_;
-  coordinator_actor coordinator_;
-  agent_actor agent_;
+  struct actors; // Their interfaces are half of all headers.
+  const std::unique_ptr<actors> actors_;
 };
 
 } // namespace graphmill
