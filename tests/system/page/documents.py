@@ -4,10 +4,21 @@ in the states that a web page must tell apart."""
 import copy
 import json
 import math
+import pathlib
+import re
 
 NOW = 1_763_882_400.0
 RUN = "20251123-073955-cora"
 WAITING = "20251123-075101-cora-wide"
+# Rows of the table of figures with a title, which the program writes into a
+# module of the page.
+FIGURES = [
+    {"name": name, "unit": unit, "title": title}
+    for unit, name, title in re.findall(
+        r'"graphmill_\w+",\s*(\w+),\s*(?:"[^"]*"\s*)+,\s*[\w<>&:]+,\s*'
+        r'"(\w+)",\s*"[^"]*",\s*"([^"]+)"',
+        (pathlib.Path(__file__).resolve().parents[3] / "pipelines" / "figures"
+         / "figure_tables.hpp").read_text())]
 SHARES = ("busy", "starved", "stalled", "waiting", "down")
 
 
@@ -162,17 +173,21 @@ def history(seconds=1500, ended=0, cut=None):
     def trains(i):
         return i < seconds - ended and not (cut and cut[0] <= i < cut[1])
     for d, name in enumerate("abc"):
-        rows = [[begin + i, *((
-            2.4 + 0.25 * d + 0.2 * math.sin(i / 37 + d),
-            0.9e9 + 1.1e8 * d + 2e8 * (1 - math.exp(-i / 300)),
-            9e6 + 1e6 * math.sin(i / 11 + d), 3e6, 2e6 * (i % 60 < 5), 4e4, 3.2)
-            if trains(i) else [None] * 7), "ready"]
-            for i in range(seconds + 1)]
+        def told(i):
+            known = {
+                "cores": 2.4 + 0.25 * d + 0.2 * math.sin(i / 37 + d),
+                "memory_bytes":
+                    0.9e9 + 1.1e8 * d + 2e8 * (1 - math.exp(-i / 300)),
+                "received_per_second": 9e6 + 1e6 * math.sin(i / 11 + d),
+                "sent_per_second": 3e6,
+                "disk_read_per_second": 2e6 * (i % 60 < 5),
+                "disk_written_per_second": 4e4}
+            return [known.get(one["name"], 3.2) if trains(i) else None
+                    for one in FIGURES]
         out["daemons"][name] = {
-            "fields": ["time", "cores", "memory_bytes", "received_per_second",
-                       "sent_per_second", "disk_read_per_second",
-                       "disk_written_per_second", "host_load", "state"],
-            "rows": rows}
+            "fields": ["time", *(one["name"] for one in FIGURES), "state"],
+            "rows": [[begin + i, *told(i), "ready"]
+                     for i in range(seconds + 1)]}
     rows, stages = [], {}
     for i in range(seconds + 1 - ended):
         epoch = i // 300
@@ -197,7 +212,7 @@ def history(seconds=1500, ended=0, cut=None):
 
 def record(name, state, accuracy=None, message="", ended=None, measured=None):
     """`measured`: the metric that the run goes by, if that is not the
-    accuracy, and its value on the test split."""
+    accuracy, and its value on test nodes."""
     summary = {"test_accuracy": accuracy} if accuracy is not None else None
     if measured:
         summary.update(metric=measured[0], test=dict([measured]))

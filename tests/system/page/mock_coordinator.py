@@ -5,11 +5,10 @@ import http.server
 import json
 import pathlib
 import queue
-import re
 import threading
 import urllib.parse
 
-from documents import NOW, SHARES
+from documents import FIGURES, NOW, SHARES
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FILES = ROOT / "actors" / "http" / "page"
@@ -18,10 +17,6 @@ TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 # By the name that each is served by: nothing else is, whatever is asked for.
 SERVED = {path.relative_to(FILES).as_posix(): path for path in FILES.rglob("*")
           if path.suffix in TYPES}
-# Rows with a title on the page, which the program writes into a module.
-TABLES = ROOT / "pipelines" / "figures" / "figure_tables.hpp"
-FIGURE = re.compile(r'"graphmill_\w+",\s*(\w+),\s*(?:"[^"]*"\s*)+,\s*[\w<>&:]+,\s*'
-                    r'"(\w+)",\s*"[^"]*",\s*"([^"]+)"')
 POLICY = "default-src 'self'; frame-ancestors 'none'"  # As the coordinator's.
 
 
@@ -139,10 +134,8 @@ class MockCoordinator:
         found = SERVED.get(name)
         if name == "data/figures.js":
             self.send(to, 200, TYPES[".js"],
-                      b"export const DAEMON_FIGURES = " + json.dumps([
-                          {"name": name, "unit": unit, "title": title}
-                          for unit, name, title in FIGURE.findall(
-                              TABLES.read_text())]).encode())
+                      b"export const DAEMON_FIGURES = "
+                      + json.dumps(FIGURES).encode())
         elif found is None:
             self.send(to, 404, "text/plain", b"there is no such page\n")
         else:
