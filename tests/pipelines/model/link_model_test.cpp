@@ -381,8 +381,9 @@ CATCH_TEST_CASE("wrong nodes with the output of the true one tie with it",
       rows.locals.push_back(node);
   seed_outcomes told;
   value_of(model->evaluate(make_edge_batch(graph, def, rows), nullptr, &told));
-  CATCH_CHECK(told.destination_ranks == std::vector<rank_count>{{3, 20}});
-  CATCH_CHECK(told.source_ranks == std::vector<rank_count>{{3, 20}});
+  const std::vector<rank_count> halves{{3, 20}};
+  CATCH_CHECK((told.destination_ranks == halves));
+  CATCH_CHECK((told.source_ranks == halves));
   CATCH_CHECK(told.tied == 40);
 }
 

@@ -44,7 +44,7 @@ payload gather_of(node_type_id type, const std::vector<node_id>& ids,
 }
 
 /// Edges that are to be excluded, whatever they are.
-struct exclusion {
+struct unwanted_edges {
   std::vector<std::int64_t> at;
   std::vector<std::int32_t> counts;
   std::vector<edge_id> edges;
@@ -55,7 +55,7 @@ struct exclusion {
   }
 };
 
-payload sample_without(const exclusion& edges) {
+payload sample_without(const unwanted_edges& edges) {
   bulk_writer arrays;
   sample_request request{"run", 0, 1, 1, {}};
   request.queries.push_back(
@@ -64,7 +64,7 @@ payload sample_without(const exclusion& edges) {
   return value_of(encode(request, std::move(arrays)));
 }
 
-payload weights_without(const exclusion& edges, gather_kind kind) {
+payload weights_without(const unwanted_edges& edges, gather_kind kind) {
   bulk_writer arrays;
   gather_request request{"run", 0, {}};
   request.queries.push_back(
@@ -195,7 +195,7 @@ CATCH_TEST_CASE("edges to exclude that make no sense are refused",
                 "[actors][remote][exclusion]") {
   daemons d{two_parts()};
   // Of nodes 0 and 3 on the ring, whose in-edges are 0 and 1, and 6 and 7.
-  const std::vector<std::pair<exclusion, const char*>> senseless{
+  const std::vector<std::pair<unwanted_edges, const char*>> senseless{
     {{{0}, {1}, {2}}, "edge 2 "},
     {{{1}, {1}, {5}}, "edge 5 "},
     {{{0}, {1}, {-1}}, "edge -1 "},
