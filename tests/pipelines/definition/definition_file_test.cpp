@@ -251,7 +251,7 @@ budget:
       "batch_size, epochs, max_steps, seed_order, patience, "
       "record_steps, min_epochs, label_smoothing, balance_classes, "
       "class_weights, loss, patience_window, focal_gamma, link_loss, "
-      "margin, temperature",
+      "margin, temperature, exclude",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });

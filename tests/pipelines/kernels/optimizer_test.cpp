@@ -138,6 +138,7 @@ CATCH_TEST_CASE("weight decay is for the layers and the kinds of parameters "
   CATCH_CHECK(after(first, false) == floats{0.75f, 1, 1, 1});
   // What makes logits of the outputs of a single layer is none.
   layout.layers.resize(1);
+  layout.head_offset = 2;
   layout.jumping_weight = 2;
   layout.jumping_bias = 3;
   CATCH_CHECK(after(first, true) == floats{0.75f, 0.75f, 1, 1});

@@ -336,7 +336,7 @@ reference_model::layer(int l, std::size_t type,
     for (auto& v : y)
       v = shape(v, shape_of.after);
   }
-  if (!shape_of.last)
+  if (!shape_of.last && !layout_.traits.looks_up)
     drop(l + 1, type, out);
   return out;
 }

@@ -51,8 +51,8 @@ CATCH_TEST_CASE("a run folder is its owner's alone", "[kernels]") {
 
 CATCH_TEST_CASE("a run says what the labels are that it learns", "[kernels]") {
   const temp_folder folder;
-  for (const auto kind :
-       {label_kind::classes, label_kind::multi_label, label_kind::regression}) {
+  for (const auto kind : {label_kind::classes, label_kind::multi_label,
+                          label_kind::regression, label_kind::links}) {
     const auto run = value_of(run_folder::create(
       folder / "runs", "r", "dataset: d\n",
       {folder.path(), {"1", {kind, "paper", 2, {"a", "\u00fc"}}}}));
@@ -80,7 +80,7 @@ CATCH_TEST_CASE("a run says what the labels are that it learns", "[kernels]") {
   CATCH_CHECK(value_of(said_by(classes("3", "[]"))).from().learnt.labels.count
               == 3);
   for (const auto& labels :
-       {std::string{R"(, "labels": "links")"}, std::string{R"(, "labels": 1)"},
+       {std::string{R"(, "labels": "edges")"}, std::string{R"(, "labels": 1)"},
         classes("-1", "[]"), classes("2", R"(["a"])"), classes("1", "[1]"),
         classes("\"1\"", "[]"), std::string{R"(, "class_count": 1)"}}) {
     const auto said = error_of(said_by(labels));

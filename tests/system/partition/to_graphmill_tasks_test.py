@@ -12,7 +12,7 @@ sys.path.insert(
 import support
 from conversions import Conversion, Refused, write
 from graph_objects import HeteroData, Store, Tensor
-from support import np
+from support import np, program
 
 RATES = ("user", "rates", "item")
 
@@ -81,4 +81,5 @@ class Tasks(Conversion):
 
 
 if __name__ == "__main__":
+    program()
     unittest.main()

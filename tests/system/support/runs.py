@@ -45,11 +45,11 @@ def merged(*definitions):
 
 
 def model_kinds():
-    """All kinds of models that a definition may name."""
+    """All kinds of models that learn nodes."""
     text = graphmill("help", "definition").stdout
     kinds = re.search(r"\nmodel\n  kind\n      one of (.*?)\n      default",
                       text, re.DOTALL).group(1)
-    return re.split(r",\s+", kinds)
+    return [kind for kind in re.split(r",\s+", kinds) if kind != "lookup"]
 
 
 def described(change):
