@@ -6,7 +6,6 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/definition/model_traits.hpp"
-#include "pipelines/kernels/links/link_rows.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -117,6 +116,14 @@ struct relation_info {
   /// What its messages are multiplied by: one over the relations into its
   /// destination, with `relation_use::mean_of_all`.
   float share = 1;
+};
+
+/// The node types that an edge type of a task joins.
+struct edge_ends {
+  node_type_id source = 0;
+  node_type_id destination = 0;
+
+  friend bool operator==(const edge_ends&, const edge_ends&) = default;
 };
 
 /// What makes logits of the outputs of the ends of edges, in tasks of edges.

@@ -4,6 +4,7 @@
 #include "messages/base/ids.hpp"
 #include "partition/sampling/sampling.hpp"
 #include "pipelines/flow/seed_batch.hpp"
+#include "pipelines/kernels/model_layout.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -11,14 +12,6 @@
 #include <vector>
 
 namespace graphmill {
-
-/// The node types that an edge type of a task joins.
-struct edge_ends {
-  node_type_id source = 0;
-  node_type_id destination = 0;
-
-  friend bool operator==(const edge_ends&, const edge_ends&) = default;
-};
 
 /// The logit of a negative that does not exist. It has no rank, counts in no
 /// loss and gets no gradient.

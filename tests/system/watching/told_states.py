@@ -41,7 +41,9 @@ def states_in_screen(text):
     for line in text.splitlines():
         if match := re.match(r"daemon (\S+):", line):
             daemon = match[1]
-        elif match := re.match(r"  (\S.*?) +\d+ ([a-z]+) +\d", line):
+        elif match := re.match(
+                r"  (\S.*?) +(starting|running|starved|stalled|waiting|"
+                r"restarting|failed|stopped) +\d", line):
             found[daemon, match[1]] = match[2]
     return found
 

@@ -203,7 +203,7 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {good_nodes, "source,target,year\na,b,1\n",
      "edges.csv:1: nothing is known of \"year\": say which one has the weights "
      "of edges with --weight, make one edge type of each value of one with "
-     "--relation, or leave columns out with --ignore; edges have no times or "
+     "--relation, or leave columns out with --ignore; edges have no "
      "features yet"},
     {good_nodes, "a,b,0.5\n",
      "edges.csv:1: which of the columns 1, 2, 3 are source and destination? "
