@@ -253,7 +253,7 @@ class Recipes(runs.Workplace):
                               ("test", pairs[270:300])):
             (cls.top / f"{name}.txt").write_text("".join(
                 f"e{a % 50}\tr{a % 3}\te{b % 50}\n" for a, b in triples))
-        table("holders.csv", "id,age",
+        table("parties.csv", "id,age",
               [(f"b{i}", random.integers(18, 90)) for i in range(80)])
         table("wires.csv", "from,to,amount,when,kind",
               [(f"b{random.integers(80)}",
