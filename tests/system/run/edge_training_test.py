@@ -11,6 +11,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
+from clusters import Cluster
 from runs import Running, merged, partitioned
 from support import graphmill, imported, np, program
 
@@ -141,6 +142,28 @@ class EdgeTraining(runs.Workplace):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["digest"],
                          expected["digest"])
+
+    def test_lost_daemons_change_nothing(self):
+        """Two trainers on daemons, of which one is killed: the weights of two
+        trainers in one process, with the whole graph."""
+        parts = partitioned(self.data, 2, "random")
+        definition = merged(LINKS, {
+            "train": {"epochs": 4}, "checkpoint": {"every_steps": 2},
+            "trainer": {"replicas": 2},
+            "placement": {"trainers": ["d1", "d2"]}})
+        expected = self.train(definition, self.data)["digest"]
+        with Cluster(self.top / "cluster", parts, ["0", "1", "none"]) as made:
+            self.assertEqual(made.run(self.write(definition, parts))["digest"],
+                             expected)
+            slow = merged(definition, {"faults": {"trainer_delay_ms": 100}})
+            run = made.ask("submit", self.write(slow, parts, "-slow"))["run"]
+            kept = made.folder / "runs" / run / "checkpoints"
+            made.wait_until(lambda: kept.is_dir() and any(kept.iterdir()),
+                            "checkpoint")
+            made.daemons[2].kill()
+            made.add("none", name="d2")
+            self.assertEqual(made.ask("watch", run, "--quiet")["digest"],
+                             expected, made.logs())
 
     def test_evaluations_are_repeatable(self):
         """The ranks of two trainers' tests are those of one, with its weights."""
