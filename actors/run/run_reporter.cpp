@@ -68,7 +68,7 @@ std::string value_text(const phase_result& done) {
   return value_text(done.metric, done.value());
 }
 
-/// Of links, whose metric has another one beside it.
+/// Whether the phase measured links. Their table shows two metrics.
 bool is_of_links(const phase_result& done) {
   return done.metric.form == outcome_form::ranks;
 }

@@ -25,7 +25,7 @@ std::size_t column_width(std::string_view column, figure_unit unit);
 std::string listed_text(std::string_view column, figure_unit unit,
                         double value);
 
-/// Calls `then` with each row whose column belongs in a table with such room.
+/// Calls `then` with each row of the table that `room` has a column for.
 template <class T, std::size_t Rows>
 void for_each_column(const figure<T> (&table)[Rows], column_room room,
                      auto then) {

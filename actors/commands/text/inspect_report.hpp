@@ -13,8 +13,7 @@ struct inspected {
   const dataset& data;
   inspection found;
   original_names names = {}; ///< Of the whole dataset.
-  /// Whose `tasks` these are; null: of `data`, but parts have none of their
-  /// own.
+  /// The dataset that lists `tasks`. Null: `data` does. A part lists none.
   const dataset_info* whole = nullptr;
 
   const dataset_info& with_tasks() const {

@@ -46,8 +46,8 @@ inline std::string metric_label(std::string_view name, std::string_view value) {
 /// for each sample.
 class metric_writer {
 public:
-  /// The samples that come next are of this one, whose texts outlive the
-  /// writer.
+  /// Begins a family, to which the next samples belong. Its texts must outlive
+  /// the writer.
   void begin(const metric_family& family) {
     family_ = family;
     named_ = false;

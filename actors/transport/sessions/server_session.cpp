@@ -204,7 +204,7 @@ void server_session::unkeep(const std::string& address) {
     shares_->unkeep(address);
 }
 
-// -- handshakes: who is there, and with whose key
+// -- handshakes: the identity of a caller, and its key
 
 void server_session::hello(session_time now, const connection_id& from,
                            const message& incoming,
@@ -222,7 +222,7 @@ void server_session::hello(session_time now, const connection_id& from,
     return malformed(from, "it came by the local socket without the token of a "
                            "control channel");
   const auto met = find_incarnation(hello.value().incarnation);
-  // By the local socket it is whoever got the token.
+  // The token proves the identity of a caller on the local socket.
   const auto& who =
     whence.is_local ? met->second.identity.holder : whence.holder;
   if (auto fits = check_holder(hello.value(), who); !fits) {
