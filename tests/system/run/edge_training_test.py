@@ -144,8 +144,9 @@ class EdgeTraining(runs.Workplace):
                          expected["digest"])
 
     def test_lost_daemons_change_nothing(self):
-        """Two trainers on daemons, of which one is killed: the weights of two
-        trainers in one process, with the whole graph."""
+        """Two trainers on daemons have the weights of two in one process, with
+        the whole graph. One of the daemons is killed: one without data, then
+        one that serves a part."""
         parts = partitioned(self.data, 2, "random")
         definition = merged(LINKS, {
             "train": {"epochs": 4}, "checkpoint": {"every_steps": 2},
@@ -156,14 +157,17 @@ class EdgeTraining(runs.Workplace):
             self.assertEqual(made.run(self.write(definition, parts))["digest"],
                              expected)
             slow = merged(definition, {"faults": {"trainer_delay_ms": 100}})
-            run = made.ask("submit", self.write(slow, parts, "-slow"))["run"]
-            kept = made.folder / "runs" / run / "checkpoints"
-            made.wait_until(lambda: kept.is_dir() and any(kept.iterdir()),
-                            "checkpoint")
-            made.daemons[2].kill()
-            made.add("none", name="d2")
-            self.assertEqual(made.ask("watch", run, "--quiet")["digest"],
-                             expected, made.logs())
+            for name, share in (("d2", "none"), ("d1", "1")):
+                run = made.ask("submit",
+                               self.write(slow, parts, f"-{name}"))["run"]
+                kept = made.folder / "runs" / run / "checkpoints"
+                made.wait_until(lambda: kept.is_dir() and any(kept.iterdir()),
+                                "checkpoint")
+                next(one for one in reversed(made.daemons)
+                     if one.name == name).kill()
+                made.add(share, name=name)
+                self.assertEqual(made.ask("watch", run, "--quiet")["digest"],
+                                 expected, made.logs())
 
     def test_evaluations_are_repeatable(self):
         """The ranks of two trainers' tests are those of one, with its weights."""
