@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/transport/sockets/held_messages.hpp"
+#include "actors/transport/sockets/message_faults.hpp"
 #include "actors/transport/sockets/link_board.hpp"
 #include "actors/transport/sockets/transport_options.hpp"
 #include "messages/wire/method.hpp"

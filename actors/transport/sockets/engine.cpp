@@ -1,12 +1,13 @@
 #include "actors/transport/sockets/engine.hpp"
 
+#include "actors/transport/sockets/own_address.hpp"
 #include "messages/base/caught.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <exception>
 #include <thread>
+#include <utility>
 
 namespace graphmill {
 
@@ -20,106 +21,111 @@ constexpr std::chrono::milliseconds blocked_wait{1};
 
 constexpr std::chrono::milliseconds last_flush{1000};
 
-/// What the thread is at outside of callbacks.
-constexpr auto moving_messages = "moving messages";
+result<void> check(const transport_options& options) {
+  if (options.name.empty() || options.name.size() > max_hello_text)
+    return fail(ec::invalid_argument,
+                "the name '{}' has {} bytes, must have 1 to {}", options.name,
+                options.name.size(), max_hello_text);
+  const auto& live = options.liveness;
+  if (live.beat_every.count() < 1 || live.lost_after < 2 * live.beat_every)
+    return fail(ec::invalid_argument,
+                "a peer would be lost after {} ms of silence with a beat every "
+                "{} ms; allow two beats at least",
+                live.lost_after.count(), live.beat_every.count());
+  return ok();
+}
 
 } // namespace
+
+engine::engine(transport_options options, std::shared_ptr<mailbox> box,
+               std::shared_ptr<traffic> counters,
+               std::shared_ptr<link_board> links)
+  : context_(std::move(options), std::move(counters), std::move(links)),
+    box_(std::move(box)), serving_(context_, box_) {}
+
+result<std::unique_ptr<engine>>
+engine::make(transport_options options, std::shared_ptr<mailbox> box,
+             std::shared_ptr<traffic> counters,
+             std::shared_ptr<link_board> links) {
+  GRAPHMILL_TRYV(check(options));
+  if (box->descriptor() < 0)
+    return fail_errno(errno, "cannot make an event descriptor");
+  std::optional<endpoint> listens;
+  if (!options.listen.empty()) {
+    GRAPHMILL_TRY(listens, listen_endpoint(options));
+  }
+  try {
+    auto made = std::unique_ptr<engine>{
+      new engine{std::move(options), std::move(box), std::move(counters),
+                 std::move(links)}};
+    if (listens)
+      GRAPHMILL_TRYV(made->serving_.listen(*listens));
+    made->serving_.begin();
+    made->calling_.emplace(made->context_, made->serving_.session());
+    return made;
+  } catch (const zmq::error_t& broken) {
+    if (listens)
+      return fail_errno(broken.num(), "cannot listen at {}",
+                        to_string(*listens));
+    return fail(ec::io, "cannot start the transport: {}", broken.what());
+  }
+}
 
 void engine::run() {
   // Signals are for others: they would interrupt calls on sockets.
   sigset_t signals;
   sigfillset(&signals);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  if (!without_local_.empty())
-    log(fmt::format("data for this user's other processes on this machine use "
-                    "the network, encrypted, which is slower: {}",
-                    without_local_));
+  if (!serving_.without_local().empty())
+    context_.log(
+      fmt::format("data for this user's other processes on this machine use "
+                  "the network, encrypted, which is slower: {}",
+                  serving_.without_local()));
   try {
     while (!step())
       wait();
   } catch (...) {
-    quietly([this] { end_badly(caught("carry messages").message); });
+    quietly([this] {
+      context_.tell(fail(ec::internal, "the transport has failed: {}",
+                         caught("carry messages").message));
+    });
   }
   try {
     finish();
   } catch (...) {
-    quietly([this] { log(caught("end the transport in order").message); });
+    quietly(
+      [this] { context_.log(caught("end the transport in order").message); });
   }
-}
-
-/// Nobody listens at the door from now on. What libzmq 4.3.4 has to tell then
-/// holds up its thread until the context ends, with what was to be sent, and is
-/// never freed; so it is not to tell anything. It must not be in want of room
-/// when it is told so, for it has a lock meanwhile.
-engine::~engine() {
-  if (!port_ || !door_)
-    return;
-  quietly([this] {
-    zmq::message_t told;
-    while (door_->recv(told, zmq::recv_flags::dontwait))
-      continue;
-  });
-  zmq_socket_monitor(port_->handle(), nullptr, 0);
-}
-
-void engine::end_badly(const std::string& reason) {
-  const auto how = fail(ec::internal, "the transport has failed: {}", reason);
-  log(how.message);
-  if (options_.on_failure)
-    guarded("its own failure", [this, &how] { options_.on_failure(how); });
-}
-
-/// In the handler of an exception.
-error engine::not_taken() {
-  auto reason = caught("take what a peer has sent");
-  complain(reason.message);
-  return reason;
 }
 
 /// Everything that can be done now.
 /// @returns true at the end.
 bool engine::step() {
-  const work_scope at{options_.gauge, moving_messages};
+  const work_scope at{context_.options.gauge,
+                      transport_context::moving_messages};
   const auto stop = obey(box_->take());
-  if (authenticator_)
-    authenticator_->answer();
-  serve_callers();
-  if (port_) {
-    serve_door();
-    serve_port();
-  }
+  calling_->serve();
+  serving_.serve();
   tick();
-  outbox_.flush(now());
+  serving_.flush();
   return stop;
 }
 
 void engine::wait() {
-  auto next =
-    std::min({server_->next_tick(), arrivals_.next_tick(), outbox_.next_tick(),
-              unfinished_.next_tick(), held_.next_tick()});
+  const auto next = std::min(
+    {serving_.next_tick(), calling_->next_tick(), context_.faults.next_tick()});
   polls_.clear();
   polls_.push_back({nullptr, box_->descriptor(), ZMQ_POLLIN, 0});
-  if (authenticator_)
-    polls_.push_back({authenticator_->socket().handle(), 0, ZMQ_POLLIN, 0});
-  if (port_) {
-    polls_.push_back({port_->handle(), 0, ZMQ_POLLIN, 0});
-    polls_.push_back({door_->handle(), 0, ZMQ_POLLIN, 0});
-  }
-  for (auto& [address, of] : callers_) {
-    next = std::min(next, of.session.next_tick());
-    if (of.link) {
-      next = std::min(next, of.link->next_tick());
-      of.link->add_polls(polls_);
-    }
-  }
+  serving_.add_polls(polls_);
+  calling_->add_polls(polls_);
   // In two steps, for `next` may be the end of time.
-  const auto start = now();
+  const auto start = context_.now();
   auto time = longest_wait;
   if (next <= start)
     time = std::chrono::milliseconds{0};
   else if (next - start < longest_wait)
     time = std::chrono::ceil<std::chrono::milliseconds>(next - start);
-  if (outbox_.waits())
+  if (serving_.waits())
     time = std::min(time, blocked_wait);
   try {
     zmq::poll(polls_, time);
@@ -130,41 +136,30 @@ void engine::wait() {
 }
 
 void engine::tick() {
-  const auto time = now();
-  if (held_.next_tick() <= time)
-    send_held();
-  for (auto& [address, of] : callers_)
-    if (of.session.next_tick() <= time) {
-      of.session.tick(time);
-      pump(of);
-      if (of.link)
-        of.link->flush();
-    }
-  if (server_->next_tick() <= time) {
-    server_->tick(time);
-    pump_port();
+  for (auto& [where, content, due] : context_.faults.due(context_.now())) {
+    if (where.guest)
+      serving_.hand_out(where.to, std::move(content));
+    else
+      calling_->send(where, std::move(content));
   }
-  end_strangers(arrivals_.excess(time));
-  complaints_.look(time);
-  if (outbox_.next_tick() <= time)
-    end_stalled();
-  end_unfinished();
+  calling_->tick();
+  serving_.tick();
+  context_.look_at_complaints();
 }
 
 bool engine::obey(std::vector<mailbox::command> commands) {
   bool stop = false;
   for (auto& command : commands) {
     if (auto* ask = std::get_if<mailbox::request>(&command)) {
-      obey(*ask);
+      calling_->request(*ask);
     } else if (const auto* watch = std::get_if<mailbox::keep>(&command)) {
-      obey(*watch);
+      calling_->keep(*watch);
     } else if (auto* done = std::get_if<mailbox::answer>(&command)) {
-      server_->answer(now(), done->token, std::move(done->data));
-      pump_port();
+      serving_.answer(std::move(*done));
     } else if (const auto* keys = std::get_if<mailbox::admit>(&command)) {
-      obey(*keys);
+      admit(*keys);
     } else if (const auto* trouble = std::get_if<mailbox::disturb>(&command)) {
-      obey(*trouble);
+      disturb(trouble->fault);
     } else {
       stop = true;
     }
@@ -172,61 +167,32 @@ bool engine::obey(std::vector<mailbox::command> commands) {
   return stop;
 }
 
+void engine::admit(const mailbox::admit& request) {
+  if (!context_.table)
+    return;
+  context_.table = request.table;
+  serving_.look_at_keys();
+  calling_->look_at_keys();
+}
+
+void engine::disturb(const link_fault& fault) {
+  if (fault.what != link_fault::kind::cut)
+    return context_.faults.begin(context_.now(), fault);
+  calling_->cut(fault.peer);
+  if (fault.peer.empty())
+    serving_.cut();
+}
+
 /// Fails what is outstanding, and gives what was to be sent a moment.
 void engine::finish() {
   obey(box_->close());
-  for (auto& [address, of] : callers_) {
-    of.session.shut(now());
-    pump(of);
-  }
-  callers_.clear();
-  const auto end = now() + last_flush;
-  while (outbox_.waits() && now() < end) {
+  calling_->finish();
+  const auto end = context_.now() + last_flush;
+  while (serving_.waits() && context_.now() < end) {
     std::this_thread::sleep_for(blocked_wait);
-    outbox_.flush(now());
+    serving_.flush();
   }
-  if (port_)
-    port_->set(zmq::sockopt::linger, static_cast<int>(last_flush.count()));
-}
-
-void engine::tell(const peer_event& news) {
-  if (news.inbound)
-    links_->asked_by(news, link_board::clock::now());
-  if (options_.on_peer)
-    guarded("news of a peer", [this, &news] { options_.on_peer(news); });
-}
-
-void engine::tell(const access_refusal& news) {
-  if (options_.on_refusal)
-    guarded("a refusal", [this, &news] { options_.on_refusal(news); });
-}
-
-void engine::log(const std::string& sentence) {
-  if (!options_.on_log)
-    return;
-  try {
-    options_.on_log(sentence);
-  } catch (...) { // Nobody to tell.
-  }
-}
-
-/// Logs what others have done, who must not fill the log.
-void engine::complain(const std::string& sentence) {
-  complaints_.add(sentence, now());
-}
-
-/// A callback that throws costs nobody else anything.
-/// @param what It is about: a literal.
-void engine::guarded(const char* what, const std::function<void()>& call) {
-  if (options_.gauge)
-    options_.gauge->tell(what);
-  try {
-    call();
-  } catch (...) {
-    quietly([this] { log(caught("call whom the transport tells").message); });
-  }
-  if (options_.gauge)
-    options_.gauge->tell(moving_messages);
+  serving_.linger(last_flush);
 }
 
 } // namespace graphmill

@@ -2,7 +2,7 @@
 
 #include "actors/transport/sessions/peer.hpp"
 #include "actors/transport/sockets/connections/key_table.hpp"
-#include "actors/transport/sockets/held_messages.hpp"
+#include "actors/transport/sockets/message_faults.hpp"
 #include "messages/wire/frame.hpp"
 
 #include <functional>

@@ -27,11 +27,12 @@ struct link_fault {
   std::uint32_t messages = 0;         ///< Of corrupt.
 };
 
-/// Messages that are held back on purpose, each for the same time, so that they
-/// leave in the order in which they came. They are few and small: when there is
-/// no room for another one, all leave at once, and nothing is held any more.
-/// Knows no sockets; used on the transport's thread alone.
-class held_messages {
+/// Faults that `graphmill chaos` injects into messages on their way out.
+/// Delayed ones wait for the same time each, so that they leave in the order in
+/// which they came. They are few and small: when there is no room for another
+/// one, all leave at once, and nothing is held any more. Knows no sockets; used
+/// on the transport's thread alone.
+class message_faults {
 public:
   static constexpr std::size_t most = 4096;
   static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
@@ -49,11 +50,13 @@ public:
     session_time due;
   };
 
-  /// From now on, what is sent to a peer, or to everybody, is held back.
+  /// Begins to delay what is sent to a peer, or to all, or damages the next
+  /// messages on data channels. Cutting is not done here.
   void begin(session_time now, const link_fault& fault);
 
-  /// Takes a message that is to be held, or must not overtake one that is.
-  /// @returns whether it was taken; else it is as it was.
+  /// Damages a message, if one is to be. Takes it if it is to be held, or must
+  /// not overtake one that is.
+  /// @returns whether it was taken.
   bool take(session_time now, const target& where, message& content);
 
   /// What is to be sent now, in order.
@@ -73,6 +76,7 @@ private:
   std::deque<held> waiting_;
   std::map<std::string, std::size_t> count_; ///< Of those waiting, by target.
   std::uint64_t bytes_ = 0;
+  std::uint32_t to_damage_ = 0; ///< Messages.
 };
 
 } // namespace graphmill

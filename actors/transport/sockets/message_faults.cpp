@@ -1,18 +1,29 @@
-#include "actors/transport/sockets/held_messages.hpp"
+#include "actors/transport/sockets/message_faults.hpp"
+
+#include "messages/wire/method.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace graphmill {
 
-void held_messages::begin(session_time now, const link_fault& fault) {
+void message_faults::begin(session_time now, const link_fault& fault) {
+  if (fault.what == link_fault::kind::corrupt) {
+    to_damage_ = fault.messages;
+    return;
+  }
   peer_ = fault.peer;
   each_ = fault.each;
   until_ = now + fault.lasts;
 }
 
-bool held_messages::take(session_time now, const target& where,
-                         message& content) {
+bool message_faults::take(session_time now, const target& where,
+                          message& content) {
+  if (to_damage_ > 0 && content.head.method != method::hello
+      && traits_of(content.head.method).channel == channel::data) {
+    --to_damage_;
+    content.damaged = true;
+  }
   const auto chosen =
     now < until_ && (peer_.empty() || (!where.guest && where.to == peer_));
   if (!chosen && !count_.contains(where.to))
@@ -32,7 +43,7 @@ bool held_messages::take(session_time now, const target& where,
   return true;
 }
 
-std::vector<held_messages::held> held_messages::due(session_time now) {
+std::vector<message_faults::held> message_faults::due(session_time now) {
   std::vector<held> out;
   while (!waiting_.empty() && waiting_.front().due <= now) {
     auto& first = waiting_.front();
@@ -46,7 +57,7 @@ std::vector<held_messages::held> held_messages::due(session_time now) {
   return out;
 }
 
-void held_messages::forget(const std::string& to) {
+void message_faults::forget(const std::string& to) {
   if (count_.erase(to) == 0)
     return;
   std::erase_if(waiting_, [this, &to](const held& one) {
@@ -57,7 +68,7 @@ void held_messages::forget(const std::string& to) {
   });
 }
 
-session_time held_messages::next_tick() const {
+session_time message_faults::next_tick() const {
   return waiting_.empty() ? session_time::max() : waiting_.front().due;
 }
 

@@ -1,4 +1,4 @@
-#include "actors/transport/sockets/held_messages.hpp"
+#include "actors/transport/sockets/message_faults.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -25,14 +25,14 @@ link_fault delay_of(std::chrono::milliseconds each,
   return {link_fault::kind::delay, peer, each, lasts};
 }
 
-bool takes(held_messages& from, session_time now, const std::string& to,
+bool takes(message_faults& from, session_time now, const std::string& to,
            std::uint64_t id, bool guest = false) {
   auto content = numbered(id);
   return from.take(now, {to, guest, channel::data}, content);
 }
 
 /// What leaves at a time, by id.
-std::vector<std::uint64_t> ids_due(held_messages& from, session_time now) {
+std::vector<std::uint64_t> ids_due(message_faults& from, session_time now) {
   std::vector<std::uint64_t> out;
   for (const auto& one : from.due(now))
     out.push_back(one.content.head.id);
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> ids_due(held_messages& from, session_time now) {
 
 CATCH_TEST_CASE("messages are held for their time, and leave in order",
                 "[transport][held]") {
-  held_messages held;
+  message_faults held;
   CATCH_CHECK_FALSE(takes(held, held_start, "a", 1));
   CATCH_CHECK(held.next_tick() == session_time::max());
   held.begin(held_start, delay_of(100ms, 1s));
@@ -60,7 +60,7 @@ CATCH_TEST_CASE("messages are held for their time, and leave in order",
 
 CATCH_TEST_CASE("a message does not overtake one that is held",
                 "[transport][held]") {
-  held_messages held;
+  message_faults held;
   held.begin(held_start, delay_of(100ms, 10ms));
   CATCH_CHECK(takes(held, held_start + 5ms, "a", 1));
   // It is over for others, but not for those behind the first.
@@ -73,7 +73,7 @@ CATCH_TEST_CASE("a message does not overtake one that is held",
 }
 
 CATCH_TEST_CASE("one peer alone is held up", "[transport][held]") {
-  held_messages held;
+  message_faults held;
   held.begin(held_start, delay_of(100ms, 1s, "a"));
   CATCH_CHECK(takes(held, held_start, "a", 1));
   CATCH_CHECK_FALSE(takes(held, held_start, "b", 2));
@@ -84,12 +84,27 @@ CATCH_TEST_CASE("one peer alone is held up", "[transport][held]") {
 
 CATCH_TEST_CASE("what is held has a limit, and then leaves at once",
                 "[transport][held]") {
-  held_messages held;
+  message_faults held;
   held.begin(held_start, delay_of(1s, 10s));
-  for (std::size_t i = 0; i < held_messages::most; ++i)
+  for (std::size_t i = 0; i < message_faults::most; ++i)
     CATCH_REQUIRE(takes(held, held_start, "a", i));
   CATCH_CHECK(ids_due(held, held_start).empty());
-  CATCH_CHECK(takes(held, held_start, "a", held_messages::most));
-  CATCH_CHECK(ids_due(held, held_start).size() == held_messages::most + 1);
+  CATCH_CHECK(takes(held, held_start, "a", message_faults::most));
+  CATCH_CHECK(ids_due(held, held_start).size() == message_faults::most + 1);
   CATCH_CHECK_FALSE(takes(held, held_start, "a", 1));
+}
+
+CATCH_TEST_CASE("the next messages on data channels are damaged",
+                "[transport][held]") {
+  message_faults faults;
+  faults.begin(held_start, {.what = link_fault::kind::corrupt, .messages = 2});
+  std::vector<bool> damaged;
+  for (const auto method : {method::hello, method::beat, method::sample,
+                            method::gather, method::sample}) {
+    auto content = numbered(1);
+    content.head.method = method;
+    CATCH_CHECK_FALSE(faults.take(held_start, {"a", true}, content));
+    damaged.push_back(content.damaged);
+  }
+  CATCH_CHECK(damaged == std::vector{false, false, true, true, false});
 }
