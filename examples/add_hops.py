@@ -32,8 +32,10 @@ import tempfile
 import numpy as np
 from numpy.lib.format import open_memmap
 
-from to_graphmill.convert import find_program, import_arrays, import_command
-from to_graphmill.values import Refused
+import to_graphmill  # noqa: F401 - finds the package in a checkout.
+from graphmill.data.convert import (find_program, import_arrays,
+                                    import_command)
+from graphmill.data.values import Refused
 
 SPLITS = ("train", "val", "test")
 # Destinations whose means are made together, and values that are gathered for

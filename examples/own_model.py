@@ -1,6 +1,8 @@
 """Trains a GraphSAGE of PyTorch on Graphmill's batches: your own model, loss and
 metrics. `PYTHONPATH=actors/python python3 examples/own_model.py data/wordnet`;
-under torchrun, each process trains on its share of every batch."""
+under torchrun, each process trains on its share of every batch. With
+`--checkpoint model.pt` it goes on where it was stopped, also by kill -9, and ends
+with the same weights. own_layers.py predicts all nodes with that file."""
 
 import argparse
 import os
@@ -43,35 +45,64 @@ class Sage(nn.Module):
         return x
 
 
+class Checkpoint:
+    """A file with all that the next step depends on."""
+
+    def __init__(self, path, model, optimizer, loader):
+        self.path, self.loader = path, loader
+        self.parts = {"model": model, "optimizer": optimizer}
+        if path and os.path.exists(path):
+            state = torch.load(path)
+            for name, part in self.parts.items():
+                part.load_state_dict(state[name])
+            loader.load_state_dict(state["loader"])
+
+    def save(self):
+        """In one piece: a reader finds this one whole, or the one before."""
+        if self.path and self.loader.rank == 0:
+            state = {name: part.state_dict() for name, part in self.parts.items()}
+            state["loader"] = self.loader.state_dict()
+            torch.save(state, f"{self.path}.new")
+            os.replace(f"{self.path}.new", self.path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data")
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--batch-size", type=int, default=1024)
+    parser.add_argument("--checkpoint", help="a file, to go on from if it is there")
+    parser.add_argument("--save-every", type=int, default=100, metavar="STEPS")
     arguments = parser.parse_args()
     torch.manual_seed(1)
     graph = graphmill.open(arguments.data)
     options = {"batch_size": arguments.batch_size, "merge_edge_types": True}
     train = graph.loader([15, 10], **options)
     validation = graph.loader([15, 10], split="val", rank=0, world_size=1, **options)
-    model = Sage([graph.info.num_features, 64, graph.info.num_classes])
+    own = model = Sage([graph.info.num_features, 64, graph.info.num_classes])
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    checkpoint = Checkpoint(arguments.checkpoint, own, optimizer, train)
     if train.world_size > 1:
         torch.distributed.init_process_group("gloo")
-        model = nn.parallel.DistributedDataParallel(model)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
-    for epoch in range(arguments.epochs):
+        model = nn.parallel.DistributedDataParallel(own)
+    for epoch in range(train.epoch, arguments.epochs):
         model.train()
         for batch in train:
+            # Dropout, too, is the same when it goes on from here.
+            torch.manual_seed(hash(batch.key[1:]))
             loss = cross_entropy(model(batch), batch.y, reduction="sum")
             # The mean over the seeds of all processes, whose gradients are averaged.
             loss = loss * train.world_size / batch.global_batch_size
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        if int(os.environ.get("RANK", 0)) == 0:
-            model.eval()
+            if batch.key.step % arguments.save_every == 0:
+                checkpoint.save()
+        checkpoint.save()
+        if train.rank == 0:
+            own.eval()
             with torch.no_grad():
-                right = sum(int((model(batch).argmax(1) == batch.y).sum())
+                right = sum(int((own(batch).argmax(1) == batch.y).sum())
                             for batch in validation)
             seeds = graph.info.node_types[graph.info.target].splits["validation"]
             print(f"epoch {epoch + 1}: validation accuracy {right / seeds:.4f}")

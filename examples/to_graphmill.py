@@ -3,19 +3,18 @@
 
     python3 examples/to_graphmill.py graph.pt data/mine --ignore edge_attr
 
-`--help` has the options; from Python, `from to_graphmill import write` is the
-same (examples/to_graphmill/__init__.py)."""
+`--help` has the options. From Python, call `graphmill.import_`."""
 
+import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]
+                       / "actors" / "python"))  # Of a checkout.
 try:
-    import numpy  # noqa: F401 - all that is needed beside Python.
-except ImportError:
-    sys.exit("to_graphmill.py: NumPy is not installed for this Python "
-             f"({sys.executable}): apt-get install python3-numpy, or pip install "
-             "numpy")
-
-from to_graphmill.command import main
-
+    from graphmill.data import Refused, convert as write, read  # noqa: F401
+    from graphmill.data.command import main
+except ImportError as missing:
+    sys.exit(f"to_graphmill.py: {missing} for {sys.executable}: apt-get install "
+             "python3-graphmill python3-numpy, or pip install numpy")
 if __name__ == "__main__":
     sys.exit(main())

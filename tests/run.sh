@@ -20,7 +20,8 @@ unset GRAPHMILL
 source examples/setup.sh
 
 install_missing "${build_packages[@]}" catch2 libtorch-dev \
-  libgoogle-glog-dev python3 python3-numpy python3-torch wordnet-base iproute2
+  libgoogle-glog-dev python3 python3-numpy python3-torch mypy wordnet-base \
+  iproute2
 
 passed=0 failed=0 skipped=0
 failures=$(mktemp)

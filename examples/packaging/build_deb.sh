@@ -50,7 +50,7 @@ Priority: optional
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f 1)
 Depends: $depends, libopenblas0-pthread
 Recommends: python3-numpy
-Suggests: wordnet-base
+Suggests: wordnet-base, python3-graphmill
 Description: train graph neural networks on large graphs
  Trains graph neural networks by mini-batches, in one process or on a cluster
  of daemons, to the same weights; graphs may be larger than memory.
@@ -72,8 +72,9 @@ echo "$package"
 root=$build/python-root
 rm -rf "$root"
 modules=$root/usr/lib/python3/dist-packages/graphmill
-mkdir -p "$root/DEBIAN" "$modules" "$root/usr/share/doc/python3-graphmill"
+mkdir -p "$root/DEBIAN" "$modules/data" "$root/usr/share/doc/python3-graphmill"
 install -m 644 actors/python/graphmill/*.py actors/python/graphmill/py.typed "$modules"
+install -m 644 actors/python/graphmill/data/*.py "$modules/data"
 install -m 644 examples/packaging/copyright \
   "$root"/usr/share/doc/python3-graphmill/copyright
 cat >"$root/DEBIAN/control" <<EOF

@@ -8,11 +8,17 @@
 """
 
 from .batch import Batch, Key
+from .data import import_, write
 from .errors import (Cancelled, CreditError, DataError, DefinitionError,
                      EngineError, Error, ForkError, StateError, Timeout,
                      Unavailable)
-from .loader import Graph, Info, Loader, NodeType, open
+from .info import Info, LabelSet, NodeType, Task
+from .links import LinkLoader, Negatives
+from .loader import Graph, Loader, open
+from .run import Prediction, Run
 
-__all__ = ["Batch", "Cancelled", "CreditError", "DataError", "DefinitionError",
-           "EngineError", "Error", "ForkError", "Graph", "Info", "Key", "Loader",
-           "NodeType", "StateError", "Timeout", "Unavailable", "open"]
+__all__ = ["Batch", "Cancelled", "CreditError", "DataError",
+           "DefinitionError", "EngineError", "Error", "ForkError", "Graph",
+           "Info", "Key", "LabelSet", "LinkLoader", "Loader", "Negatives",
+           "NodeType", "Prediction", "Run", "StateError", "Task", "Timeout",
+           "Unavailable", "import_", "open", "write"]

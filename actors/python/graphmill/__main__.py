@@ -2,7 +2,6 @@
 package; a wheel also installs it as a command."""
 
 import os
-import pathlib
 import sys
 
 from ._engine import find_program
@@ -12,8 +11,7 @@ from .errors import Error
 def main() -> None:
     """Becomes the program, with the arguments of this process."""
     try:
-        program = pathlib.Path(find_program()).with_name("graphmill")
-        os.execv(program, ["graphmill", *sys.argv[1:]])
+        os.execv(find_program("graphmill"), ["graphmill", *sys.argv[1:]])
     except (Error, OSError) as cause:
         sys.exit(f"graphmill: {cause}")
 

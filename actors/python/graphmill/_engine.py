@@ -19,45 +19,47 @@ from typing import IO, Any
 
 import numpy as np
 
-from .errors import (Cancelled, CreditError, EngineError, ForkError, Timeout, Unavailable,
-                     error_of)
+from ._types import Array
+from .errors import (Cancelled, CreditError, EngineError, ForkError, Timeout,
+                     Unavailable, error_of)
 
-VERSION = 1
+VERSION = 2
 PROGRAM = "graphmill-feed"
 _RETURNED, _FREED = 1, 2
 _MOST_PACKET = 1 << 18
 _END_SECONDS = 5.0  # A feed ends at once with its socket; it gets that long.
 
 
-def find_program() -> str:
-    """The path of ``graphmill-feed``: named by ``GRAPHMILL_BIN`` (the program or
+def find_program(name: str = PROGRAM) -> str:
+    """The path of a program: named by ``GRAPHMILL_BIN`` (``graphmill-feed`` or
     its folder), beside this package, in the build of its checkout, or on PATH."""
     named = os.environ.get("GRAPHMILL_BIN")
     here = pathlib.Path(__file__).resolve().parent
     if named:
-        places = [pathlib.Path(named), pathlib.Path(named) / PROGRAM]
+        at = pathlib.Path(named)
+        places = [at if name == PROGRAM else at.with_name(name), at / name]
     else:
-        places = [here / "bin" / PROGRAM,
-                  here.parents[2] / "build" / "actors" / PROGRAM]
+        places = [here / "bin" / name,
+                  here.parents[2] / "build" / "actors" / name]
     for place in places:
         if place.is_file() and os.access(place, os.X_OK):
             return str(place)
-    found = None if named else shutil.which(PROGRAM)
+    found = None if named else shutil.which(name)
     if found:
         return found
     raise Unavailable(
-        f"there is no program {PROGRAM} at {' or '.join(map(str, places))}"
+        f"there is no program {name} at {' or '.join(map(str, places))}"
         + ("" if named else " or on PATH")
-        + ": build it (ninja -C build actors/graphmill-feed), install the package "
+        + f": build it (ninja -C build actors/{name}), install the package "
           "graphmill, or set GRAPHMILL_BIN to its folder", "unavailable")
 
 
-class Root(np.ndarray):
+class Root(Array):
     """The memory of all batches, as one batch sees it. Every array of a batch is
     a view of its root, whose end is that of the last of them."""
 
 
-def _end(process: subprocess.Popen, channel: socket.socket, log: IO[bytes],
+def _end(process: subprocess.Popen[bytes], channel: socket.socket, log: IO[bytes],
          pid: int) -> None:
     """Ends an engine; in a forked child, only the copies of its files."""
     channel.close()
@@ -75,7 +77,7 @@ class Engine:
     """Starts an engine for one loader. One thread at a time may call it; arrays
     may be dropped in any thread."""
 
-    def __init__(self, request: dict[str, Any], seeds: np.ndarray | None,
+    def __init__(self, request: dict[str, Any], seeds: Array | None,
                  timeout: float) -> None:
         program = find_program()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -172,7 +174,7 @@ class Engine:
 
     # -- packets
 
-    def _open(self, request: dict[str, Any], seeds: np.ndarray | None,
+    def _open(self, request: dict[str, Any], seeds: Array | None,
               timeout: float) -> tuple[dict[str, Any], mmap.mmap]:
         packet = json.dumps({"open": {"version": VERSION, **request}}).encode()
         if seeds is None:

@@ -5,14 +5,25 @@ from __future__ import annotations
 import hashlib
 import importlib
 import struct
-from typing import Any, Iterator, NamedTuple, Union
+from typing import Any, Iterator, NamedTuple, Sequence, Union
 
 import numpy as np
 
+from ._dgl import triple_of
+from ._types import Array
 from .errors import Error
 
 EdgeType = tuple[str, str, str]
 TypeName = Union[str, EdgeType]
+
+
+# What rows have, of which there is one where a loader has one kind of rows.
+_OF_ROWS = frozenset((
+    "y", "input_id", "edge_label_index", "edge_label", "edge_label_weight",
+    "src_index", "dst_pos_index", "dst_neg_index", "src_neg_index"))
+_OF_TRIPLETS = frozenset(("src_index", "dst_pos_index", "dst_neg_index",
+                          "src_neg_index"))
+_NO_TYPE: tuple[Any, ...] = (None,)
 
 
 class Key(NamedTuple):
@@ -37,21 +48,31 @@ class Layout:
             for t in description["edge_types"]]
         self.target: str = self.node_types[description["target"]]
         self.merged: bool = description["merged"]
+        # Of the rows, where they are edges.
+        self.row_types = [self.edge_types[number]
+                          for number in description["row_types"]]
         # One node type and one kind of edge: attributes without types.
         self.typed = len(self.node_types) > 1 or (
             not self.merged and len(self.edge_types) > 1)
         self.edge_lists = (1 if self.merged and self.edge_types
                            else len(self.edge_types))
-        self.slots: dict[str, dict[TypeName, tuple[int, np.dtype]]] = {}
+        self.slots: dict[str, dict[TypeName, tuple[int, np.dtype[Any]]]] = {}
         for place, slot in enumerate(description["slots"]):
-            kind: list[Any] = (self.node_types if slot["about"] == "node"
-                               else self.edge_types or [None])
+            kind: Sequence[Any] = (
+                self.node_types if slot["about"] == "node"
+                else self.edge_types or _NO_TYPE)
             self.slots.setdefault(slot["name"], {})[kind[slot["type"]]] = (
                 place, np.dtype(slot["element"]))
         self.found_at = 6
         self.edges_at = self.found_at + len(self.node_types) * (self.hops + 1)
         self.arrays_at = self.edges_at + self.edge_lists * self.hops
         self.words = self.arrays_at + 3 * len(description["slots"])
+
+    def store_of(self, name: str, of: TypeName) -> TypeName:
+        """Where PyG has an array: of triplets, at the node types of their ends."""
+        if len(self.row_types) != 1 or name not in _OF_TRIPLETS:
+            return of
+        return of[0] if name.startswith("src") else of[2]
 
 
 def _torch() -> Any:
@@ -78,12 +99,16 @@ class Batch:
     ``batch["paper"].x``; ``y`` and ``batch_size`` are those of the target type.
     An array that the loader was not asked for raises AttributeError.
 
+    Batches of a `LinkLoader` have, in place of ``y``, ``edge_label_index``
+    [2, pairs], rows of ``x``, and ``edge_label`` [pairs]; or ``src_index``,
+    ``dst_pos_index`` and ``dst_neg_index``.
+
     Arrays are those of shared memory, without a copy: keep a ``copy()``, or the
     loader soon raises CreditError.
     """
 
     def __init__(self, layout: Layout, words: list[int],
-                 root: np.ndarray | None, as_torch: bool,
+                 root: Array | None, as_torch: bool,
                  held: dict[tuple[str, TypeName], Any] | None = None) -> None:
         if len(words) != layout.words:
             raise Error("a frame of another loader came")
@@ -101,8 +126,9 @@ class Batch:
 
     @property
     def batch_size(self) -> int:
-        """Seeds of this rank; 0 if the last step of an epoch has none left."""
-        return self._found(self._layout.target)[0]
+        """Seeds of this rank, of a `LinkLoader` edges without their negatives; 0
+        if the last step of an epoch has none left."""
+        return sum(map(self._rows, self._layout.slots["input_id"]))
 
     @property
     def global_batch_size(self) -> int:
@@ -117,9 +143,12 @@ class Batch:
                 / max(self.global_batch_size, 1))
 
     @property
-    def input_type(self) -> str:
-        """The node type of the seeds."""
-        return self._layout.target
+    def input_type(self) -> TypeName | None:
+        """The node type of the seeds, or the edge type of the links; None: they
+        are of several."""
+        types = self._layout.row_types
+        return (self._layout.target if not types
+                else types[0] if len(types) == 1 else None)
 
     @property
     def num_nodes(self) -> int:
@@ -139,13 +168,17 @@ class Batch:
     @property
     def num_sampled_edges(self) -> Any:
         """Edges by hop; by type, if there are several."""
-        lay, hops = self._layout, self._layout.hops
-        lists = [self._words[lay.edges_at + hops * i:
-                             lay.edges_at + hops * (i + 1)]
-                 for i in range(lay.edge_lists)]
+        lay, lists = self._layout, self._edge_counts()
         if lay.typed:
             return dict(zip(lay.edge_types, lists))
-        return lists[0] if lists else [0] * hops
+        return lists[0] if lists else [0] * lay.hops
+
+    def _edge_counts(self) -> list[list[int]]:
+        """By list and hop."""
+        lay, hops = self._layout, self._layout.hops
+        return [self._words[lay.edges_at + hops * i:
+                            lay.edges_at + hops * (i + 1)]
+                for i in range(lay.edge_lists)]
 
     @property
     def node_types(self) -> list[str]:
@@ -154,6 +187,11 @@ class Batch:
     @property
     def edge_types(self) -> list[EdgeType]:
         return list(self._layout.edge_types)
+
+    def _rows(self, of: TypeName) -> int:
+        """Seeds of a type."""
+        place, _ = self._layout.slots["input_id"][of]
+        return self._words[self._layout.arrays_at + 3 * place + 1]
 
     def _found(self, node_type: str) -> list[int]:
         lay = self._layout
@@ -170,7 +208,7 @@ class Batch:
             kind = name[:-5]
             return {of: self._array(kind, of) for of in lay.slots[kind]}
         of = lay.slots.get(name, {})
-        if len(of) == 1 and (not lay.typed or name in ("y", "input_id")):
+        if len(of) == 1 and (not lay.typed or name in _OF_ROWS):
             return self._array(name, next(iter(of)))
         hint = (f": it has several types, see {name}_dict" if of else
                 f"; there are {', '.join(lay.slots)}")
@@ -184,14 +222,15 @@ class Batch:
     def _raw(self, name: str, of: TypeName) -> Any:
         if self._held is not None:
             return self._held[name, of]
-        if self._root is None:
+        memory: Any = self._root
+        if memory is None:
             raise Error("this batch was released", "invalid_argument")
         place, element = self._layout.slots[name][of]
         at = self._layout.arrays_at + 3 * place
         offset, rows, columns = self._words[at:at + 3]
-        flat = columns == 0 and name not in ("x", "edge_index")
+        flat = columns == 0 and name not in ("x", "edge_index", "edge_label_index")
         return np.ndarray((rows,) if flat else (rows, columns), element,
-                          self._root, offset)  # type: ignore[arg-type]
+                          memory, offset)
 
     def _array(self, name: str, of: TypeName) -> Any:
         made = self._cache.get((name, of))
@@ -263,23 +302,33 @@ class Batch:
         lay = self._layout
         out = data.HeteroData() if lay.typed else data.Data()
         for name, of in self._all():
-            store = out[of] if lay.typed else out
+            store = out[lay.store_of(name, of)] if lay.typed else out
             setattr(store, name, batch._array(name, of))
-        seeds = out[lay.target] if lay.typed else out
-        seeds.batch_size = self.batch_size
         if lay.typed:
+            for of in lay.slots["input_id"]:
+                out[of].batch_size = self._rows(of)
             for of, counts in self.num_sampled_nodes.items():
                 out[of].num_sampled_nodes = counts
                 if "x" not in lay.slots or of not in lay.slots["x"]:
-                    out[of].num_nodes = self._found(of)[-1]
+                    out[of].num_nodes = self._found(str(of))[-1]
             for of, counts in self.num_sampled_edges.items():
                 out[of].num_sampled_edges = counts
         else:
+            out.batch_size = self.batch_size
             out.num_sampled_nodes = self.num_sampled_nodes
             out.num_sampled_edges = self.num_sampled_edges
             if "x" not in lay.slots:
                 out.num_nodes = self.num_nodes
         return out
+
+    def as_dgl(self) -> Any:
+        """``(input_nodes, output_nodes, blocks)``, as DGL's DataLoader gives them,
+        of the same memory. There is a block for each hop, the outermost first. A
+        block has all edges that were sampled for its destinations, also those of
+        hops further in. Its data are ``feat``, ``_ID`` (``dgl.NID``), ``degree``;
+        of edges ``_ID`` (``dgl.EID``), ``edge_weight``, ``_TYPE``
+        (``dgl.ETYPE``); and ``label`` of the destinations of the last block."""
+        return triple_of(self)
 
     def __repr__(self) -> str:
         return (f"Batch({self.key}, batch_size={self.batch_size}, "

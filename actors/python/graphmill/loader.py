@@ -6,72 +6,25 @@ import dataclasses
 import hashlib
 import json
 import os
+import weakref
 from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 
 import numpy as np
 
+from ._dataset import Folder
 from ._engine import Engine
+from ._types import Array
 from .batch import Batch, EdgeType, Layout
 from .errors import Cancelled, DefinitionError, Error, StateError
+from .info import Info
 
 Source = Union[str, "os.PathLike[str]", "Graph"]
 Fanouts = Union[Sequence[int], Mapping[Union[str, EdgeType], Sequence[int]]]
 
 _SPLITS = {"train": "train", "val": "validation", "validation": "validation",
            "test": "test"}
-_KINDS = "numpy", "torch", "pyg"
+_KINDS = "numpy", "torch", "pyg", "dgl"
 _STATE_VERSION = 1
-
-
-@dataclasses.dataclass(frozen=True)
-class NodeType:
-    """``classes``: of its labels, or labels or numbers of a node; 0: none.
-    ``labels``: "classes", "multi_label" or "regression"."""
-
-    name: str
-    count: int
-    features: int
-    classes: int
-    labels: str
-    splits: dict[str, int]
-    label_sets: list[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class Info:
-    """What a dataset has. ``digest`` is of all its arrays."""
-
-    name: str
-    digest: str
-    target: str
-    node_types: dict[str, NodeType]
-    edge_types: dict[EdgeType, int]
-    weighted: list[EdgeType]
-
-    @property
-    def num_features(self) -> int:
-        """Of the target type; 0: it has none."""
-        return self.node_types[self.target].features
-
-    @property
-    def num_classes(self) -> int:
-        """Of the target type; 0: it has no labels."""
-        return self.node_types[self.target].classes
-
-    @staticmethod
-    def of(description: Mapping[str, Any]) -> "Info":
-        types = {}
-        for each in description["node_types"]:
-            splits = dict(zip(("train", "validation", "test"), each["splits"]))
-            types[each["name"]] = NodeType(
-                each["name"], each["count"], each["features"], each["classes"],
-                each["labels"], splits, each["label_sets"])
-        edges = {(e["source"], e["name"], e["destination"]): e
-                 for e in description["edge_types"]}
-        return Info(description["name"], description["digest"],
-                    list(types)[description["target"]], types,
-                    {name: e["count"] for name, e in edges.items()},
-                    [name for name, e in edges.items() if e["weighted"]])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,43 +59,88 @@ class Graph:
 
     def __init__(self, opening: _Opening) -> None:
         self._opening = opening
-        self._info: Info | None = None
+        self._read: Folder | None = None
+        self._loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
+
+    def _folder(self) -> Folder:
+        if self._read is None:
+            self._read = Folder(self._opening.data)
+        return self._read
 
     @property
     def info(self) -> Info:
-        """Its types, counts, splits and labels."""
-        if self._info is None:
-            loader = Loader(self)
-            try:
-                self._info = loader.info
-            finally:
-                loader.close()
-        return self._info
+        """Its types, counts, splits, labels and tasks: read once, without an
+        engine. Raises DataError if the folder is no dataset."""
+        return self._folder().info
+
+    def features(self, ids: Any, type: str | None = None) -> Array:
+        """Features of nodes, [nodes, features] float32: what ``x`` of a batch has
+        for them, bit for bit, unless a definition rounds it (``fetch.precision``).
+        Read from the files at once, without an engine.
+
+        ids
+            In the dataset, in any order, also several times; or a mask.
+        type
+            Of the nodes (default: the target type).
+
+        Raises DefinitionError if there are no such nodes or features, and
+        DataError if the files cannot be read. They are not compared with their
+        digests; a `Loader` and ``graphmill inspect`` do that.
+
+        >>> graphmill.open("data/small").features([5, 0, 5]).shape
+        (3, 12)
+        """
+        return self._folder().features(
+            self.info.target if type is None else type, _ids_of(ids, "ids"))
 
     def loader(self, fanouts: Fanouts | None = None, **options: Any) -> "Loader":
         """`Loader` of this graph."""
         return Loader(self, fanouts, **options)
 
-    def sample(self, seeds: Any, fanouts: Fanouts, **options: Any) -> Batch:
-        """One batch of the given nodes, in their order: for inference. Starts an
-        engine, which takes some 10 ms; a `Loader` with ``seeds`` does so once."""
+    def sample(self, seeds: Any, fanouts: Fanouts, **options: Any) -> Any:
+        """One batch of the given nodes, in their order: for inference. Takes the
+        options of a `Loader`. Starts an engine, which takes some 10 ms; a `Loader`
+        with ``seeds`` does so once.
+
+        >>> batch = graphmill.open("data/small").sample([7, 3], [-1, -1],
+        ...                                             as_="numpy")
+        >>> batch.n_id[:batch.batch_size]
+        array([7, 3])
+        """
         ids = _ids_of(seeds)
-        options = {"split": "test", "shuffle": False, **options}
+        options = {"split": "test", "shuffle": False, "rank": 0, "world_size": 1,
+                   **options}
         with Loader(self, fanouts, seeds=ids, batch_size=max(len(ids), 1),
                     **options) as loader:
             for batch in loader:
                 return batch
-        raise DefinitionError("seeds is empty, so there is nothing to sample")
+        raise DefinitionError("seeds is empty, so there is nothing to sample",
+                              "invalid_argument")
+
+    def close(self) -> None:
+        """Closes its loaders. Batches that you keep stay valid."""
+        self._read = None
+        for loader in list(self._loaders):
+            loader.close()
+
+    def __enter__(self) -> "Graph":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return Graph, (self._opening,)  # It opens the files where it is used.
 
 
-def _ids_of(seeds: Any) -> np.ndarray:
+def _ids_of(seeds: Any, what: str = "seeds") -> Array:
     """Ids of an array, a tensor or a list; those that a mask is true for."""
     found = np.asarray(seeds)
     if found.dtype == bool:
         found = np.flatnonzero(found)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
         raise DefinitionError(
-            "seeds are node ids in one dimension, or a mask; these have shape "
+            f"{what} are node ids in one dimension, or a mask; these have shape "
             f"{found.shape} and type {found.dtype}", "invalid_argument")
     return found.astype(np.int64)
 
@@ -175,15 +173,44 @@ def _rank_of(name: str, value: int | None, variable: str, otherwise: int) -> int
 class Loader:
     """Makes batches of a graph, in another process, for a model of your own.
 
-    >>> for batch in graphmill.Loader("data/wordnet", [15, 10],
-    ...                               batch_size=1024):       # doctest: +SKIP
-    ...     loss = loss_of(model(batch.x, batch.edge_index), batch.y)
+    >>> loader = graphmill.Loader("data/small", [4, 3], batch_size=40,
+    ...                           as_="numpy")
+    >>> for batch in loader:
+    ...     assert batch.x.shape == (batch.num_nodes, 12)
+    ...     assert batch.y.shape == (batch.batch_size,)
+    >>> len(loader), loader.epoch
+    (3, 1)
 
-    Each ``for`` is one epoch, and the next one counts on. A batch depends on the
-    dataset and on ``seed``, ``fanouts``, ``replace``, ``batch_size``, ``split``,
-    ``shuffle``, epoch and step, and on nothing else: not on threads, parts or
-    memory. With ``seed_order="global"`` its seeds do not depend on parts either.
-    Batches are those of ``graphmill train`` with the same settings.
+    Attributes
+        ``batch.x``, ``edge_index``, ``y``, ``n_id``, ``batch_size``,
+        ``num_sampled_nodes`` and so on have the names of PyG; `Batch` has their
+        shapes. Seeds are the first rows of ``x``, and ``y`` is of them alone.
+    Order
+        Each ``for`` is one epoch, and the next one counts on. A batch depends on
+        the dataset and on ``seed``, ``fanouts``, ``replace``, ``batch_size``,
+        ``split``, ``shuffle``, epoch and step, and on nothing else: not on
+        threads, parts or memory. With ``seed_order="global"`` its seeds do not
+        depend on parts either. Batches are those of ``graphmill train`` with the
+        same settings. Neighbours are drawn anew in each epoch, for every split:
+        `set_epoch` repeats one. A loop may ``break``.
+    Resumption
+        Keep `state_dict` with your weights, and give it to `load_state_dict` in a
+        new process, also after ``kill -9`` and for another number of ranks. The
+        next batch is the one after the last that was handed out.
+    Ranks
+        Under torchrun each process gets its share of every step, by RANK and
+        WORLD_SIZE. All ranks have the same number of steps. In the last one some
+        may have no seeds: sum the loss, times ``world_size /
+        batch.global_batch_size``. See `Batch.weight`.
+    Errors
+        All are `Error`. DefinitionError: an argument is wrong. DataError: the
+        dataset cannot be read, or a file differs from its digest. CreditError:
+        more batches are kept than ``hold``. StateError: a state of another
+        dataset or of other settings. EngineError: the process that makes batches
+        has ended. Timeout: no batch within ``timeout`` seconds. ForkError: a
+        forked child uses the loader of its parent. Cancelled: the loader was
+        closed, or a newer iterator has begun. Unavailable: the program
+        ``graphmill-feed`` is missing.
 
     source
         The folder of a dataset, whole or in parts, or a `Graph`.
@@ -201,11 +228,10 @@ class Loader:
         Of all draws; draw neighbours with replacement; "global" or "local" (near
         the rank's parts); leave the last, smaller step out.
     rank, world_size
-        Default: what torchrun says in RANK and WORLD_SIZE, else 0 of 1. All ranks
-        have the same number of steps; one may have no seeds in the last of them
-        (``batch.batch_size == 0``), see `Batch.weight`.
+        Default: what torchrun says in RANK and WORLD_SIZE, else 0 of 1.
     as_
-        "torch" (default), "numpy", or "pyg" for Data and HeteroData.
+        "torch" (default), "numpy", "pyg" for Data and HeteroData, or "dgl" for
+        ``(input_nodes, output_nodes, blocks)``, see `Batch.as_dgl`.
     form, labels, edge_ids, edge_weights, degrees, merge_edge_types
         "coo" or "csr"; a label set of the dataset in place of its own labels;
         further arrays; all edge types as one, with ``edge_type``.
@@ -239,6 +265,7 @@ class Loader:
         self._closed = False
         if isinstance(source, Graph):
             opening = dataclasses.replace(source._opening, **of_open)
+            source._loaders.add(self)
         else:
             opening = _Opening(os.fspath(source), **of_open)
         wrong = []
@@ -248,8 +275,8 @@ class Loader:
             wrong.append(f"as_ is {as_!r}: give one of {', '.join(_KINDS)}")
         if form not in ("coo", "csr"):
             wrong.append(f"form is {form!r}: give \"coo\" or \"csr\"")
-        if as_ == "pyg" and form != "coo":
-            wrong.append("as_=\"pyg\" needs form=\"coo\"")
+        if as_ in ("pyg", "dgl") and form != "coo":
+            wrong.append(f"as_=\"{as_}\" needs form=\"coo\"")
         if not 1 <= prefetch <= 1000:
             wrong.append(f"prefetch is {prefetch}: give 1 to 1000 batches")
         if hold < 1:
@@ -317,7 +344,7 @@ class Loader:
     @property
     def info(self) -> Info:
         """Of the dataset."""
-        return Info.of(self._started().description)
+        return Folder(str(self._request["data"])).info
 
     @property
     def rank(self) -> int:
@@ -355,7 +382,7 @@ class Loader:
     def __len__(self) -> int:
         """Steps of an epoch, the same on all ranks."""
         about = self._started().description
-        whole, rest = divmod(about["seeds"], about["batch_size"])
+        whole, rest = divmod(int(about["seeds"]), int(about["batch_size"]))
         return whole + (rest != 0 and not self._drop_last)
 
     @property
@@ -401,7 +428,8 @@ class Loader:
     def _finish(self, batch: Batch) -> Any:
         if self._device is not None:
             batch = batch.to(self._device)
-        out = batch.as_pyg() if self._as == "pyg" else batch
+        out = (batch.as_pyg() if self._as == "pyg" else
+               batch.as_dgl() if self._as == "dgl" else batch)
         return out if self._transform is None else self._transform(out)
 
     def _return_all(self) -> None:

@@ -52,7 +52,7 @@ class Installed(runs.Workplace):
              "actors", "examples", "messages", "partition", "pipelines",
              "tests"])
         for name in ("wordnet.yaml", "to_graphmill.py",
-                     "to_graphmill/__init__.py", "cluster/statefulset.yaml"):
+                     "own_model.py", "cluster/statefulset.yaml"):
             self.assertEqual((self.doc / "examples" / name).read_bytes(),
                              (ROOT / "examples" / name).read_bytes())
         for name in ("meson.build", "packaging/build_deb.sh", "quickstart.sh"):

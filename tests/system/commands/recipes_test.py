@@ -196,7 +196,7 @@ class Recipes(runs.Workplace):
             (commands / name).chmod(0o755)
         cls.environment = {
             **os.environ, "PATH": f"{commands}:{os.environ['PATH']}",
-            "PYTHONPATH": str(modules), "WANDB_MODE": "offline",
+            "PYTHONPATH": f"{modules}:{ROOT / 'actors/python'}", "WANDB_MODE": "offline",
             "MLFLOW_TRACKING_URI": f"file://{cls.top}/mlruns",
             "SLURM_JOB_ID": str(cls.job_with_a_free_port())}
 
@@ -332,7 +332,7 @@ class Recipes(runs.Workplace):
             "MLflow and Weights & Biases": self.trackers,
             "Another dataset on a cluster": self.another_dataset,
             "SLURM": self.slurm,
-            "Recommendations": self.links,
+            "Recommendations": self.recommendations,
             "A knowledge graph": self.links,
             "Fraud among payments": self.edge_classes,
         }
@@ -423,6 +423,12 @@ class Recipes(runs.Workplace):
         self.assertIn("weights digest", printed)
         self.assertRegex(printed, r"\ntest +MRR 0\.\d+, hits@1 ")
         self.assertNotIn("test accuracy", printed)
+
+    def recommendations(self, title):
+        self.links(title)
+        lines = (self.top / "recommended.csv").read_text().splitlines()
+        self.assertEqual(lines[0], "source,destination,score,rank")
+        self.assertIn(",10", [line[line.rindex(","):] for line in lines])
 
     def edge_classes(self, title):
         printed = self.follow(title)

@@ -1,5 +1,5 @@
 """Matrices, tables and graphs of networkx become datasets by
-examples/to_graphmill, and files by its command. What needs SciPy, pandas,
+graphmill.data, and files by its command. What needs SciPy, pandas,
 pyarrow, torch or networkx is skipped where they are not installed."""
 
 import json
@@ -13,11 +13,11 @@ import zipfile
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
-from conversions import Conversion, Refused, write
+from conversions import Conversion, Refused, convert
 from graph_objects import (ArrowTable, Categories, Matrix, ParquetFile,
                            Store)
 from support import Dataset, np
-from to_graphmill.command import load
+from graphmill.data.command import load
 
 COMMAND = support.ROOT / "examples" / "to_graphmill.py"
 
@@ -44,7 +44,7 @@ class MatricesAndTables(Conversion):
         self.check_edges(got, "node__to__node", edges, (40, 40))
         self.out = self.results / "columns"
         matrix.format = "csc"  # The same arrays then mean the transpose.
-        write(matrix, self.out, program=support.program())
+        convert(matrix, self.out, program=support.program())
         self.check_edges(Dataset(self.out), "node__to__node", edges[::-1],
                          (40, 40))
 
@@ -275,7 +275,7 @@ class MatricesAndTables(Conversion):
                                    (40, 40))
         for form in ("coo", "csr", "csc"):
             out = self.results / form
-            write(matrix.asformat(form), out, program=support.program())
+            convert(matrix.asformat(form), out, program=support.program())
             edges_got = Dataset(out).edges("node__to__node")
             self.assertEqual(set(map(tuple, edges_got.T)),
                              set(map(tuple, edges.T)), form)
@@ -306,7 +306,7 @@ class MatricesAndTables(Conversion):
         self.check_tables(ArrowTable(self.EDGES), ArrowTable(self.NODES))
         first, self.out = Dataset(self.out), self.top / "file" / "set"
         nodes = ParquetFile({**self.NODES, "abstract": ["long"] * 3})
-        write(ParquetFile(self.EDGES), self.out, program=support.program(),
+        convert(ParquetFile(self.EDGES), self.out, program=support.program(),
               nodes=nodes, features=["f", "g"], ignore=["w", "abstract"],
               chunk_bytes=2 * 96)
         self.assertEqual(nodes.columns_read, set(self.NODES))
@@ -375,7 +375,7 @@ class MatricesAndTables(Conversion):
         for rows, text in (([[1, 2], [3], [4, 5]], "as many numbers"),
                            ([[1, 2], None, [4, 5]], "as many numbers"),
                            ([["1"], ["2"], ["3"]], "features are numbers"),
-                           ([[1], [2], [2**24 + 1]], "2^24")):
+                           ([[1], [2], [2**24 + 1]], "would round to")):
             with self.subTest(rows=rows):
                 self.refused(edges, text, nodes=frame({**ids, "x": rows}))
         rows = [[1, 0.5], [2, 0.25], [3, 4]]

@@ -1,5 +1,5 @@
 """What edges of other libraries' graphs have for a task of edges comes over, by
-examples/to_graphmill: with stand-ins that have the attributes of these
+graphmill.data: with stand-ins that have the attributes of these
 libraries."""
 
 import json
@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
-from conversions import Conversion, Refused, write
+from conversions import Conversion, Refused, convert
 from graph_objects import HeteroData, Store, Tensor
 from support import np, program
 
@@ -21,7 +21,7 @@ class Tasks(Conversion):
     def task(self, graph, *flags, **options):
         """The one task of the dataset that is made, and its rows by split."""
         self.out = self.results / f"set-{len(list(self.results.iterdir()))}"
-        write(graph, self.out, program=support.program(), import_flags=flags,
+        convert(graph, self.out, program=support.program(), import_flags=flags,
               **options)
         (task,) = json.loads((self.out / "dataset.json").read_text())["tasks"]
         folder = self.out / "tasks" / task["name"]
@@ -73,7 +73,7 @@ class Tasks(Conversion):
                            ({"label": "none"}, "no edge has such an attribute"),
                            ({"label": "short"}, "a row for each of 300 edges")):
             with self.assertRaisesRegex(Refused, said):
-                write(Store(self.good, fold=Tensor(np.zeros(300)),
+                convert(Store(self.good, fold=Tensor(np.zeros(300)),
                             short=Tensor(np.zeros((7, 2)))),
                       self.results / "refused", edge=edge,
                       ignore=[name for name in ("fold", "short")

@@ -1,5 +1,5 @@
 """Graphs of PyG, DGL and OGB become datasets, array by array, by
-examples/to_graphmill: with stand-ins that have the attributes of these
+graphmill.data: with stand-ins that have the attributes of these
 libraries."""
 
 import json
@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
-from conversions import Conversion, Refused, write
+from conversions import Conversion, Refused, convert
 from graph_objects import (DglGraph, HeteroData, Matrix, OgbLinks, OgbNodes,
                            SparseTensor, Store, Tensor)
 from support import Dataset, graphmill, np
@@ -253,7 +253,7 @@ class OneType(Conversion):
         self.refused(Store(good), "the import failed", "31")
 
     def test_program_is_not_there(self):
-        report = write(Store(self.good), self.out, run_import=False)
+        report = convert(Store(self.good), self.out, run_import=False)
         arrays = pathlib.Path(report["arrays"])
         self.assertFalse(self.out.exists())
         words = report["command"].split()
@@ -262,7 +262,7 @@ class OneType(Conversion):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.check_40(Dataset(self.out))
         with self.assertRaises(Refused):
-            write(Store(self.good), self.out, run_import=False)
+            convert(Store(self.good), self.out, run_import=False)
         self.assertTrue(arrays.exists())
 
     def test_memory(self):
@@ -279,7 +279,7 @@ class OneType(Conversion):
         tracemalloc.start()
         self.addCleanup(tracemalloc.stop)
         before, _ = tracemalloc.get_traced_memory()
-        report = write(data, self.out, run_import=False, chunk_bytes=chunk)
+        report = convert(data, self.out, run_import=False, chunk_bytes=chunk)
         _, most = tracemalloc.get_traced_memory()
         self.assertLess(most - before, 1.2 * chunk)
         self.assertLess(Tensor.most * 8, chunk)

@@ -1,5 +1,5 @@
 """Weights of edges of other libraries' graphs become those of datasets, by
-examples/to_graphmill: with stand-ins that have the attributes of these
+graphmill.data: with stand-ins that have the attributes of these
 libraries."""
 
 import pathlib
@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import support
-from conversions import Conversion, Refused, write
+from conversions import Conversion, Refused, convert
 from graph_objects import (ArrowTable, DglGraph, HeteroData, Matrix,
                            ParquetFile, SparseTensor, Store, Tensor)
 from support import np
@@ -47,7 +47,7 @@ class Weights(Conversion):
     def stored(self, graph, edge_type="node__to__node", **options):
         """The edges and weights that are written, each time somewhere else."""
         self.out = self.results / f"set-{len(list(self.results.iterdir()))}"
-        report = write(graph, self.out, program=support.program(), **options)
+        report = convert(graph, self.out, program=support.program(), **options)
         self.notes = report["notes"]
         path = self.out / "edges" / edge_type / "weights.npy"
         edges = support.Dataset(self.out).edges(edge_type)

@@ -1,4 +1,5 @@
-"""A model of PyTorch trains on the batches of the Python package."""
+"""Models of PyTorch train on the batches of the Python package: the examples, and
+what they promise of ranks, kills and memory."""
 
 import json
 import os
@@ -7,14 +8,16 @@ import re
 import socket
 import subprocess
 import sys
+import time
 import types
 import unittest
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import runs
+from imports import save
 from runs import small_rmat
-from support import ROOT, SKIPPED, np, program
+from support import ROOT, SKIPPED, Dataset, imported, np, program
 
 sys.path.insert(0, str(ROOT / "actors/python"))
 os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)
@@ -73,39 +76,151 @@ class OwnModel(runs.Workplace):
         return {**os.environ, "PYTHONPATH": str(ROOT / "actors/python"),
                 "OMP_NUM_THREADS": "1", **more}
 
-    def test_the_example_learns(self):
+    def call(self, example, *arguments):
         done = subprocess.run(
-            [sys.executable, ROOT / "examples/own_model.py", self.data,
-             "--epochs", "15", "--batch-size", "40"], text=True,
-            capture_output=True, env=self.environment(),
+            [sys.executable, ROOT / "examples" / example, *map(str, arguments)],
+            text=True, capture_output=True, env=self.environment(),
             timeout=runs.PATIENCE_SECONDS)
         self.assertEqual(done.returncode, 0, done.stderr)
-        accuracies = [float(a) for a in re.findall(r"accuracy (\S+)", done.stdout)]
+        return [float(a) for a in re.findall(r"accuracy (\S+)", done.stdout)]
+
+    def test_the_example_learns(self):
+        accuracies = self.call("own_model.py", self.data, "--epochs", 15,
+                               "--batch-size", 40)
         self.assertEqual(len(accuracies), 15)
         self.assertGreater(max(accuracies), accuracies[0])
         self.assertGreater(accuracies[-1], 0.35)  # Of four classes.
+
+    def call_ranks(self, world, *command):
+        """Starts what torchrun would; returns what each rank has printed."""
+        port = str(free_port())
+        ranks = [subprocess.Popen(
+            [sys.executable, *map(str, command)], stdout=subprocess.PIPE,
+            text=True, env=self.environment(
+                RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1",
+                MASTER_PORT=port)) for rank in range(world)]
+        try:
+            printed = [rank.communicate(timeout=runs.PATIENCE_SECONDS)[0]
+                       for rank in ranks]
+            self.assertEqual([rank.returncode for rank in ranks], [0] * world)
+        finally:
+            for rank in ranks:
+                rank.kill()
+                rank.wait()
+        return printed
+
+    def test_two_ranks_of_the_example(self):
+        """In the last step, one of them has no seeds: there are 102 in all."""
+        first, second = self.call_ranks(
+            2, ROOT / "examples/own_model.py", self.data, "--epochs", 15,
+            "--batch-size", 101)
+        self.assertEqual(second, "")
+        accuracies = [float(a) for a in re.findall(r"accuracy (\S+)", first)]
+        self.assertEqual(len(accuracies), 15)
+        self.assertGreater(accuracies[-1], accuracies[0])
+
+    def test_wordnet(self):
+        if not pathlib.Path("/usr/share/wordnet/data.noun").exists():
+            self.skipTest("the package wordnet-base is not installed")
+        data = self.top / "wordnet"
+        imported("wordnet", "--features", 256, "--out", data)
+        accuracies = self.call("own_model.py", data, "--epochs", 2,
+                               "--batch-size", 256)
+        self.assertGreater(accuracies[1], accuracies[0])
+        self.assertGreater(accuracies[1], 0.5)  # Of 45 classes.
+
+    def test_an_example_that_is_killed_goes_on(self):
+        """To the weights of one that was not: at its first checkpoint, and later
+        in an epoch."""
+        arguments = [self.data, "--epochs", 4, "--batch-size", 10,
+                     "--save-every", 1, "--checkpoint"]
+        whole, broken = self.top / "whole.pt", self.top / "broken.pt"
+        self.call("own_model.py", *arguments, whole)
+        for step in 0, 7:
+            example = subprocess.Popen(
+                [sys.executable, ROOT / "examples/own_model.py",
+                 *map(str, arguments), broken], env=self.environment(),
+                stdout=subprocess.DEVNULL)
+            try:
+                deadline = time.monotonic() + runs.PATIENCE_SECONDS
+                while not self.has_come_to(broken, step):
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.001)
+            finally:
+                example.kill()
+                self.assertEqual(example.wait(), -9, "it has ended before")
+        self.call("own_model.py", *arguments, broken)
+        expected, made = torch.load(whole), torch.load(broken)
+        self.assertEqual(made["loader"], expected["loader"])
+        for name, value in expected["model"].items():
+            self.assertTrue(torch.equal(made["model"][name], value), name)
+
+    @staticmethod
+    def has_come_to(checkpoint, step):
+        if not checkpoint.exists():
+            return False
+        state = torch.load(checkpoint)["loader"]
+        return state["epoch"] > 0 or state["step"] > step
+
+    def test_layer_by_layer(self):
+        """All nodes of a graph, and of its parts, as one pass over the whole."""
+        checkpoint = self.top / "layers.pt"
+        self.call("own_model.py", self.data, "--epochs", 1, "--checkpoint",
+                  checkpoint)
+        whole = Dataset(self.data)
+        name, = whole.edge_types()
+        edges = torch.from_numpy(whole.edges(name))
+        sys.path.insert(0, str(ROOT / "examples"))
+        self.addCleanup(sys.path.pop, 0)
+        from own_model import Sage
+        model = Sage([12, 64, 4])
+        model.load_state_dict(torch.load(checkpoint)["model"])
+        model.eval()
+        x = torch.from_numpy(whole.node_array("node", "features"))
+        with torch.no_grad():
+            x = model.layers[0](x, edges, len(x)).relu()
+            expected = model.layers[1](x, edges, len(x)).numpy()
+        for number, data in enumerate((self.data, runs.partitioned(
+                self.data, 3, "random"))):
+            out = self.top / f"logits-{number}.npy"
+            self.call("own_layers.py", data, checkpoint, out, "--batch-size", 100)
+            np.testing.assert_allclose(np.load(out), expected, atol=1e-5)
+            self.assertEqual([path.name for path in self.top.glob(f"{out.name}*")],
+                             [out.name])
+
+    def test_typed_graphs(self):
+        """Classes of papers that only the edges from authors tell."""
+        source = self.top / "typed-source"
+        source.mkdir()
+        rng = np.random.default_rng(8)
+        (source / "meta.json").write_text(json.dumps({
+            "name": "typed", "node_types": {
+                "author": {"num_nodes": 30},
+                "paper": {"num_nodes": 300, "num_classes": 3}}}))
+        order, classes = rng.permutation(300), rng.integers(0, 3, 300)
+        authors = np.stack([rng.integers(0, 10, 900) * 3 + np.repeat(classes, 3),
+                            np.repeat(np.arange(300), 3)])
+        save(source, **{
+            "paper.features": rng.normal(size=(300, 5)).astype(np.float32),
+            "paper.labels": classes, "paper.train_idx": order[:200],
+            "paper.val_idx": order[200:],
+            "paper__cites__paper.edges": rng.integers(0, 300, (2, 600)),
+            "author__writes__paper.edges": authors})
+        data = self.top / "typed"
+        imported("npy", source, "--out", data)
+        accuracies = self.call("own_typed_model.py", data, "--epochs", 12,
+                               "--batch-size", 20)
+        self.assertEqual(len(accuracies), 12)
+        self.assertGreater(accuracies[-1], 0.9)
 
     def test_two_ranks_learn_what_one_does(self):
         """With unequal steps, and one in which a rank has no seeds."""
         for count, batch_size in (10, 4), (9, 4):
             weights = {}
             for world in 1, 2:
-                port = free_port()
                 out = self.top / f"weights-{count}-{world}.json"
-                ranks = [subprocess.Popen(
-                    [sys.executable, "-c", RANK_SCRIPT, self.data,
-                     json.dumps(list(range(count))), str(batch_size), out],
-                    env=self.environment(
-                        RANK=str(rank), WORLD_SIZE=str(world),
-                        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)))
-                    for rank in range(world)]
-                try:
-                    for rank in ranks:
-                        self.assertEqual(rank.wait(runs.PATIENCE_SECONDS), 0)
-                finally:
-                    for rank in ranks:
-                        rank.kill()
-                        rank.wait()
+                self.call_ranks(world, "-c", RANK_SCRIPT, self.data,
+                                json.dumps(list(range(count))), batch_size, out)
                 weights[world] = json.loads(out.read_text())
             for one, two in zip(weights[1], weights[2], strict=True):
                 np.testing.assert_allclose(one, two, atol=1e-5)

@@ -1,4 +1,4 @@
-"""What tests of examples/to_graphmill share: a graph, and how datasets that
+"""What tests of graphmill.data share: a graph, and how datasets that
 come of it are compared with it."""
 
 import json
@@ -10,8 +10,8 @@ from imports import Workplace
 from support import Dataset, np
 
 sys.path.insert(
-    0, str(pathlib.Path(__file__).resolve().parents[3] / "examples"))
-from to_graphmill import Refused, write  # noqa: E402
+    0, str(pathlib.Path(__file__).resolve().parents[3] / "actors/python"))
+from graphmill.data import Refused, convert  # noqa: E402
 
 
 def graph_of_40():
@@ -30,7 +30,7 @@ class Conversion(Workplace):
         self.good = graph_of_40()
 
     def written(self, graph, **options):
-        report = write(graph, self.out, program=support.program(), **options)
+        report = convert(graph, self.out, program=support.program(), **options)
         self.assertTrue(report["imported"])
         self.assertEqual(list(self.results.iterdir()), [self.out])
         self.report = report
@@ -38,7 +38,7 @@ class Conversion(Workplace):
 
     def refused(self, graph, *fragments, **options):
         with self.assertRaises(Refused) as caught:
-            write(graph, self.out, program=support.program(), **options)
+            convert(graph, self.out, program=support.program(), **options)
         for fragment in fragments:
             self.assertIn(fragment, str(caught.exception))
         self.assertEqual(list(self.results.iterdir()), [])

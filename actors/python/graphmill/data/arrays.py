@@ -1,10 +1,16 @@
 """Writes what was found as the folder that `graphmill import npy` takes."""
 
+from __future__ import annotations
+
 import json
+import pathlib
+from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .graph import CHOSEN_FEATURES, typed_name
+from .._types import Array
+from ..batch import EdgeType
+from .graph import CHOSEN_FEATURES, Found, typed_name
 from .label_values import NoLabels, rows_of_labels, whole_labels
 from .values import (Refused, Rows, is_array, is_missing, shape_of,
                      sparse_rows, to_numpy)
@@ -20,29 +26,32 @@ COPIES = 12
 class NpyFile:
     """An array that is written in blocks, at any place of it."""
 
-    def __init__(self, path, dtype, shape):
+    def __init__(self, path: pathlib.Path, dtype: Any,
+                 shape: Sequence[int]) -> None:
         self.dtype = np.dtype(dtype).newbyteorder("<")
         self.file = open(path, "xb")
-        np.lib.format.write_array_header_1_0(self.file, {
-            "descr": np.lib.format.dtype_to_descr(self.dtype),
+        form: Any = np.lib.format
+        form.write_array_header_1_0(self.file, {
+            "descr": form.dtype_to_descr(self.dtype),
             "fortran_order": False, "shape": tuple(shape)})
         self.begin = self.file.tell()
 
-    def __enter__(self):
+    def __enter__(self) -> NpyFile:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self.file.close()
 
-    def write(self, first, block):
+    def write(self, first: int, block: Array) -> None:
         """Puts a block where element `first` is, counted row by row."""
         block = np.ascontiguousarray(block, dtype=self.dtype)
         if block.size:
             self.file.seek(self.begin + first * self.dtype.itemsize)
-            self.file.write(block)
+            self.file.write(block.data)
 
 
-def named(data, names, owner, meaning):
+def named(data: Any, names: Any, owner: str,
+          meaning: str) -> tuple[str | None, Any]:
     """The attribute that has one of these names; two would be ambiguous."""
     there = [name for name in names if name in data]
     if len(there) > 1:
@@ -51,7 +60,7 @@ def named(data, names, owner, meaning):
     return (there[0], data.pop(there[0])) if there else (None, None)
 
 
-def expect_integers(block, where):
+def expect_integers(block: Array, where: str) -> None:
     if block.dtype.kind not in "iu":
         raise Refused(f"{where} holds {block.dtype}, and integers are expected")
 
@@ -60,30 +69,33 @@ class Writer:
     """Writes the arrays of a graph into a folder. `budget` bytes are what
     conversions may take beside the graph itself."""
 
-    def __init__(self, folder, found, budget, *, split_index=None,
-                 num_nodes=None, num_classes=None, times=False, kind="",
-                 no_label=()):
+    def __init__(self, folder: Any, found: Found, budget: int, *,
+                 split_index: Any = None, num_nodes: Any = None,
+                 num_classes: Any = None, times: bool = False, kind: str = "",
+                 no_label: Any = ()) -> None:
         self.folder, self.found, self.budget = folder, found, budget
         self.split_index, self.times, self.kind = split_index, times, kind
         self.num_nodes, self.num_classes = num_nodes or {}, num_classes
         self.none = NoLabels(no_label)
         self.step = max(1, budget // (8 * COPIES))
         self.notes = found.notes
-        self.about = {}
+        self.about: dict[Any, Any] = {}
 
-    def path(self, owner, name):
-        return self.folder / (f"{owner}.{name}" if self.found.typed else name)
+    def path(self, owner: str, name: str) -> pathlib.Path:
+        return pathlib.Path(self.folder, f"{owner}.{name}" if self.found.typed
+                            else name)
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         self.notes.append(text)
 
-    def write(self):
+    def write(self) -> dict[str, Any]:
         for name, data in self.found.nodes.items():
             self.about[name] = self.write_nodes(name, data)
         for text in sorted(self.none.unused):
             self.note(f"--no-label {text}: no label is written so")
-        edges = {key: {"num_edges": self.write_edges(key, blocks)}
-                 for key, blocks in self.found.edges.items()}
+        edges: dict[EdgeType, Any] = {
+            key: {"num_edges": self.write_edges(key, blocks)}
+            for key, blocks in self.found.edges.items()}
         for key, (name, values) in self.found.weights.items():
             self.write_weights(key, name, values, edges[key]["num_edges"])
         for key, roles in self.found.roles.items():
@@ -91,7 +103,7 @@ class Writer:
                 self.write_role(key, role, name, values,
                                 edges[key]["num_edges"])
         for key, original in self.found.originals.items():
-            of = self.about if key in self.about else edges
+            of: Any = self.about if key in self.about else edges
             of[key]["original_name"] = original
         types = {typed_name(key): about for key, about in edges.items()}
         meta = ({"node_types": self.about, "edge_types": types}
@@ -103,7 +115,7 @@ class Writer:
                 "edges": {name: about["num_edges"]
                           for name, about in types.items()}}
 
-    def write_nodes(self, owner, data):
+    def write_nodes(self, owner: str, data: Any) -> dict[str, Any]:
         """Writes the arrays of a node type; returns what meta.json says. What
         `unread` names must not be among them."""
         data = dict(data)
@@ -124,7 +136,7 @@ class Writer:
             self.write_plain(owner, "time", data.pop("time"), count)
         return about
 
-    def count(self, owner, data):
+    def count(self, owner: str, data: Any) -> int:
         """How many nodes of a type there are; never guessed from edges."""
         counts = {}
         given = self.num_nodes.get(owner)
@@ -149,7 +161,8 @@ class Writer:
                 f"{name} has {n}" for name, n in counts.items()))
         return next(iter(counts.values()))
 
-    def expect_rows(self, owner, name, value, count, most=1):
+    def expect_rows(self, owner: str, name: str, value: Any, count: int,
+                    most: int = 1) -> tuple[int, ...]:
         shape = (shape_of(value, f"{owner}.{name}") if is_array(value)
                  else ())
         if shape[:1] != (count,) or len(shape) > most:
@@ -158,14 +171,15 @@ class Writer:
                           f"it out (--ignore {name}) if it is something else")
         return shape
 
-    def write_blocks(self, path, rows, dtype):
+    def write_blocks(self, path: pathlib.Path, rows: Any, dtype: Any) -> None:
         width = int(np.prod(rows.shape[1:], dtype=np.int64))
         step = max(1, self.step // max(1, width))
         with NpyFile(path, dtype, rows.shape) as file:
             for first, block in rows.blocks(step):
                 file.write(first * width, block)
 
-    def write_plain(self, owner, name, value, count):
+    def write_plain(self, owner: str, name: str, value: Any,
+                    count: int) -> None:
         self.expect_rows(owner, name, value, count)
         rows = Rows(value)
         if rows.dtype.kind not in "iuf":
@@ -173,7 +187,8 @@ class Writer:
                           "expected: the more, the later")
         self.write_blocks(self.path(owner, f"{name}.npy"), rows, rows.dtype)
 
-    def write_features(self, owner, name, value, count):
+    def write_features(self, owner: str, name: str, value: Any,
+                       count: int) -> int:
         sparse = sparse_rows(value, f"{owner}.{name}")
         if sparse is not None:
             return self.write_sparse(owner, sparse)
@@ -192,9 +207,9 @@ class Writer:
             self.note(f"{owner}.{name}: float64 is rounded to float32")
         dtype = np.float32 if value.dtype == np.float64 else value.dtype
         self.write_blocks(self.path(owner, "features.npy"), value, dtype)
-        return value.shape[1] if len(value.shape) == 2 else 1
+        return int(value.shape[1]) if len(value.shape) == 2 else 1
 
-    def write_sparse(self, owner, rows):
+    def write_sparse(self, owner: str, rows: Any) -> int:
         values = rows.values
         if values is None:  # Of which each is 1.
             values = np.broadcast_to(np.float32(1), shape_of(rows.indices))
@@ -203,9 +218,10 @@ class Writer:
             array = Rows(array)
             self.write_blocks(self.path(owner, f"features_{name}.npy"), array,
                               array.dtype)
-        return rows.shape[1]
+        return int(rows.shape[1])
 
-    def write_labels(self, owner, name, value, count):
+    def write_labels(self, owner: str, name: str, value: Any,
+                     count: int) -> dict[str, Any]:
         """Integers as they are, whole floats as integers, texts as classes."""
         where = f"{owner}.{name}"
         shape = self.expect_rows(owner, name, value, count, most=2)
@@ -215,7 +231,7 @@ class Writer:
             return self.write_label_rows(owner, where, Rows(value), shape)
         if isinstance(value, (list, tuple)):
             value = np.array(value, object)
-        texts = set()
+        texts: set[str] = set()
         for _, block in Rows(value).blocks(self.step):
             if block.dtype.kind in "OU":
                 texts.update(item for item in self.none.without(block).flat
@@ -239,7 +255,8 @@ class Writer:
         return ({"num_classes": int(self.num_classes)}
                 if self.num_classes else {})
 
-    def write_label_rows(self, owner, where, rows, shape):
+    def write_label_rows(self, owner: str, where: str, rows: Any,
+                         shape: Sequence[int]) -> dict[str, Any]:
         """Several labels for each node, 1 for each that it has and 0 for the
         others; -1 throughout if nothing is known of it."""
         several = self.kind == "--multi-label"
@@ -257,7 +274,8 @@ class Writer:
         self.note(f"{where}: any of {shape[1]} labels for each node")
         return {}
 
-    def write_values(self, owner, where, rows):
+    def write_values(self, owner: str, where: str,
+                     rows: Any) -> dict[str, Any]:
         """Numbers to be learnt, NaN where none is known."""
         if rows.dtype.kind not in "iuf":
             raise Refused(f"{where} holds {rows.dtype}, and not numbers")
@@ -270,7 +288,7 @@ class Writer:
                 file.write(first * width, self.none.without(block))
         return {}
 
-    def write_splits(self, owner, data, count):
+    def write_splits(self, owner: str, data: Any, count: int) -> None:
         for which in ("train", "val", "test"):
             name, mask = named(
                 data, [f"{one}_mask" for one in spellings(which)], owner,
@@ -286,7 +304,8 @@ class Writer:
             elif other:
                 self.write_ids(owner, which, other, ids)
 
-    def write_mask(self, owner, which, name, mask, count):
+    def write_mask(self, owner: str, which: str, name: str, mask: Any,
+                   count: int) -> None:
         shape = self.expect_rows(owner, name, mask, count, most=2)
         if len(shape) == 2:
             at = 0 if shape[1] == 1 else self.split_index
@@ -302,7 +321,7 @@ class Writer:
                                   "true and false")
                 file.write(first, block.astype(bool))
 
-    def write_ids(self, owner, which, name, ids):
+    def write_ids(self, owner: str, which: str, name: str, ids: Any) -> None:
         rows = Rows(ids)
         if len(rows.shape) == 2 and rows.shape[1] == 1:
             rows = Rows(rows.value.reshape(-1))
@@ -314,7 +333,8 @@ class Writer:
                           "nodes are integers")
         self.write_blocks(self.path(owner, f"{which}_idx.npy"), rows, np.int64)
 
-    def write_names(self, owner, name, names, count):
+    def write_names(self, owner: str, name: str, names: Any,
+                    count: int) -> None:
         """A line of JSON for each node. The import takes no notice of it."""
         self.expect_rows(owner, name, names, count)
         with open(self.path(owner, "node_names.txt"), "x",
@@ -327,7 +347,7 @@ class Writer:
                     plain = isinstance(one, (str, int, float))
                     file.write(json.dumps(one if plain else repr(one)) + "\n")
 
-    def write_edges(self, key, edges):
+    def write_edges(self, key: EdgeType, edges: Any) -> int:
         where = typed_name(key)
         name = f"{where}.edges.npy" if self.found.typed else "edges.npy"
         done = 0
@@ -345,7 +365,8 @@ class Writer:
                           f"there are {done}")
         return done
 
-    def write_weights(self, key, name, values, count):
+    def write_weights(self, key: EdgeType, name: str, values: Any,
+                      count: int) -> None:
         """A number for each edge, in the order of edges; the import checks
         what they are."""
         where = f"{typed_name(key)}.{name}" if self.found.typed else name
@@ -366,7 +387,8 @@ class Writer:
                 file.write(first, numbers(block.reshape(-1), where))
         self.note(f"{where}: weights of edges")
 
-    def write_role(self, key, role, name, values, count):
+    def write_role(self, key: EdgeType, role: str, name: str, values: Any,
+                   count: int) -> None:
         """What a task of edges needs of each, in their order; the import
         checks what it is."""
         where = f"{typed_name(key)}.{name}" if self.found.typed else name
@@ -390,7 +412,8 @@ class Writer:
                            else numbers(flat, where))
         self.note(f"{where}: {role} of edges, for a task")
 
-    def expect_ids(self, where, ids, node_type, done):
+    def expect_ids(self, where: str, ids: Any, node_type: str,
+                   done: int) -> None:
         count = self.about[node_type]["num_nodes"]
         if len(ids) and not (0 <= ids.min() and ids.max() < count):
             bad = int(np.argmax((ids < 0) | (ids >= count)))
@@ -398,7 +421,7 @@ class Writer:
                           f"and {node_type} has {count} nodes")
 
 
-def numbers(block, where):
+def numbers(block: Array, where: str) -> Array:
     """Weights, of which none may be missing."""
     if block.dtype.kind == "O" and all(
             isinstance(item, (int, float, np.integer, np.floating))
@@ -413,11 +436,11 @@ def numbers(block, where):
     return block
 
 
-def spellings(which):
+def spellings(which: str) -> tuple[str, ...]:
     return ("val", "valid", "validation") if which == "val" else (which,)
 
 
-def unread(data, times):
+def unread(data: Any, times: bool) -> list[str]:
     """The attributes of nodes that nothing here reads."""
     splits = [f"{one}_{kind}" for which in ("train", "val", "test")
               for one in spellings(which) for kind in ("mask", "idx")]
@@ -426,7 +449,7 @@ def unread(data, times):
     return [name for name in data if name not in known]
 
 
-def stacked(values, where):
+def stacked(values: Any, where: str) -> Array:
     """A column of lists as a matrix."""
     try:
         return np.stack([np.asarray(value) for value in values])

@@ -1,5 +1,7 @@
 """The command: files in, a dataset out."""
 
+from __future__ import annotations
+
 import argparse
 import json
 import pathlib
@@ -7,10 +9,12 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from typing import Any, Iterable, Sequence
 
 import numpy as np
 
-from .convert import find_program, write
+from .._types import Array
+from .convert import convert, find_program
 from .values import Refused
 
 # What the arrays of a compressed file may have, for each byte of it and besides:
@@ -26,8 +30,8 @@ class SavedMatrix:
     ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"),
               "coo": ("row", "col")}
 
-    def __init__(self, path, there):
-        def array(name):
+    def __init__(self, path: pathlib.Path, there: Any) -> None:
+        def array(name: Any) -> Any:
             if name not in there:
                 raise Refused(f"{path} is no matrix that scipy.sparse.save_npz "
                               f"has saved: it has no {name}; and it has no "
@@ -41,10 +45,10 @@ class SavedMatrix:
         self.shape = tuple(array("shape").tolist())
         for name in (*self.ARRAYS.get(self.format, ()), "data"):
             setattr(self, name, array(name))
-        self.nnz = len(self.data)
+        self.nnz = len(array("data"))
 
 
-def expect_fair_size(path):
+def expect_fair_size(path: pathlib.Path) -> None:
     """Looks at what a zip file says of itself, beyond which nobody reads."""
     with zipfile.ZipFile(path) as packed:
         unpacked = sum(part.file_size for part in packed.infolist())
@@ -54,21 +58,22 @@ def expect_fair_size(path):
                       f"{unpacked}; save it without compression if that is so")
 
 
-def pickled_in(file):
+def pickled_in(file: Any) -> list[str]:
     """The arrays of an .npz that hold pickled objects: their headers say so."""
     found = []
     for name in file.files:
         with file.zip.open(name + ".npy" if name + ".npy"
                            in file.zip.namelist() else name) as part:
-            version = np.lib.format.read_magic(part)
-            header = (np.lib.format.read_array_header_1_0 if version == (1, 0)
-                      else np.lib.format.read_array_header_2_0)(part)
+            form: Any = np.lib.format
+            version = form.read_magic(part)
+            header = (form.read_array_header_1_0 if version == (1, 0)
+                      else form.read_array_header_2_0)(part)
             if header[2].hasobject:
                 found.append(name)
     return found
 
 
-def load_npz(path, unpickle=False):
+def load_npz(path: pathlib.Path, unpickle: bool = False) -> Any:
     """A matrix of SciPy, which has a format; or else what numpy.savez has saved:
     a graph's arrays, by the names that PyG's attributes have. Pickled objects
     are programs, and read if `unpickle` says so."""
@@ -88,12 +93,12 @@ def load_npz(path, unpickle=False):
     return there
 
 
-def unwrapped(array):
+def unwrapped(array: Array) -> Any:
     """The object that numpy.savez has wrapped in an array without extents."""
     return array.item() if array.dtype == object and not array.shape else array
 
 
-def with_edges(path, there):
+def with_edges(path: pathlib.Path, there: dict[str, Any]) -> dict[str, Any]:
     """Arrays of a graph, with `edge_index` in the place of the sparse matrix of
     as many rows as columns, if there is one such."""
     square = [name for name, value in there.items()
@@ -113,7 +118,7 @@ def with_edges(path, there):
     return out
 
 
-def imported(name, path):
+def imported(name: Any, path: pathlib.Path) -> Any:
     """A library that a file needs."""
     try:
         return __import__(name, fromlist=["_"])
@@ -122,7 +127,7 @@ def imported(name, path):
                       "not installed") from error
 
 
-def load(path, unpickle=False):
+def load(path: pathlib.Path, unpickle: bool = False) -> Any:
     """The object that a file holds. One that is more than tensors is read if
     `unpickle` says so, and runs what it says."""
     path = pathlib.Path(path)
@@ -145,7 +150,7 @@ def load(path, unpickle=False):
     raise Refused(f"{path}: files of these kinds are read: {KINDS}")
 
 
-def content_of(folder):
+def content_of(folder: Any) -> str:
     """What is in a folder, for people; and what reads it, if that is known."""
     names = sorted(one.name for one in folder.iterdir())
     shown = ", ".join(names[:10]) or "nothing"
@@ -159,7 +164,7 @@ def content_of(folder):
     return shown
 
 
-def load_torch(torch, path, unpickle):
+def load_torch(torch: Any, path: pathlib.Path, unpickle: bool) -> Any:
     """An object that torch saved. If it holds more than tensors, reading it
     runs what it says, like every pickle."""
     if not unpickle:
@@ -177,7 +182,7 @@ def load_torch(torch, path, unpickle):
         return torch.load(path, map_location="cpu")
 
 
-def import_csv(options, flags):
+def import_csv(options: Any, flags: Sequence[Any]) -> int:
     """Tables of text are for the program itself: it reads them in bounded
     memory and knows their columns."""
     if options.rename:
@@ -213,14 +218,14 @@ def import_csv(options, flags):
                            *(["--json"] if options.json else [])]).returncode
 
 
-def parser():
+def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="to_graphmill.py", description=f"""Writes a graph as a dataset of
         Graphmill. The file may be {KINDS}. A file of torch with more than
         tensors, as an object of PyG, is a program, and so are pickled objects
-        in an .npz: they are read with --unpickle alone. Where the program graphmill is found
-        (--graphmill, $GRAPHMILL, the PATH, or build/ here), it imports the
-        arrays; else they stay in OUT.arrays, and the command is printed.""",
+        in an .npz: they are read with --unpickle alone. Where the program
+        graphmill is found (--graphmill, $GRAPHMILL, build/ here, or the PATH),
+        it imports the arrays; else they stay in OUT.arrays, and the command is printed.""",
         epilog="""What follows -- goes to `graphmill import npy`, such as
         -- --reverse --split 0.8,0.1,0.1 --by label. Exit codes: 0 done, 1
         refused or failed, 2 wrong use.""")
@@ -267,7 +272,7 @@ def parser():
     return made
 
 
-def counts_of(texts):
+def counts_of(texts: Iterable[str]) -> Any:
     """`--num-nodes`: one count, or {type: count}."""
     counts = {}
     for text in texts:
@@ -278,7 +283,8 @@ def counts_of(texts):
     return counts[""] if set(counts) == {""} else counts or None
 
 
-def names_of(texts, flag="--rename", form="OLD=NEW"):
+def names_of(texts: Iterable[str], flag: str = "--rename",
+             form: str = "OLD=NEW") -> dict[str, str]:
     """`--rename`: {old: new}; `--edge`: {role: name}."""
     for text in texts:
         if "=" not in text:
@@ -286,7 +292,7 @@ def names_of(texts, flag="--rename", form="OLD=NEW"):
     return dict(text.split("=", 1) for text in texts)
 
 
-def run(options, flags):
+def run(options: Any, flags: Sequence[Any]) -> dict[str, Any]:
     if options.chunk_mib < 1:
         raise Refused("--chunk-mib is 1 or more")
     if bool(options.source) != bool(options.destination):
@@ -301,19 +307,19 @@ def run(options, flags):
         tables["features"] = options.feature
     if options.id:
         tables["id_column"] = options.id
-    return write(load(options.graph, options.unpickle), options.out, ignore=options.ignore,
-                 rename=names_of(options.rename),
-                 split_index=options.split_index,
-                 num_nodes=counts_of(options.num_nodes), weight=options.weight,
-                 edge=names_of(options.edge, "--edge", "ROLE=NAME"),
-                 undirected=options.undirected, name=options.name,
-                 import_flags=flags, program=options.graphmill,
-                 run_import=not options.no_import,
-                 keep_arrays=options.keep_arrays, no_label=options.no_label,
-                 chunk_bytes=options.chunk_mib << 20, **tables)
+    return convert(load(options.graph, options.unpickle), options.out,
+                   ignore=options.ignore, rename=names_of(options.rename),
+                   split_index=options.split_index,
+                   num_nodes=counts_of(options.num_nodes), weight=options.weight,
+                   edge=names_of(options.edge, "--edge", "ROLE=NAME"),
+                   undirected=options.undirected, name=options.name,
+                   import_flags=flags, program=options.graphmill,
+                   run_import=not options.no_import,
+                   keep_arrays=options.keep_arrays, no_label=options.no_label,
+                   chunk_bytes=options.chunk_mib << 20, **tables)
 
 
-def main(arguments=None):
+def main(arguments: Any = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     flags = []
     if "--" in arguments:

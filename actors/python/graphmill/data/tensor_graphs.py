@@ -1,12 +1,16 @@
 """Graphs of PyG, DGL and OGB, by the attributes that they have."""
 
+from __future__ import annotations
+
+from typing import Any, Callable
+
 from .graph import Found, add_attribute
 from .values import CompressedEdges, PairEdges, Refused, edge_index
 
 ONE_EDGE = ("node", "to", "node")
 
 
-def items_of(store):
+def items_of(store: Any) -> dict[str, Any]:
     """The attributes of a store of PyG, a dict, or any object."""
     keys = getattr(store, "keys", None)
     if keys is None:
@@ -15,7 +19,7 @@ def items_of(store):
     return {key: store[key] for key in keys}
 
 
-def take_edges(data, where):
+def take_edges(data: Any, where: str) -> Any:
     """Takes `edge_index` or `adj_t` out of the attributes of an edge type."""
     index = data.pop("edge_index", None)
     if index is not None:
@@ -35,7 +39,7 @@ def take_edges(data, where):
     return CompressedEdges(indptr, indices, by_source=False)
 
 
-def read_data(graph):
+def read_data(graph: Any) -> Found:
     """PyG's Data, or OGB's dictionary of one kind of nodes."""
     data = {key: value for key, value in items_of(graph).items()
             if value is not None}
@@ -46,16 +50,17 @@ def read_data(graph):
                  {ONE_EDGE: edges}, typed=False)
 
 
-def read_dicts(data):
+def read_dicts(data: Any) -> Found:
     """Several types as dictionaries, `edge_index_dict` and its like: OGB."""
     data = dict(data)
-    edges = {tuple(key): edge_index(value, f"edge_index_dict[{key}]")
-             for key, value in data.pop("edge_index_dict").items()}
-    nodes = {}
+    edges: dict[Any, Any] = {
+        tuple(key): edge_index(value, f"edge_index_dict[{key}]")
+        for key, value in data.pop("edge_index_dict").items()}
+    nodes: dict[Any, Any] = {}
     for key in edges:
         for end in (key[0], key[2]):
             nodes.setdefault(end, {})
-    edge_data = {key: {} for key in edges}
+    edge_data: dict[Any, Any] = {key: {} for key in edges}
     other = {}
     for name, value in data.items():
         bare = name.removesuffix("_dict")
@@ -73,9 +78,10 @@ def read_dicts(data):
                  edge_data, other)
 
 
-def read_hetero(graph):
+def read_hetero(graph: Any) -> Found:
     """PyG's HeteroData."""
-    edges, edge_data = {}, {}
+    edges: dict[Any, Any] = {}
+    edge_data: dict[Any, Any] = {}
     nodes = {name: items_of(graph[name]) for name in graph.node_types}
     for key in graph.edge_types:
         data = {name: value for name, value in items_of(graph[key]).items()
@@ -93,7 +99,7 @@ def read_hetero(graph):
     return Found("PyG's HeteroData", nodes, edges, edge_data, other)
 
 
-def read_dgl(graph):
+def read_dgl(graph: Any) -> Found:
     """A DGLGraph of one or several types."""
     if getattr(graph, "is_block", False):
         raise Refused("a block of DGL is a sampled batch and not a graph")
@@ -112,7 +118,7 @@ def read_dgl(graph):
     return Found("a DGLGraph of several types", nodes, edges, edge_data)
 
 
-def by_node_type(found, given, what):
+def by_node_type(found: Found, given: Any, what: str) -> dict[str, Any]:
     """What stands beside a graph: for its one type, or a dictionary by type."""
     if not isinstance(given, dict):
         if len(found.nodes) > 1:
@@ -123,16 +129,16 @@ def by_node_type(found, given, what):
         if name not in found.nodes:
             raise Refused(f"{what} of {name!r} are given, which is no node "
                           "type")
-    return given
+    return dict(given)
 
 
-def add_labels(found, labels):
+def add_labels(found: Found, labels: Any) -> None:
     for name, values in by_node_type(found, labels, "labels").items():
         if values is not None:
             add_attribute(found.nodes[name], "labels", values)
 
 
-def add_split(found, split):
+def add_split(found: Found, split: Any) -> None:
     """A `split_idx`: {'train': ids or {type: ids}, 'valid': ..., 'test': ...}.
     """
     for which, ids in split.items():
@@ -144,7 +150,7 @@ def add_split(found, split):
             add_attribute(found.nodes[name], key, part)
 
 
-def read_ogb(dataset, read):
+def read_ogb(dataset: Any, read: Callable[[Any], Found]) -> Found:
     """A dataset of OGB with one graph, of nodes or links."""
     if len(dataset) != 1:
         raise Refused(f"the dataset has {len(dataset)} graphs, and one is "

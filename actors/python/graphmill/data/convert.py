@@ -1,5 +1,7 @@
 """From an object to the arrays, and by the program to a dataset."""
 
+from __future__ import annotations
+
 import json
 import os
 import pathlib
@@ -7,18 +9,21 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from typing import Any, Iterable, Mapping, Sequence
 
+from .. import _engine
+from ..errors import Unavailable
 from . import tables, tensor_graphs
 from .arrays import COPIES, Writer, unread
-from .graph import (Ignored, take_roles, take_weights, typed_name,
+from .graph import (Found, Ignored, take_roles, take_weights, typed_name,
                     with_type_names)
 from .values import Refused
 
 TABLE_OPTIONS = ("nodes", "ends", "features", "id_column")
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def read(graph, step, ignored=Ignored(()), **options):
+def read(graph: Any, step: int, ignored: Ignored = Ignored(()),
+         **options: Any) -> Found:
     """What is found in an object, by the attributes that it has.
 
     `options` are for tables: nodes, ends, features, id_column. Of what is
@@ -29,7 +34,7 @@ def read(graph, step, ignored=Ignored(()), **options):
                       + ", ".join(TABLE_OPTIONS)
                       + ", of which ends is (SOURCE, DESTINATION)")
 
-    def has(*names):
+    def has(*names: Any) -> bool:
         return all(hasattr(graph, name) for name in names)
 
     found = None
@@ -63,7 +68,7 @@ def read(graph, step, ignored=Ignored(()), **options):
     return found
 
 
-def without_ignored(found, ignored):
+def without_ignored(found: Found, ignored: Ignored) -> list[str]:
     """Leaves out what is to be ignored. Returns what the graph has beside that,
     for nothing reads it."""
     for name, data in found.nodes.items():
@@ -80,7 +85,7 @@ def without_ignored(found, ignored):
             if value is not None and not ignored.drops("", name)]
 
 
-def expect_all_read(found, of_graph, times):
+def expect_all_read(found: Found, of_graph: Any, times: bool) -> None:
     """Refuses what nothing reads, all of it at once. (Of what edges have, the
     weights have been taken.)"""
     of_edges = [f"{typed_name(key)}.{name}" if found.typed else name
@@ -110,7 +115,7 @@ def expect_all_read(found, of_graph, times):
                   f"{flags}){rename}")
 
 
-def renamed(found, names):
+def renamed(found: Found, names: Any) -> None:
     """Gives attributes of nodes the names that say what they are."""
     used = set()
     for owner, data in found.nodes.items():
@@ -126,19 +131,26 @@ def renamed(found, names):
         raise Refused(f"--rename {left[0]}: no node has such an attribute")
 
 
-def find_program(given=None):
-    """The program `graphmill`, or None; one that was named must be there."""
+def find_program(given: str | os.PathLike[str] | None = None,
+                 needed: bool = False) -> str | None:
+    """The program `graphmill`; one that was named must be there. Without it,
+    None, or Unavailable if it is needed."""
     named = given or os.environ.get("GRAPHMILL")
     if named:
-        program = shutil.which(named)
+        program = shutil.which(os.fspath(named))
         if program is None:
             raise Refused(f"{named} is no program")
         return program
-    built = ROOT / "build" / "actors" / "graphmill"
-    return shutil.which("graphmill") or shutil.which(str(built))
+    try:
+        return _engine.find_program("graphmill")
+    except Unavailable:
+        if needed:
+            raise
+        return None
 
 
-def import_arrays(command, arrays, folder, typed):
+def import_arrays(command: Sequence[str], arrays: pathlib.Path, folder: Any,
+                  typed: bool) -> dict[str, Any]:
     """Imports by the program; names of nodes go beside their arrays."""
     done = subprocess.run([*command, "--json", "--quiet"], text=True,
                           capture_output=True)
@@ -150,29 +162,30 @@ def import_arrays(command, arrays, folder, typed):
     for path in arrays.glob("*node_names.txt"):
         name = path.name.removesuffix(".node_names.txt") if typed else "node"
         shutil.copyfile(path, folder / "nodes" / name / "node_names.txt")
-    return json.loads(done.stdout.splitlines()[-1])
+    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def import_command(program, arrays, folder, name, flags, undirected):
+def import_command(program: str, arrays: pathlib.Path, folder: Any, name: Any,
+                   flags: Sequence[Any], undirected: Any) -> list[str]:
     return [str(program), "import", "npy", str(arrays), "--out", str(folder),
             *(["--name", name] if name else []),
             *(["--undirected"] if undirected else []), *map(str, flags)]
 
 
-def by_time(flags):
+def by_time(flags: Sequence[Any]) -> bool:
     """Whether the import splits by time, and so reads times."""
     text = list(map(str, flags))
     return "--by=time" in text or any(
         pair == ("--by", "time") for pair in zip(text, text[1:]))
 
 
-def labels_by(flags):
+def labels_by(flags: Sequence[Any]) -> str:
     """The flag by which the import is told what labels are, if there is one."""
     return next((one for one in ("--regression", "--multi-label")
                  if one in map(str, flags)), "")
 
 
-def flags_for_none(no_label, flags):
+def flags_for_none(no_label: Any, flags: Sequence[Any]) -> list[str]:
     """Has the import leave nodes without a label out of splits, as it does when
     it is told of labels for none: here they are -1 by now, or NaN."""
     if not no_label:
@@ -180,24 +193,31 @@ def flags_for_none(no_label, flags):
     return ["--no-label", "nan" if labels_by(flags) == "--regression" else "-1"]
 
 
-def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
-          split_index=None, num_nodes=None, num_classes=None, weight=None,
-          undirected=False, name=None, import_flags=(), program=None, run_import=True,
-          keep_arrays=False, chunk_bytes=64 << 20, no_label=(), edge=(),
-          **table_options):
+def convert(graph: Any, folder: str | os.PathLike[str], *,
+            ignore: Iterable[str] = (), rename: Any = (), labels: Any = None,
+            split_idx: Mapping[str, Any] | None = None,
+            split_index: int | None = None,
+            num_nodes: int | Mapping[str, int] | None = None,
+            num_classes: int | None = None, weight: str | None = None,
+            undirected: bool = False, name: str | None = None,
+            import_flags: Sequence[str] = (),
+            program: str | os.PathLike[str] | None = None,
+            run_import: bool = True, keep_arrays: bool = False,
+            arrays: str | os.PathLike[str] | None = None,
+            chunk_bytes: int = 64 << 20, no_label: Iterable[Any] = (),
+            edge: Any = (), **table_options: Any) -> dict[str, Any]:
     """Writes a graph as the dataset `folder`, and returns what was done.
 
-    The arrays lie in `folder` + ".arrays" until they are imported; where there
-    is no program, or `run_import` is false, they stay, and `command` says how
-    to import them. Beside the graph itself, and what its library makes of it,
-    `chunk_bytes` of memory are taken. Raises Refused, a sentence, and then
-    leaves nothing behind.
+    The arrays lie in `arrays` (default: `folder` + ".arrays") until they are
+    imported; where there is no program, or `run_import` is false, they stay,
+    and `command` says how to import them. Beside the graph itself, and what its
+    library makes of it, `chunk_bytes` of memory are taken. Raises Refused, a
+    sentence, and then leaves nothing behind.
 
     ignore: attributes to leave out, NAME or TYPE.NAME; others that nothing
     reads are refused. rename: {attribute of nodes: the name that it is known
     by}, such as {"club": "y"}. labels, split_idx: those that stand beside the
-    graph, or
-    dictionaries by node type. split_index: which column of masks [N, splits].
+    graph, or dictionaries by node type. split_index: which column of masks [N, splits].
     num_nodes: {type: count}, or one count, where the graph does not say.
     weight: the attribute of edges that has their weights; if there is none, that
     is edge_weight or weight, and of a matrix its values unless each is 1.
@@ -207,12 +227,14 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
     import_flags: for `graphmill import npy`. Of tables: nodes, ends, features,
     id_column."""
     folder = pathlib.Path(folder)
-    arrays = folder.with_name(folder.name + ".arrays")
+    arrays = (folder.with_name(folder.name + ".arrays") if arrays is None
+              else pathlib.Path(arrays))
     for path in (folder, arrays):
         if path.exists():
             raise Refused(f"{path} is there already; remove it, or choose "
                           "another place")
-    program = find_program(program) if run_import else None
+    found_program = find_program(program) if run_import else None
+    no_label = list(no_label)
     ignored = Ignored(ignore)
     found = read(graph, max(1, chunk_bytes // (8 * COPIES)), ignored,
                  **table_options)
@@ -228,15 +250,16 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
                           num_nodes=by_type(num_nodes, found),
                           num_classes=num_classes, times=by_time(import_flags),
                           kind=labels_by(import_flags), no_label=no_label)
-    command = import_command(program or "graphmill", arrays, folder, name,
+    command = import_command(found_program or "graphmill", arrays, folder, name,
                              [*import_flags,
                               *flags_for_none(no_label, import_flags)],
                              undirected or found.undirected)
-    report = {"kind": found.kind, "folder": str(folder), **counts,
-              "ignored": ignored.dropped, "notes": found.notes,
-              "command": shlex.join(command), "imported": False}
+    report: dict[str, Any] = {
+        "kind": found.kind, "folder": str(folder), **counts,
+        "ignored": ignored.dropped, "notes": found.notes,
+        "command": shlex.join(command), "imported": False}
     try:
-        if program:
+        if found_program:
             report["dataset"] = import_arrays(command, arrays, folder,
                                               found.typed)
             report["imported"] = True
@@ -244,14 +267,15 @@ def write(graph, folder, *, ignore=(), rename=(), labels=None, split_idx=None,
             found.notes += [note for note in report["dataset"].get("notes", [])
                             if not note.startswith("--no-label ")]
     finally:
-        if program and not keep_arrays:
+        if found_program and not keep_arrays:
             shutil.rmtree(arrays)
     if arrays.exists():
         report["arrays"] = str(arrays)
     return report
 
 
-def write_arrays(arrays, found, chunk_bytes, **options):
+def write_arrays(arrays: pathlib.Path, found: Found, chunk_bytes: Any,
+                 **options: Any) -> dict[str, Any]:
     """Writes the folder of arrays in one piece: it is there whole, or not."""
     if found.undirected:
         found.notes.append("edges have no direction, and are imported both "
@@ -267,7 +291,7 @@ def write_arrays(arrays, found, chunk_bytes, **options):
     return counts
 
 
-def by_type(num_nodes, found):
+def by_type(num_nodes: Any, found: Found) -> dict[str, Any]:
     """Counts of nodes that were given, as {type: count}. A type may be called
     as the graph calls it."""
     if num_nodes is None:
@@ -281,7 +305,7 @@ def by_type(num_nodes, found):
         found, num_nodes, "numbers of nodes (--num-nodes TYPE=N)")
 
 
-def add_beside(found, labels, split_idx):
+def add_beside(found: Found, labels: Any, split_idx: Any) -> None:
     if labels is not None:
         tensor_graphs.add_labels(found, labels)
     if split_idx is not None:

@@ -1,9 +1,13 @@
 """What readers of all kinds of objects give: a graph as it was found."""
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 import re
+from typing import Any, Iterable
 
+from ..batch import EdgeType
 from .values import Refused
 
 LONGEST_NAME = 80
@@ -18,25 +22,26 @@ class Found:
     is for `arrays` to find out, and what nobody takes is refused."""
 
     kind: str  # What the object is, for people.
-    nodes: dict  # Type: {attribute: value}, with num_nodes if it is known.
-    edges: dict  # (source, name, destination): edges in blocks
-    edge_data: dict = dataclasses.field(default_factory=dict)  # The same keys.
-    other: dict = dataclasses.field(default_factory=dict)
-    notes: list = dataclasses.field(default_factory=list)
+    nodes: dict[str, Any]  # Type: {attribute: value}, with num_nodes if it is known.
+    edges: dict[EdgeType, Any]  # (source, name, destination): edges in blocks
+    # The same keys.
+    edge_data: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
+    other: dict[str, Any] = dataclasses.field(default_factory=dict)
+    notes: list[str] = dataclasses.field(default_factory=list)
     typed: bool = True  # False: one node type, one edge type, no names.
     undirected: bool = False  # Each pair is there once, and is meant both ways.
     # What weights of edges are called, where an edge type has several
     # attributes.
-    weight_names: tuple = ("edge_weight", "weight")
+    weight_names: tuple[str, ...] = ("edge_weight", "weight")
     # Key of an edge type: (name, values), in the order of its edges.
-    weights: dict = dataclasses.field(default_factory=dict)
+    weights: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
     # Key of an edge type: {role in a task: (name, values)}, likewise.
-    roles: dict = dataclasses.field(default_factory=dict)
+    roles: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
     # Node type or key of an edge type: what the graph calls it, if otherwise.
-    originals: dict = dataclasses.field(default_factory=dict)
+    originals: dict[Any, str] = dataclasses.field(default_factory=dict)
 
 
-def add_attribute(data, name, value):
+def add_attribute(data: Any, name: str, value: Any) -> None:
     """Adds an attribute of nodes, which takes the place of no other one."""
     if data.get(str(name)) is not None:
         raise Refused(f"nodes would have {name} twice: remove one, or call it "
@@ -44,7 +49,7 @@ def add_attribute(data, name, value):
     data[str(name)] = value
 
 
-def type_name(original):
+def type_name(original: str) -> str:
     """The name of a type for what the graph calls it, by that alone; the same
     as that of `import csv` (partition/dataset/meaning/type_name.hpp)."""
     valid = (re.fullmatch(r"[A-Za-z0-9-][A-Za-z0-9_.-]*", original)
@@ -62,7 +67,7 @@ def type_name(original):
     return f"{stem}--{digits}"
 
 
-def derived(name, notes):
+def derived(name: str, notes: list[str]) -> str:
     """The name of a type; says so if it is another one than in the graph."""
     text = type_name(str(name))
     if text != name:
@@ -72,7 +77,7 @@ def derived(name, notes):
     return text
 
 
-def with_type_names(found):
+def with_type_names(found: Found) -> Found:
     """The same graph; no two types may come to have one name."""
     names = {name: derived(name, found.notes) for name in found.nodes}
     if len(set(names.values())) < len(names):
@@ -96,7 +101,7 @@ def with_type_names(found):
                       if keys[key][1] != str(key[1])}})
 
 
-def take_weights(found, chosen=None):
+def take_weights(found: Found, chosen: Any = None) -> None:
     """Takes the weights out of the attributes of edges: those of a usual name,
     or `chosen` in their place."""
     names = (chosen,) if chosen else found.weight_names
@@ -123,7 +128,7 @@ def take_weights(found, chosen=None):
 ROLES = ("split", "label", "time", "row_weight", "negatives")
 
 
-def take_roles(found, chosen):
+def take_roles(found: Found, chosen: Any) -> None:
     """Takes what a task of edges needs out of their attributes.
 
     chosen: {role: attribute}."""
@@ -144,7 +149,7 @@ def take_roles(found, chosen):
                 name, found.edge_data[key].pop(name))
 
 
-def typed_name(key):
+def typed_name(key: EdgeType) -> str:
     return "__".join(key)
 
 
@@ -152,12 +157,12 @@ class Ignored:
     """What `--ignore` names: an attribute anywhere, or TYPE.attribute. Each
     name must be of something that is there."""
 
-    def __init__(self, names):
+    def __init__(self, names: Iterable[str]) -> None:
         self.names = set(names)
-        self.used = set()
-        self.dropped = []
+        self.used: set[str] = set()
+        self.dropped: list[str] = []
 
-    def drops(self, owner, name):
+    def drops(self, owner: str, name: str) -> bool:
         full = f"{owner}.{name}" if owner else name
         hit = self.names & {name, full}
         self.used |= hit
@@ -165,7 +170,7 @@ class Ignored:
             self.dropped.append(full)
         return bool(hit)
 
-    def expect_all_used(self):
+    def expect_all_used(self) -> None:
         left = sorted(self.names - self.used)
         if left:
             raise Refused(f"--ignore {left[0]}: there is no such attribute")

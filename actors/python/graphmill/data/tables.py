@@ -1,10 +1,14 @@
 """Graphs of networkx and SciPy, and tables of pandas and Arrow."""
 
+from __future__ import annotations
+
 import itertools
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from .graph import CHOSEN_FEATURES, Found, add_attribute
+from .._types import Array
+from .graph import CHOSEN_FEATURES, Found, Ignored, add_attribute
 from .tensor_graphs import ONE_EDGE
 from .values import CompressedEdges, PairEdges, Refused, is_missing, to_numpy
 
@@ -16,11 +20,11 @@ IDS = ("id", "node_id", "node", "index")
 class ListedEdges:
     """Edges of networkx, with positions for its nodes."""
 
-    def __init__(self, graph, position):
+    def __init__(self, graph: Any, position: Any) -> None:
         self.graph, self.position = graph, position
         self.count = graph.number_of_edges()
 
-    def blocks(self, step):
+    def blocks(self, step: int) -> Iterator[Any]:
         edges = iter(self.graph.edges())
         while part := list(itertools.islice(edges, min(step, 1 << 16))):
             ends = np.array([(self.position[edge[0]], self.position[edge[1]])
@@ -32,11 +36,11 @@ class ListedValues:
     """An attribute of edges of networkx, in their order; None where it is
     missing."""
 
-    def __init__(self, graph, key):
+    def __init__(self, graph: Any, key: Any) -> None:
         self.graph, self.key = graph, key
         self.dtype = np.dtype(object)
 
-    def blocks(self, step):
+    def blocks(self, step: int) -> Iterator[Any]:
         values = iter(self.graph.edges(data=self.key))
         first = 0
         while part := list(itertools.islice(values, min(step, 1 << 16))):
@@ -46,7 +50,7 @@ class ListedValues:
             first += len(part)
 
 
-def read_networkx(graph):
+def read_networkx(graph: Any) -> Found:
     directed, multi = graph.is_directed(), graph.is_multigraph()
     if multi and not directed:
         raise Refused("parallel edges of an undirected MultiGraph would become "
@@ -71,7 +75,7 @@ def read_networkx(graph):
                  typed=False, undirected=not directed)
 
 
-def read_matrix(matrix, step):
+def read_matrix(matrix: Any, step: int) -> Found:
     """A sparse matrix of SciPy: an entry in row i and column j is an edge from
     i to j."""
     rows, columns = (int(extent) for extent in matrix.shape)
@@ -79,6 +83,7 @@ def read_matrix(matrix, step):
         raise Refused(f"the matrix has {rows} rows and {columns} columns, and "
                       "as many are expected: an entry is an edge between nodes "
                       "of one type")
+    edges: CompressedEdges | PairEdges
     if matrix.format in ("csr", "csc"):
         edges = CompressedEdges(matrix.indptr, matrix.indices,
                                 matrix.format == "csr")
@@ -101,7 +106,7 @@ def read_matrix(matrix, step):
 class Table:
     """Columns of pandas, of Arrow, or of a file of Parquet, in blocks."""
 
-    def __init__(self, table):
+    def __init__(self, table: Any) -> None:
         self.table = table
         self.frame = hasattr(table, "iloc")
         if self.frame:
@@ -115,12 +120,13 @@ class Table:
             raise Refused("two columns have the same name; there are "
                           + ", ".join(map(str, self.names)))
 
-    def batches(self, columns, step):
+    def batches(self, columns: Any,
+                step: int) -> Iterator[Callable[[Any], Array]]:
         """Parts of these columns, as functions from a name to an array."""
         if self.frame:
             for first in range(0, self.rows, step):
                 part = self.table.iloc[first:first + step]
-                yield lambda name: part[name].to_numpy()
+                yield lambda name: np.asarray(part[name].to_numpy())
             return
         if hasattr(self.table, "iter_batches"):
             parts = self.table.iter_batches(batch_size=step, columns=columns)
@@ -131,28 +137,29 @@ class Table:
             yield lambda name: of_arrow(part.column(part.schema.names.index(
                 name)))
 
-    def column(self, name, step):
+    def column(self, name: Any, step: int) -> Array:
         parts = [get(name) for get in self.batches([name], step)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def of_arrow(column):
+def of_arrow(column: Any) -> Array:
     """An array of Arrow as one of NumPy. Those of indices into a dictionary are
     decoded first: pyarrow gives missing values the last of the dictionary
     (https://github.com/apache/arrow/pull/10101)."""
     decode = getattr(column, "dictionary_decode", None)
-    return (decode() if decode else column).to_numpy(zero_copy_only=False)
+    return np.asarray((decode() if decode else column).to_numpy(
+        zero_copy_only=False))
 
 
 class Columns:
     """Several columns as the rows of a matrix, converted in blocks."""
 
-    def __init__(self, table, names):
+    def __init__(self, table: Any, names: Any) -> None:
         self.table, self.names = table, names
         self.shape = (table.rows, len(names))
         self.dtype = np.dtype(np.float32)
 
-    def blocks(self, step):
+    def blocks(self, step: int) -> Iterator[Any]:
         first = 0
         for get in self.table.batches(self.names, step):
             columns = [get(name) for name in self.names]
@@ -171,11 +178,11 @@ class Columns:
 class TableColumn:
     """A column of a table of edges, in blocks."""
 
-    def __init__(self, table, name):
+    def __init__(self, table: Any, name: Any) -> None:
         self.table, self.name = table, name
         self.dtype = np.dtype(object)
 
-    def blocks(self, step):
+    def blocks(self, step: int) -> Iterator[Any]:
         first = 0
         for get in self.table.batches([self.name], step):
             block = get(self.name)
@@ -186,15 +193,17 @@ class TableColumn:
 class TableEdges:
     """Edges of a table, whose ends are looked up among ids of nodes."""
 
-    def __init__(self, table, ends, ids, order):
+    def __init__(self, table: Any, ends: Any, ids: Any, order: Any) -> None:
         self.table, self.ends, self.ids, self.order = table, ends, ids, order
         self.count = table.rows
 
-    def blocks(self, step):
-        for get in self.table.batches(list(self.ends), step):
-            yield tuple(self.places(get(name), name) for name in self.ends)
+    def blocks(self, step: int) -> Iterator[tuple[Array, Array]]:
+        source, destination = self.ends
+        for get in self.table.batches([source, destination], step):
+            yield (self.places(get(source), source),
+                   self.places(get(destination), destination))
 
-    def places(self, values, column):
+    def places(self, values: Any, column: Any) -> Array:
         check_ids(values, column)
         if not len(self.ids):
             raise Refused("there are edges, and no nodes")
@@ -204,10 +213,10 @@ class TableEdges:
         if strange.any():
             raise Refused(f"the column {column} has {values[strange][0]!r}, "
                           "which is the id of no node")
-        return self.order[at]
+        return np.asarray(self.order[at])
 
 
-def check_ids(values, column):
+def check_ids(values: Any, column: Any) -> None:
     if values.dtype.kind in "iu":
         return
     if values.dtype.kind not in "OU" or any(
@@ -217,7 +226,7 @@ def check_ids(values, column):
                       "alone, without missing ones, for they are ids of nodes")
 
 
-def with_ids(ids, values, column):
+def with_ids(ids: Array, values: Array, column: Any) -> Array:
     """The ids that are known, ascending, and those of a column."""
     new = np.unique(values)
     if not len(ids) or not len(new):
@@ -226,7 +235,7 @@ def with_ids(ids, values, column):
     return np.union1d(ids, new)
 
 
-def expect_same_kind(values, ids, column):
+def expect_same_kind(values: Any, ids: Any, column: Any) -> None:
     kinds = values.dtype.kind in "iu", ids.dtype.kind in "iu"
     if kinds[0] != kinds[1]:
         raise Refused(f"of the column {column} and the other ids of nodes, one "
@@ -238,13 +247,14 @@ def expect_same_kind(values, ids, column):
                       "convert one of them")
 
 
-def end_columns(table, ends):
+def end_columns(table: Any, ends: Any) -> tuple[Any, Any]:
     if ends:
         missing = [name for name in ends if name not in table.names]
         if missing:
             raise Refused(f"the table has no column {missing[0]}; there are "
                           + ", ".join(map(str, table.names)))
-        return ends
+        source, destination = ends
+        return source, destination
     known = [pair for pair in ENDS if set(pair) <= set(table.names)]
     if len(known) != 1:
         raise Refused("which columns are the ends of edges? Say --source and "
@@ -253,7 +263,8 @@ def end_columns(table, ends):
     return known[0]
 
 
-def node_columns(nodes, features, id_column, step, ignored):
+def node_columns(nodes: Any, features: Any, id_column: Any, step: int,
+                 ignored: Ignored) -> tuple[Array, dict[str, Any]]:
     """The attributes of nodes that a table has, and their ids."""
     if id_column is None:
         named = [name for name in IDS if name in nodes.names]
@@ -276,8 +287,9 @@ def node_columns(nodes, features, id_column, step, ignored):
     return ids, data
 
 
-def read_tables(edges, nodes=None, *, ends=None, features=(), id_column=None,
-                step, ignored):
+def read_tables(edges: Any, nodes: Any = None, *, ends: Any = None,
+                features: Any = (), id_column: Any = None, step: int,
+                ignored: Ignored) -> Found:
     """A table of edges, and one of nodes or none; without one, the nodes are
     those that edges have."""
     edges = Table(edges)

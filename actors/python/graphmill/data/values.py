@@ -1,25 +1,35 @@
 """Arrays of any library, taken a slice at a time, and errors in sentences."""
 
+from __future__ import annotations
+
+from typing import Any, Iterator, Sequence
+
 import numpy as np
 
+from .._types import Array
+from ..errors import DataError
 
-class Refused(Exception):
+
+class Refused(DataError):
     """What cannot be written, why, and what to do instead."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "invalid_data")
 
-def to_numpy(value):
+
+def to_numpy(value: Any) -> Array:
     """A small slice of a tensor, an array or a list as a NumPy array."""
     if hasattr(value, "detach"):  # torch, on whatever device
         value = value.detach().cpu()
         if str(value.dtype) == "torch.bfloat16":
             raise Refused("NumPy has no bfloat16: call .float() first")
-        return value.numpy()
+        return np.asarray(value.numpy())
     if hasattr(value, "asnumpy"):
-        return value.asnumpy()
+        return np.asarray(value.asnumpy())
     return np.asarray(value)
 
 
-def shape_of(value, where="a list"):
+def shape_of(value: Any, where: str = "a list") -> tuple[int, ...]:
     """The extents of an array or tensor; of a list, those of NumPy's array."""
     if hasattr(value, "shape"):
         return tuple(int(extent) for extent in value.shape)
@@ -30,7 +40,7 @@ def shape_of(value, where="a list"):
                       + odd_row(value)) from error
 
 
-def odd_row(rows):
+def odd_row(rows: Any) -> str:
     """Which row of a list is not as long as the first one."""
     lengths = [len(row) if hasattr(row, "__len__") else None for row in rows]
     for place, length in enumerate(lengths):
@@ -41,7 +51,7 @@ def odd_row(rows):
     return "the lists in its rows differ in length"
 
 
-def is_array(value):
+def is_array(value: Any) -> bool:
     """Whether it has a value for each of several things."""
     if isinstance(value, (str, bytes, dict)):
         return False
@@ -49,7 +59,7 @@ def is_array(value):
             or isinstance(value, (list, tuple)))
 
 
-def is_missing(value):
+def is_missing(value: Any) -> bool:
     """None, NaN, and what tables have in their place."""
     return (value is None or type(value).__name__ in ("NAType", "NaTType")
             or (isinstance(value, (float, np.floating)) and value != value))
@@ -59,14 +69,14 @@ class Rows:
     """An array with a row for each node; `blocks` gives some at a time, so that
     there is never a second copy of all."""
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         self.shape = shape_of(value)
         # What a list holds cannot be told from its first row.
         self.value = (np.asarray(value) if isinstance(value, (list, tuple))
                       else value)
         self.dtype = to_numpy(self.value[:1]).dtype
 
-    def blocks(self, step):
+    def blocks(self, step: int) -> Iterator[Any]:
         for first in range(0, self.shape[0], step):
             yield first, to_numpy(self.value[first:first + step])
 
@@ -74,16 +84,18 @@ class Rows:
 class SparseRows:
     """A matrix as CSR: where each row begins, columns, and values (None: 1)."""
 
-    def __init__(self, indptr, indices, values, shape):
+    def __init__(self, indptr: Any, indices: Any, values: Any,
+                 shape: Sequence[int]) -> None:
         self.indptr, self.indices, self.values = indptr, indices, values
         self.shape = tuple(int(extent) for extent in shape)
 
 
-def sparse_rows(value, where):
+def sparse_rows(value: Any, where: str) -> SparseRows | None:
     """CSR features of SciPy, torch or torch_sparse; None if they are dense."""
     if hasattr(value, "csr") and callable(value.csr):  # torch_sparse
         sizes = value.sparse_sizes()
-        return SparseRows(*value.csr(), sizes)
+        indptr, indices, values = value.csr()
+        return SparseRows(indptr, indices, values, sizes)
     layout = str(getattr(value, "layout", "torch.strided"))
     if layout == "torch.sparse_csr":
         return SparseRows(value.crow_indices(), value.col_indices(),
@@ -100,7 +112,7 @@ def sparse_rows(value, where):
 class PairEdges:
     """Edges as two arrays, of sources and of destinations."""
 
-    def __init__(self, sources, destinations):
+    def __init__(self, sources: Any, destinations: Any) -> None:
         self.sources, self.destinations = sources, destinations
         shapes = shape_of(sources), shape_of(destinations)
         if shapes[0] != shapes[1] or len(shapes[0]) != 1:
@@ -109,7 +121,7 @@ class PairEdges:
                           "of the same length are expected")
         self.count = shapes[0][0]
 
-    def blocks(self, step):
+    def blocks(self, step: int) -> Iterator[Any]:
         for first in range(0, self.count, step):
             span = slice(first, first + step)
             yield (to_numpy(self.sources[span]),
@@ -119,7 +131,7 @@ class PairEdges:
 class CompressedEdges:
     """Edges as CSR or CSC; `by_source` says whether lists are of a source."""
 
-    def __init__(self, indptr, indices, by_source):
+    def __init__(self, indptr: Any, indices: Any, by_source: bool) -> None:
         self.indptr = to_numpy(indptr)
         self.indices = indices
         self.by_source = by_source
@@ -130,7 +142,7 @@ class CompressedEdges:
             raise Refused("the lists of edges do not lie one after the other "
                           f"from 0 to {self.count}, the number of edges")
 
-    def blocks(self, step):
+    def blocks(self, step: int) -> Iterator[Any]:
         for first in range(0, self.count, step):
             last = min(first + step, self.count)
             owners = np.searchsorted(self.indptr, np.arange(first, last),
@@ -139,7 +151,7 @@ class CompressedEdges:
             yield (owners, others) if self.by_source else (others, owners)
 
 
-def edge_index(value, where="edge_index"):
+def edge_index(value: Any, where: str = "edge_index") -> PairEdges:
     """Edges of an array [2, E]."""
     shape = shape_of(value)
     if len(shape) != 2 or shape[0] != 2:

@@ -1,7 +1,12 @@
 """Labels of nodes as the import takes them."""
 
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping
+
 import numpy as np
 
+from .._types import Array
 from .values import Refused, is_missing
 
 
@@ -9,7 +14,7 @@ class NoLabels:
     """Labels that say that none is known (--no-label): texts, and the numbers
     that some of them are. `unused` are those that no label has been so far."""
 
-    def __init__(self, values):
+    def __init__(self, values: Any) -> None:
         self.texts = list(map(str, values))
         self.unused = set(self.texts)
         self.numbers = {}
@@ -19,16 +24,18 @@ class NoLabels:
             except ValueError:
                 pass
 
-    def has(self, label):
+    def has(self, label: Any) -> bool:
         """Whether a label is one of them: as a text, or as a number."""
         if isinstance(label, str):
             said = label if label in self.texts else None
         else:
             said = self.numbers.get(label)
+        if said is None:
+            return False
         self.unused.discard(said)
-        return said is not None
+        return True
 
-    def without(self, block):
+    def without(self, block: Array) -> Array:
         """A block of labels, with missing ones for those that say none. Numbers
         become floats if there are any such."""
         if block.dtype.kind in "OU":
@@ -46,14 +53,14 @@ class NoLabels:
         return block
 
 
-def expect_exact(block):
+def expect_exact(block: Array) -> None:
     """Integers that become floats must stay what they are."""
     if block.dtype.kind in "iu" and (
             int(block.max()) >= 1 << 53 or int(block.min()) <= -(1 << 53)):
         raise Refused("labels of 2^53 or more cannot stand beside --no-label")
 
 
-def rows_of_labels(block, where):
+def rows_of_labels(block: Array, where: str) -> Array:
     """Rows of 0 and 1 as int8, those of NaN, -1 or 255 as -1."""
     if block.dtype.kind not in "biuf":
         raise Refused(f"{where} holds {block.dtype}, and several labels for "
@@ -67,7 +74,7 @@ def rows_of_labels(block, where):
     return np.where(unknown, -1, block).astype(np.int8)
 
 
-def whole_labels(block, place, where):
+def whole_labels(block: Array, place: Mapping[str, int], where: str) -> Array:
     """Labels as int64, missing ones as -1."""
     if block.dtype.kind in "OU":
         if place and any(not isinstance(item, str) and not is_missing(item)
