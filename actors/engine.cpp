@@ -1,4 +1,5 @@
 #include "actors/commands/options/program.hpp"
+#include "actors/process/blas_kernels.hpp"
 #include "pipelines/gradients/carriers/nccl_factory.hpp"
 
 // The program with everything in it. Users start `graphmill`, see main.cpp.
@@ -27,6 +28,7 @@ constexpr graphmill::register_command commands[]{
 } // namespace
 
 int main(int argc, char** argv) {
+  graphmill::use_fast_blas_kernels(argv);
   graphmill::keep_process_alive();
   return graphmill::run_program(argc, argv, commands);
 }

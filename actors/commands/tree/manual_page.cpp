@@ -187,7 +187,8 @@ constexpr std::string_view environment =
 .B OPENBLAS_CORETYPE
 With
 .B Haswell
-at all daemons, those on CPUs of different kinds train together.
+at all daemons, those on CPUs of different kinds train together. If it is not
+set, and OpenBLAS does not know the CPU, graphmill chooses.
 .TP
 .B XDG_CACHE_HOME
 Which data were found sound is remembered in its folder
