@@ -1,5 +1,6 @@
 #include "actors/feed/feed_frames.hpp"
 
+#include "partition/dataset/chosen_task.hpp"
 #include "partition/files/json_text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -114,6 +115,10 @@ batch_form form_in(fields_of& in) {
   out.edge_ids = in.flag("edge_ids");
   out.edge_weights = in.flag("edge_weights");
   out.degrees = in.flag("degrees");
+  if (const auto rows = in.text("rows"); rows == "triplets")
+    out.rows = link_row_form::triplets;
+  else if (!rows.empty() && rows != "pairs")
+    in.refuse("rows");
   return out;
 }
 
@@ -140,6 +145,9 @@ result<feed_frame> request_in(const json& object) {
   out.storage = storage_in(in);
   out.verify = in.flag("verify", true);
   out.own_seeds = in.flag("seeds");
+  out.own_pairs = in.flag("pairs");
+  out.negatives = in.flag("negatives", true);
+  out.edge_types = in.texts("edge_types");
   if (in.wrong())
     return *in.wrong();
   return feed_frame{std::move(out)};
@@ -194,6 +202,26 @@ json edge_type_json(const dataset_info& info, const edge_type_info& type) {
           {"weighted", type.weighted}};
 }
 
+/// What decides which batches there are.
+json settings_json(const definition& def) {
+  json out{{"seed", def.seed},
+           {"fanouts", def.sampler.fanouts},
+           {"edge_fanouts", def.sampler.edge_fanouts},
+           {"replace", def.sampler.replace},
+           {"precision", rounds_features(def) ? "float16" : "float32"},
+           {"labels", def.labels}};
+  if (!def.task.empty()) {
+    const auto& wanted = def.negatives;
+    out["task"] = def.task;
+    out["negatives"] = {static_cast<int>(wanted.kind), wanted.count,
+                        static_cast<int>(wanted.corrupt),
+                        static_cast<int>(wanted.weight),
+                        def.evaluate.negatives};
+    out["exclude"] = static_cast<int>(def.train.exclude);
+  }
+  return out;
+}
+
 std::string_view about_text(array_of what) {
   return what == array_of::node_type ? "node" : "edge";
 }
@@ -231,7 +259,9 @@ std::string opened_frame(const feed_description& of) {
                      {"about", about_text(slot.about)},
                      {"type", slot.type},
                      {"element", to_string(slot.element)}});
-  const auto& def = of.def;
+  json row_types = json::array(); // Of nodes there are none.
+  if (const auto* task = chosen_task(of.info))
+    row_types = task->edge_types;
   return json{{"opened",
                {{"version", feed_version},
                 {"name", of.info.name},
@@ -245,13 +275,8 @@ std::string opened_frame(const feed_description& of) {
                 {"seeds", of.seeds},
                 {"batch_size", of.batch_size},
                 {"arena", of.arena_bytes},
-                {"settings",
-                 {{"seed", def.seed},
-                  {"fanouts", def.sampler.fanouts},
-                  {"edge_fanouts", def.sampler.edge_fanouts},
-                  {"replace", def.sampler.replace},
-                  {"precision", rounds_features(def) ? "float16" : "float32"},
-                  {"labels", def.labels}}}}}}
+                {"row_types", std::move(row_types)},
+                {"settings", settings_json(of.def)}}}}
     .dump();
 }
 

@@ -25,7 +25,7 @@
 namespace graphmill {
 
 /// Of all frames, in the first one of either side.
-inline constexpr std::int64_t feed_version = 1;
+inline constexpr std::int64_t feed_version = 2;
 
 /// What a consumer wants: its first frame, "open".
 struct feed_request {
@@ -41,6 +41,13 @@ struct feed_request {
   storage_choice storage;
   bool verify = true;
   bool own_seeds = false; ///< A descriptor with original ids comes along.
+
+  // Of a task of edges.
+  /// A descriptor with edges in place of the task's comes along: original ids
+  /// of source and destination, and the place in `edge_types`, of each.
+  bool own_pairs = false;
+  std::vector<std::string> edge_types; ///< Of them; empty: that of the task.
+  bool negatives = true;               ///< Of links: as the definition says.
 };
 
 /// The frame "begin": passes over the steps from `first` to `steps` of an
@@ -70,7 +77,7 @@ result<feed_frame> parse_feed_frame(std::span<const std::byte> packet);
 struct feed_description {
   const dataset_info& info;
   const definition& def;
-  const batch_form& form;
+  const batch_form& form; ///< As it was settled.
   int hops = 0;
   std::int64_t seeds = 0; ///< Of a pass over all ranks.
   std::int64_t batch_size = 0;

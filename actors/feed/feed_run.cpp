@@ -212,7 +212,7 @@ private:
   result<void> open(feed_request request,
                     const std::vector<owned_descriptor>& descriptors) {
     std::optional<std::vector<node_id>> seeds;
-    if (request.own_seeds) {
+    if (request.own_seeds || request.own_pairs) {
       if (descriptors.empty())
         return fail(ec::invalid_data, "a consumer has sent no seeds");
       GRAPHMILL_TRY(seeds, ids_in(descriptors.front().number()));
@@ -221,7 +221,7 @@ private:
     GRAPHMILL_TRYV(session_.open(prepared.steps));
     const auto& member = prepared.member;
     const auto answer =
-      opened_frame({member.graph->info(), member.def, request.form,
+      opened_frame({member.graph->info(), member.def, *member.form,
                     member.train_scheme->hops(), prepared.seeds,
                     prepared.batch_size, memory_.bytes()});
     feed_.emplace(socket_, memory_, std::move(request), std::move(prepared),

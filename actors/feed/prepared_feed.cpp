@@ -1,6 +1,7 @@
 #include "actors/feed/prepared_feed.hpp"
 
 #include "actors/run/member/open_member.hpp"
+#include "partition/dataset/chosen_task.hpp"
 #include "partition/dataset/data_records.hpp"
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification/verification.hpp"
@@ -9,6 +10,7 @@
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/batch_size.hpp"
 #include "pipelines/flow/epoch_plan.hpp"
+#include "pipelines/flow/negatives.hpp"
 #include "pipelines/flow/seed_table.hpp"
 
 #include <algorithm>
@@ -72,6 +74,123 @@ result<std::vector<node_id>> global_ids(const std::vector<node_id>& wanted,
   return out;
 }
 
+/// The places of edge types in a task, by their names. None are named: its
+/// only one.
+result<std::vector<std::int32_t>>
+places_of(const std::vector<std::string>& names, const dataset_info& info,
+          const edge_task_info& task) {
+  std::vector<std::int32_t> out;
+  for (const auto& name : names) {
+    const auto type = info.find_edge_type(name);
+    const auto at =
+      type ? std::find(task.edge_types.begin(), task.edge_types.end(), *type)
+           : task.edge_types.end();
+    if (at == task.edge_types.end())
+      return fail(ec::invalid_argument,
+                  "pairs are of edge type \"{}\", which task \"{}\" of \"{}\" "
+                  "does not have",
+                  name, task.name, info.name);
+    out.push_back(static_cast<std::int32_t>(at - task.edge_types.begin()));
+  }
+  if (out.empty() && task.edge_types.size() > 1)
+    return fail(ec::invalid_argument,
+                "task \"{}\" of \"{}\" has {} edge types: give pairs for each "
+                "of them by its name",
+                task.name, info.name, task.edge_types.size());
+  if (out.empty())
+    out.push_back(0);
+  return out;
+}
+
+/// The edges that a consumer names.
+/// @param numbers As `feed_request::own_pairs` says.
+result<std::shared_ptr<const seed_table>>
+rows_named(const std::vector<node_id>& numbers, const feed_request& request,
+           const partitioned_graph& graph) {
+  const auto& info = graph.info();
+  const auto& task = *chosen_task(info);
+  GRAPHMILL_TRY(const auto places, places_of(request.edge_types, info, task));
+  std::vector<named_edge> edges;
+  for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
+    if (numbers[i + 2] < 0 || numbers[i + 2] >= std::ssize(places))
+      return fail(ec::invalid_data, "a consumer has named edge type {} of {}",
+                  numbers[i + 2], places.size());
+    const named_edge edge{numbers[i], numbers[i + 1],
+                          places[static_cast<std::size_t>(numbers[i + 2])]};
+    const auto& type = info.edge_types[static_cast<std::size_t>(
+      task.edge_types[static_cast<std::size_t>(edge.relation)])];
+    for (const auto& [id, end] :
+         {std::pair{edge.source, type.source},
+          std::pair{edge.destination, type.destination}}) {
+      const auto& nodes = info.node_types[static_cast<std::size_t>(end)];
+      if (id < 0 || id >= nodes.count)
+        return fail(ec::invalid_argument,
+                    "pairs have node {}, but ids of type \"{}\" go from 0 to "
+                    "{}",
+                    id, nodes.name, nodes.count - 1);
+    }
+    edges.push_back(edge);
+  }
+  return table_of(graph, edges);
+}
+
+/// Chooses the rows of a task that the feed is of, and settles what they have.
+/// @param own As `feed_request::own_pairs` says; none: rows are of the split.
+result<void> settle_rows(const feed_request& request,
+                         const std::optional<std::vector<node_id>>& own,
+                         member_config& member) {
+  const auto& info = member.graph->info();
+  const auto& task = *chosen_task(info);
+  auto& form = *member.form;
+  if (request.own_seeds)
+    return fail(ec::invalid_argument,
+                "seeds are nodes, and rows of task \"{}\" of \"{}\" are edges: "
+                "give a LinkLoader `pairs`",
+                task.name, info.name);
+  if (form.rows == link_row_form::triplets && task.kind != edge_task_kind::link)
+    return fail(ec::invalid_argument,
+                "triplets are links and their negatives, and rows of task "
+                "\"{}\" of \"{}\" have labels: take pairs",
+                task.name, info.name);
+  if (!request.negatives || own)
+    member.negatives = nullptr;
+  if (own) {
+    GRAPHMILL_TRY(member.rows, rows_named(*own, request, *member.graph));
+    form.labels = false;
+  }
+  if (!member.negatives)
+    return ok();
+  // Which ends are replaced shows in the negatives of no row, too.
+  const auto of_none = member.negatives->of(
+    *table_of(member.graph, split_of(request.phase)), {}, request.phase, 0, 0);
+  if (of_none.full)
+    return fail(ec::invalid_argument,
+                "all nodes are ranked in evaluations of this definition, so "
+                "there are no negatives of each edge: make "
+                "`evaluate.negatives` smaller than the number of nodes, or "
+                "take none");
+  const auto joint =
+    !of_none.joint_destinations.empty() || !of_none.joint_sources.empty();
+  if (joint && form.rows == link_row_form::pairs)
+    return fail(ec::invalid_argument,
+                "all edges of a step share joint negatives, so there are no "
+                "pairs of them: take triplets, or negatives of each edge");
+  const auto paired = of_none.wrong_pairs > 0;
+  form.wrong_destinations = paired || of_none.wrong_destinations > 0
+                            || !of_none.joint_destinations.empty();
+  form.wrong_sources =
+    paired || of_none.wrong_sources > 0 || !of_none.joint_sources.empty();
+  return ok();
+}
+
+std::shared_ptr<const seed_table> seeds_fed(const member_config& member,
+                                            phase which) {
+  if (member.rows)
+    return member.rows;
+  return member.seeds ? table_of(member.graph->info(), member.seeds)
+                      : table_of(member.graph, split_of(which));
+}
+
 /// Has the samplers bring what the form takes.
 std::shared_ptr<const sampling_scheme> with_form(const sampling_scheme& scheme,
                                                  const batch_form& form,
@@ -84,11 +203,13 @@ std::shared_ptr<const sampling_scheme> with_form(const sampling_scheme& scheme,
 
 /// What storage is decided by: batches alone take memory.
 run_plan plan_of(const member_config& member, const sampling_scheme& scheme,
-                 std::int64_t seeds) {
+                 phase which, std::int64_t seeds) {
   const auto& info = member.graph->info();
   run_plan out;
   out.train.bytes =
-    bytes_of(bound_of(info, scheme, seeds), info, member.needs, scheme);
+    bytes_of(bound_of(info, scheme, seed_bound(member.def, info, which, seeds)),
+             info, member.needs, scheme)
+    + row_bound(member.def, info, which, seeds) * (1 + member.needs.row_copies);
   out.batches_in_flight = member.def.budget.batches;
   return out;
 }
@@ -115,17 +236,21 @@ prepare_feed(const feed_request& request,
   member.def.trainer.step_timeout = patience_seconds;
   member.needs = needs_of(request.form, member.graph->info());
   member.form = request.form;
+  if (chosen_task(member.graph->info()) != nullptr) {
+    GRAPHMILL_TRYV(settle_rows(request, seeds, member));
+  } else if (request.own_pairs) {
+    return fail(ec::invalid_argument,
+                "pairs are edges of a task: name the task");
+  }
   member.shuffled = request.shuffled;
   for (auto* scheme : {&member.train_scheme, &member.evaluate_scheme})
     *scheme = with_form(**scheme, request.form, member.needs);
-  if (seeds) {
+  if (seeds && !member.rows) {
     GRAPHMILL_TRY(auto global, global_ids(*seeds, member));
     member.seeds =
       std::make_shared<const std::vector<node_id>>(std::move(global));
   }
-  const auto table = member.seeds
-                       ? table_of(member.graph->info(), member.seeds)
-                       : table_of(member.graph, split_of(request.phase));
+  const auto table = seeds_fed(member, request.phase);
   const auto options =
     plan_options(def, member.graph, table, request.world, request.phase);
   out.seeds = table->rows();
@@ -135,8 +260,8 @@ prepare_feed(const feed_request& request,
                                                      : member.evaluate_scheme;
   const auto own =
     (std::min(out.seeds, out.batch_size) + request.world - 1) / request.world;
-  GRAPHMILL_TRYV(
-    settle_storage(member, request.storage, plan_of(member, *scheme, own)));
+  GRAPHMILL_TRYV(settle_storage(member, request.storage,
+                                plan_of(member, *scheme, request.phase, own)));
   return out;
 }
 

@@ -22,8 +22,8 @@ struct prepared_feed {
 };
 
 /// Opens the data of a request, and checks all that it asks for.
-/// @param seeds Original ids in the place of those of a split, as many as bytes
-/// say; none: those of the split.
+/// @param seeds In the place of those of a split, as the request says of its
+/// descriptor; none: those of the split.
 result<prepared_feed>
 prepare_feed(const feed_request& request,
              const std::optional<std::vector<node_id>>& seeds);

@@ -30,12 +30,12 @@ private:
         fail(ec::unavailable, "the batch was lost with an earlier batcher"));
     const auto bytes =
       bytes_of(job.batch->graph, config_.graph->info(), config_.needs);
-    auto made = make(std::move(*job.batch), job.rows);
+    auto made = make(std::move(*job.batch), job);
     if (!made)
       return to_caf(made.error());
     auto& batch = *made.value();
     batch.global_seeds = job.global_seeds;
-    if (job.edges) {
+    if (job.edges && !config_.form) {
       batch.rows = job.edges;
       auto& data = batch.data;
       data.labels.append(std::span{job.edges->classes});
@@ -47,11 +47,12 @@ private:
   }
 
   result<std::shared_ptr<minibatch>> make(fetched_batch batch,
-                                          std::span<const seed_row> rows) {
+                                          const assemble_job& job) {
     const auto& info = config_.graph->info();
     if (config_.form) {
-      GRAPHMILL_TRY(auto formed, form_batch(std::move(batch), rows,
-                                            *config_.form, info, config_.pool));
+      GRAPHMILL_TRY(auto formed,
+                    form_batch(std::move(batch), job.rows, job.edges.get(),
+                               *config_.form, info, config_.pool));
       return std::make_shared<formed_batch>(std::move(formed));
     }
     GRAPHMILL_TRY(auto assembled, assemble(std::move(batch), config_.needs,

@@ -211,7 +211,8 @@ private:
         bytes_of(bound_of(config_.graph->info(), *work_->sampling, seeds),
                  config_.graph->info(), config_.needs, *work_->sampling);
     const auto& batch = *flights_.at(which).batch;
-    return it->second + (batch.edges ? batch.seeds->row_bytes() : 0);
+    return it->second
+           + (batch.edges ? bytes_of(*batch.seeds, config_.needs) : 0);
   }
 
   // -- the way of a batch

@@ -201,7 +201,7 @@ batch_stage sampling_by(sampler_actor actor,
     });
   out.bytes = [graph = std::move(graph), needs](const batch_in_making& batch) {
     return bytes_of(*batch.graph, graph->info(), needs)
-           + (batch.edges ? batch.seeds->row_bytes() : 0);
+           + (batch.edges ? bytes_of(*batch.seeds, needs) : 0);
   };
   return out;
 }

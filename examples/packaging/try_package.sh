@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs packages in a Debian that has nothing else, and does there what a new
 # user does: a dataset, a model, a cluster of two daemons, the manual page, batches
-# in Python.
+# in Python, a model of PyTorch.
 #
 #   bash examples/packaging/try_package.sh FOLDER [SUITE [MIRROR]]
 #
@@ -59,8 +59,19 @@ if ls "$system"/packages/*.whl >/dev/null 2>&1; then
     rm -r wheel data runs tiny.yaml'
   rm "$system"/packages/*.whl
 fi
-inside bash -c 'apt-get install -y -qq --no-install-recommends /packages/*.deb man-db \
-  bash-completion >/dev/null'
+
+# A model of one's own, with what it needs beside the packages.
+began=$SECONDS
+inside bash -c 'apt-get install -y -qq --no-install-recommends /packages/*.deb \
+  python3-torch wordnet-base >/dev/null'
+installed=$SECONDS
+inside bash -euc 'cd /root
+  graphmill import wordnet --out data/wordnet --quiet >/dev/null
+  python3 /usr/share/doc/graphmill/examples/own_model.py data/wordnet --epochs 3'
+echo "a model of one's own: $((installed - began)) s to install," \
+  "$((SECONDS - installed)) s to import and train"
+
+inside apt-get install -y -qq --no-install-recommends man-db bash-completion >/dev/null
 cat >"$system/root/try.sh" <<'EOF'
 set -euo pipefail
 cd /root

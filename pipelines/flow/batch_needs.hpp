@@ -22,6 +22,8 @@ struct batch_needs {
   bool original_ids = false; ///< Of all nodes; else without features alone.
   bool unpacked = false;     ///< Packed rows are written out in the end.
   std::uint64_t edge_bytes = 0; ///< A form takes them besides, for each edge.
+  /// A form takes the bytes of rows that are edges so many times besides.
+  std::uint64_t row_copies = 0;
 };
 batch_needs needs_of(const definition& def, const dataset_info& info);
 

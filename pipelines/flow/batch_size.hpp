@@ -2,6 +2,7 @@
 
 #include "partition/sampling/sampling.hpp"
 #include "pipelines/flow/batch_needs.hpp"
+#include "pipelines/flow/seed_batch.hpp"
 
 #include <cstdint>
 
@@ -19,5 +20,11 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
 /// the reservation shrinks to it.
 std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
                        const batch_needs& needs, const sampling_scheme& scheme);
+
+/// What the rows of a batch take besides, where edges are learnt.
+inline std::uint64_t bytes_of(const seed_batch& rows,
+                              const batch_needs& needs) {
+  return rows.row_bytes() * (1 + needs.row_copies);
+}
 
 } // namespace graphmill

@@ -1,5 +1,6 @@
 #include "pipelines/flow/feed/batch_form.hpp"
 
+#include "partition/dataset/chosen_task.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 
 namespace graphmill {
@@ -17,7 +18,7 @@ void add_node_slots(const batch_form& form, const dataset_info& info,
   add("n_id", dtype::int64);
   if (form.degrees)
     add("degree", dtype::int32);
-  if (type != info.target)
+  if (type != info.target || info.chosen_task)
     return;
   if (node.class_count > 0)
     add("y", traits_of(node.labels).element);
@@ -41,6 +42,47 @@ void add_edge_slots(const batch_form& form, array_of about, edge_type_id type,
     add("edge_weight", dtype::float32);
 }
 
+/// @param several Whether the rows are of several edge types.
+void add_row_slots(const batch_form& form, const dataset_info& info,
+                   array_of about, edge_type_id type, bool several,
+                   std::vector<formed_slot>& out) {
+  const auto add = [&out, about, type](std::string_view name, dtype element) {
+    out.push_back({name, about, type, element});
+  };
+  const auto& task = *chosen_task(info);
+  const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
+  const auto link = task.kind == edge_task_kind::link;
+  if (form.rows == link_row_form::triplets) {
+    add("src_index", dtype::int64);
+    add("dst_pos_index", dtype::int64);
+    if (form.wrong_destinations)
+      add("dst_neg_index", dtype::int64);
+    if (form.wrong_sources)
+      add("src_neg_index", dtype::int64);
+  } else {
+    add("edge_label_index", dtype::int64);
+    if (form.labels && !link)
+      add("edge_label", traits_of(target.labels).element);
+    else if (form.has_negatives())
+      add("edge_label", dtype::float32);
+  }
+  if (form.labels && task.weighted)
+    add("edge_label_weight", dtype::float32);
+  if (several)
+    add("edge_label_type", dtype::int64);
+  add("input_id", dtype::int64);
+}
+
+void add_all_row_slots(const batch_form& form, const dataset_info& info,
+                       std::vector<formed_slot>& out) {
+  const auto& types = chosen_task(info)->edge_types;
+  if (form.merged)
+    return add_row_slots(form, info, array_of::all_edges, 0, types.size() > 1,
+                         out);
+  for (const auto type : types)
+    add_row_slots(form, info, array_of::edge_type, type, false, out);
+}
+
 } // namespace
 
 std::vector<formed_slot> slots_of(const batch_form& form,
@@ -52,11 +94,13 @@ std::vector<formed_slot> slots_of(const batch_form& form,
     for (std::size_t e = 0; e < info.edge_types.size(); ++e)
       add_edge_slots(form, array_of::edge_type, static_cast<edge_type_id>(e),
                      info.edge_types[e].weighted, out);
-    return out;
+  } else {
+    add_edge_slots(form, array_of::all_edges, 0, has_edge_weights(info), out);
+    if (info.edge_types.size() > 1)
+      out.push_back({"edge_type", array_of::all_edges, 0, dtype::int64});
   }
-  add_edge_slots(form, array_of::all_edges, 0, has_edge_weights(info), out);
-  if (info.edge_types.size() > 1)
-    out.push_back({"edge_type", array_of::all_edges, 0, dtype::int64});
+  if (info.chosen_task)
+    add_all_row_slots(form, info, out);
   return out;
 }
 
@@ -73,6 +117,11 @@ batch_needs needs_of(const batch_form& form, const dataset_info& info) {
     out.edge_bytes += sizeof(std::int64_t) // Their types.
                       + (form.edge_ids ? sizeof(edge_id) : 0)
                       + (out.weights ? sizeof(float) : 0);
+  // A pair has two ids, a label, a weight and a type, for each node of a row.
+  if (info.chosen_task)
+    out.row_copies = (2 * sizeof(node_id) + 2 * sizeof(float)
+                      + sizeof(std::int64_t) + sizeof(seed_row))
+                     / sizeof(local_id);
   return out;
 }
 

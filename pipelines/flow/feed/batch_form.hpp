@@ -3,6 +3,7 @@
 #include "partition/dataset/dataset.hpp"
 #include "partition/files/npy/npy.hpp"
 #include "pipelines/flow/batch_needs.hpp"
+#include "pipelines/flow/seed_table.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -16,6 +17,12 @@ enum class edge_layout : std::uint8_t {
   csr, ///< Lists of sources for each node that a hop expands.
 };
 
+/// How rows of a task of edges are laid out for a consumer.
+enum class link_row_form : std::uint8_t {
+  pairs,    ///< Edges, then their negatives, as pairs with labels.
+  triplets, ///< Edges, and beside each the nodes of its negatives.
+};
+
 /// What a consumer of batches wants of them, and in which layout. Value type.
 struct batch_form {
   edge_layout layout = edge_layout::coo;
@@ -26,6 +33,13 @@ struct batch_form {
   bool edge_weights = false; ///< Of types that have weights.
   bool degrees = false;      ///< In-degrees over the full graph.
 
+  // Of tasks of edges.
+  link_row_form rows = link_row_form::pairs;
+  bool labels = true; ///< Rows have some: not edges that a user names.
+  bool wrong_destinations = false; ///< Whether rows have such negatives.
+  bool wrong_sources = false;      ///< Likewise.
+
+  bool has_negatives() const { return wrong_destinations || wrong_sources; }
   friend bool operator==(const batch_form&, const batch_form&) = default;
 };
 
@@ -43,6 +57,13 @@ struct formed_slot {
   /// among the seeds of the split. Of edges: "edge_index" [2,
   /// edges] sources above destinations, or "indptr" [rows + 1] and "indices"
   /// [edges]; "e_id", "edge_weight", "edge_type" [edges].
+  ///
+  /// Of rows of a task, in place of "y": "edge_label_index" [2, pairs] local
+  /// ids, the edges, then their negatives, edge by edge; "edge_label" [pairs]
+  /// or [pairs, columns]. Or of triplets "src_index" and "dst_pos_index"
+  /// [edges], "dst_neg_index" and "src_neg_index" [edges] or [edges,
+  /// negatives], or [negatives] that all edges share. "edge_label_weight",
+  /// "edge_label_type" [pairs or edges], "input_id" [edges].
   std::string_view name; ///< Of a literal.
   array_of about = array_of::node_type;
   std::int32_t type = 0;
@@ -50,6 +71,7 @@ struct formed_slot {
 };
 
 /// The arrays of all batches of a form, in their order.
+/// @param info As `choose_target` shows it.
 std::vector<formed_slot> slots_of(const batch_form& form,
                                   const dataset_info& info);
 

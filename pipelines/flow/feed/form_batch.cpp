@@ -1,11 +1,13 @@
 #include "pipelines/flow/feed/form_batch.hpp"
 
+#include "partition/dataset/chosen_task.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 
 #include <algorithm>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -33,7 +35,7 @@ public:
     add(data.embedding_rows[type]);
     if (form_.degrees)
       add(data.degrees[type]);
-    if (std::cmp_equal(type, info_.target)) {
+    if (std::cmp_equal(type, info_.target) && !info_.chosen_task) {
       if (node.class_count > 0)
         add_labels(node);
       auto& rows = out_.numbers.emplace_back(pool_);
@@ -88,7 +90,182 @@ public:
     }
   }
 
+  /// The rows of one edge type of the task.
+  /// @param relation Its place there; none: rows of all of them.
+  void add_rows(const seed_batch& edges, std::optional<std::size_t> relation) {
+    const auto& task = *chosen_task(info_);
+    const auto taken = rows_of(edges, relation);
+    const auto triplets = form_.rows == link_row_form::triplets;
+    std::vector<std::size_t> told; // The row of each pair, or of each edge.
+    if (triplets) {
+      told = taken;
+      add_triplets(edges, taken, relation.value_or(0));
+    } else {
+      told = add_label_pairs(edges, taken);
+      add_row_labels(edges, taken, told.size());
+    }
+    if (form_.labels && task.weighted)
+      add_of_rows<float>(
+        told, [&edges](auto row) { return edges.weights[row]; }, out_.values);
+    if (!relation && task.edge_types.size() > 1)
+      add_of_rows<std::int64_t>(
+        told,
+        [&edges, &task](auto row) {
+          return task
+            .edge_types[static_cast<std::size_t>(edges.relations[row])];
+        },
+        out_.numbers);
+    add_of_rows<std::int64_t>(
+      taken, [this](auto row) { return rows_[row]; }, out_.numbers);
+  }
+
 private:
+  static std::vector<std::size_t> rows_of(const seed_batch& edges,
+                                          std::optional<std::size_t> relation) {
+    std::vector<std::size_t> out;
+    for (std::size_t row = 0; row < edges.rows(); ++row)
+      if (!relation
+          || std::cmp_equal(edges.relations.empty() ? 0 : edges.relations[row],
+                            *relation))
+        out.push_back(row);
+    return out;
+  }
+
+  template <class T, class Of>
+  void add_of_rows(std::span<const std::size_t> rows, Of of,
+                   std::vector<pod_vector<T>>& kept) {
+    auto& made = kept.emplace_back(pool_);
+    made.reserve(rows.size());
+    for (const auto row : rows)
+      made.push_back(static_cast<T>(of(row)));
+    add(made);
+  }
+
+  /// Edges, then the negatives that exist, edge by edge.
+  /// @returns the row of each pair.
+  std::vector<std::size_t> add_label_pairs(const seed_batch& edges,
+                                           std::span<const std::size_t> taken) {
+    std::vector<std::size_t> told{taken.begin(), taken.end()};
+    std::vector<local_id> sources;
+    std::vector<local_id> destinations;
+    const auto pair = [&](local_id source, local_id destination) {
+      sources.push_back(source);
+      destinations.push_back(destination);
+    };
+    const auto nodes = [&edges](std::size_t row) {
+      return edges.locals.data() + row * edges.columns;
+    };
+    for (const auto row : taken)
+      pair(nodes(row)[0], nodes(row)[1]);
+    for (const auto row : taken)
+      for (std::size_t c = 2; c < edges.columns; ++c) {
+        const auto* of = nodes(row);
+        if (of[c] == seed_batch::none)
+          continue;
+        if (edges.wrong_pairs != 0) {
+          pair(of[c], of[c + 1]);
+          ++c;
+        } else if (c < 2 + edges.wrong_destinations) {
+          pair(of[0], of[c]);
+        } else {
+          pair(of[c], of[1]);
+        }
+        told.push_back(row);
+      }
+    auto& made = out_.numbers.emplace_back(pool_);
+    made.resize(2 * told.size());
+    auto* to = std::copy(sources.begin(), sources.end(), made.data());
+    std::copy(destinations.begin(), destinations.end(), to);
+    add(made, 2, std::ssize(told));
+    return told;
+  }
+
+  /// @param pairs How many there are: the first ones are the rows.
+  void add_row_labels(const seed_batch& edges,
+                      std::span<const std::size_t> taken, std::size_t pairs) {
+    if (chosen_task(info_)->kind == edge_task_kind::link) {
+      if (!form_.has_negatives())
+        return;
+      auto& labels = out_.values.emplace_back(pool_);
+      labels.resize(pairs);
+      auto* end = std::fill_n(labels.data(), taken.size(), 1.0F);
+      std::fill_n(end, pairs - taken.size(), 0.0F);
+      add(labels);
+      return;
+    }
+    const auto& target =
+      info_.node_types[static_cast<std::size_t>(info_.target)];
+    if (!form_.labels)
+      return;
+    if (!target.has_label_rows()) {
+      add_of_rows<std::int64_t>(
+        taken, [&edges](auto row) { return edges.classes[row]; }, out_.numbers);
+      return;
+    }
+    const auto width = static_cast<std::size_t>(target.label_bytes());
+    auto& labels = out_.bytes.emplace_back(pool_);
+    labels.resize(taken.size() * width);
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      std::copy_n(edges.label_rows.data() + taken[i] * width, width,
+                  labels.data() + i * width);
+    add(labels, std::ssize(taken), target.class_count);
+  }
+
+  /// @param relation Of the task's edge types, one with the ends of all rows.
+  void add_triplets(const seed_batch& edges, std::span<const std::size_t> taken,
+                    std::size_t relation) {
+    const auto column = [&edges](std::size_t c) {
+      return [&edges, c](std::size_t row) {
+        return edges.locals[row * edges.columns + c];
+      };
+    };
+    add_of_rows<std::int64_t>(taken, column(0), out_.numbers);
+    add_of_rows<std::int64_t>(taken, column(1), out_.numbers);
+    const auto& ends = info_.edge_types[static_cast<std::size_t>(
+      chosen_task(info_)->edge_types[relation])];
+    const auto paired = edges.wrong_pairs != 0;
+    if (form_.wrong_destinations)
+      add_negatives(edges, taken,
+                    paired ? negative_columns{3, edges.wrong_pairs, 2}
+                           : negative_columns{2, edges.wrong_destinations},
+                    edges.joint_destinations, ends.destination);
+    if (form_.wrong_sources)
+      add_negatives(edges, taken,
+                    paired ? negative_columns{2, edges.wrong_pairs, 2}
+                           : negative_columns{2 + edges.wrong_destinations,
+                                              edges.wrong_sources},
+                    edges.joint_sources, ends.source);
+  }
+
+  /// Those of each row that replace one end.
+  struct negative_columns {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::size_t apart = 1;
+  };
+
+  /// Those of each row, or those that all rows share.
+  void add_negatives(const seed_batch& edges,
+                     std::span<const std::size_t> taken, negative_columns of,
+                     const std::vector<std::vector<local_id>>& joint,
+                     node_type_id type) {
+    auto& made = out_.numbers.emplace_back(pool_);
+    if (!joint.empty()) {
+      const auto& shared = joint[static_cast<std::size_t>(type)];
+      made.resize(shared.size());
+      std::copy(shared.begin(), shared.end(), made.data());
+      add(made);
+      return;
+    }
+    made.reserve(taken.size() * of.count);
+    for (const auto row : taken)
+      for (std::size_t k = 0; k < of.count; ++k)
+        made.push_back(
+          edges.locals[row * edges.columns + of.first + k * of.apart]);
+    add(made, std::ssize(taken),
+        of.count == 1 ? 0 : static_cast<std::int64_t>(of.count));
+  }
+
   template <class T>
   void add(const pod_vector<T>& values, std::int64_t rows,
            std::int64_t columns = 0) {
@@ -220,12 +397,8 @@ private:
   const std::shared_ptr<buffer_pool>& pool_;
 };
 
-result<void> lay_out(formed_batch& out, std::span<const seed_row> rows,
-                     const batch_form& form, const dataset_info& info,
-                     const std::shared_ptr<buffer_pool>& pool) {
-  former make{out, rows, form, info, pool};
-  for (std::size_t t = 0; t < info.node_types.size(); ++t)
-    GRAPHMILL_TRYV(make.add_nodes(t));
+void lay_edges_out(former& make, formed_batch& out, const batch_form& form,
+                   const dataset_info& info) {
   // Arrays point to what lies in these, which must not move.
   auto& lists = out.data.graph.edges;
   if (form.merged && !lists.empty()) {
@@ -233,13 +406,32 @@ result<void> lay_out(formed_batch& out, std::span<const seed_row> rows,
     if (lists.size() > 1)
       make.add_types(lists);
     make.count_edges(lists, info.target);
-    return ok();
+    return;
   }
   for (std::size_t e = 0; e < lists.size(); ++e) {
     const std::span one{&lists[e], 1};
     make.add_edges(one, info.edge_types[e].weighted);
     make.count_edges(one, info.edge_types[e].destination);
   }
+}
+
+result<void> lay_out(formed_batch& out, std::span<const seed_row> rows,
+                     const seed_batch* edges, const batch_form& form,
+                     const dataset_info& info,
+                     const std::shared_ptr<buffer_pool>& pool) {
+  former make{out, rows, form, info, pool};
+  for (std::size_t t = 0; t < info.node_types.size(); ++t)
+    GRAPHMILL_TRYV(make.add_nodes(t));
+  lay_edges_out(make, out, form, info);
+  if (edges == nullptr)
+    return ok();
+  if (form.merged) {
+    make.add_rows(*edges, std::nullopt);
+    return ok();
+  }
+  const auto types = chosen_task(info)->edge_types.size();
+  for (std::size_t relation = 0; relation < types; ++relation)
+    make.add_rows(*edges, relation);
   return ok();
 }
 
@@ -247,7 +439,7 @@ result<void> lay_out(formed_batch& out, std::span<const seed_row> rows,
 
 result<formed_batch> form_batch(fetched_batch data,
                                 std::span<const seed_row> rows,
-                                const batch_form& form,
+                                const seed_batch* edges, const batch_form& form,
                                 const dataset_info& info,
                                 const std::shared_ptr<buffer_pool>& pool) {
   if (form.merged && info.node_types.size() > 1)
@@ -259,7 +451,7 @@ result<formed_batch> form_batch(fetched_batch data,
   try {
     formed_batch out;
     out.data = std::move(data);
-    GRAPHMILL_TRYV(lay_out(out, rows, form, info, pool));
+    GRAPHMILL_TRYV(lay_out(out, rows, edges, form, info, pool));
     return out;
   } catch (const std::bad_alloc&) {
     return fail(ec::out_of_memory, "no memory to form step {} of rank {}",

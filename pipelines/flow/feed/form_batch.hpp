@@ -5,6 +5,7 @@
 #include "partition/dataset/dataset.hpp"
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/feed/batch_form.hpp"
+#include "pipelines/flow/seed_batch.hpp"
 #include "pipelines/flow/seed_table.hpp"
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct formed_batch : minibatch {
 
   std::vector<pod_vector<std::int64_t>> numbers; ///< Behind some arrays.
   std::vector<pod_vector<float>> values;         ///< Likewise.
+  std::vector<pod_vector<std::uint8_t>> bytes;   ///< Likewise.
 };
 
 /// Lays a batch out. Values depend neither on parts nor on anything else that
@@ -40,10 +42,11 @@ struct formed_batch : minibatch {
 /// several node types are to be merged, with `invalid_data` on packed rows that
 /// are not sound, and with `out_of_memory`; the batch is lost then.
 /// @param rows Of the seeds' table, in the order of the seeds.
+/// @param edges What these rows have besides, if they are edges; else null.
 /// @param pool Where new arrays take their memory from; null: the heap.
 result<formed_batch> form_batch(fetched_batch data,
                                 std::span<const seed_row> rows,
-                                const batch_form& form,
+                                const seed_batch* edges, const batch_form& form,
                                 const dataset_info& info,
                                 const std::shared_ptr<buffer_pool>& pool);
 

@@ -37,10 +37,11 @@ CATCH_TEST_CASE(
 
 CATCH_TEST_CASE("frames of a consumer", "[actors][feed]") {
   const auto opened = value_of(parsed(
-    R"({"open": {"version": 1, "data": "d", "definition": "dataset: d",
+    R"({"open": {"version": 2, "data": "d", "definition": "dataset: d",
         "split": "validation", "shuffle": null, "rank": 1, "world_size": 2,
         "form": "csr", "edge_ids": true, "storage": "disk", "memory": 7,
-        "verify": false, "overrides": ["seed=3"]}})"));
+        "verify": false, "overrides": ["seed=3"], "rows": "triplets",
+        "pairs": true, "edge_types": ["likes"], "negatives": false}})"));
   const auto& request = std::get<feed_request>(opened);
   CATCH_CHECK(request.phase == phase::validation);
   CATCH_CHECK(!request.shuffled);
@@ -52,6 +53,11 @@ CATCH_TEST_CASE("frames of a consumer", "[actors][feed]") {
   CATCH_CHECK(request.storage.memory_bytes == 7);
   CATCH_CHECK(!request.verify);
   CATCH_CHECK(request.overrides == std::vector<std::string>{"seed=3"});
+  CATCH_CHECK(request.form.rows == link_row_form::triplets);
+  CATCH_CHECK(request.own_pairs);
+  CATCH_CHECK(!request.own_seeds);
+  CATCH_CHECK(!request.negatives);
+  CATCH_CHECK(request.edge_types == std::vector<std::string>{"likes"});
 
   const auto begun = value_of(
     parsed(R"({"begin": {"number": 2, "epoch": 3, "first": 4, "steps": 5}})"));
@@ -70,10 +76,12 @@ CATCH_TEST_CASE("what is no frame is refused", "[actors][feed]") {
   for (const auto* text :
        {"", "x", "{", "{}", R"({"open": 3})", R"({"begin": {"number": 0}})",
         R"({"begin": {"number": 1, "epoch": -1}})",
-        R"({"open": {"version": 1, "split": "dev"}})",
-        R"({"open": {"version": 1, "split": "train", "form": "coo",
+        R"({"open": {"version": 2, "split": "dev"}})",
+        R"({"open": {"version": 2, "split": "train", "form": "coo",
+            "storage": "auto", "rows": "tuples"}})",
+        R"({"open": {"version": 2, "split": "train", "form": "coo",
             "storage": "auto", "rank": 2, "world_size": 2}})"})
     CATCH_CHECK(error_of(parsed(text)).code == ec::invalid_data);
-  CATCH_CHECK(error_of(parsed(R"({"open": {"version": 2}})")).code
+  CATCH_CHECK(error_of(parsed(R"({"open": {"version": 1}})")).code
               == ec::version_mismatch);
 }

@@ -13,7 +13,7 @@ import runs
 from support import ROOT, SKIPPED, program
 
 PLACES = {
-    "bin": ["graphmill", "graphmill-engine"],
+    "bin": ["graphmill", "graphmill-engine", "graphmill-feed"],
     "share/man/man1": ["graphmill.1"],
     "share/bash-completion/completions": ["graphmill.bash"],
     "share/zsh/site-functions": ["_graphmill"],

@@ -1,0 +1,175 @@
+"""Mini-batches of links, and of edges with labels."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Mapping, Sequence, Union
+
+import numpy as np
+
+from ._engine import Engine
+from .batch import EdgeType
+from .errors import DefinitionError
+from .loader import Fanouts, Loader, Source
+
+_MODES = {"binary": "pairs", "triplet": "triplets"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Negatives:
+    """Pairs of nodes that links are told from.
+
+    mode
+        "binary": behind the links of a batch, as pairs with label 0. "triplet":
+        nodes beside each link.
+    count
+        Of each link, or of a step if ``kind`` is "joint"; for both ends apart.
+        Default: 1 in training, and 100 for other splits. 0: none.
+    kind
+        In training: "per_edge" (default), "joint" or "given". Other splits have
+        those of the dataset, if it has some.
+    corrupt
+        The ends that are replaced: "destination" (default), "source", "both" apart,
+        or "pair": both at once, as PyG's binary sampling does.
+    weight
+        Nodes by chance, in training: "uniform" (default) or "degree".
+    """
+
+    mode: str = "binary"
+    count: int | None = None
+    kind: str | None = None
+    corrupt: str | None = None
+    weight: str | None = None
+
+
+class LinkLoader(Loader):
+    """Makes batches of links, or of edges with labels, and their neighbourhood.
+
+    >>> for batch in graphmill.LinkLoader("data/shop", [10, 10],
+    ...                                   batch_size=256):       # doctest: +SKIP
+    ...     h = model(batch.x, batch.edge_index)
+    ...     source, destination = batch.edge_label_index
+    ...     scores = (h[source] * h[destination]).sum(1)
+    ...     loss = binary_cross_entropy_with_logits(scores, batch.edge_label)
+
+    Batches are those of ``graphmill train`` with the same ``task``, for any number
+    of ranks and parts. All that `Loader` explains applies: a *seed* is an edge of
+    the task. Attributes have the names of PyG's ``LinkNeighborLoader``.
+
+    ``edge_label_index`` [2, pairs]
+        Sources above destinations, as rows of ``x``: ``batch_size`` edges, then
+        their negatives, edge by edge.
+    ``edge_label``
+        Of links: [pairs] float32, 1 and then 0. Of edges with labels: [edges]
+        classes, or [edges, labels or numbers].
+    ``src_index``, ``dst_pos_index`` [edges], ``dst_neg_index``
+        With triplets, in place of both. Negatives are [edges] or [edges, count];
+        -1, in validations and tests: all nodes are known to be linked. Joint ones
+        are [count], for all edges. ``src_neg_index``, if sources are replaced.
+    ``input_id`` [edges], ``edge_label_weight``
+        Positions in the split; weights, if the task has some.
+
+    Of a typed graph they are those of an edge type, ``batch[edge_type]`` and
+    ``edge_label_index_dict``. With ``merge_edge_types``, ``edge_label_type`` has
+    the number of the edge type, if the task has several.
+
+    task
+        Its name in the dataset; see ``Info.tasks``.
+    negatives
+        `Negatives`, their mode, their count, or a mapping with its fields.
+        Those of a link do not depend on its batch. Those of other splits are the
+        same in every epoch, and are no known links.
+    exclude
+        "pair" (default): before neighbours are drawn, edges between both nodes of
+        a link that is trained are left out, in both directions, for all links of
+        the step. "none": they are not. Held-out edges carry no messages anyway.
+    pairs
+        Edges of your own in place of those of a split, to score them: [2, pairs]
+        ids in the dataset, or such arrays by edge type. They need not be edges of
+        the graph, have no labels and no negatives, and come in their order.
+    """
+
+    def __init__(self, source: Source, fanouts: Fanouts | None = None, *,
+                 task: str | None = None,
+                 negatives: (Negatives | str | int | Mapping[str, Any]
+                             | None) = None,
+                 exclude: str | None = None, pairs: Any = None,
+                 split: str = "train", overrides: Sequence[str] = (),
+                 **options: Any) -> None:
+        for name, instead in (("seeds", "pairs"), ("labels", "task")):
+            if options.get(name) is not None:
+                raise DefinitionError(
+                    f"{name} is for nodes: give a LinkLoader {instead}",
+                    "invalid_argument")
+        wanted = _negatives_of(negatives)
+        if task is None and options.get("definition") is None:
+            task = "link"  # As imports call it.
+        count = ("negatives" if split == "train" else "evaluate",
+                 "count" if split == "train" else "negatives")
+        given = {"task": task, "train.exclude": exclude,
+                 ".".join(count): wanted.count or None,
+                 "negatives.kind": wanted.kind,
+                 "negatives.corrupt": wanted.corrupt,
+                 "negatives.weight": wanted.weight}
+        texts = [f"{name}={value}" for name, value in given.items()
+                 if value is not None]
+        if pairs is not None:
+            options.setdefault("shuffle", False)
+        super().__init__(source, fanouts, split=split,
+                         overrides=texts + list(overrides), **options)
+        self._request.update(rows=_MODES[wanted.mode],
+                             negatives=wanted.count != 0)
+        if pairs is not None:
+            self._seeds, types = _triples_of(pairs)
+            self._request.update(pairs=True, edge_types=types)
+
+    def _started(self) -> Engine:
+        engine = super()._started()
+        if not self._layout.row_types:
+            raise DefinitionError("the definition names no task: give `task`",
+                                  "invalid_argument")
+        return engine
+
+
+def _negatives_of(given: Any) -> Negatives:
+    """What a user may give, as `Negatives`."""
+    if given is None:
+        out = Negatives()
+    elif isinstance(given, str):
+        out = Negatives(mode=given)
+    elif isinstance(given, int):
+        out = Negatives(count=given)
+    elif isinstance(given, Mapping):
+        unknown = set(given) - {field.name for field in dataclasses.fields(Negatives)}
+        if unknown:
+            raise DefinitionError(
+                f"negatives has no {', '.join(sorted(unknown))}: help("
+                "graphmill.Negatives) names its fields", "invalid_argument")
+        out = Negatives(**given)
+    else:
+        out = given
+    if out.mode not in _MODES:
+        raise DefinitionError(f"the mode of negatives is {out.mode!r}: give "
+                              f"{' or '.join(map(repr, _MODES))}",
+                              "invalid_argument")
+    return out
+
+
+def _triples_of(pairs: Any) -> tuple[np.ndarray[Any, Any], list[str]]:
+    """Source, destination and number of the edge type of each pair, and the names
+    of these types."""
+    by_type: Mapping[Union[str, EdgeType], Any] = (
+        pairs if isinstance(pairs, Mapping) else {"": pairs})
+    parts = []
+    for number, given in enumerate(by_type.values()):
+        ends = np.asarray(given)
+        if ends.ndim != 2 or len(ends) != 2 or ends.dtype.kind not in "iu":
+            raise DefinitionError(
+                "pairs are node ids [2, pairs], sources above destinations; these "
+                f"have shape {ends.shape} and type {ends.dtype}", "invalid_argument")
+        source, destination = ends.astype(np.int64)
+        parts.append(np.stack(
+            [source, destination, np.full_like(source, number)], 1))
+    names = [key if isinstance(key, str) else "__".join(key) for key in by_type]
+    return (np.concatenate(parts) if parts else np.empty((0, 3), np.int64),
+            [name for name in names if name])
