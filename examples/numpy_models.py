@@ -57,8 +57,10 @@ def softmax_by(scores, to, rows):
 class Folder:
     """A dataset folder as partition/dataset-format.md describes it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, held_out=True):
+        """Without `held_out`, edges that tasks hold out are not there."""
         self.folder = pathlib.Path(folder)
+        self.held_out = held_out
         self.info = json.loads((self.folder / "dataset.json").read_text())
 
     def node_array(self, node_type, name):
@@ -88,8 +90,33 @@ class Folder:
         folder = self.folder / "edges" / edge_type
         counts = np.diff(np.load(folder / "indptr.npy"))
         return np.stack([np.load(folder / "indices.npy").astype(np.int64),
-                         np.repeat(np.arange(len(counts)), counts)])
+                         np.repeat(np.arange(len(counts)), counts)
+                         ])[:, self.seen(edge_type)]
 
+    def seen(self, edge_type):
+        """Which edges are there: of each list, those in front."""
+        folder = self.folder / "edges" / edge_type
+        visible = folder / "visible.npy"
+        if self.held_out or not visible.exists():
+            return slice(None)
+        ends = np.load(folder / "indptr.npy")
+        counts = np.diff(ends)
+        places = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
+        return places < np.repeat(np.load(visible)[:, 0], counts)
+
+    def ids(self, node_type):
+        """The places of nodes by their ids in the tables, or by their numbers
+        where there are no ids."""
+        folder = self.folder / "nodes" / node_type
+        count = next(t["count"] for t in self.info["node_types"]
+                     if t["name"] == node_type)
+        names = map(str, range(count))
+        if (folder / "ids.txt").exists():
+            names = (folder / "ids.txt").read_text().split("\n")[:count]
+        elif (folder / "node_names.txt").exists():
+            names = [str(json.loads(line)) for line in (
+                folder / "node_names.txt").read_text().splitlines()]
+        return {name: place for place, name in enumerate(names)}
 
     def edge_weights(self, edge_type):
         """A number for each edge, or None."""
@@ -97,7 +124,8 @@ class Folder:
         if not about.get("weights"):
             return None
         return np.load(self.folder / "edges" / edge_type
-                       / "weights.npy").astype(np.float64)
+                       / "weights.npy").astype(np.float64)[
+                           self.seen(edge_type)]
 
 
 class Relation:
@@ -258,6 +286,9 @@ KINDS = {
     "hgt": (transformer, same),  # Of all relations at once.
 }
 
+# Of tasks of edges: kinds that learn a vector of each node and nothing else.
+VECTORS = {"lookup": (Relation.nothing, same), "lightgcn": (Relation.sum, same)}
+
 
 class Model:
     """A model of a kind with the weights of a run, over one dataset."""
@@ -267,12 +298,13 @@ class Model:
         self.residual = residual
         self.combine = relations
         self.weigh_edges = weigh_edges
-        self.message, self.between = KINDS[kind]
+        self.means = kind == "lightgcn"
+        self.message, self.between = {**KINDS, **VECTORS}[kind]
         self.weights = {name: value.astype(np.float64)
                         for name, value in weights.items()}
         self.types = [t["name"] for t in dataset.info["node_types"]]
-        self.typed = any(name.startswith(f"layer1.{self.types[0]}.")
-                         for name in weights)
+        self.typed = kind in VECTORS or any(
+            name.startswith(f"layer1.{self.types[0]}.") for name in weights)
         self.relations = self.relations_of(dataset)
         self.inputs = {}
         for name in self.types:
@@ -341,20 +373,98 @@ class Model:
             out[name] = y if is_last else self.between(y)
         return out
 
-    def run(self, layers, target):
-        """Returns what enters the last matrix, and the logits."""
+    def propagated(self, h):
+        """A layer without weights: sums of neighbours by degrees."""
+        degrees = {name: np.zeros(len(rows)) for name, rows in h.items()
+                   if rows is not None}
+        for relation in self.relations:
+            degrees[relation.target] += np.bincount(
+                relation.edges[1], relation.by, len(h[relation.target]))
+        scale = {name: np.divide(1, np.sqrt(degree), where=degree > 0,
+                                 out=np.zeros(len(degree)))[:, None]
+                 for name, degree in degrees.items()}
+        out = {name: np.zeros_like(h[name]) for name in degrees}
+        for relation in self.relations:
+            rows = len(h[relation.target])
+            scaled = h[relation.source] * scale[relation.source]
+            out[relation.target] += (relation.weighed(scaled, rows)
+                                     * scale[relation.target])
+        return out
+
+    def outputs(self, layers, types):
+        """By node type, what enters the last matrix, and what the model gives:
+        logits, or what a decoder takes."""
         h = self.inputs
         jumps = "jumping.weight" in self.weights
-        outputs = []
+        given = [h]
         for number in range(1, layers + 1):
-            last_input = h[target]
-            h = self.layer(number, h, number == layers and not jumps)
-            outputs.append(h[target])
-        if not jumps:
-            return last_input, h[target]
-        joined = np.concatenate(outputs, axis=1)
-        return joined, (joined @ self.weights["jumping.weight"]
-                        + self.weights["jumping.bias"])
+            h = (self.propagated(h) if self.means else
+                 self.layer(number, h, number == layers and not jumps))
+            given.append(h)
+        out = {}
+        for name in types:
+            if self.means:
+                last = sum(h[name] for h in given) / len(given)
+                out[name] = last, last
+            elif jumps:
+                joined = np.concatenate([h[name] for h in given[1:]], axis=1)
+                out[name] = joined, (joined @ self.weights["jumping.weight"]
+                                     + self.weights["jumping.bias"])
+            else:
+                out[name] = given[max(layers - 1, 0)].get(name), h[name]
+        return out
+
+    def run(self, layers, target):
+        """Returns what enters the last matrix, and the logits."""
+        return self.outputs(layers, [target])[target]
+
+
+def complex_parts(x):
+    """The complex numbers of vectors that have all real parts first."""
+    half = x.shape[1] // 2
+    return x[:, :half] + 1j * x[:, half:]
+
+
+def decoded(kind, weights, h, t, types, norm=1):
+    """What a decoder makes of edges: [edges, scores, classes or numbers].
+    `h` and `t` are outputs of their sources and destinations, and `types` the
+    places of their edge types in the task."""
+    get = {name[len("decoder."):]: value.astype(np.float64)
+           for name, value in weights.items()
+           if name.startswith("decoder.")}.get
+    r = get("relation")
+    if r is not None:
+        r = r[types]
+    if kind == "dot":
+        out = (h * t).sum(1)
+    elif kind == "cosine":
+        lengths = np.linalg.norm(h, axis=1) * np.linalg.norm(t, axis=1)
+        out = (h * t).sum(1) / np.where(lengths == 0, 1, lengths)
+    elif kind == "distmult":
+        out = (h * r * t).sum(1)
+    elif kind == "complex":
+        out = (complex_parts(h) * complex_parts(r)
+               * complex_parts(t).conj()).sum(1).real
+    elif kind == "transe":
+        out = -np.linalg.norm(h + r - t, norm, axis=1)
+    elif kind == "rotate":
+        out = -np.abs(complex_parts(h) * np.exp(1j * r)
+                      - complex_parts(t)).sum(1)
+    elif kind == "bilinear":
+        classes = 1 if get("bias") is None else len(get("bias"))
+        maps = get("weight").reshape(-1, classes, *get("weight").shape[1:])
+        out = np.einsum("ni,ncij,nj->nc", h, maps[types], t)
+    elif kind == "mlp":
+        width = h.shape[1]
+        parts = get("hidden.weight").reshape(3, width, -1)
+        inside = relu(h @ parts[0] + t @ parts[1] + (h * t) @ parts[2]
+                      + get("hidden.bias")[types])
+        out = inside @ get("output.weight")
+    else:
+        raise ValueError(f"there is no decoder {kind}")
+    out = out.reshape(len(h), -1)
+    bias = get("bias")
+    return out if bias is None else out + bias
 
 
 def cross_entropy(logits, labels):

@@ -8,12 +8,15 @@
 Prints the name and shape of each weight, and the accuracy of the test split
 (of labels that are numbers the mean of the squares of errors).
 `--compare` takes what `graphmill predict RUN --all --logits` has written, and
-fails if it differs. All of the graph is in memory, in double precision: this
+fails if it differs. Of a run that has learnt edges, it takes the .csv of
+`graphmill predict RUN --pairs FILE --neighbours all`, or `--top K`, and computes
+the scores of its edges. All of the graph is in memory, in double precision: this
 is for small graphs, and to see what the weights mean. The formulas of all kinds
 of models are in numpy_models.py, beside this file; the formats of weights and
 datasets are told in examples/guide/models.md and partition/dataset-format.md."""
 
 import argparse
+import csv
 import json
 import pathlib
 import re
@@ -59,15 +62,33 @@ def label_set(definition):
     return found[1] if found else ""
 
 
-def predict(run, data):
-    """Weights, logits of all nodes of the target type, and the dataset."""
+def task_of(definition, dataset):
+    """The task of edges that a run has learnt; None: it has learnt nodes."""
+    name = re.search(r'^task: "(.+)"$', definition, re.MULTILINE)
+    return name and next(task for task in dataset.info["tasks"]
+                         if task["name"] == name[1])
+
+
+def layers_of(definition, kind):
+    """A model has as many layers as `sampler.fanouts` has numbers."""
+    if kind == "lookup":
+        return 0
+    fanouts = re.search(r"^  fanouts:(?:\n    default:)? \[(.*)\]$", definition,
+                        re.MULTILINE)
+    return len(fanouts[1].split(","))
+
+
+def outputs_of(run, data):
+    """Weights, the dataset, its task of edges, and what the model gives for all
+    nodes: logits of the target type, or by node type what the decoder takes."""
     definition = (run / "definition.yaml").read_text()
     weights = read_safetensors(run / "weights.safetensors")
     dataset = numpy_models.Folder(data)
-    layers = max(int(found[1]) for name in weights
-                 if (found := re.match(r"layer(\d+)\.", name)))
+    task = task_of(definition, dataset)
+    dataset.held_out = task is None  # Edges of training alone carry messages.
+    kind = field(definition, "model", "kind")
     model = numpy_models.Model(
-        field(definition, "model", "kind"), dataset, weights,
+        kind, dataset, weights,
         field(definition, "model", "residual") == "true",
         field(definition, "model", "edge_weights", "use") == "use",
         relations_of(definition))
@@ -75,8 +96,47 @@ def predict(run, data):
         for name, rows in model.inputs.items():
             if f"embedding.{name}" not in weights:
                 model.inputs[name] = rows.astype(np.float16).astype(float)
-    _, logits = model.run(layers, dataset.info["target"])
-    return weights, logits, dataset
+    types = ([dataset.info["target"]] if task is None else
+             {end for name in task["edge_types"]
+              for end in name.split("__")[::2]})
+    made = {name: last for name, (_, last) in
+            model.outputs(layers_of(definition, kind), types).items()}
+    return weights, dataset, task, made
+
+
+def edge_scores(definition, weights, dataset, task, outputs, lines):
+    """What the decoder makes of the edges of a .csv."""
+    places = {end: dataset.ids(end) for end in outputs}
+    h, t, types = [], [], []
+    for line in lines:
+        name = line.get("type", task["edge_types"][0])
+        at = next(i for i, full in enumerate(task["edge_types"])
+                  if name in (full, full.split("__")[1]))
+        source, _, destination = task["edge_types"][at].split("__")
+        h.append(outputs[source][places[source][line["source"]]])
+        t.append(outputs[destination][places[destination][
+            line["destination"]]])
+        types.append(at)
+    return numpy_models.decoded(
+        field(definition, "decoder", "kind"), weights, np.array(h),
+        np.array(t), np.array(types), int(field(definition, "decoder", "norm")))
+
+
+def compare_edges(run, weights, dataset, task, outputs, file):
+    """How far scores of a .csv are from these, as a share of the largest one.
+    Of classes, how many are others."""
+    with open(file, newline="") as table:
+        lines = list(csv.DictReader(table))
+    made = edge_scores((run / "definition.yaml").read_text(), weights, dataset,
+                       task, outputs, lines)
+    if "class" in lines[0]:
+        told = np.array([int(line["class"]) for line in lines])
+        return (made.argmax(axis=1) != told).mean()
+    names = [name for name in lines[0] if re.match(r"score|value_", name)]
+    told = np.array([[float(line[name]) for name in names] for line in lines])
+    if told.shape != made.shape:
+        sys.exit(f"{file} has no scores of edges")
+    return np.abs(told - made).max() / np.abs(made).max()
 
 
 def test_text(logits, dataset, labels_of):
@@ -107,6 +167,12 @@ def difference(logits, file):
     return np.abs(other - logits).max() / np.abs(logits).max()
 
 
+def tell_difference(far, what):
+    print(f"{what} differ by {far:.1e} of the largest one at the most")
+    if not far < 1e-4:
+        sys.exit("these are predictions of other weights or data")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -119,7 +185,8 @@ def main():
                         help="write logits: [nodes, classes] float32")
     parser.add_argument("--compare", type=pathlib.Path,
                         help="logits of `graphmill predict --all --logits`, "
-                             "or its values where labels are numbers")
+                             "or its values where labels are numbers; of edges "
+                             "a .csv of `--pairs` or `--top`")
     options = parser.parse_args()
     if not (options.run / "run.json").is_file():
         sys.exit(f"{options.run} is no folder of a run: it has no run.json")
@@ -128,19 +195,24 @@ def main():
     if not (data / "dataset.json").exists():
         sys.exit(f"{data} has no dataset.json: name the dataset as it was "
                  "before it was cut into parts, with --data")
-    weights, logits, dataset = predict(options.run, data)
+    weights, dataset, task, made = outputs_of(options.run, data)
     for name, value in weights.items():
         print(f"{name:40} {list(value.shape)}")
+    if task is not None:
+        if options.out:
+            sys.exit("--out is for logits, and the run has learnt edges")
+        if options.compare:
+            tell_difference(compare_edges(options.run, weights, dataset, task,
+                                          made, options.compare), "scores")
+        return
+    logits = made[dataset.info["target"]]
     labels_of = label_set((options.run / "definition.yaml").read_text())
     if (text := test_text(logits, dataset, labels_of)) is not None:
         print(text)
     if options.out:
         np.save(options.out, logits.astype(np.float32))
     if options.compare:
-        far = difference(logits, options.compare)
-        print(f"logits differ by {far:.1e} of the largest one at the most")
-        if not far < 1e-4:
-            sys.exit("these are predictions of other weights or data")
+        tell_difference(difference(logits, options.compare), "logits")
 
 
 if __name__ == "__main__":

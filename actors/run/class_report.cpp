@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -53,12 +54,33 @@ nlohmann::json rank_figures(const auto& of) {
           {"mean_rank", of.mean_rank()}};
 }
 
+/// What lists of 20 nodes find.
+void add_groups(nlohmann::json& to, const group_tally& of) {
+  if (of.distinct() == 0)
+    return;
+  to["recall@20"] = of.recall(20);
+  to["ndcg@20"] = of.ndcg(20);
+}
+
 /// Of both ends apart, if both were ranked.
 void add_ends(nlohmann::json& to, const link_result& of) {
   if (of.destinations.rows() == 0 || of.sources.rows() == 0)
     return;
   to["destination"] = rank_figures(of.destinations);
   to["source"] = rank_figures(of.sources);
+}
+
+/// Of each edge type alone, if there are several.
+nlohmann::json edge_type_list(const link_result& of) {
+  auto out = nlohmann::json::array();
+  for (const auto& [relation, ends] : of.relations) {
+    const link_result one{ends[0], ends[1]};
+    out.push_back({{"edge_type", relation},
+                   {"seeds", std::max(ends[0].rows(), ends[1].rows())},
+                   {"mrr", one.mrr()},
+                   {"hits@10", one.hits(10)}});
+  }
+  return out;
 }
 
 nlohmann::json confusion_rows(const class_metrics& of) {
@@ -85,6 +107,7 @@ void add_class_metrics(nlohmann::json& to, const class_metrics& of) {
   }
   if (of.links) {
     to.update(rank_figures(*of.links));
+    add_groups(to, of.links->groups);
     to["tied"] = of.links->share_of_ties();
   } else {
     to["f1_micro"] = json_or_null(of.f1_micro());
@@ -133,8 +156,12 @@ nlohmann::json evaluation_json(const phase_result& done) {
     return out;
   add_class_metrics(out, *done.classes);
   add_metric(out, done);
-  if (done.classes->links)
-    add_ends(out, *done.classes->links);
+  if (const auto& links = done.classes->links) {
+    add_ends(out, *links);
+    if (links->relations.size() > 1
+        && links->relations.size() <= most_listed_classes)
+      out["edge_types"] = edge_type_list(*links);
+  }
   if (done.threshold && done.threshold->fixed)
     add_threshold(out, done);
   const auto values = done.classes->values.size();
@@ -178,6 +205,8 @@ nlohmann::json evaluation_in(const nlohmann::json& line) {
                           "hits@3",
                           "hits@10",
                           "mean_rank",
+                          "recall@20",
+                          "ndcg@20",
                           "tied",
                           "threshold",
                           "threshold_of",

@@ -13,9 +13,9 @@ namespace graphmill {
 /// Adds what an evaluation says over all classes to a JSON object: `f1_micro`
 /// and `f1_macro`, and, if there were scores, `roc_auc` and
 /// `average_precision`; where labels are numbers, `mse`, `rmse`, `mae` and `r2`
-/// instead. Of links `mrr`, `hits@1`, `hits@3`, `hits@10`, `mean_rank`, and
-/// `tied`, the share of ranks that a tie has moved, in place of F1. A mean of
-/// nothing is null.
+/// instead. Of links `mrr`, `hits@1`, `hits@3`, `hits@10`, `mean_rank`, with
+/// ranks among all nodes `recall@20` and `ndcg@20`, and `tied`, the share of
+/// ranks that a tie has moved, in place of F1. A mean of nothing is null.
 void add_class_metrics(nlohmann::json& to, const class_metrics& of);
 
 /// All that an evaluation has given, as summaries tell it: seeds, loss,
@@ -26,7 +26,8 @@ void add_class_metrics(nlohmann::json& to, const class_metrics& of);
 /// `classes`, a list with what is known of each, and, where a node has one
 /// class, `confusion`, a row for each label with a count for each prediction.
 /// Of links that are ranked at both ends, `destination` and `source` have the
-/// metrics of each.
+/// metrics of each. Of links of several edge types, up to 64, `edge_types` is a
+/// list of what each has alone, by its place in the task.
 nlohmann::json evaluation_json(const phase_result& done);
 
 /// Adds what a threshold makes of the seeds of an evaluation: `threshold`, the

@@ -97,6 +97,24 @@ private:
 
 } // namespace
 
+layerwise_config layers_of(local_run_config& run, const std::string& scratch,
+                           const std::filesystem::path& beside,
+                           progress_callback on_progress) {
+  auto folder = std::filesystem::path{scratch};
+  if (folder.empty())
+    folder = beside.has_parent_path() ? beside.parent_path() : ".";
+  return {.def = run.def,
+          .data = run.data,
+          .verify = run.verify,
+          .storage = run.storage,
+          .weights = std::move(run.weights),
+          .learnt = run.learnt,
+          .embeddings = {},
+          .scratch = std::move(folder),
+          .log = run.log,
+          .on_progress = std::move(on_progress)};
+}
+
 result<layerwise_result> run_layerwise(layerwise_config config,
                                        std::optional<signal_watch>& watch) {
   GRAPHMILL_TRY(const auto seen, partitioned_graph::open(config.data));
@@ -128,6 +146,9 @@ result<layerwise_result> run_layerwise(layerwise_config config,
                               .stopped = [&guard] { return guard.stopped(); },
                               .on_progress = config.on_progress}));
   auto made = out.model->run(config.embeddings);
+  if (made && config.use)
+    if (auto used = config.use(*out.model, made.value()); !used)
+      made = used.error();
   GRAPHMILL_TRYV(
     guard.judge(made ? std::nullopt : std::optional<error>{made.error()}));
   out.made = std::move(made).value();

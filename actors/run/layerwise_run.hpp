@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/process/signals.hpp"
+#include "actors/run/local_run.hpp"
 #include "messages/base/error.hpp"
 #include "messages/base/ids.hpp"
 #include "messages/definition/definition.hpp"
@@ -13,8 +14,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace graphmill {
@@ -30,12 +33,23 @@ struct layerwise_config {
   std::filesystem::path scratch;        ///< For rows that go to disk.
   std::shared_ptr<spdlog::logger> log;
   progress_callback on_progress = {};
+  /// What is done with the rows before the data are known to be sound, while
+  /// signals still end it. May be empty.
+  std::function<result<void>(layerwise_model&, const layerwise_model::outcome&)>
+    use = {};
 };
+
+/// The layers of a run that is ready to be used, whose weights this takes.
+/// @param beside A file; rows that do not fit into memory go to its folder,
+/// unless `scratch` names another one.
+layerwise_config layers_of(local_run_config& run, const std::string& scratch,
+                           const std::filesystem::path& beside,
+                           progress_callback on_progress);
 
 struct layerwise_result {
   std::unique_ptr<layerwise_model> model; ///< Of the rows; outlives them.
   layerwise_model::outcome made;
-  double seconds = 0; ///< For the layers.
+  double seconds = 0; ///< For the layers, and what is done with them.
   std::uint64_t peak_memory_bytes = 0;
 };
 

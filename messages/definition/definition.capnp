@@ -108,7 +108,7 @@ struct Negatives {
     $unit("negatives") $range(min = 1, max = 65536);
 
   corrupt @2 :CorruptedEnd = destination
-    $help("The end of an edge that negatives replace: destination, source or both");
+    $help("The end of an edge that negatives replace: destination; source; both, each apart; or pair, which replaces both ends at once and is for per_edge alone");
 
   weight @3 :NegativeWeight = uniform
     $help("Nodes by chance: uniform, or degree, in proportion to (in-degree + out-degree)^0.75 within the training edges");
@@ -126,6 +126,9 @@ enum CorruptedEnd {
   destination @1;
   source @2;
   both @3;
+  # Heads and tails, each apart: twice as many negatives.
+  pair @4;
+  # Both ends of a negative are drawn, as in graph autoencoders.
 }
 
 enum NegativeWeight {
@@ -444,7 +447,7 @@ struct Evaluate {
     $unit("epochs") $range(min = 1, max = 1000000);
 
   metric @3 :EvaluationMetric = accuracy
-    $help("Metric of validations that chooses the best epoch and drives `train.patience`. Larger is better, except for loss, mse, mae and mean_rank. f1_macro, roc_auc and average_precision are means over all classes or labels, also of two. WORD:CLASS is the metric of one class against all others, as in f1:fraud: f1, precision, recall, roc_auc, average_precision, recall_at_fpr@RATE (the largest recall with a false-positive rate of at most RATE) and precision_at_k@COUNT (the precision of the COUNT seeds with the largest scores), as in recall_at_fpr@0.01:fraud. f1 and its means, precision and recall are for up to 512 classes, or any number of labels; the others collect scores as `scores` does. For numbers: mse or mae, the mean squared or absolute error. For links: mrr (mean of 1 / rank), hits@K (share of ranks up to K), mean_rank, roc_auc or average_precision")
+    $help("Metric of validations that chooses the best epoch and drives `train.patience`. Larger is better, except for loss, mse, mae and mean_rank. f1_macro, roc_auc and average_precision are means over all classes or labels, also of two. WORD:CLASS is the metric of one class against all others, as in f1:fraud: f1, precision, recall, roc_auc, average_precision, recall_at_fpr@RATE (the largest recall with a false-positive rate of at most RATE) and precision_at_k@COUNT (the precision of the COUNT seeds with the largest scores), as in recall_at_fpr@0.01:fraud. f1 and its means, precision and recall are for up to 512 classes, or any number of labels; the others collect scores as `scores` does. For numbers: mse or mae, the mean squared or absolute error. For links: mrr (mean of 1 / rank), hits@K (share of ranks up to K), mean_rank, roc_auc or average_precision; and, with `negatives: all`, recall@K, precision@K or ndcg@K, means over the links that have the same source")
     $detail("metricDetail");
 
   scores @4 :Bool = false
@@ -465,8 +468,9 @@ struct Evaluate {
     $length(max = 300);
 
   negatives @9 :UInt32 = 100
-    $help("Negatives that validations and tests draw for each edge of a link task, where the split has none given. They are the same in each validation and are no known edges. Ranks are among them; ROC-AUC and average precision take the first one of each edge")
-    $unit("negatives") $range(min = 1, max = 65536);
+    $help("Negatives that validations and tests draw for each edge of a link task, where the split has none given. They are the same in each validation and are no known edges. Ranks are among them; ROC-AUC and average precision take the first one of each edge. From the number of nodes on, and with the word all, ranks are among all nodes but those of known edges")
+    $unit("negatives") $range(min = 1, max = 65536)
+    $word(name = "all", value = 4294967295);
 }
 
 enum MeasuredSplit {
@@ -498,6 +502,9 @@ enum EvaluationMetric {
   # This and those below are of links. `metricDetail` has the K of hits.
   hits @15;
   meanRank @16;
+  ndcg @17;
+  # Normalised discounted cumulative gain. As recall and precision with a K in
+  # `metricDetail`, of the links that have the same source.
 }
 
 enum NeighbourUse {

@@ -43,7 +43,8 @@ static_assert(aligned<schema::ModelKind, model_kind>(
    {schema::ModelKind::RGAT, model_kind::rgat},
    {schema::ModelKind::GATV2, model_kind::gatv2},
    {schema::ModelKind::HGT, model_kind::hgt},
-   {schema::ModelKind::LOOKUP, model_kind::lookup}}));
+   {schema::ModelKind::LOOKUP, model_kind::lookup},
+   {schema::ModelKind::LIGHTGCN, model_kind::lightgcn}}));
 static_assert(aligned<schema::OptimizerKind, optimizer_kind>(
   {{schema::OptimizerKind::ADAM, optimizer_kind::adam},
    {schema::OptimizerKind::ADAMW, optimizer_kind::adamw},
@@ -92,7 +93,8 @@ static_assert(aligned<schema::EvaluationMetric, evaluation_metric>(
     evaluation_metric::precision_at_k},
    {schema::EvaluationMetric::MRR, evaluation_metric::mrr},
    {schema::EvaluationMetric::HITS, evaluation_metric::hits},
-   {schema::EvaluationMetric::MEAN_RANK, evaluation_metric::mean_rank}}));
+   {schema::EvaluationMetric::MEAN_RANK, evaluation_metric::mean_rank},
+   {schema::EvaluationMetric::NDCG, evaluation_metric::ndcg}}));
 static_assert(aligned<schema::DecoderKind, decoder_kind>(
   {{schema::DecoderKind::DOT, decoder_kind::dot},
    {schema::DecoderKind::COSINE, decoder_kind::cosine},
@@ -109,7 +111,8 @@ static_assert(aligned<schema::NegativeKind, negative_kind>(
 static_assert(aligned<schema::CorruptedEnd, corrupted_end>(
   {{schema::CorruptedEnd::DESTINATION, corrupted_end::destination},
    {schema::CorruptedEnd::SOURCE, corrupted_end::source},
-   {schema::CorruptedEnd::BOTH, corrupted_end::both}}));
+   {schema::CorruptedEnd::BOTH, corrupted_end::both},
+   {schema::CorruptedEnd::PAIR, corrupted_end::pair}}));
 static_assert(aligned<schema::NegativeWeight, negative_weight>(
   {{schema::NegativeWeight::UNIFORM, negative_weight::uniform},
    {schema::NegativeWeight::DEGREE, negative_weight::degree}}));

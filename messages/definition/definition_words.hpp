@@ -21,7 +21,8 @@ enum class model_kind : std::uint8_t {
   rgat,
   gatv2,
   hgt,
-  lookup
+  lookup,
+  lightgcn
 };
 enum class optimizer_kind : std::uint8_t { adam, adamw, sgd };
 enum class schedule_kind : std::uint8_t { constant, cosine, step };
@@ -49,7 +50,12 @@ enum class evaluation_metric : std::uint8_t {
   precision_at_k,
   mrr,
   hits,
-  mean_rank
+  mean_rank,
+  ndcg,
+  // What users write as recall@K and precision@K. Definitions have the words and
+  // the rest apart, and these two never.
+  recall_at,
+  precision_at
 };
 /// Which split a run measures that trains nothing; none: it trains, or
 /// predicts.
@@ -67,7 +73,7 @@ enum class decoder_kind : std::uint8_t {
   mlp
 };
 enum class negative_kind : std::uint8_t { per_edge, joint, given };
-enum class corrupted_end : std::uint8_t { destination, source, both };
+enum class corrupted_end : std::uint8_t { destination, source, both, pair };
 enum class negative_weight : std::uint8_t { uniform, degree };
 enum class link_loss : std::uint8_t {
   bce,
@@ -93,6 +99,11 @@ constexpr bool is_of_one_class(evaluation_metric which) {
 /// Whether a metric is of the ranks of links among their negatives.
 constexpr bool is_of_ranks(evaluation_metric which) {
   return which >= evaluation_metric::mrr;
+}
+
+/// Whether a metric is of the links that have the same source, among all nodes.
+constexpr bool is_of_groups(evaluation_metric which) {
+  return which >= evaluation_metric::ndcg;
 }
 
 /// Whether a metric takes the order of all seeds by their scores.

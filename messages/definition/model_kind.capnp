@@ -43,4 +43,8 @@ enum ModelKind {
   lookup @14;
   # A learnt vector of each node, and no layers: `sampler.fanouts` has no
   # effect. For tasks of edges, with node types without features.
+  lightgcn @15;
+  # LightGCN: a learnt vector of each node, and layers without weights, which
+  # sum neighbours by degrees; outputs are means over all layers. For tasks of
+  # edges, with node types without features.
 }

@@ -364,12 +364,19 @@ struct Outcomes {
 
   destinationRanks @6 :UInt32;
   sourceRanks @7 :UInt32;
-  # Of links: so many ranks follow in the bulk, behind the scores, ascending:
-  # for each three values (Int32), which are twice the rank (the lower half,
-  # then the upper one) and how many links have it.
+  # Of links: so many ranks follow in the bulk, behind the scores, ascending by
+  # edge type and rank: for each four values (Int32), which are twice the rank
+  # (the lower half, then the upper one), how many links have it, and the place
+  # of their type among those of the task.
 
   tied @8 :Int64;
   # Of links: ranks that a tie has moved.
+
+  groups @9 :UInt32;
+  # Of links: so many ranks within groups follow in the bulk, behind those of
+  # sources, ascending: for each four values (Int32), which are the size of the
+  # group, how many links have the rank, and twice the rank (the lower half, then
+  # the upper one).
 }
 
 # -- rendezvous ----------------------------------------------------------------

@@ -3,21 +3,44 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace graphmill {
 
 namespace {
 
 result<void> check_ranks(const std::vector<rank_count>& ranks) {
-  std::int64_t before = 1;
-  for (const auto& [doubled, count] : ranks) {
-    if (doubled <= before || doubled > seed_outcomes::most_doubled_rank
-        || count < 1)
+  auto before = std::pair{std::int32_t{0}, std::int64_t{1}};
+  for (const auto& [doubled, count, relation] : ranks) {
+    const auto now = std::pair{relation, doubled};
+    if (now <= before || doubled < 2
+        || doubled > seed_outcomes::most_doubled_rank || count < 1)
       return fail(ec::invalid_data,
-                  "{} links have twice the rank {}, behind twice the rank {}",
-                  count, doubled, before);
-    before = doubled;
+                  "{} links of edge type {} have twice the rank {}, behind "
+                  "twice the rank {} of type {}",
+                  count, relation, doubled, before.second, before.first);
+    before = now;
   }
+  return ok();
+}
+
+result<void> check_groups(const std::vector<group_count>& groups,
+                          std::int64_t links) {
+  auto before = std::pair{std::int32_t{0}, std::int64_t{0}};
+  std::int64_t sum = 0;
+  for (const auto& [size, count, doubled] : groups) {
+    const auto now = std::pair{size, doubled};
+    if (size < 1 || doubled < 2 || doubled > seed_outcomes::most_doubled_rank
+        || count < 1 || now <= before)
+      return fail(ec::invalid_data,
+                  "{} links of groups of {} have twice the rank {}", count,
+                  size, doubled);
+    before = now;
+    sum += count;
+  }
+  if (sum > links)
+    return fail(ec::invalid_data, "{} of {} links have ranks in groups", sum,
+                links);
   return ok();
 }
 
@@ -25,7 +48,8 @@ result<void> check_links(const seed_outcomes& told) {
   const auto& [destinations, sources] =
     std::tie(told.destination_ranks, told.source_ranks);
   if (told.form != outcome_form::ranks) {
-    if (destinations.empty() && sources.empty() && told.tied == 0)
+    if (destinations.empty() && sources.empty() && told.tied == 0
+        && told.groups.empty())
       return ok();
     return fail(ec::invalid_data, "ranks in outcomes that are not of links");
   }
@@ -47,6 +71,7 @@ result<void> check_links(const seed_outcomes& told) {
     return fail(ec::invalid_data,
                 "{} ranks of destinations and {} of sources, of the same links",
                 tails, heads);
+  GRAPHMILL_TRYV(check_groups(told.groups, tails));
   if (told.tied < 0 || told.tied > heads + tails)
     return fail(ec::invalid_data, "{} of {} ranks are tied", told.tied,
                 heads + tails);

@@ -18,14 +18,25 @@ struct confusion_count {
                          const confusion_count&) = default;
 };
 
-/// How many rows have a rank. Value type.
+/// How many rows of an edge type have a rank. Value type.
 struct rank_count {
   /// Twice the rank, 1 + greater + equal / 2, over the scores of negatives: a
   /// whole number.
   std::int64_t doubled = 2;
   std::int32_t count = 0;
+  std::int32_t relation = 0; ///< Place in the task's edge types.
 
   friend bool operator==(const rank_count&, const rank_count&) = default;
+};
+
+/// How many links of groups of one size have a rank in their group: among all
+/// nodes that are no known link of another split. Value type.
+struct group_count {
+  std::int32_t size = 1; ///< Links of the group.
+  std::int32_t count = 0;
+  std::int64_t doubled = 2; ///< Twice the rank, as `rank_count` has it.
+
+  friend bool operator==(const group_count&, const group_count&) = default;
 };
 
 /// What a task says of a row of its table, and so what is counted of it.
@@ -67,11 +78,14 @@ struct seed_outcomes {
   std::vector<float> values; ///< [seeds, classes] Of labels that are numbers.
   std::vector<float> scores; ///< [seeds, classes]; a larger score is likelier.
   /// Of links, which have one class: ranks among negatives that replace the
-  /// destination, and among those that replace the source; each ascending, no
-  /// rank twice.
+  /// destination, and among those that replace the source; each ascending by
+  /// edge type and rank, no rank of a type twice.
   std::vector<rank_count> destination_ranks{};
   std::vector<rank_count> source_ranks{};
   std::int64_t tied = 0; ///< Of these ranks, those that a tie has moved.
+  /// Of links whose destinations were ranked among all nodes: ascending by size
+  /// and rank. Links that repeat another one are left out.
+  std::vector<group_count> groups{};
 
   /// Elements of `labels` for a seed.
   std::size_t label_words() const {

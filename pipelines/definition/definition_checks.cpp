@@ -415,6 +415,20 @@ void check_link_fields(definition_source& source) {
        {"negatives.corrupt", negatives.corrupt != corrupted_end::destination},
        {"negatives.weight", negatives.weight != negative_weight::uniform}},
       "negatives that are drawn, and with `kind: given` none are");
+  if (negatives.kind == negative_kind::joint
+      && negatives.corrupt == corrupted_end::pair
+      && source.usable("negatives.kind") && source.usable("negatives.corrupt"))
+    source.report(source.where("negatives.corrupt"),
+                  "`negatives.corrupt: pair` is for `kind: per_edge`, and with "
+                  "`kind: joint` negatives replace one end; use both");
+  constexpr std::uint32_t all = 4294967295; // What the schema has for the word.
+  if (negatives.corrupt == corrupted_end::pair
+      && source.value.evaluate.negatives == all
+      && source.usable("negatives.corrupt")
+      && source.usable("evaluate.negatives"))
+    source.report(source.where("evaluate.negatives"),
+                  "`evaluate.negatives: all` ranks all nodes at one end, and "
+                  "`negatives.corrupt: pair` replaces both; give a number");
 }
 
 void check_one_target(definition_source& source) {

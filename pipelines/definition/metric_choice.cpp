@@ -34,6 +34,10 @@ constexpr std::array metric_words{
   std::pair{evaluation_metric::mrr, "mrr"},
   std::pair{evaluation_metric::hits, "hits"},
   std::pair{evaluation_metric::mean_rank, "mean_rank"},
+  std::pair{evaluation_metric::ndcg, "ndcg"},
+  // Behind those of one class, which have the same words and no `@`.
+  std::pair{evaluation_metric::recall_at, "recall"},
+  std::pair{evaluation_metric::precision_at, "precision"},
 };
 
 /// "recall_at_fpr@0.01:fraud" in its parts.
@@ -56,14 +60,25 @@ metric_parts parts_of(std::string_view text) {
   return out;
 }
 
+/// Recall and precision of a class are those of links with a K.
+evaluation_metric metric_with(evaluation_metric word,
+                              const metric_parts& parts) {
+  if (parts.at && word == evaluation_metric::recall)
+    return evaluation_metric::recall_at;
+  if (parts.at && word == evaluation_metric::precision)
+    return evaluation_metric::precision_at;
+  return word;
+}
+
 /// The number behind `@`, which these metrics need and no others have.
 result<double> place_of(evaluation_metric which, const metric_parts& parts) {
   const auto by_rate = which == evaluation_metric::recall_at_fpr;
-  const auto of_links = which == evaluation_metric::hits;
+  const auto of_links = which == evaluation_metric::hits || is_of_groups(which);
   if (!by_rate && !of_links && which != evaluation_metric::precision_at_k) {
     if (parts.at)
       return fail(ec::invalid_argument,
-                  "{} takes no `@`; recall_at_fpr, precision_at_k and hits do",
+                  "{} takes no `@`; recall_at_fpr, precision_at_k, hits, "
+                  "recall, precision and ndcg do",
                   to_string(which));
     return 0;
   }
@@ -91,9 +106,9 @@ outcome_form form_by_name(evaluation_metric which) {
 }
 
 /// All but the class.
-result<metric_choice> form_of(evaluation_metric which,
-                              const std::string& text) {
+result<metric_choice> form_of(evaluation_metric word, const std::string& text) {
   const auto parts = parts_of(text);
+  const auto which = metric_with(word, parts);
   metric_choice out;
   out.which = which;
   out.form = form_by_name(which);
@@ -117,6 +132,14 @@ result<metric_choice> form_of(evaluation_metric which,
                 text.substr(0, text.find(':')));
   return out;
 }
+
+} // namespace
+
+evaluation_metric metric_meant(const definition::evaluate_section& evaluate) {
+  return metric_with(evaluate.metric, parts_of(evaluate.metric_detail));
+}
+
+namespace {
 
 std::string text_of(const definition::evaluate_section& evaluate) {
   return to_string(evaluate.metric) + evaluate.metric_detail;

@@ -16,7 +16,7 @@ namespace graphmill {
 struct metric_choice {
   evaluation_metric which = evaluation_metric::accuracy;
   std::optional<std::int32_t> of = {}; ///< A class; nothing: over all classes.
-  /// Of `recall_at_fpr` the rate, of `precision_at_k` and `hits` the K.
+  /// Of `recall_at_fpr` the rate; of others with a number behind `@` the K.
   double at = 0;
   std::string name; ///< As users write it, and as results call it.
   /// What it is a metric of. Some are of classes and of links.
@@ -64,6 +64,9 @@ const char* to_string(evaluation_metric which);
 /// 0 stands for it. Nothing if there is no such metric. `form` says links or
 /// numbers where the metric is of these alone, else classes.
 std::optional<metric_choice> metric_called(const std::string& name);
+
+/// The metric of both, as far as it has a meaning: recall@20 is not recall.
+evaluation_metric metric_meant(const definition::evaluate_section& evaluate);
 
 /// What `evaluate.metric` and its detail name. Links have no accuracy, which is
 /// the default: it stands for mrr then. Fails if they name no metric that there

@@ -46,6 +46,9 @@ enum class term_normalisation : std::uint8_t {
   /// is a term (Kipf and Welling, ICLR'17).
   symmetric,
   unit, ///< Each term weighs 1.
+  /// Terms are weighed as `symmetric` does, but the node itself is none, and
+  /// relations into a type count as one (He et al., "LightGCN", SIGIR'20).
+  degrees,
 };
 
 /// Whether the node itself is a term of the sum.
@@ -83,14 +86,19 @@ struct model_traits {
   attention_score score = attention_score::separate;
   activation between = activation::relu; ///< Ends each layer but the last.
   bool drop_input = false; ///< The input features are dropped out, too.
-  /// Outputs are rows of tables of embeddings: layers hand them on, and nothing
-  /// is sampled. Only for tasks of edges.
+  /// Embeddings alone are learnt: layers have no parameters and are all as wide
+  /// as the outputs. These are the rows of the tables or, with messages, the
+  /// means over these and what all layers give. Only for tasks of edges.
   bool looks_up = false;
 
   constexpr bool hears() const { return message != message_form::none; }
   constexpr bool sums() const { return message == message_form::sum; }
   /// `model.relations` combines the sums of several relations.
-  constexpr bool combines_relations() const { return sums() && typed; }
+  constexpr bool combines_relations() const {
+    return sums() && typed && !looks_up;
+  }
+  /// Layers sum neighbours as they are, and outputs are means over layers.
+  constexpr bool averages_layers() const { return looks_up && hears(); }
   /// Weights of edges have a meaning: they multiply the summed rows.
   constexpr bool weighs_edges() const { return sums(); }
   constexpr bool attends() const {
@@ -112,7 +120,9 @@ struct model_traits {
   }
   /// Reads in-degrees over the full graph.
   constexpr bool needs_degrees() const {
-    return sums() && normalisation == term_normalisation::symmetric;
+    return sums()
+           && (normalisation == term_normalisation::symmetric
+               || normalisation == term_normalisation::degrees);
   }
   /// Computes a row for every node, also without in-edges.
   constexpr bool sums_all_rows() const {
@@ -196,6 +206,15 @@ inline constexpr std::array model_kinds{
                .name = "lookup",
                .typed = true,
                .message = message_form::none,
+               .between = activation::none,
+               .drop_input = true,
+               .looks_up = true},
+  // He et al., "LightGCN: simplifying and powering graph convolution network
+  // for recommendation", SIGIR'20.
+  model_traits{.kind = model_kind::lightgcn,
+               .name = "lightgcn",
+               .typed = true,
+               .normalisation = term_normalisation::degrees,
                .between = activation::none,
                .drop_input = true,
                .looks_up = true},

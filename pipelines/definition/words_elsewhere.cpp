@@ -216,6 +216,7 @@ constexpr auto values_elsewhere = std::to_array<word_elsewhere>({
   {"relgraphconv", "rgcn"},
   {"rgatconv", "rgat"},
   {"heterosage", "hetero_sage"},
+  {"lgconv", "lightgcn"},
   {"hgtconv", "hgt"},
   {"sign", "mlp"},
   {"fp16", "float16"},

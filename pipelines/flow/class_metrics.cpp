@@ -90,11 +90,8 @@ void class_tally::add(const seed_outcomes& told) {
     if (form_ != outcome_form::labels || pair.label == 0)
       counted_ += pair.count;
   }
-  links_.destinations.add(told.destination_ranks);
-  links_.sources.add(told.source_ranks);
-  links_.tied += told.tied;
-  broken_ = links_.destinations.distinct() + links_.sources.distinct()
-            > seed_outcomes::most_batch_scores;
+  links_.add(told);
+  broken_ = links_.distinct() > seed_outcomes::most_batch_scores;
   if (!told.scores.empty())
     add_scores(told);
 }
@@ -292,6 +289,19 @@ std::optional<double> value_of_links(const metric_choice& which,
     return found.links->hits(which.at);
   case evaluation_metric::mean_rank:
     return found.links->mean_rank();
+  default:
+    break;
+  }
+  const auto& groups = found.links->groups;
+  if (groups.distinct() == 0)
+    return std::nullopt;
+  switch (which.which) {
+  case evaluation_metric::recall_at:
+    return groups.recall(which.at);
+  case evaluation_metric::precision_at:
+    return groups.precision(which.at);
+  case evaluation_metric::ndcg:
+    return groups.ndcg(which.at);
   default:
     return std::nullopt;
   }

@@ -1,6 +1,7 @@
 #include "pipelines/flow/negatives.hpp"
 
 #include "partition/dataset/chosen_task.hpp"
+#include "pipelines/task/ranked_ends.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,16 @@ purpose purpose_of(split which) {
   return purpose::test_negatives;
 }
 
+/// What is known at an end of a row, in any split.
+std::span<const node_id> known_of(const edge_rows& edges, seed_row row,
+                                  wrong_end end) {
+  if (edges.known.empty())
+    return {};
+  const auto [from, behind] = edges.known.range(
+    edges.known.rows[2 * static_cast<std::size_t>(row) + std::size_t{end}]);
+  return edges.known.ids.subspan(from, behind - from);
+}
+
 /// The same bits everywhere, unlike `std::pow`: roots are rounded correctly.
 double to_three_quarters(double x) {
   const auto root = std::sqrt(x);
@@ -44,16 +55,23 @@ double to_three_quarters(double x) {
 struct negative_numbers {
   std::int64_t destinations = 0;
   std::int64_t sources = 0;
+  std::int64_t pairs = 0;
   std::int64_t joint_destinations = 0;
   std::int64_t joint_sources = 0;
+  /// Destinations, sources: all nodes replace them.
+  std::array<bool, 2> all{};
 };
 
+/// Whether negatives replace this end alone.
 bool corrupts(corrupted_end which, wrong_end end) {
+  if (which == corrupted_end::pair)
+    return false;
   return which == corrupted_end::both
          || (which == corrupted_end::source) == (end == wrong_source);
 }
 
-/// What evaluations draw for each row: no more than there are nodes.
+/// What evaluations draw for each row: no more than there are nodes, and
+/// nothing where all nodes are ranked.
 std::array<std::int64_t, 2> evaluated_of(const definition& def,
                                          const dataset_info& info,
                                          const edge_task_info& task) {
@@ -68,8 +86,9 @@ std::array<std::int64_t, 2> evaluated_of(const definition& def,
             end == wrong_destination ? about.destination : about.source)]
           .count);
   }
+  const auto all = ends_ranked_among_all(def, info, task);
   for (const auto end : {wrong_destination, wrong_source})
-    nodes[end] = corrupts(def.negatives.corrupt, end)
+    nodes[end] = corrupts(def.negatives.corrupt, end) && !all[end]
                    ? std::min<std::int64_t>(nodes[end], def.evaluate.negatives)
                    : 0;
   return nodes;
@@ -91,7 +110,12 @@ negative_numbers numbers_of(const definition& def, const dataset_info& info,
   };
   if (which != phase::train) {
     const auto [destinations, sources] = evaluated_of(def, info, task);
-    const negative_numbers evaluated{destinations, sources};
+    negative_numbers evaluated;
+    evaluated.destinations = destinations;
+    evaluated.sources = sources;
+    evaluated.all = ends_ranked_among_all(def, info, task);
+    if (def.negatives.corrupt == corrupted_end::pair)
+      evaluated.pairs = def.evaluate.negatives;
     const auto from =
       which == phase::validation ? split::validation : split::test;
     if (given(from) > 0)
@@ -102,10 +126,46 @@ negative_numbers numbers_of(const definition& def, const dataset_info& info,
     out.destinations = given(split::train);
   } else if (def.negatives.kind == negative_kind::joint) {
     drawn(def.negatives.count, out.joint_destinations, out.joint_sources);
+  } else if (def.negatives.corrupt == corrupted_end::pair) {
+    out.pairs = def.negatives.count;
   } else {
     drawn(def.negatives.count, out.destinations, out.sources);
   }
   return out;
+}
+
+/// The rows of all splits of a task, in original ids.
+result<std::shared_ptr<const unknown_pairs>>
+pairs_unknown_in(const std::shared_ptr<const partitioned_graph>& graph,
+                 const link_negatives::node_orders& orders) {
+  const auto& info = graph->info();
+  const auto& task = *chosen_task(info);
+  link_negatives::node_orders originals(orders.size()); // By global id.
+  for (std::size_t t = 0; t < orders.size(); ++t) {
+    if (!orders[t])
+      continue;
+    std::vector<node_id> back(orders[t]->size());
+    for (std::size_t i = 0; i < back.size(); ++i)
+      back[static_cast<std::size_t>((*orders[t])[i])] = static_cast<node_id>(i);
+    originals[t] =
+      std::make_shared<const std::vector<node_id>>(std::move(back));
+  }
+  std::vector<std::vector<unknown_pairs::pair>> known(task.edge_types.size());
+  for (const auto which : {split::train, split::validation, split::test}) {
+    const auto table = table_of(graph, which);
+    const auto original = [&](std::size_t column, seed_row row) {
+      const auto& of = table->columns[column];
+      const auto& back = originals[static_cast<std::size_t>(of.type_of(row))];
+      const auto id = of.node_of(row);
+      return static_cast<std::uint64_t>(
+        back ? (*back)[static_cast<std::size_t>(id)] : id);
+    };
+    for (seed_row row = 0; row < table->rows(); ++row)
+      known[table->edges->relation(row)].emplace_back(original(0, row),
+                                                      original(1, row));
+  }
+  GRAPHMILL_TRY(auto made, unknown_pairs::make(info, task, std::move(known)));
+  return std::make_shared<const unknown_pairs>(std::move(made));
 }
 
 } // namespace
@@ -156,14 +216,20 @@ std::size_t alias_table::draw(random_stream& draws) const {
 // -- link_negatives
 
 link_negatives::link_negatives(const definition& def, const dataset_info& info,
-                               node_orders orders, const seed_table& training)
-  : seed_(def.seed), wanted_(def.negatives), orders_(std::move(orders)),
-    by_degree_(info.node_types.size()) {
+                               node_orders orders, const seed_table& training,
+                               std::shared_ptr<const unknown_pairs> unknown)
+  : seed_(def.seed), wanted_(def.negatives), unknown_(std::move(unknown)),
+    orders_(std::move(orders)), by_degree_(info.node_types.size()) {
+  if (wanted_.corrupt == corrupted_end::pair)
+    evaluated_pairs_ = def.evaluate.negatives;
   const auto evaluated = evaluated_of(def, info, *chosen_task(info));
   std::copy(evaluated.begin(), evaluated.end(), evaluated_.begin());
   orders_.resize(info.node_types.size());
   for (const auto& type : info.node_types)
     counts_.push_back(type.count);
+  all_ = ends_ranked_among_all(def, info, *chosen_task(info));
+  if (all_[wrong_destination] || all_[wrong_source])
+    complete_ = complete_at_ends(info);
   if (def.negatives.weight != negative_weight::degree)
     return;
   std::vector<std::vector<double>> degrees(info.node_types.size());
@@ -217,8 +283,44 @@ link_negatives::make(const std::shared_ptr<const partitioned_graph>& graph,
                     order->size());
     }
   }
+  std::shared_ptr<const unknown_pairs> unknown;
+  if (def.negatives.corrupt == corrupted_end::pair) {
+    GRAPHMILL_TRY(unknown, pairs_unknown_in(graph, orders));
+  }
   return std::make_shared<const link_negatives>(def, info, std::move(orders),
-                                                *table_of(graph, split::train));
+                                                *table_of(graph, split::train),
+                                                std::move(unknown));
+}
+
+/// All nodes of the types at the ends that they replace.
+std::shared_ptr<const complete_nodes>
+link_negatives::complete_at_ends(const dataset_info& info) const {
+  complete_nodes out;
+  out.counts.resize(counts_.size());
+  out.orders = orders_;
+  out.originals.resize(counts_.size());
+  const auto add = [&](node_type_id end) {
+    const auto t = static_cast<std::size_t>(end);
+    if (out.counts[t] != 0)
+      return;
+    out.counts[t] = counts_[t];
+    if (!orders_[t])
+      return;
+    std::vector<local_id> back(orders_[t]->size());
+    for (std::size_t i = 0; i < back.size(); ++i)
+      back[static_cast<std::size_t>((*orders_[t])[i])] =
+        static_cast<local_id>(i);
+    out.originals[t] =
+      std::make_shared<const std::vector<local_id>>(std::move(back));
+  };
+  for (const auto type : chosen_task(info)->edge_types) {
+    const auto& about = info.edge_types[static_cast<std::size_t>(type)];
+    if (all_[wrong_destination])
+      add(about.destination);
+    if (all_[wrong_source])
+      add(about.source);
+  }
+  return std::make_shared<const complete_nodes>(std::move(out));
 }
 
 node_id link_negatives::global(node_type_id type,
@@ -315,6 +417,49 @@ negative_lists link_negatives::drawn(const seed_table& table,
   return out;
 }
 
+negative_lists link_negatives::drawn_pairs(const seed_table& table,
+                                           std::span<const seed_row> rows,
+                                           std::int32_t epoch) const {
+  negative_lists out;
+  out.wrong_pairs = wanted_.count;
+  out.nodes.reserve(rows.size() * out.of_each());
+  const auto key = stream_key(seed_, purpose::train_negatives,
+                              static_cast<std::uint64_t>(epoch), 0);
+  for (const auto row : rows) {
+    const auto index = static_cast<std::uint64_t>(row);
+    random_stream sources{key, index, wrong_source};
+    random_stream destinations{key, index, wrong_destination};
+    for (std::size_t k = 0; k < out.wrong_pairs; ++k) {
+      out.nodes.push_back(draw(table.columns[0].type_of(row), sources));
+      out.nodes.push_back(draw(table.columns[1].type_of(row), destinations));
+    }
+  }
+  return out;
+}
+
+negative_lists
+link_negatives::pairs_unknown(const seed_table& table,
+                              std::span<const seed_row> rows) const {
+  negative_lists out;
+  out.wrong_pairs = evaluated_pairs_;
+  out.nodes.reserve(rows.size() * out.of_each());
+  const auto key = stream_key(seed_, purpose_of(table.edges->which), 0, 0);
+  for (const auto row : rows) {
+    random_stream draws{key, static_cast<std::uint64_t>(row)};
+    for (std::size_t k = 0; k < out.wrong_pairs; ++k) {
+      const auto drawn = unknown_->draw(table.edges->relation(row), draws);
+      const auto add = [&](std::size_t column, std::uint64_t original) {
+        out.nodes.push_back(
+          drawn ? global(table.columns[column].type_of(row), original)
+                : negative_lists::none);
+      };
+      add(0, drawn ? drawn->first : 0);
+      add(1, drawn ? drawn->second : 0);
+    }
+  }
+  return out;
+}
+
 negative_lists link_negatives::joint(const seed_table& table,
                                      std::int32_t epoch,
                                      std::int64_t step) const {
@@ -351,19 +496,39 @@ negative_lists link_negatives::unknown(const seed_table& table,
   const auto key = stream_key(seed_, purpose_of(edges.which), 0, 0);
   for (const auto row : rows)
     for (const auto end : {wrong_destination, wrong_source}) {
-      std::span<const node_id> known;
-      if (!edges.known.empty()) {
-        const auto [from, behind] = edges.known.range(
-          edges.known
-            .rows[2 * static_cast<std::size_t>(row) + std::size_t{end}]);
-        known = edges.known.ids.subspan(from, behind - from);
-      }
       random_stream draws{key, static_cast<std::uint64_t>(row), end};
       draw_unknown(table.columns[end == wrong_destination ? 1 : 0].type_of(row),
-                   known, draws, to.first(evaluated_[end]));
+                   known_of(edges, row, end), draws, to.first(evaluated_[end]));
       to = to.subspan(evaluated_[end]);
     }
+  if (complete_)
+    out.full = ranking_of(table, rows);
   return out;
+}
+
+std::shared_ptr<const full_ranking>
+link_negatives::ranking_of(const seed_table& table,
+                           std::span<const seed_row> rows) const {
+  const auto& edges = *table.edges;
+  full_ranking out;
+  out.destinations = all_[wrong_destination];
+  out.sources = all_[wrong_source];
+  out.nodes = complete_;
+  out.keeps.push_back(table.keeps);
+  if (!edges.known.empty())
+    for (const auto row : rows)
+      for (const auto end : {wrong_destination, wrong_source})
+        out.known.push_back(known_of(edges, row, end));
+  if (out.destinations) {
+    auto& made = groups_[static_cast<std::size_t>(edges.which)];
+    std::call_once(made.once, [&] {
+      made.groups = std::make_shared<const link_groups>(table);
+    });
+    for (const auto row : rows)
+      out.groups.push_back(made.groups->of(row));
+    out.keeps.push_back(made.groups);
+  }
+  return std::make_shared<const full_ranking>(std::move(out));
 }
 
 negative_lists link_negatives::of(const seed_table& table,
@@ -371,15 +536,21 @@ negative_lists link_negatives::of(const seed_table& table,
                                   std::int32_t epoch, std::int64_t step) const {
   if (!table.edges)
     return {};
-  if (which != phase::train)
-    return table.edges->given > 0 ? given(table, rows) : unknown(table, rows);
+  if (which != phase::train) {
+    if (table.edges->given > 0)
+      return given(table, rows);
+    return evaluated_pairs_ > 0 ? pairs_unknown(table, rows)
+                                : unknown(table, rows);
+  }
   switch (wanted_.kind) {
   case negative_kind::given:
     return given(table, rows);
   case negative_kind::joint:
     return joint(table, epoch, step);
   default:
-    return drawn(table, rows, epoch);
+    return wanted_.corrupt == corrupted_end::pair
+             ? drawn_pairs(table, rows, epoch)
+             : drawn(table, rows, epoch);
   }
 }
 
@@ -402,8 +573,8 @@ std::vector<std::int64_t> seed_bound(const definition& def,
     const auto source = static_cast<std::size_t>(about.source);
     const auto destination = static_cast<std::size_t>(about.destination);
     std::vector<std::int64_t> each(out.size());
-    each[source] += 1 + numbers.sources;
-    each[destination] += 1 + numbers.destinations;
+    each[source] += 1 + numbers.sources + numbers.pairs;
+    each[destination] += 1 + numbers.destinations + numbers.pairs;
     for (std::size_t t = 0; t < out.size(); ++t)
       out[t] = std::max(out[t], each[t] * rows);
     of_sources[source] = numbers.joint_sources;
@@ -411,6 +582,17 @@ std::vector<std::int64_t> seed_bound(const definition& def,
   }
   for (std::size_t t = 0; t < out.size(); ++t)
     out[t] += of_sources[t] + of_destinations[t];
+  for (const auto type : task->edge_types) {
+    const auto& about = info.edge_types[static_cast<std::size_t>(type)];
+    const auto take_all = [&](node_type_id end) {
+      const auto t = static_cast<std::size_t>(end);
+      out[t] = info.node_types[t].count;
+    };
+    if (numbers.all[wrong_destination])
+      take_all(about.destination);
+    if (numbers.all[wrong_source])
+      take_all(about.source);
+  }
   return out;
 }
 
@@ -420,7 +602,8 @@ std::uint64_t row_bound(const definition& def, const dataset_info& info,
   if (task == nullptr)
     return 0;
   const auto numbers = numbers_of(def, info, *task, which);
-  const auto each = std::uint64_t(2 + numbers.destinations + numbers.sources);
+  const auto each = std::uint64_t(2 + numbers.destinations + numbers.sources
+                                  + 2 * numbers.pairs);
   const auto shared =
     std::uint64_t(std::ssize(info.node_types)
                   * (numbers.joint_destinations + numbers.joint_sources));
@@ -428,7 +611,10 @@ std::uint64_t row_bound(const definition& def, const dataset_info& info,
   const auto of_row =
     each * sizeof(local_id) + sizeof(edge_id) + sizeof(std::int32_t)
     + sizeof(float)
-    + std::max<std::uint64_t>(target.label_bytes(), sizeof(std::int64_t));
+    + std::max<std::uint64_t>(target.label_bytes(), sizeof(std::int64_t))
+    + (numbers.all[wrong_destination] || numbers.all[wrong_source]
+         ? 3 * sizeof(std::span<const node_id>) // Of `full_ranking`.
+         : 0);
   return std::uint64_t(rows) * of_row + shared * sizeof(local_id);
 }
 

@@ -7,11 +7,13 @@
 #include "partition/dataset/shard.hpp"
 #include "pipelines/flow/seed_batch.hpp"
 #include "pipelines/flow/seed_table.hpp"
+#include "pipelines/flow/unknown_pairs.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -44,16 +46,20 @@ private:
 /// destinations or 1 for wrong sources), and do not depend on the step that
 /// takes the row. Joint ones come from the stream of the step, with index 0.
 /// They may be nodes to which the row has an edge, its own among them: none is
-/// rejected, for that would take the lists of all nodes.
+/// rejected, for that would take the lists of all nodes. Wrong pairs are the
+/// wrong sources and destinations that `both` draws, side by side.
 ///
 /// Evaluation: those of the split, if it has some, which are wrong destinations
 /// alone. Otherwise `evaluate.negatives` for each corrupted end, of equal
 /// chance, always from epoch 0, so that all validations have the same. Known
 /// links are rejected: after a bounded number of vain draws, one of the nodes
-/// that are left is drawn. If there are no more nodes than negatives, all nodes
-/// but the known ones are negatives, each once, and `none` fills the rest. The
-/// training split has no known links in its files, and nothing is rejected
-/// where it is evaluated.
+/// that are left is drawn. If there are no more nodes of a row's type than
+/// negatives, all nodes but the known ones are negatives, each once, and `none`
+/// fills the rest. If that holds for all types at an end, there is a
+/// `full_ranking` instead, and nothing is listed. The training split has no
+/// known links in its files, and nothing is rejected where it is evaluated.
+/// Wrong pairs are drawn from `unknown_pairs` of all splits, and with them
+/// `none` says that all pairs are links.
 class link_negatives {
 public:
   /// Global ids by original id, of each node type. Null: they are the same.
@@ -61,8 +67,10 @@ public:
 
   /// @param info Of a graph with a task of links.
   /// @param training The rows of the training split, for chances by degree.
+  /// @param unknown For evaluations with wrong pairs.
   link_negatives(const definition& def, const dataset_info& info,
-                 node_orders orders, const seed_table& training);
+                 node_orders orders, const seed_table& training,
+                 std::shared_ptr<const unknown_pairs> unknown = nullptr);
 
   /// Reads the maps of ids, which takes 8 bytes for each node of the types that
   /// are ends of rows. Null if the graph has no task, or one of another kind.
@@ -85,6 +93,15 @@ private:
                        std::int64_t step) const;
   negative_lists unknown(const seed_table& table,
                          std::span<const seed_row> rows) const;
+  negative_lists drawn_pairs(const seed_table& table,
+                             std::span<const seed_row> rows,
+                             std::int32_t epoch) const;
+  negative_lists pairs_unknown(const seed_table& table,
+                               std::span<const seed_row> rows) const;
+  std::shared_ptr<const full_ranking>
+  ranking_of(const seed_table& table, std::span<const seed_row> rows) const;
+  std::shared_ptr<const complete_nodes>
+  complete_at_ends(const dataset_info& info) const;
   node_id global(node_type_id type, std::uint64_t original) const;
   node_id draw(node_type_id type, random_stream& draws) const;
   std::vector<node_id> unknown_of(node_type_id type,
@@ -96,10 +113,20 @@ private:
   definition::negatives_section wanted_;
   /// In evaluations, of each row: wrong destinations, wrong sources.
   std::array<std::size_t, 2> evaluated_{};
+  std::size_t evaluated_pairs_ = 0; ///< Likewise.
+  std::shared_ptr<const unknown_pairs> unknown_;
   std::vector<std::int64_t> counts_; ///< Nodes, by type.
   node_orders orders_;
   /// By node type; empty: nodes have equal chances.
   std::vector<std::shared_ptr<const alias_table>> by_degree_;
+  std::array<bool, 2> all_{}; ///< Ends at which all nodes are ranked.
+  std::shared_ptr<const complete_nodes> complete_; ///< Null: at none.
+  /// Of a split. Made when it is evaluated for the first time.
+  struct groups_of_split {
+    std::once_flag once;
+    std::shared_ptr<const link_groups> groups;
+  };
+  mutable std::array<groups_of_split, 3> groups_;
 };
 
 /// The most seeds of each node type that a batch of so many rows has: their

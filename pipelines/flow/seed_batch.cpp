@@ -92,17 +92,34 @@ void add_joint(const std::vector<std::vector<node_id>>& nodes,
   }
 }
 
+/// @param locals Must stay until `finish`.
+void add_complete(const complete_nodes& nodes, node_numbers& numbers,
+                  std::vector<local_id>& locals) {
+  locals.resize(static_cast<std::size_t>(
+    *std::max_element(nodes.counts.begin(), nodes.counts.end())));
+  for (std::size_t t = 0; t < nodes.counts.size(); ++t)
+    for (std::int64_t original = 0; original < nodes.counts[t]; ++original) {
+      const auto at = static_cast<std::size_t>(original);
+      numbers.add(static_cast<node_type_id>(t),
+                  nodes.orders[t] ? (*nodes.orders[t])[at] : original,
+                  &locals[at]);
+    }
+}
+
 void take_several(const seed_table& table, std::span<const seed_row> rows,
                   const dataset_info& info, const negative_lists& negatives,
                   seed_batch& out) {
   node_numbers numbers{info.node_types.size()};
+  std::vector<local_id> complete; // Which are known: they are original ids.
+  if (out.full)
+    add_complete(*negatives.full->nodes, numbers, complete);
   auto* local = out.locals.data();
   const auto each = negatives.of_each();
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (const auto& column : table.columns)
       numbers.add(column.type_of(rows[r]), column.node_of(rows[r]), local++);
     for (std::size_t k = 0; k < each; ++k) {
-      const auto end = k < negatives.wrong_destinations ? 1U : 0U;
+      const auto end = out.at_source(2 + k) ? 0U : 1U;
       numbers.add(table.columns[end].type_of(rows[r]),
                   negatives.nodes[r * each + k], local++);
     }
@@ -122,7 +139,7 @@ std::uint64_t seed_batch::row_bytes() const {
   for (const auto* lists : {&joint_destinations, &joint_sources})
     for (const auto& list : *lists)
       bytes += list.size() * sizeof(local_id);
-  return bytes;
+  return full ? bytes + full->bytes() : bytes;
 }
 
 seed_batch batch_of(const seed_table& table, std::span<const seed_row> rows,
@@ -131,6 +148,9 @@ seed_batch batch_of(const seed_table& table, std::span<const seed_row> rows,
   out.columns = table.columns.size() + negatives.of_each();
   out.wrong_destinations = negatives.wrong_destinations;
   out.wrong_sources = negatives.wrong_sources;
+  out.wrong_pairs = negatives.wrong_pairs;
+  if (!rows.empty())
+    out.full = negatives.full;
   out.nodes.resize(info.node_types.size());
   out.locals.resize(rows.size() * out.columns);
   if (out.columns == 1)

@@ -2,10 +2,12 @@
 
 #include "messages/base/ids.hpp"
 #include "partition/sampling/sampling.hpp"
+#include "pipelines/flow/full_ranking.hpp"
 #include "pipelines/flow/seed_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,35 +20,45 @@ struct negative_lists {
 
   std::size_t wrong_destinations = 0; ///< Of each row.
   std::size_t wrong_sources = 0;      ///< Likewise.
-  /// [rows, wrong destinations + wrong sources] Of the row's types.
+  /// [rows, wrong destinations + wrong sources, then source and destination of
+  /// each wrong pair] Of the row's types.
   std::vector<node_id> nodes{};
   /// By node type, of all rows that have such an end; empty: of no type.
   std::vector<std::vector<node_id>> joint_destinations{};
   std::vector<std::vector<node_id>> joint_sources{};
+  std::size_t wrong_pairs = 0; ///< Of each row.
+  /// Null: no end is replaced by all nodes.
+  std::shared_ptr<const full_ranking> full{};
 
-  std::size_t of_each() const { return wrong_destinations + wrong_sources; }
+  /// Nodes of each row.
+  std::size_t of_each() const {
+    return wrong_destinations + wrong_sources + 2 * wrong_pairs;
+  }
   friend bool operator==(const negative_lists&,
                          const negative_lists&) = default;
 };
 
 /// Some rows of a seed table, as a batch takes them: the nodes that it is
 /// sampled around, and which of them each row consists of. Nodes are in the
-/// order of their first appearance, row by row, then those of joint negatives.
-/// Each is there once, unless the table has a single column and a node in it
-/// twice. Value type.
+/// order of their first appearance, row by row, then those of joint negatives;
+/// ahead of all others are those of types of which all are there. Each is there
+/// once, unless the table has a single column and a node in it twice. Value
+/// type.
 struct seed_batch : batch_seeds {
   /// In place of a negative that does not exist. Only in evaluations: all
   /// candidates are known links.
   static constexpr local_id none = -1;
 
   /// Of the table; for links also the negatives of each row, behind the ends of
-  /// the edge: those that replace the destination, then the source.
+  /// the edge: those that replace the destination, then the source, then both,
+  /// as pairs.
   std::size_t columns = 0;
   std::vector<local_id> locals; ///< [rows, columns] Of the column's type.
 
   // Of tasks of edges.
   std::size_t wrong_destinations = 0; ///< Negatives of each row.
   std::size_t wrong_sources = 0;      ///< Likewise.
+  std::size_t wrong_pairs = 0;        ///< Likewise; either these or others.
   /// [rows] Places in the task's `edge_types`; empty: all are the first.
   std::vector<std::int32_t> relations;
   std::vector<float> weights;        ///< [rows] Empty: all are 1.
@@ -59,9 +71,18 @@ struct seed_batch : batch_seeds {
   std::vector<std::vector<local_id>> joint_sources;
   /// [rows] Original ids of the edges.
   std::vector<edge_id> edge_ids;
+  /// Of evaluations. Null: no end is replaced by all nodes.
+  std::shared_ptr<const full_ranking> full;
 
   std::size_t rows() const {
     return columns == 0 ? 0 : locals.size() / columns;
+  }
+  /// Whether a column of a row of edges has sources.
+  bool at_source(std::size_t column) const {
+    const auto pairs = 2 + wrong_destinations + wrong_sources;
+    return column == 0
+           || (column < pairs ? column >= 2 + wrong_destinations
+                              : (column - pairs) % 2 == 0);
   }
   /// Bytes of what it has besides `batch_seeds`.
   std::uint64_t row_bytes() const;

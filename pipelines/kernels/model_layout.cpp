@@ -95,22 +95,26 @@ private:
     const auto* task = chosen_task(info_);
     if (task == nullptr)
       return fail(ec::invalid_argument,
-                  "model.kind lookup learns vectors of nodes for tasks of "
-                  "edges; set `task`, or choose another kind");
+                  "model.kind {} learns vectors of nodes for tasks of edges; "
+                  "set `task`, or choose another kind",
+                  traits_.name);
     if (def_.model.jumping || def_.model.layer_norm || def_.model.residual)
       return fail(ec::invalid_argument,
                   "model.jumping, model.layer_norm and model.residual are of "
-                  "layers, and lookup has none; leave them out");
+                  "layers with weights, and {} has none; leave them out",
+                  traits_.name);
+    std::vector<bool> read(info_.node_types.size(), traits_.hears());
     for (const auto edge_type : task->edge_types) {
       const auto& ends = info_.edge_types[static_cast<std::size_t>(edge_type)];
-      for (const auto type : {ends.source, ends.destination})
-        if (const auto& at = info_.node_types[static_cast<std::size_t>(type)];
-            at.feature_width != 0)
-          return fail(ec::invalid_argument,
-                      "model.kind lookup is for node types without features, "
-                      "and {} has some; choose another kind",
-                      at.name);
+      read[static_cast<std::size_t>(ends.source)] = true;
+      read[static_cast<std::size_t>(ends.destination)] = true;
     }
+    for (std::size_t t = 0; t < read.size(); ++t)
+      if (read[t] && info_.node_types[t].feature_width != 0)
+        return fail(ec::invalid_argument,
+                    "model.kind {} is for node types without features, and {} "
+                    "has some; choose another kind",
+                    traits_.name, info_.node_types[t].name);
     return ok();
   }
 
@@ -227,7 +231,8 @@ private:
       out_.table_of.push_back(absent);
       out_.feature_rows.push_back(row_form::of(type));
       if (type.feature_width != 0
-          || (traits_.looks_up && !out_.gives(static_cast<node_type_id>(t))))
+          || (traits_.looks_up && !traits_.hears()
+              && !out_.gives(static_cast<node_type_id>(t))))
         continue;
       out_.table_of.back() = static_cast<int>(out_.tables.size());
       out_.tables.push_back({"embedding." + type.name,
@@ -315,7 +320,7 @@ private:
       layer.score_maps.push_back(absent);
       layer.priors.push_back(absent);
       layer.factors.push_back(absent);
-      if (out == 0 || !traits_.hears())
+      if (out == 0 || !traits_.hears() || traits_.looks_up)
         continue;
       if (traits_.attends_across())
         add_maps(layer, prefix + relation.name + ".");
@@ -367,8 +372,8 @@ private:
     auto& type = layer.types[t];
     if (type.out == 0)
       return;
-    if (traits_.looks_up) { // Hands on what it takes.
-      type.residual = true;
+    if (traits_.looks_up) { // Without messages it hands on what it takes.
+      type.residual = !traits_.hears();
       return;
     }
     const auto name =

@@ -209,6 +209,16 @@ struct model_layout {
            && (traits.message != message_form::maximum || traits.pools)
            && !first.residual && !gates_rows;
   }
+  /// Whether a layer takes messages of a relation.
+  bool carries(int layer, std::size_t relation) const {
+    const auto& in = layers[static_cast<std::size_t>(layer)];
+    return in.weights[relation] != absent
+           || (traits.averages_layers()
+               && in.types[static_cast<std::size_t>(
+                             relations[relation].destination)]
+                      .out
+                    != 0);
+  }
   /// Whether a gradient flows into the rows of `type` that enter layer `layer`
   /// (from 0): into the output of the layer before, or into a table, but not
   /// into features.

@@ -70,6 +70,10 @@ void fused_model::begin_backward(node_type_id type, const_matrix gradient,
                            gradient_of(layout_.jumping_bias, out).data);
     return backward_input(layout_.hops, type, out);
   }
+  if (!means_.empty()) {
+    means_[type]->backward(gradient);
+    return backward_input(layout_.hops, type, out);
+  }
   auto& last = layers_.back().types[type];
   last.gradient = {gradient.rows, gradient.columns, how_.pool};
   std::copy(gradient.data, gradient.data + gradient.size(),
@@ -129,7 +133,9 @@ void fused_model::backward_weights(int layer, gradient_set& out) {
     if (!pass.relations[r])
       continue;
     const auto& relation = layout_.relations[r];
-    message_pass::targets into{.weight = gradient_of(shape.weights[r], out)};
+    message_pass::targets into;
+    if (shape.weights[r] != absent)
+      into.weight = gradient_of(shape.weights[r], out);
     for (auto other = r; layout_.bases != 0 && other < layout_.relations.size();
          ++other)
       if (layout_.relations[other].source == relation.source
@@ -181,6 +187,8 @@ void fused_model::backward_input(int layer, node_type_id type,
         std::fill(here.data, here.data + here.size(), 0.0f);
       if (!heads_.empty() && layer > 0 && heads_[type])
         heads_[type]->add_gradient(layer - 1, begin, end, here);
+      if (!means_.empty() && means_[type])
+        means_[type]->add_gradient(begin, end, here);
       finish_gradient(layer, type, begin, end, gradient,
                       sums.data() + piece * stride);
     });

@@ -6,6 +6,7 @@
 #include "pipelines/model/passes/basis_pass.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 #include "pipelines/model/passes/maximum_pass.hpp"
+#include "pipelines/model/passes/propagation_pass.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -114,6 +115,14 @@ const_matrix fused_model::unpack_input(node_type_id type, std::int64_t rows) {
 
 /// Types share the parameters of jumping knowledge.
 void fused_model::make_heads() {
+  if (layout_.traits.averages_layers()) {
+    means_.resize(layout_.table_of.size());
+    for (const auto type : layout_.outputs)
+      means_[type]
+        .emplace(output_rows(layout_.hops - 1, type), layout_.output_width,
+                 layout_.hops, how_.pool)
+        .add(layers_.front().types[type].input);
+  }
   if (!layout_.jumps())
     return;
   heads_.resize(layout_.table_of.size());
@@ -127,6 +136,8 @@ void fused_model::make_heads() {
 }
 
 const_matrix fused_model::output_of(node_type_id type) {
+  if (!means_.empty())
+    return means_[type]->forward();
   return heads_.empty() ? layers_.back().types[type].output.view()
                         : heads_[type]->forward();
 }
@@ -142,6 +153,9 @@ const_matrix fused_model::forward() {
     for (std::size_t t = 0; t < heads_.size(); ++t)
       if (heads_[t])
         heads_[t]->add_layer(layers_[l].types[t].output.view());
+    for (std::size_t t = 0; t < means_.size(); ++t)
+      if (means_[t])
+        means_[t]->add(layers_[l].types[t].output.view());
     if (l + 1 == layout_.hops)
       break;
     auto& next = layers_[l + 1].types;
@@ -183,10 +197,10 @@ void fused_model::begin_layer(int layer) {
     layers_[layer].transformer = make_transformer(layer);
   auto& relations = layers_[layer].relations;
   for (std::size_t r = 0; r < layout_.relations.size(); ++r)
-    relations.push_back(layout_.layers[layer].weights[r] == absent
-                            || layout_.traits.attends_across()
-                          ? nullptr
-                          : make_pass(layer, r));
+    relations.push_back(layout_.carries(layer, r)
+                            && !layout_.traits.attends_across()
+                          ? make_pass(layer, r)
+                          : nullptr);
 }
 
 /// Whether a relation stands for all between its node types: the first one.
@@ -239,9 +253,11 @@ std::unique_ptr<message_pass> fused_model::make_pass(int layer,
     .transposed = back ? &edges.transposed[layer] : nullptr,
     .rows = output_rows(layer, ends.destination),
     .input = input_of(layer, ends.source),
-    .weight = parameters_.at(layout_, shape.weights[relation]),
+    .weight = values_of(shape.weights[relation]),
     .team = how_.team,
     .pool = how_.pool};
+  if (layout_.traits.averages_layers())
+    return std::make_unique<propagation_pass>(common, scales_[relation]);
   if (layout_.traits.message == message_form::maximum) {
     maximum_pass::setting how{common};
     if (layout_.traits.pools) {

@@ -10,6 +10,7 @@
 #include "pipelines/kernels/parameters.hpp"
 #include "pipelines/kernels/thread_team.hpp"
 #include "pipelines/model/passes/jumping_head.hpp"
+#include "pipelines/model/passes/layer_mean.hpp"
 #include "pipelines/model/passes/link_head.hpp"
 #include "pipelines/model/passes/model_step.hpp"
 #include "pipelines/model/passes/relation_pass.hpp"
@@ -58,6 +59,9 @@ public:
 
   const_matrix forward() override;
   const_matrix last_input() const override;
+  const link_ranks* ranks() const override {
+    return links_ ? links_->ranks() : nullptr;
+  }
   void backward(const_matrix gradient, gradient_set& out,
                 const gradient_sink& on_final = {}) override;
 
@@ -141,6 +145,8 @@ private:
   std::vector<layer_pass> layers_;
   /// Per node type with outputs; empty without jumping knowledge.
   std::vector<std::optional<jumping_head>> heads_;
+  /// Likewise, of kinds whose outputs are means over layers.
+  std::vector<std::optional<layer_mean>> means_;
   std::optional<link_head> links_; ///< Only in tasks of edges.
 };
 

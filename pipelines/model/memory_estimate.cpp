@@ -5,6 +5,7 @@
 #include "pipelines/flow/negatives.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
+#include "pipelines/task/ranked_ends.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -87,7 +88,7 @@ public:
       if (layout_.traits.attends_across())
         add_projections(l, t, sum);
     for (std::size_t r = 0; r < layout_.relations.size(); ++r)
-      if (layer.weights[r] != absent)
+      if (layout_.carries(l, r))
         add_relation(l, r, sum);
     return sum;
   }
@@ -98,6 +99,9 @@ public:
     if (layout_.jumps())
       for (const auto type : layout_.outputs)
         add_jumping(nodes(type, 0), sum);
+    if (layout_.traits.averages_layers())
+      for (const auto type : layout_.outputs)
+        sum.kept += nodes(type, 0) * double(layout_.output_width);
     if (layout_.decoder)
       add_decoder(sum);
     return sum;
@@ -127,6 +131,8 @@ private:
     const auto ends = def_.negatives.corrupt == corrupted_end::both ? 2.0 : 1.0;
     const auto wrong = links ? negatives * ends : 0;
     const auto replicas = std::max(1.0, double(def_.trainer.replicas));
+    if (def_.negatives.corrupt == corrupted_end::pair) // Pairs are rows.
+      return {std::ceil(batch / replicas) * (1 + wrong), 1, 0};
     return {std::ceil(batch / replicas), 1 + (joint ? 0 : wrong),
             joint ? wrong : 0};
   }
@@ -138,8 +144,16 @@ private:
     const auto width = double(layout_.output_width);
     const auto training = slots_of(def_.train.batch_size, def_.negatives.count,
                                    def_.negatives.kind == negative_kind::joint);
-    const auto evaluation =
+    const auto chosen = choose_task(info_, def_.task); // The layout has it.
+    const auto all =
+      ends_ranked_among_all(def_, info_, *chosen_task(chosen.value()));
+    auto evaluation =
       slots_of(def_.evaluate.batch_size, def_.evaluate.negatives, false);
+    if (layout_.outcomes == outcome_form::ranks && (all[0] || all[1])) {
+      const auto single = def_.negatives.corrupt != corrupted_end::both;
+      evaluation.own =
+        1 + (single || (all[0] && all[1]) ? 0 : def_.evaluate.negatives);
+    }
     const auto classes = double(layout_.classes);
     const auto of_slots = [classes](const row_slots& slots, double each) {
       return slots.rows * (slots.own + slots.joint) * classes * each;
@@ -147,7 +161,7 @@ private:
     double stack = 0;
     for (const auto type : layout_.outputs)
       stack += nodes(type, 0) * width;
-    sum.kept += 2 * stack;
+    sum.kept += 2 * stack; // Ranking has panels in place of gradients.
     sum.kept += std::max(4 * training.rows * width + of_slots(training, 4),
                          2 * evaluation.rows * width + of_slots(evaluation, 3));
     switch (layout_.decoder->kind) {
@@ -242,6 +256,8 @@ private:
     const auto rows = nodes(relation.destination, layout_.hops - l - 1);
     const auto in = double(layer.types[relation.source].in);
     const auto out = double(layer.types[relation.destination].sum);
+    if (layout_.traits.averages_layers())
+      return; // Keeps nothing.
     if (layout_.traits.attends_across())
       return add_mapped_relation(layer, rows, edges(r), sum);
     if (layout_.bases != 0) {

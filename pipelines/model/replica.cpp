@@ -182,7 +182,7 @@ result<void> replica::impl::check_transposed(const minibatch& batch,
                                              int layer) const {
   for (std::size_t r = 0; r < layout.relations.size(); ++r) {
     const auto source = layout.relations[r].source;
-    if (layout.layers[layer].weights[r] == absent
+    if (!layout.carries(layer, r)
         || !(layout.needs_gradient(layer, source)
              || layout.traits.needs_transposed()
              || (layer == 0 && layout.multiplies_packed(source))))
@@ -341,6 +341,11 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
       const auto rows = model->last_input();
       output->embedding_width = rows.columns;
       output->embeddings.assign(rows.data, rows.data + rows.size());
+    }
+    if (const auto* ranks = model->ranks()) {
+      if (outcomes != nullptr)
+        *outcomes = outcomes_of(*ranks, impl_->scores);
+      return ranks->losses;
     }
     if (outcomes != nullptr)
       *outcomes = outcomes_of(impl_->layout, batch, logits, impl_->scores);

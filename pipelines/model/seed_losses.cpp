@@ -97,7 +97,8 @@ constexpr loss_functions functions[]{
                         weight, gradient);
    },
    [](const minibatch& batch, const_matrix logits, bool with_scores) {
-     return link_outcomes_of(logits, slots_of(*batch.rows), with_scores);
+     return link_outcomes_of(logits, slots_of(*batch.rows), with_scores,
+                             batch.rows->relations);
    }},
 };
 

@@ -78,7 +78,9 @@ std::string record_of(const nlohmann::json& line, std::int64_t& steps,
                             std::pair{"hits@1", phase + "/hits@1"},
                             std::pair{"hits@3", phase + "/hits@3"},
                             std::pair{"hits@10", phase + "/hits@10"},
-                            std::pair{"mean_rank", phase + "/mean_rank"}};
+                            std::pair{"mean_rank", phase + "/mean_rank"},
+                            std::pair{"recall@20", phase + "/recall@20"},
+                            std::pair{"ndcg@20", phase + "/ndcg@20"}};
   std::vector<event_record::scalar> curves;
   const auto add = [&curves](std::string_view tag, double value) {
     curves.push_back({tag, static_cast<float>(value)});

@@ -19,7 +19,8 @@ namespace graphmill {
 /// At the step of training that is the last one when a phase ends, in float32:
 ///   train/loss, validation/loss, test/loss, and so .../accuracy
 ///   .../mse and .../mae of numbers, .../mrr, .../hits@1, .../hits@3,
-///   .../hits@10 and .../mean_rank of links, and the metric of a run
+///   .../hits@10 and .../mean_rank of links, with ranks among all nodes
+///   .../recall@20 and .../ndcg@20, and the metric of a run
 ///   learning_rate, seeds_per_second   of training
 class event_log {
 public:

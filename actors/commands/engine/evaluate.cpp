@@ -6,6 +6,7 @@
 #include "actors/run/class_report.hpp"
 #include "actors/run/local_run.hpp"
 #include "actors/run/run_reporter.hpp"
+#include "messages/base/pluralized.hpp"
 #include "messages/work/seed_outcomes.hpp"
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
@@ -15,10 +16,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace graphmill {
 
@@ -57,6 +61,19 @@ result<void> check_split(const local_run_config& config, bool scores) {
               seeds, classes, seed_outcomes::most_scores);
 }
 
+/// Gives the edge types of links their names.
+result<void> name_edge_types(const std::filesystem::path& data,
+                             const definition& def, nlohmann::json& told) {
+  if (!told.contains("edge_types"))
+    return ok();
+  GRAPHMILL_TRY(const auto whole, partitioned_graph::open(data));
+  GRAPHMILL_TRY(const auto info, choose_target(whole.info(), def));
+  for (auto& one : told["edge_types"])
+    one["name"] = info.edge_type_name(
+      chosen_task(info)->edge_types.at(one["edge_type"].get<std::size_t>()));
+  return ok();
+}
+
 void tell(const evaluate_options& options, nlohmann::json told,
           double seconds) {
   if (options.json) {
@@ -73,6 +90,12 @@ void tell(const evaluate_options& options, nlohmann::json told,
       say("{} {:.4f}\n", name, value.get<double>());
   if (const auto line = threshold_text(told); !line.empty())
     say("{}\n", line);
+  if (told.contains("edge_types"))
+    for (const auto& one : told["edge_types"])
+      say("{}: MRR {:.4f}, hits@10 {:.4f} over {}\n",
+          one["name"].get<std::string>(), one["mrr"].get<double>(),
+          one["hits@10"].get<double>(),
+          pluralized(one["seeds"].get<std::uint64_t>(), "edge"));
 }
 
 result<int> evaluate(const evaluate_options& options) {
@@ -92,13 +115,17 @@ result<int> evaluate(const evaluate_options& options) {
   run_reporter reporter{nullptr, show_progress(options.quiet), nullptr};
   reporter.call_work("evaluate " + options.split);
   run.config.observer = reporter.observer();
+  const auto data = run.config.data;
+  const auto def = run.config.def;
   std::optional<signal_watch> signals;
   GRAPHMILL_TRY(auto done, run_locally(std::move(run.config), signals));
   if (done.outcome.failure)
     return *done.outcome.failure;
   if (reporter.last(as).value_or(batch_metrics{}).seeds == 0)
     return nothing_measured(options.split);
-  tell(options, reporter.told(as), done.seconds);
+  auto told = reporter.told(as);
+  GRAPHMILL_TRYV(name_edge_types(data, def, told));
+  tell(options, std::move(told), done.seconds);
   return 0;
 }
 

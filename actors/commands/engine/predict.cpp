@@ -1,4 +1,5 @@
 #include "actors/commands/engine/predict_edges.hpp"
+#include "actors/commands/engine/predict_links.hpp"
 #include "actors/commands/engine/prediction_files.hpp"
 #include "actors/commands/engine/prediction_nodes.hpp"
 #include "actors/commands/options/cli.hpp"
@@ -31,10 +32,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The most that --top takes: what is kept of a node fits into memory.
+constexpr std::int64_t most_links = 1'000'000;
+
 struct predict_options : finished_run_options {
   std::string out = "predictions.npy";
-  std::string nodes; ///< A file; empty: all of the target type.
-  std::string pairs; ///< A file of edges, for a task of edges.
+  std::string nodes;    ///< A file; empty: all of the target type.
+  std::string pairs;    ///< A file of edges, for a task of edges.
+  std::int64_t top = 0; ///< Links of each node; 0: none are searched for.
+  std::string end; ///< Of links, which is searched for; empty: the default.
+  std::string edge_type; ///< Of links; empty: all of the task.
+  std::string known;     ///< "keep", "drop"; empty: the default.
   node_naming nodes_by = node_naming::either;
   bool probabilities = false;
   bool logits = false;
@@ -170,8 +178,14 @@ void check_words(const predict_options& options) {
   if (options.nodes_by != node_naming::either && options.nodes.empty()
       && options.pairs.empty())
     refuse_words("--nodes-by needs --nodes or --pairs");
-  if (!options.all && !options.scratch.empty())
-    refuse_words("--scratch is for layers of --all; leave it out");
+  const auto layers = options.all || options.top != 0;
+  if (!layers && !options.scratch.empty())
+    refuse_words("--scratch is for layers of --all and --top; leave it out");
+  if (options.top != 0 && options.neighbours == "sampled")
+    refuse_words("--top takes all neighbours: leave --neighbours sampled out");
+  if (options.top == 0
+      && !(options.end + options.edge_type + options.known).empty())
+    refuse_words("--end, --type and --known need --top");
 }
 
 /// @returns what is wrong with a name, by which the format is chosen.
@@ -248,26 +262,15 @@ public:
 
   result<void> by_layers() {
     auto& config = run_.config;
-    const auto beside = fs::path{options_.out}.parent_path();
     const auto on_progress = show_progress(options_.quiet);
-    layerwise_config layers{.def = config.def,
-                            .data = config.data,
-                            .verify = config.verify,
-                            .storage = config.storage,
-                            .weights = std::move(config.weights),
-                            .learnt = config.learnt,
-                            .embeddings = embeddings_,
-                            .scratch = !options_.scratch.empty()
-                                         ? fs::path{options_.scratch}
-                                       : beside.empty() ? fs::path{"."}
-                                                        : beside,
-                            .log = config.log,
-                            .on_progress = on_progress};
+    auto layers =
+      layers_of(config, options_.scratch, options_.out, on_progress);
+    layers.embeddings = embeddings_;
     std::optional<signal_watch> signals; // Until all is written.
     GRAPHMILL_TRY(auto done, run_layerwise(std::move(layers), signals));
     if (on_progress)
       on_progress({}); // What is written is told on lines of its own.
-    made_.logits = done.made.logits.view;
+    made_.logits = done.made.outputs.front().view;
     argmax(made_.logits, made_.classes);
     decide();
     for (const auto& rows : done.made.embeddings)
@@ -297,22 +300,52 @@ private:
   prediction_files files_;
 };
 
-result<int> predict_listed_edges(const predict_options& options,
-                                 finished_run& run) {
+/// Of a run that has learnt a task of edges: listed edges, the likeliest links,
+/// or embeddings.
+result<int> predict_task(const predict_options& options, finished_run& run) {
   const auto refuse = [&](const std::string& what) {
     return fail(ec::invalid_argument, "{} has learnt the task {} of edges, {}",
                 options.run, in_quotes(run.config.def.task), what);
   };
-  if (options.pairs.empty())
+  const auto embeds = options.all || options.embeddings;
+  if (options.pairs.empty() && options.top == 0 && !embeds)
     return refuse("and predicts those that --pairs lists, in a CSV with the "
-                  "columns source and destination");
-  if (!options.nodes.empty() || options.logits || options.embeddings
-      || options.all)
-    return refuse("for which there are no --nodes, --logits, --embeddings and "
-                  "--all: leave them out");
+                  "columns source and destination; the likeliest links of each "
+                  "node, with --top; or embeddings, with --all");
+  if (options.logits)
+    return refuse("for which there are no --logits: leave it out");
+  if (options.probabilities && options.pairs.empty())
+    return refuse("and --probabilities are of edges that --pairs lists");
+  if (embeds
+      && (options.top != 0 || !options.nodes.empty() || !options.pairs.empty()))
+    return refuse("and --all and --embeddings write those of all nodes, and "
+                  "nothing else: leave --nodes, --pairs and --top out");
+  if (embeds) {
+    GRAPHMILL_TRYV(predict_outputs({.types = options.embeddings_of,
+                                    .out = options.out,
+                                    .scratch = options.scratch,
+                                    .json = options.json,
+                                    .quiet = options.quiet},
+                                   run));
+    return 0;
+  }
   if (fs::path{options.out}.extension() != ".csv")
     return refuse("and its predictions are a CSV: give --out a name that ends "
                   "in .csv");
+  if (options.top != 0) {
+    GRAPHMILL_TRYV(predict_links({.most = options.top,
+                                  .nodes = options.nodes,
+                                  .nodes_by = options.nodes_by,
+                                  .to_sources = options.end == "source",
+                                  .edge_type = options.edge_type,
+                                  .keeps_known = options.known == "keep",
+                                  .out = options.out,
+                                  .scratch = options.scratch,
+                                  .json = options.json,
+                                  .quiet = options.quiet},
+                                 run));
+    return 0;
+  }
   GRAPHMILL_TRYV(predict_edges({.edges = options.pairs,
                                 .out = options.out,
                                 .nodes_by = options.nodes_by,
@@ -327,12 +360,12 @@ result<int> predict(const predict_options& options) {
   GRAPHMILL_TRY(auto run, open_finished_run(options));
   run.config.def.evaluate.scores = false; // Nothing is evaluated.
   if (!run.config.def.task.empty())
-    return predict_listed_edges(options, run);
-  if (!options.pairs.empty())
+    return predict_task(options, run);
+  if (!options.pairs.empty() || options.top != 0)
     return fail(ec::invalid_argument,
-                "--pairs is for a run of a task of edges, and {} has learnt "
+                "--{} is for a run of a task of edges, and {} has learnt "
                 "nodes: name them with --nodes",
-                options.run);
+                options.pairs.empty() ? "top" : "pairs", options.run);
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(run.config.data));
   const auto& learnt = run.config.learnt;
   GRAPHMILL_TRY(const auto graph, learnt
@@ -399,6 +432,29 @@ void add_predict_command(command_line& cli) {
     "and destination, and type where there are several edge types. --out is a "
     "CSV of the same edges, each with its score, class, labels or numbers");
   pairs->excludes(nodes);
+  auto* top =
+    command
+      ->add_option("--top", options->top,
+                   "Of a run that has learnt links: find the K links with the "
+                   "largest scores for each node, or for those of --nodes. "
+                   "--out is a CSV with a line for each")
+      ->type_name("K")
+      ->check(CLI::Range(std::int64_t{1}, most_links));
+  top->excludes(pairs);
+  command
+    ->add_option("--end", options->end,
+                 "With --top: which end of links is found. Nodes are sources, "
+                 "or with `source` destinations (default: destination)")
+    ->check(CLI::IsMember({"destination", "source"}));
+  command
+    ->add_option("--type", options->edge_type,
+                 "With --top: the edge type (default: all of the task)")
+    ->type_name("EDGE_TYPE");
+  command
+    ->add_option("--known", options->known,
+                 "With --top: drop links that the graph has, in any split, and "
+                 "those of a node with itself, or keep them (default: drop)")
+    ->check(CLI::IsMember({"drop", "keep"}));
   command
     ->add_option_function<std::string>(
       "--nodes-by",
@@ -415,7 +471,9 @@ void add_predict_command(command_line& cli) {
                     "Also write logits: the values before the softmax, or "
                     "before the logistic function of labels");
   command->add_flag("--embeddings", options->embeddings,
-                    "Also write embeddings: the inputs of the last layer");
+                    "Also write embeddings: the inputs of the last layer. Of a "
+                    "run that has learnt edges: of all nodes, what the decoder "
+                    "takes");
   command
     ->add_option("--embeddings-of", options->embeddings_of,
                  "With --all: embeddings of all nodes of another type, as they "
@@ -425,7 +483,8 @@ void add_predict_command(command_line& cli) {
                     "Compute layer by layer with all neighbours: each layer "
                     "once for each node");
   command->add_option("--scratch", options->scratch,
-                      "With --all: folder for layers that do not fit into "
+                      "With --all or --top: folder for layers that do not "
+                      "fit into "
                       "memory (default: that of --out)");
   command->footer(
     "Extra outputs are PREDICTIONS.ids.npy, .probabilities.npy, .logits.npy,\n"

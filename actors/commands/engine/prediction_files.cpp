@@ -160,7 +160,8 @@ result<prediction_files>
 prediction_files::create(const prediction_request& request) {
   prediction_files out;
   out.request_ = request;
-  GRAPHMILL_TRYV(out.add(content::classes, "predictions", ""));
+  if (request.classes)
+    GRAPHMILL_TRYV(out.add(content::classes, "predictions", ""));
   if (!request.csv()) {
     if (request.listed)
       GRAPHMILL_TRYV(out.add(content::ids, "ids", "ids"));

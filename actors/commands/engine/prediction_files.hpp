@@ -56,6 +56,7 @@ struct prediction {
 struct prediction_request {
   std::filesystem::path out; ///< Ends in .csv: as text; else as .npy.
   bool listed = false;       ///< Of a list of nodes.
+  bool classes = true; ///< Whether there are predictions, not embeddings alone.
   bool probabilities = false;
   bool logits = false;
   /// Whose embeddings: names of node types, of which "" is the target.

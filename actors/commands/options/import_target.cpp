@@ -35,6 +35,9 @@ constexpr const char* record_name = "import.json";
 constexpr const char* sources_key = "sources";
 constexpr std::size_t largest_record = std::size_t{1} << 24;
 
+/// Edge types of a task that are printed.
+constexpr std::size_t named_edge_types = 5;
+
 /// "multi_label" or "regression" of labels that are not classes.
 void tell_kind(nlohmann::json& labels, label_kind kind) {
   if (traits_of(kind).rows)
@@ -81,10 +84,41 @@ nlohmann::json to_json(const dataset_info& info,
       {{"name", info.edge_type_name(static_cast<edge_type_id>(i))},
        {"count", info.edge_types[i].count},
        {"max_in_degree", info.edge_types[i].max_in_degree}});
+  auto tasks = nlohmann::json::array();
+  for (const auto& task : info.tasks) {
+    tasks.push_back({{"name", task.name},
+                     {"kind", traits_of(task.kind).name},
+                     {"edge_types", nlohmann::json::array()},
+                     {"class_count", task.class_count},
+                     {"class_names", task.class_names},
+                     {"train", task.split_counts[0]},
+                     {"val", task.split_counts[1]},
+                     {"test", task.split_counts[2]}});
+    for (const auto type : task.edge_types)
+      tasks.back()["edge_types"].push_back(info.edge_type_name(type));
+  }
   return {{"name", info.name},
           {"digest", info.digest},
           {"node_types", std::move(nodes)},
-          {"edge_types", std::move(edges)}};
+          {"edge_types", std::move(edges)},
+          {"tasks", std::move(tasks)}};
+}
+
+/// A line with the numbers of each task, and one for each of its edge types.
+void print_tasks(const dataset_info& info) {
+  if (!info.tasks.empty())
+    say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", "task", "kind", "",
+        "classes", "train", "val", "test");
+  for (const auto& task : info.tasks) {
+    say("{:<40} {:>12} {:>8} {:>7} {:>9} {:>9} {:>9}\n", task.name,
+        traits_of(task.kind).name, "", task.class_count, task.split_counts[0],
+        task.split_counts[1], task.split_counts[2]);
+    const auto& types = task.edge_types;
+    for (std::size_t i = 0; i < std::min(types.size(), named_edge_types); ++i)
+      say("  of {}\n", info.edge_type_name(types[i]));
+    if (types.size() > named_edge_types)
+      say("  and of {} more edge types\n", types.size() - named_edge_types);
+  }
 }
 
 void print_text(const dataset_info& info,
@@ -105,6 +139,7 @@ void print_text(const dataset_info& info,
     say("{:<40} {:>12} {:>8}\n",
         info.edge_type_name(static_cast<edge_type_id>(i)),
         info.edge_types[i].count, info.edge_types[i].max_in_degree);
+  print_tasks(info);
   for (const auto& one : found)
     say_lines(class_table(one));
   say("digest {}\n", info.digest);

@@ -69,10 +69,15 @@ std::string metrics_text(const nlohmann::json& told) {
 std::string ranks_text(const nlohmann::json& told) {
   const auto mean = entry_of(told, "mean_rank");
   const auto tied = entry_of(told, "tied");
+  const auto groups = entry_of(told, "recall@20").is_number()
+                        ? fmt::format(", recall@20 {}, NDCG@20 {}",
+                                      four_digits(told, "recall@20"),
+                                      four_digits(told, "ndcg@20"))
+                        : std::string{};
   return fmt::format(
-    "MRR {}, hits@1 {}, hits@3 {}, hits@10 {}, mean rank {}, {} tied",
+    "MRR {}, hits@1 {}, hits@3 {}, hits@10 {}{}, mean rank {}, {} tied",
     four_digits(told, "mrr"), four_digits(told, "hits@1"),
-    four_digits(told, "hits@3"), four_digits(told, "hits@10"),
+    four_digits(told, "hits@3"), four_digits(told, "hits@10"), groups,
     mean.is_number() ? fmt::format("{:.4g}", mean.get<double>()) : "-",
     tied.is_number() ? fmt::format("{:.1f} %", 100 * tied.get<double>()) : "-");
 }

@@ -104,7 +104,7 @@ std::string link_lines(const json& summary) {
   if (test == nullptr || find(*test, "mrr") == nullptr)
     return out;
   out += fmt::format("test             {}\n", ranks_text(*test));
-  if (metric.starts_with("hits@") && find(*test, metric.c_str()) != nullptr)
+  if (metric.find('@') != std::string::npos && find(*test, metric.c_str()) != nullptr)
     out += format_printable("{:<16} {:.4f}\n", "test " + metric,
                             number(*test, metric.c_str()));
   return out;

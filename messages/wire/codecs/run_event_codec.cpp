@@ -78,19 +78,21 @@ result<outcome_form> form_in(schema::Outcomes::Reader in) {
                               : outcome_form::classes;
 }
 
-/// Without the padding of `rank_count`.
+/// Without regard to the order of bytes in `rank_count`.
 struct rank_words {
   std::array<std::uint32_t, 2> doubled; ///< The lower half first.
   std::int32_t count;
+  std::int32_t relation;
 };
 
 std::vector<rank_words> words_of(const std::vector<rank_count>& ranks) {
   std::vector<rank_words> out;
-  for (const auto& [doubled, count] : ranks) {
+  for (const auto& [doubled, count, relation] : ranks) {
     const auto bits = static_cast<std::uint64_t>(doubled);
     out.push_back({{static_cast<std::uint32_t>(bits),
                     static_cast<std::uint32_t>(bits >> 32)},
-                   count});
+                   count,
+                   relation});
   }
   return out;
 }
@@ -100,10 +102,41 @@ result<std::vector<rank_count>> ranks_in(std::uint32_t count,
   std::vector<rank_words> told;
   GRAPHMILL_TRYV(words.take(told, count));
   std::vector<rank_count> out;
-  for (const auto& [doubled, rows] : told)
+  for (const auto& [doubled, rows, relation] : told)
     out.push_back(
       {static_cast<std::int64_t>(doubled[0] | std::uint64_t{doubled[1]} << 32),
-       rows});
+       rows, relation});
+  return out;
+}
+
+/// Likewise of `group_count`.
+struct group_words {
+  std::int32_t size;
+  std::int32_t count;
+  std::array<std::uint32_t, 2> doubled; ///< The lower half first.
+};
+
+std::vector<group_words> words_of(const std::vector<group_count>& groups) {
+  std::vector<group_words> out;
+  for (const auto& [size, count, doubled] : groups) {
+    const auto bits = static_cast<std::uint64_t>(doubled);
+    out.push_back({size,
+                   count,
+                   {static_cast<std::uint32_t>(bits),
+                    static_cast<std::uint32_t>(bits >> 32)}});
+  }
+  return out;
+}
+
+result<std::vector<group_count>> groups_in(std::uint32_t count,
+                                           word_reader& words) {
+  std::vector<group_words> told;
+  GRAPHMILL_TRYV(words.take(told, count));
+  std::vector<group_count> out;
+  for (const auto& [size, links, doubled] : told)
+    out.push_back({size, links,
+                   static_cast<std::int64_t>(
+                     doubled[0] | std::uint64_t{doubled[1]} << 32)});
   return out;
 }
 
@@ -126,6 +159,7 @@ result<seed_outcomes> outcomes_in(schema::Outcomes::Reader in,
                 ranks_in(in.getDestinationRanks(), words));
   GRAPHMILL_TRY(out.source_ranks, ranks_in(in.getSourceRanks(), words));
   out.tied = in.getTied();
+  GRAPHMILL_TRY(out.groups, groups_in(in.getGroups(), words));
   GRAPHMILL_TRYV(out.check());
   return out;
 }
@@ -187,6 +221,7 @@ std::vector<std::byte> bulk_of(const std::vector<step_done>& steps) {
       add(told->scores);
       add(words_of(told->destination_ranks));
       add(words_of(told->source_ranks));
+      add(words_of(told->groups));
     }
     if (width_of_logits(step) != 0)
       add(*step.logits);
@@ -211,6 +246,7 @@ void tell_sizes(const run_events& events, schema::RunEvents::Builder out) {
       sizes.setSourceRanks(
         static_cast<std::uint32_t>(told->source_ranks.size()));
       sizes.setTied(told->tied);
+      sizes.setGroups(static_cast<std::uint32_t>(told->groups.size()));
     }
   }
 }
@@ -222,7 +258,8 @@ std::size_t bulk_bytes_of(const seed_outcomes& outcomes) {
          + outcomes.labels.size() * sizeof(std::int32_t)
          + (outcomes.values.size() + outcomes.scores.size()) * sizeof(float)
          + (outcomes.destination_ranks.size() + outcomes.source_ranks.size())
-             * sizeof(rank_words);
+             * sizeof(rank_words)
+         + outcomes.groups.size() * sizeof(group_words);
 }
 
 result<void> step_done::check() const {

@@ -38,7 +38,8 @@ result<sampling_scheme> resolve_fanouts(const definition& def,
     for (std::size_t hop = 0; hop < values.size(); ++hop)
       scheme.fanouts[hop][static_cast<std::size_t>(*type)] = values[hop];
   }
-  if (traits_of(def.model.kind).looks_up)
+  if (const auto& traits = traits_of(def.model.kind);
+      traits.looks_up && !traits.hears())
     for (auto& hop : scheme.fanouts)
       std::fill(hop.begin(), hop.end(), 0);
   return scheme;

@@ -2,8 +2,10 @@
 
 #include "pipelines/definition/decoder_words.hpp"
 #include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/task/chosen_target.hpp"
+#include "pipelines/task/ranked_ends.hpp"
 #include "pipelines/task/task_traits.hpp"
 
 #include <fmt/format.h>
@@ -76,9 +78,7 @@ void check_decoder(const checked_task& c) {
                          to_string(kind), c.name(), c.learns()));
 }
 
-void check_rows(const checked_task& c) {
-  const auto& train = c.def.train;
-  c.refuse("train.link_loss", train.link_loss != link_loss::bce, "links");
+void refuse_negatives(const checked_task& c) {
   const auto& negatives = c.def.negatives;
   c.refuse("negatives.kind", negatives.kind != negative_kind::per_edge,
            "links");
@@ -117,6 +117,47 @@ void check_negative_count(const checked_task& c) {
   }
 }
 
+void check_negatives(const checked_task& c) {
+  if (c.task.kind != edge_task_kind::link)
+    return refuse_negatives(c);
+  if (c.def.negatives.kind == negative_kind::given
+      && c.task.negative_counts[static_cast<std::size_t>(split::train)] == 0)
+    c.report("negatives.kind",
+             fmt::format("`negatives.kind` is given, but the training rows of "
+                         "{} have no negatives; use per_edge or joint, or "
+                         "import them",
+                         c.name()));
+  check_negative_count(c);
+}
+
+/// Lists of the best nodes take the scores of all destinations.
+void check_groups(const checked_task& c) {
+  const auto refuse = [&c](std::string_view why, std::string_view remedy) {
+    c.report("evaluate.metric",
+             fmt::format("`evaluate.metric: {}{}` is of all destinations of a "
+                         "source, {}; {}, or take another metric",
+                         to_string(metric_meant(c.def.evaluate)),
+                         c.def.evaluate.metric_detail, why, remedy));
+  };
+  const auto corrupt = c.def.negatives.corrupt;
+  if (corrupt == corrupted_end::source || corrupt == corrupted_end::pair)
+    return refuse(
+      fmt::format("and `negatives.corrupt: {}` ranks none",
+                  corrupt == corrupted_end::source ? "source" : "pair"),
+      "use destination or both");
+  if (!ends_ranked_among_all(c.def, c.info, c.task)[0])
+    return refuse(
+      fmt::format("and `evaluate.negatives` is {}", c.def.evaluate.negatives),
+      "set `evaluate.negatives: all`");
+  for (const auto which : {split::validation, split::test})
+    if (c.task.negative_counts[static_cast<std::size_t>(which)] > 0)
+      return refuse(fmt::format("and the {} rows of {} have negatives, among "
+                                "which they are ranked",
+                                which == split::test ? "test" : "validation",
+                                c.name()),
+                    "import the task without --task-negatives");
+}
+
 void check_links(const checked_task& c) {
   const auto& train = c.def.train;
   c.refuse("train.label_smoothing", train.label_smoothing != 0, "classes");
@@ -128,24 +169,18 @@ void check_links(const checked_task& c) {
   c.refuse("train.loss", train.loss != value_loss::mse,
            "labels that are numbers");
   c.refuse("evaluate.threshold", !c.def.evaluate.threshold.empty(), "classes");
-  const auto metric = c.def.evaluate.metric;
+  const auto metric = metric_meant(c.def.evaluate);
   if (metric != evaluation_metric::accuracy // The default: mrr.
       && (!task_of(label_kind::links).has(metric)
           || c.def.evaluate.metric_detail.find(':') != std::string::npos))
     c.report("evaluate.metric",
              fmt::format("`evaluate.metric` is {}{}, and {} {}: use mrr, "
-                         "hits@K, mean_rank, roc_auc, average_precision or "
-                         "loss",
+                         "hits@K, mean_rank, recall@K, precision@K, ndcg@K, "
+                         "roc_auc, average_precision or loss",
                          to_string(metric), c.def.evaluate.metric_detail,
                          c.name(), c.learns()));
-  if (c.def.negatives.kind == negative_kind::given
-      && c.task.negative_counts[static_cast<std::size_t>(split::train)] == 0)
-    c.report("negatives.kind",
-             fmt::format("`negatives.kind` is given, but the training rows of "
-                         "{} have no negatives; use per_edge or joint, or "
-                         "import them",
-                         c.name()));
-  check_negative_count(c);
+  else if (is_of_groups(metric))
+    check_groups(c);
 }
 
 } // namespace
@@ -163,7 +198,15 @@ problems_with_task(const definition& def, const dataset_info& info) {
   if (c.task.kind == edge_task_kind::link)
     check_links(c);
   else
-    check_rows(c);
+    c.refuse("train.link_loss", def.train.link_loss != link_loss::bce, "links");
+  check_negatives(c);
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>>
+problems_with_negatives(const definition& def, const dataset_info& info) {
+  found_problems out;
+  check_negatives({def, info, *chosen_task(info), out});
   return out;
 }
 

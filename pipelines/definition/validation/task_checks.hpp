@@ -15,4 +15,9 @@ namespace graphmill {
 std::vector<std::pair<std::string, std::string>>
 problems_with_task(const definition& def, const dataset_info& info);
 
+/// The part of it that concerns batches: their negatives. For a model that is
+/// defined elsewhere.
+std::vector<std::pair<std::string, std::string>>
+problems_with_negatives(const definition& def, const dataset_info& info);
+
 } // namespace graphmill

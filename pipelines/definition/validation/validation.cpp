@@ -37,6 +37,13 @@ struct checked {
     found.text = std::move(text);
     problems.push_back(std::move(found));
   }
+  /// Those of fields without problems of their own.
+  void report_usable(
+    std::vector<std::pair<std::string, std::string>> found) const {
+    for (auto& [path, text] : found)
+      if (source.usable(path))
+        report(path, std::move(text));
+  }
 
   const node_type_info& target() const {
     return info.node_types[static_cast<std::size_t>(info.target)];
@@ -59,11 +66,11 @@ std::string node_types_text(const dataset_info& info) {
 }
 
 /// The kinds to advise to somebody whose dataset has several node types: those
-/// that can take them, and hear neighbours.
+/// that can take them, hear neighbours and learn any task.
 std::string typed_kinds_text() {
   std::vector<std::string> names;
   for (const auto& of : model_kinds)
-    if (of.typed && of.hears())
+    if (of.typed && of.hears() && !of.looks_up)
       names.push_back(fmt::format("`kind: {}`", of.name));
   const auto last = names.back();
   names.pop_back();
@@ -345,13 +352,9 @@ void check_metric(const checked& c) {
   const auto& target = c.target();
   if (target.class_count == 0)
     return; // That has been reported.
-  for (auto& [path, text] : problems_with_values(c.def, c.info))
-    if (c.source.usable(path))
-      c.report(path, std::move(text));
+  c.report_usable(problems_with_values(c.def, c.info));
   if (chosen_task(c.info) != nullptr)
-    for (auto& [path, text] : problems_with_task(c.def, c.info))
-      if (c.source.usable(path))
-        c.report(path, std::move(text));
+    c.report_usable(problems_with_task(c.def, c.info));
   check_scores(c);
   check_measured(c);
   check_predictions(c);
@@ -383,6 +386,8 @@ std::vector<problem> problems_with(const definition_source& source,
   if (chosen && use != data_use::feeding) {
     check_task(c);
     check_metric(c);
+  } else if (chosen && chosen_task(c.info) != nullptr) {
+    c.report_usable(problems_with_negatives(c.def, c.info));
   } else if (const std::string path =
                source.value.task.empty() ? "labels" : "task";
              !chosen && source.usable(path)

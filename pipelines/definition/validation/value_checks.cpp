@@ -2,6 +2,7 @@
 
 #include "messages/work/seed_outcomes.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
+#include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/task/task_traits.hpp"
 
@@ -24,10 +25,11 @@ void find_values_unasked(const definition& def, const std::string& dataset,
                      fmt::format("`train.loss` is for labels that are numbers, "
                                  "and those of {} are not; leave it out",
                                  dataset));
-  if (is_of_ranks(def.evaluate.metric))
+  if (is_of_ranks(metric_meant(def.evaluate)))
     out.emplace_back("evaluate.metric",
                      fmt::format("mrr, hits and mean_rank are for links, which "
-                                 "`task` names, and {} has classes to learn; "
+                                 "`task` names, as recall, precision and ndcg "
+                                 "with a K are, and {} has classes to learn; "
                                  "take another metric",
                                  dataset));
   if (is_of_values(def.evaluate.metric))
@@ -67,7 +69,7 @@ problems_with_values(const definition& def, const dataset_info& info) {
     find_values_unasked(def, dataset, out);
     return out;
   }
-  if (!task_of(target).has(def.evaluate.metric))
+  if (!task_of(target).has(metric_meant(def.evaluate)))
     out.emplace_back(
       "evaluate.metric",
       fmt::format("labels of {} are numbers, for which `evaluate.metric` is "

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -151,15 +152,26 @@ struct link_rank {
   }
 };
 
-/// Ranks with their numbers, ascending.
-std::vector<rank_count> counted_ranks(std::vector<std::int64_t> ranks) {
-  std::sort(ranks.begin(), ranks.end());
-  std::vector<rank_count> out;
-  for (const auto rank : ranks) {
-    if (out.empty() || out.back().doubled != rank)
-      out.push_back({rank, 0});
-    ++out.back().count;
+/// Calls `add` of each value that there is, ascending, and its number.
+template <class Value, class Add>
+void count_values(std::vector<Value> values, const Add& add) {
+  std::sort(values.begin(), values.end());
+  for (auto at = values.begin(); at != values.end();) {
+    const auto behind = std::upper_bound(at, values.end(), *at);
+    add(*at, static_cast<std::int32_t>(behind - at));
+    at = behind;
   }
+}
+
+std::vector<rank_count> counted_ranks(std::span<const std::int64_t> ranks,
+                                      std::span<const std::int32_t> relations) {
+  std::vector<std::pair<std::int32_t, std::int64_t>> typed;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    typed.emplace_back(relations.empty() ? 0 : relations[i], ranks[i]);
+  std::vector<rank_count> out;
+  count_values(std::move(typed), [&out](const auto& one, std::int32_t count) {
+    out.push_back({one.second, count, one.first});
+  });
   return out;
 }
 
@@ -194,16 +206,36 @@ batch_metrics link_losses(const_matrix logits, const link_loss_shape& shape,
   return sums;
 }
 
-seed_outcomes link_outcomes_of(const_matrix logits, const link_slots& slots,
-                               bool with_scores) {
+seed_outcomes outcomes_of(link_ranks ranks, bool with_scores) {
   seed_outcomes out;
   out.classes = 1;
   out.form = outcome_form::ranks;
+  out.tied = ranks.tied;
+  out.destination_ranks = counted_ranks(ranks.destinations, ranks.relations);
+  out.source_ranks = counted_ranks(ranks.sources, ranks.relations);
+  count_values(std::move(ranks.groups),
+               [&out](const link_ranks::grouped& one, std::int32_t count) {
+                 out.groups.push_back({one.size, count, one.doubled});
+               });
+  for (std::size_t i = 0; with_scores && i < ranks.edges.size(); ++i) {
+    out.labels.push_back(1);
+    out.scores.push_back(ranks.edges[i]);
+    if (ranks.firsts[i] == no_score)
+      continue;
+    out.labels.push_back(0);
+    out.scores.push_back(ranks.firsts[i]);
+  }
+  return out;
+}
+
+seed_outcomes link_outcomes_of(const_matrix logits, const link_slots& slots,
+                               bool with_scores,
+                               std::span<const std::int32_t> relations) {
   const auto ranks_destinations =
     slots.wrong_destinations + slots.joint_destinations > 0;
   const auto ranks_sources = slots.wrong_sources + slots.joint_sources > 0;
-  std::vector<std::int64_t> destinations;
-  std::vector<std::int64_t> sources;
+  link_ranks out;
+  out.relations.assign(relations.begin(), relations.end());
   for (std::int64_t i = 0; i < logits.rows; ++i) {
     const auto* row = logits.row(i);
     link_rank destination;
@@ -215,25 +247,17 @@ seed_outcomes link_outcomes_of(const_matrix logits, const link_slots& slots,
         first = row[k];
     }
     if (ranks_destinations) {
-      destinations.push_back(destination.doubled);
+      out.destinations.push_back(destination.doubled);
       out.tied += destination.tied;
     }
     if (ranks_sources) {
-      sources.push_back(source.doubled);
+      out.sources.push_back(source.doubled);
       out.tied += source.tied;
     }
-    if (!with_scores)
-      continue;
-    out.labels.push_back(1);
-    out.scores.push_back(row[0]);
-    if (first == no_score)
-      continue;
-    out.labels.push_back(0);
-    out.scores.push_back(first);
+    out.edges.push_back(row[0]);
+    out.firsts.push_back(first);
   }
-  out.destination_ranks = counted_ranks(std::move(destinations));
-  out.source_ranks = counted_ranks(std::move(sources));
-  return out;
+  return outcomes_of(std::move(out), with_scores);
 }
 
 } // namespace graphmill

@@ -6,6 +6,11 @@
 #include "pipelines/kernels/links/link_rows.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 namespace graphmill {
 
 /// How scores of an edge and its negatives make a loss. With the score p of the
@@ -37,12 +42,36 @@ struct link_loss_shape {
 batch_metrics link_losses(const_matrix logits, const link_loss_shape& shape,
                           double weight, matrix gradient);
 
+/// What ranks rows of links have. Value type.
+struct link_ranks {
+  /// A row in its group (`group_count`).
+  struct grouped {
+    std::int32_t size = 1;
+    std::int64_t doubled = 2;
+    friend auto operator<=>(const grouped&, const grouped&) = default;
+  };
+
+  std::vector<std::int64_t> destinations; ///< [rows] Twice; or not ranked.
+  std::vector<std::int64_t> sources;      ///< Likewise.
+  std::int64_t tied = 0;                  ///< Of all ranks.
+  std::vector<grouped> groups;            ///< Of rows that are in one.
+  std::vector<std::int32_t> relations;    ///< [rows] Empty: all are 0.
+  std::vector<float> edges;               ///< [rows] Scores.
+  std::vector<float> firsts; ///< [rows] Of the first negative; or `no_score`.
+  batch_metrics losses;      ///< Only if no row of scores is kept.
+};
+
+/// @param with_scores Whether scores are told.
+seed_outcomes outcomes_of(link_ranks ranks, bool with_scores);
+
 /// Ranks of edges among their negatives, for each end apart, and the scores of
 /// each edge and of its first negative. A row whose negatives all do not exist
 /// has rank 1, and the score of the edge alone. A negative beats the edge if
 /// one of the two scores is not a number.
 /// @param with_scores Whether scores are told.
+/// @param relations [rows] Edge types; empty: all are 0.
 seed_outcomes link_outcomes_of(const_matrix logits, const link_slots& slots,
-                               bool with_scores);
+                               bool with_scores,
+                               std::span<const std::int32_t> relations = {});
 
 } // namespace graphmill

@@ -19,7 +19,8 @@ inline constexpr float no_score = -std::numeric_limits<float>::infinity();
 
 /// The slots of a row of link logits: [0] is the edge, and then come its
 /// negatives, in four ranges. Joint ranges are as wide as the longest list of a
-/// node type; what a shorter one leaves is `no_score`. Value type.
+/// node type; what a shorter one leaves is `no_score`. Wrong pairs have the
+/// slots of wrong destinations. Value type.
 struct link_slots {
   std::int64_t wrong_destinations = 0;
   std::int64_t wrong_sources = 0;
@@ -41,7 +42,11 @@ struct link_slots {
 link_slots slots_of(const seed_batch& rows);
 
 /// The rows of a batch over a *stack*: the outputs of all node types one below
-/// the other, so that a node of any type is one number. Value type.
+/// the other, so that a node of any type is one number. Wrong pairs are rows of
+/// their own, behind the row that they belong to: an edge without negatives,
+/// whose only candidate is `seed_batch::none` if the pair does not exist. So
+/// scores of all rows, one after the other, are those of `slots_of` the batch.
+/// Value type.
 struct link_rows {
   /// Rows that share a list of joint negatives.
   struct joint_list {
@@ -49,6 +54,16 @@ struct link_rows {
     std::vector<local_id> nodes;
     std::int64_t slot = 0; ///< Of the first of them.
     bool sources = false;  ///< They replace sources.
+  };
+
+  /// Rows whose destinations, or sources, all nodes of a type replace: `count`
+  /// rows of the stack, from `first` on.
+  struct full_list {
+    std::vector<std::int32_t> rows;
+    node_type_id type = 0;
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+    bool sources = false; ///< They replace sources.
   };
 
   link_slots slots;
@@ -59,10 +74,13 @@ struct link_rows {
   std::vector<local_id> candidates;
   std::vector<std::int32_t> relations; ///< [rows] Places in the edge types.
   std::vector<joint_list> joint;
+  std::vector<full_list> full; ///< At an end, each row is in one of them.
 
   std::int64_t count() const {
     return static_cast<std::int64_t>(sources.size());
   }
+  /// Whether negatives of any kind replace sources.
+  bool replaces_sources() const;
 };
 
 /// Fails with `internal` if the rows do not fit the task or name nodes that are

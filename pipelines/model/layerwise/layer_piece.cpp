@@ -136,7 +136,7 @@ result<csr> layer_piece::edges_of(const relation& from, span piece) const {
   csr edges{pod_vector<std::int64_t>{set_.pool},
             pod_vector<local_id>{set_.pool}, pod_vector<float>{set_.pool}};
   GRAPHMILL_TRYV(set_.graph->neighbours(from.edge_types, piece.begin, piece.end,
-                                        set_.weights, edges));
+                                        set_.level, set_.weights, edges));
   if (from.far) {
     ask_for_rows(from.sources, edges);
     if (from.keys.data != nullptr)

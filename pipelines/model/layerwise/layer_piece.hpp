@@ -53,8 +53,9 @@ public:
     const pod_vector<std::int32_t>* degrees = nullptr;
     /// Beside them, the sums of the weights of in-edges that have some.
     const pod_vector<float>* in_weights = nullptr;
-    bool weights = false; ///< Whether weights of edges are read.
-    bool rounded = false; ///< Whether features are rounded to float16.
+    edge_level level = all_levels; ///< Edges of higher levels are not read.
+    bool weights = false;          ///< Whether weights of edges are read.
+    bool rounded = false;          ///< Whether features are rounded to float16.
     std::shared_ptr<buffer_pool> pool;
   };
 

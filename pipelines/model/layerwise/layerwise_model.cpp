@@ -2,9 +2,11 @@
 
 #include "partition/files/mapped_file.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/model/passes/gemm.hpp"
+#include "pipelines/model/passes/layer_mean.hpp"
 
 #include <fmt/format.h>
 
@@ -93,9 +95,10 @@ summed_bases(const model_layout& layout,
 } // namespace
 
 layerwise_model::layerwise_model(model_layout layout, const definition& def,
-                                 original_graph graph, options how)
+                                 original_graph graph, sampling_scheme scheme,
+                                 options how)
   : layout_(std::move(layout)), parameters_(initial_parameters(layout_, 0)),
-    graph_(std::move(graph)), how_(std::move(how)),
+    graph_(std::move(graph)), scheme_(std::move(scheme)), how_(std::move(how)),
     rounded_(rounds_features(def)), weights_(weighs_edges(def, graph_.info())),
     room_(how_.memory_bytes, how_.scratch),
     pool_(buffer_pool::make(kept_piece_bytes)), team_(how_.threads) {}
@@ -106,11 +109,7 @@ layerwise_model::create(const definition& def,
                         original_graph graph, options how) {
   return without_throwing([&]() -> result<std::unique_ptr<layerwise_model>> {
     GRAPHMILL_TRY(auto layout, make_layout(def, graph.info()));
-    if (layout.decoder)
-      return fail(ec::invalid_argument,
-                  "task \"{}\" is of edges, so there are no predictions of all "
-                  "nodes",
-                  def.task);
+    GRAPHMILL_TRY(auto scheme, resolve_fanouts(def, graph.info()));
     auto summed = weights;
     if (layout.bases != 0) {
       GRAPHMILL_TRY(summed, summed_bases(layout, weights));
@@ -118,8 +117,9 @@ layerwise_model::create(const definition& def,
       plain.model.bases = 0;
       GRAPHMILL_TRY(layout, make_layout(plain, graph.info()));
     }
-    std::unique_ptr<layerwise_model> out{new layerwise_model{
-      std::move(layout), def, std::move(graph), std::move(how)}};
+    std::unique_ptr<layerwise_model> out{
+      new layerwise_model{std::move(layout), def, std::move(graph),
+                          std::move(scheme), std::move(how)}};
     GRAPHMILL_TRYV(from_tensors(out->layout_, summed, out->parameters_));
     return out;
   });
@@ -231,10 +231,38 @@ layerwise_model::next_layer(int layer, const std::vector<rows>& in) {
   std::vector<rows> out(in.size());
   for (std::size_t t = 0; t < in.size(); ++t)
     if (layout_.layers[layer].types[t].out != 0) {
-      GRAPHMILL_TRY(
-        out[t], layer_rows(layer, static_cast<node_type_id>(t), in, projected));
+      const auto is = static_cast<node_type_id>(t);
+      GRAPHMILL_TRY(out[t], propagation_
+                              ? propagated(layer, is, in)
+                              : layer_rows(layer, is, in, projected));
     }
   return out;
+}
+
+/// The edge types of a relation from which training samples for a layer.
+std::vector<edge_type_id>
+layerwise_model::sampled_types(int layer, std::size_t relation) const {
+  const auto& fanouts =
+    scheme_.fanouts[static_cast<std::size_t>(layout_.hops - 1 - layer)];
+  std::vector<edge_type_id> out;
+  for (std::size_t e = 0; e < fanouts.size(); ++e)
+    if (fanouts[e] != 0 && (!layout_.traits.typed || e == relation))
+      out.push_back(static_cast<edge_type_id>(e));
+  return out;
+}
+
+result<layerwise_model::rows>
+layerwise_model::propagated(int layer, node_type_id type,
+                            const std::vector<rows>& in) {
+  std::vector<degree_propagation::relation> relations;
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+    if (const auto& ends = layout_.relations[r]; ends.destination == type)
+      relations.push_back({ends.source, sampled_types(layer, r),
+                           in[static_cast<std::size_t>(ends.source)].view});
+  return make(graph_.count(type), layout_.output_width,
+              [&](std::int64_t begin, std::int64_t end) {
+                return propagation_->rows(type, relations, begin, end, pool_);
+              });
 }
 
 /// What sources go through alone is computed once for each of them here.
@@ -245,11 +273,7 @@ result<void> layerwise_model::add_relation(
   const auto& ends = layout_.relations[number];
   auto& one = out.emplace_back();
   one.number = number;
-  if (layout_.traits.typed)
-    one.edge_types = {static_cast<edge_type_id>(number)};
-  else
-    for (std::size_t e = 0; e < graph_.info().edge_types.size(); ++e)
-      one.edge_types.push_back(static_cast<edge_type_id>(e));
+  one.edge_types = sampled_types(layer, number);
   auto sources = in[ends.source];
   const auto h = sources.view;
   if (layout_.traits.pools) {
@@ -303,6 +327,7 @@ layerwise_model::layer_rows(int layer, node_type_id type,
                             .degrees = degrees_.empty() ? nullptr : &degrees_,
                             .in_weights =
                               in_weights_.empty() ? nullptr : &in_weights_,
+                            .level = scheme_.level,
                             .weights = weights_,
                             .rounded = rounded_,
                             .pool = pool_};
@@ -317,7 +342,7 @@ layerwise_model::layer_rows(int layer, node_type_id type,
       const auto source = layout_.relations[r].source;
       auto& one = what.relations.emplace_back();
       one.number = r;
-      one.edge_types = {static_cast<edge_type_id>(r)};
+      one.edge_types = sampled_types(layer, r);
       one.sources = projected.values[source].view;
       one.keys = projected.keys[source].view;
       one.far = far(projected.values[source]) || far(projected.keys[source]);
@@ -329,13 +354,13 @@ layerwise_model::layer_rows(int layer, node_type_id type,
               });
 }
 
-/// What all layers give for the target, side by side.
+/// What all layers give for a type, side by side.
 result<layerwise_model::rows>
 layerwise_model::joined(const std::vector<rows>& layers) {
   std::int64_t width = 0;
   for (const auto& layer : layers)
     width += layer.view.columns;
-  return make(graph_.count(layout_.target), width,
+  return make(layers.front().view.rows, width,
               [&](std::int64_t begin, std::int64_t end) {
                 owned_matrix out{end - begin, width, pool_};
                 std::int64_t at = 0;
@@ -347,6 +372,44 @@ layerwise_model::joined(const std::vector<rows>& layers) {
                 }
                 return result<owned_matrix>{std::move(out)};
               });
+}
+
+/// The mean of what enters the first layer and what all layers give.
+result<layerwise_model::rows>
+layerwise_model::mean_of(const std::vector<rows>& layers) {
+  const auto of = layers.front().view;
+  return make(of.rows, of.columns, [&](std::int64_t begin, std::int64_t end) {
+    layer_mean mean{end - begin, of.columns,
+                    static_cast<int>(layers.size()) - 1, pool_};
+    for (const auto& layer : layers)
+      mean.add(layer.view.slice(begin, end));
+    owned_matrix out{end - begin, of.columns, pool_};
+    std::copy_n(mean.forward().data, of.columns * (end - begin), out.data());
+    return result<owned_matrix>{std::move(out)};
+  });
+}
+
+/// What the model gives for a type, of what its layers give.
+/// @param layers The last one; with jumping knowledge all of them, and of means
+/// what enters the first one, too.
+/// @param embeddings Receives what enters the head of jumping knowledge.
+result<layerwise_model::rows>
+layerwise_model::output_of(const std::vector<rows>& layers, rows& embeddings) {
+  if (layout_.traits.averages_layers())
+    return mean_of(layers);
+  if (!layout_.jumps())
+    return layers.back();
+  GRAPHMILL_TRY(embeddings, joined(layers));
+  const auto all = embeddings.view;
+  const auto weight = parameters_.at(layout_, layout_.jumping_weight);
+  const auto* bias = parameters_.at(layout_, layout_.jumping_bias).data;
+  return make(
+    all.rows, layout_.output_width, [&](std::int64_t begin, std::int64_t end) {
+      owned_matrix y{end - begin, layout_.output_width, pool_};
+      multiply(all.slice(begin, end), weight, 0, y.view());
+      activate(y.view(), bias, activation::none, {}, 0, end - begin, y.view());
+      return result<owned_matrix>{std::move(y)};
+    });
 }
 
 result<void> layerwise_model::check_embeddings(
@@ -379,10 +442,15 @@ layerwise_model::run(const std::vector<node_type_id>& embeddings) {
   return without_throwing([&]() -> result<outcome> {
     GRAPHMILL_TRYV(check_embeddings(embeddings));
     const auto types = layout_.table_of.size();
-    if (layout_.traits.needs_degrees()) {
-      GRAPHMILL_TRY(degrees_, graph_.in_degrees(layout_.target));
+    if (layout_.traits.averages_layers()) {
+      GRAPHMILL_TRY(propagation_,
+                    degree_propagation::create(graph_, layout_.output_width,
+                                               scheme_.level, weights_));
+    } else if (layout_.traits.needs_degrees()) {
+      GRAPHMILL_TRY(degrees_, graph_.in_degrees(layout_.target, scheme_.level));
       if (weights_) {
-        GRAPHMILL_TRY(in_weights_, graph_.in_weights(layout_.target));
+        GRAPHMILL_TRY(in_weights_,
+                      graph_.in_weights(layout_.target, scheme_.level));
       }
       csr none;
       none.indptr.push_back(0);
@@ -394,42 +462,42 @@ layerwise_model::run(const std::vector<node_type_id>& embeddings) {
         GRAPHMILL_TRY(h[t], input(static_cast<node_type_id>(t)));
       }
     std::vector<rows> kept(types); // As they entered the last layer so far.
-    std::vector<rows> outputs;     // Of the target, with jumping knowledge.
-    const auto tell = [this](int done) {
+    // By node type: what `output_of` takes.
+    std::vector<std::vector<rows>> given(types);
+    const auto all_layers = layout_.jumps() || layout_.traits.averages_layers();
+    // Without messages, vectors of nodes are the outputs.
+    const auto hops =
+      layout_.traits.looks_up && !layout_.traits.hears() ? 0 : layout_.hops;
+    if (hops == 0 || layout_.traits.averages_layers())
+      for (const auto type : layout_.outputs)
+        given[static_cast<std::size_t>(type)].push_back(
+          h[static_cast<std::size_t>(type)]);
+    const auto tell = [this, hops](int done) {
       if (how_.on_progress)
         how_.on_progress({"layers", static_cast<std::uint64_t>(done),
-                          static_cast<std::uint64_t>(layout_.hops)});
+                          static_cast<std::uint64_t>(hops)});
     };
-    for (int l = 0; l < layout_.hops; ++l) {
+    for (int l = 0; l < hops; ++l) {
       tell(l);
       GRAPHMILL_TRY(auto next, next_layer(l, h));
       for (const auto type : embeddings)
         if (layout_.layers[l].types[type].in != 0)
           kept[type] = h[type];
       h = std::move(next);
-      if (layout_.jumps())
-        outputs.push_back(h[layout_.target]);
+      if (all_layers || l + 1 == hops)
+        for (const auto type : layout_.outputs)
+          given[static_cast<std::size_t>(type)].push_back(
+            h[static_cast<std::size_t>(type)]);
     }
-    outcome out{.logits = h[layout_.target], .embeddings = {}};
-    if (layout_.jumps()) {
-      h.clear();
-      GRAPHMILL_TRY(kept[layout_.target], joined(outputs));
-      outputs.clear();
-      const auto all = kept[layout_.target].view;
-      const auto weight = parameters_.at(layout_, layout_.jumping_weight);
-      const auto* bias = parameters_.at(layout_, layout_.jumping_bias).data;
-      GRAPHMILL_TRY(
-        out.logits,
-        make(all.rows, layout_.output_width,
-             [&](std::int64_t begin, std::int64_t end) {
-               owned_matrix y{end - begin, layout_.output_width, pool_};
-               multiply(all.slice(begin, end), weight, 0, y.view());
-               activate(y.view(), bias, activation::none, {}, 0, end - begin,
-                        y.view());
-               return result<owned_matrix>{std::move(y)};
-             }));
+    h.clear();
+    outcome out;
+    for (const auto type : layout_.outputs) {
+      const auto at = static_cast<std::size_t>(type);
+      GRAPHMILL_TRY(auto made, output_of(given[at], kept[at]));
+      out.outputs.push_back(std::move(made));
+      given[at].clear();
     }
-    tell(layout_.hops);
+    tell(hops);
     for (const auto type : embeddings)
       out.embeddings.push_back(kept[type]);
     out.file_bytes = room_.file_bytes();

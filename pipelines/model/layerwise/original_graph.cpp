@@ -1,5 +1,6 @@
 #include "pipelines/model/layerwise/original_graph.hpp"
 
+#include "partition/sampling/neighbour_lists.hpp"
 #include "partition/sampling/reply_merge.hpp"
 #include "partition/sampling/rows/gather.hpp"
 
@@ -100,7 +101,8 @@ original_graph::place original_graph::place_of(node_type_id type,
 
 result<void> original_graph::neighbours(std::span<const edge_type_id> types,
                                         node_id begin, node_id end,
-                                        bool weights, csr& out) const {
+                                        edge_level level, bool weights,
+                                        csr& out) const {
   out.indptr.clear();
   out.columns.clear();
   out.weights.clear();
@@ -116,7 +118,7 @@ result<void> original_graph::neighbours(std::span<const edge_type_id> types,
       const auto row = static_cast<std::size_t>(
         at.global - at.part->nodes(about.destination).begin);
       const auto from = edges.indptr[row];
-      const auto to = edges.indptr[row + 1];
+      auto to = edges.indptr[row + 1];
       if (from < 0 || to < from || to > edges.indices.size
           || to - from > about.max_in_degree)
         return fail(ec::invalid_data,
@@ -124,6 +126,15 @@ result<void> original_graph::neighbours(std::span<const edge_type_id> types,
                     "edges of type {}; graphmill inspect says more",
                     node, from, to, edges.indices.size,
                     info().edge_type_name(type));
+      const auto seen = seen_degree(edges, row, to - from, level);
+      if (seen < 0)
+        return fail(ec::invalid_data,
+                    "visible.npy says that {} of the {} in-edges of node {} "
+                    "of type {} are of level {} or below; graphmill inspect "
+                    "says more",
+                    edges.seen(row, level), to - from, node,
+                    info().edge_type_name(type), level);
+      to = from + seen;
       const auto& numbers = numbers_[about.source].to_original;
       const auto sources = count(about.source);
       for (auto e = from; e < to; ++e) {
@@ -144,19 +155,20 @@ result<void> original_graph::neighbours(std::span<const edge_type_id> types,
   return ok();
 }
 
-result<pod_vector<float>> original_graph::in_weights(node_type_id type) const {
+result<pod_vector<float>> original_graph::in_weights(node_type_id type,
+                                                     edge_level level) const {
   pod_vector<float> out;
   out.resize(static_cast<std::size_t>(count(type)));
   for (node_id node = 0; node < count(type); ++node) {
     const auto at = place_of(type, node);
     GRAPHMILL_TRY(out[static_cast<std::size_t>(node)],
-                  in_weight(*at.part, type, at.global));
+                  in_weight(*at.part, type, at.global, {}, level));
   }
   return out;
 }
 
 result<pod_vector<std::int32_t>>
-original_graph::in_degrees(node_type_id type) const {
+original_graph::in_degrees(node_type_id type, edge_level level) const {
   pod_vector<std::int32_t> out;
   out.resize(static_cast<std::size_t>(count(type)));
   for (node_id node = 0; node < count(type); ++node) {
@@ -165,8 +177,11 @@ original_graph::in_degrees(node_type_id type) const {
       static_cast<std::size_t>(at.global - at.part->nodes(type).begin);
     std::int64_t sum = 0;
     for (std::size_t e = 0; e < info().edge_types.size(); ++e)
-      if (info().edge_types[e].destination == type)
-        sum += at.part->edges(static_cast<edge_type_id>(e)).in_degrees[row];
+      if (info().edge_types[e].destination == type) {
+        const auto& edges = at.part->edges(static_cast<edge_type_id>(e));
+        sum +=
+          edges.hides(level) ? edges.seen(row, level) : edges.in_degrees[row];
+      }
     if (sum < 0 || sum > std::numeric_limits<std::int32_t>::max())
       return fail(ec::invalid_data,
                   "node {} has an in-degree of {} on record; graphmill inspect "

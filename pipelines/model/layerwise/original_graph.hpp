@@ -33,17 +33,23 @@ public:
 
   /// The in-neighbours of nodes [begin, end) over some edge types into the same
   /// type, those of one edge type after those of another one, in the order of
-  /// their lists. @param weights Whether weights are wanted: if edges of any of
-  /// the types have some, those of the others weigh 1.
+  /// their lists. @param level Edges of higher levels are left out.
+  /// @param weights Whether weights are wanted: if edges of any of the types
+  /// have some, those of the others weigh 1.
   /// @param out Receives end - begin rows.
   result<void> neighbours(std::span<const edge_type_id> types, node_id begin,
-                          node_id end, bool weights, csr& out) const;
+                          node_id end, edge_level level, bool weights,
+                          csr& out) const;
 
   /// In-degrees of all nodes of a type, over all edge types.
-  result<pod_vector<std::int32_t>> in_degrees(node_type_id type) const;
+  /// @param level Edges of higher levels do not count.
+  result<pod_vector<std::int32_t>> in_degrees(node_type_id type,
+                                              edge_level level) const;
 
   /// Sums of the weights of the in-edges of all nodes of a type (`in_weight`).
-  result<pod_vector<float>> in_weights(node_type_id type) const;
+  /// @param level As above.
+  result<pod_vector<float>> in_weights(node_type_id type,
+                                       edge_level level) const;
 
   /// Feature rows of nodes [begin, end), checked as `gather_features` does.
   /// @param out [end - begin, feature width]

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace graphmill {
 
@@ -52,6 +53,21 @@ public:
   /// @param nodes Of the stack.
   virtual void backward(const_matrix gradient, const gradients& into,
                         matrix nodes) = 0;
+
+  // Of links that are ranked among all nodes: after `forward`, one list after
+  // the other. Others have no such lists. Nodes with the same outputs get the
+  // same score, wherever they are.
+
+  /// Makes ready for a list, which must stay until the next one.
+  virtual void begin_ranking(const link_rows::full_list&) {}
+  /// out[i][k] = the score of a row with node `begin` + k of the list at its
+  /// end. What is past the end of the list may be anything. Different threads
+  /// may ask at once, and of own nodes, too. @param rows Of the list.
+  /// @param out [rows, a multiple of panel_nodes]
+  virtual void score_nodes(std::span<const std::int32_t>, std::int64_t,
+                           matrix) const {}
+  /// out[i] = the same with the row's own node at this end.
+  virtual void score_own_nodes(std::span<const std::int32_t>, float*) const {}
 };
 
 /// The scorer of a decoder.

@@ -2,6 +2,7 @@
 
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/model/passes/class_scorer.hpp"
+#include "pipelines/model/passes/node_ranking.hpp"
 #include "pipelines/model/passes/perceptron_scorer.hpp"
 #include "pipelines/model/passes/query_scorer.hpp"
 
@@ -63,17 +64,36 @@ link_head::link_head(const setting& options,
                               .pool = set_.pool});
 }
 
+/// The scores of a row and its wrong pairs lie one after the other.
+template <class T>
+basic_matrix<T> link_head::by_rows(basic_matrix<T> logits) const {
+  if (set_.rows->wrong_pairs == 0)
+    return logits;
+  return {logits.data, rows_.count(), 1};
+}
+
 const_matrix link_head::forward() {
   const auto& layout = *set_.layout;
   const auto columns = layout.outcomes == outcome_form::ranks
-                         ? rows_.slots.count()
+                         ? slots_of(*set_.rows).count()
                          : layout.classes;
-  logits_ = {rows_.count(), columns, set_.pool};
+  logits_ = {static_cast<std::int64_t>(set_.rows->rows()), columns, set_.pool};
   const auto out = logits_.view();
-  scorer_->forward(out);
+  scorer_->forward(by_rows(out));
   if (layout.decoder->bias != absent)
     activate(out, set_.parameters->at(layout, layout.decoder->bias).data,
              activation::none, {}, 0, out.rows, out);
+  if (set_.rows->full) {
+    const auto& decoder = *layout.decoder;
+    ranks_ = rank_among_all(
+      {.batch = set_.rows,
+       .rows = &rows_,
+       .logits = out,
+       .scorer = scorer_.get(),
+       .loss = {decoder.loss, decoder.margin, decoder.temperature},
+       .team = set_.team,
+       .pool = set_.pool});
+  }
   return out;
 }
 
@@ -91,7 +111,7 @@ void link_head::backward(const_matrix gradient, gradient_set& out) {
   std::fill(nodes.data, nodes.data + nodes.size(), 0.0f);
   if (layout.decoder->bias != absent)
     add_column_sums(gradient, 0, gradient.rows, at(layout.decoder->bias).data);
-  scorer_->backward(gradient,
+  scorer_->backward(by_rows(gradient),
                     parameters_of<edge_scorer::gradients>(*layout.decoder, at),
                     nodes);
 }

@@ -2,6 +2,7 @@
 
 #include "messages/base/buffer.hpp"
 #include "pipelines/flow/seed_batch.hpp"
+#include "pipelines/kernels/links/link_losses.hpp"
 #include "pipelines/kernels/matrix.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/parameters.hpp"
@@ -39,6 +40,10 @@ public:
 
   const_matrix forward();
 
+  /// After `forward`, if the batch has a `full_ranking`: what it came to. Logits
+  /// are those of edges and of negatives of their own then.
+  const link_ranks* ranks() const { return ranks_ ? &*ranks_ : nullptr; }
+
   /// Adds the gradients of the decoder's parameters.
   /// @param gradient Of the logits.
   void backward(const_matrix gradient, gradient_set& out);
@@ -47,6 +52,9 @@ public:
   const_matrix gradient_of(node_type_id type) const;
 
 private:
+  template <class T>
+  basic_matrix<T> by_rows(basic_matrix<T> logits) const;
+
   setting set_;
   std::vector<std::int64_t> offsets_; ///< Per node type, in the stack; and end.
   owned_matrix copied_;               ///< The stack, of several node types.
@@ -54,6 +62,7 @@ private:
   link_rows rows_;
   std::unique_ptr<edge_scorer> scorer_;
   owned_matrix logits_;
+  std::optional<link_ranks> ranks_;
   owned_matrix gradient_; ///< Of the stack.
 };
 

@@ -3,6 +3,7 @@
 #include "pipelines/flow/batch.hpp"
 #include "pipelines/flow/batch_metrics.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
+#include "pipelines/kernels/links/link_losses.hpp"
 #include "pipelines/kernels/matrix.hpp"
 
 namespace graphmill {
@@ -23,6 +24,10 @@ public:
   /// The seeds' rows as they enter the last layer; after `forward`. Nothing in
   /// tasks of edges.
   virtual const_matrix last_input() const = 0;
+
+  /// After `forward`, of links that are ranked among all nodes: what they have
+  /// in place of logits. Null: there are none.
+  virtual const link_ranks* ranks() const { return nullptr; }
 
   /// Computes all gradients; may free what forward has left.
   /// @param gradient Of the loss by the logits, in their shape.

@@ -1,5 +1,6 @@
 #include "pipelines/model/passes/perceptron_scorer.hpp"
 
+#include "pipelines/kernels/links/link_panels.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
@@ -66,16 +67,18 @@ void perceptron_scorer::hide(std::int64_t begin, std::int64_t end,
       products.row(p - begin)[c] = h[c] * t[c];
   }
   multiply(products, weight_of(2), 0, hidden);
-  for (auto p = begin; p < end; ++p) {
-    const auto& one = pairs_[static_cast<std::size_t>(p)];
-    const auto* u = as_sources_.view().row(one.source);
-    const auto* v = as_destinations_.view().row(one.destination);
-    const auto* b = set_.values.hidden_bias.row(
-      set_.rows->relations[static_cast<std::size_t>(one.row)]);
-    auto* z = hidden.row(p - begin);
-    for (std::int64_t c = 0; c < hidden.columns; ++c)
-      z[c] = std::max(z[c] + u[c] + v[c] + b[c], 0.0f);
-  }
+  for (auto p = begin; p < end; ++p)
+    activate(pairs_[static_cast<std::size_t>(p)], hidden.row(p - begin));
+}
+
+/// What comes out of the layer for a pair. @param z Its product with C.
+void perceptron_scorer::activate(const pair& one, float* z) const {
+  const auto* u = as_sources_.view().row(one.source);
+  const auto* v = as_destinations_.view().row(one.destination);
+  const auto* b = set_.values.hidden_bias.row(
+    set_.rows->relations[static_cast<std::size_t>(one.row)]);
+  for (std::int64_t c = 0; c < inside(); ++c)
+    z[c] = std::max(z[c] + u[c] + v[c] + b[c], 0.0f);
 }
 
 void perceptron_scorer::forward(matrix out) {
@@ -99,6 +102,95 @@ void perceptron_scorer::forward(matrix out) {
                     out.row(one.row) + one.slot);
       }
     });
+}
+
+void perceptron_scorer::begin_ranking(const link_rows::full_list& list) {
+  ranked_ = &list;
+  if (!mixing_.empty())
+    return;
+  const auto padded = panels_of(inside()) * panel_nodes;
+  owned_matrix output{1, padded, set_.pool};
+  std::fill(output.data(), output.data() + padded, 0.0f);
+  for (std::int64_t i = 0; i < inside(); ++i)
+    output.data()[i] = set_.values.output_weight.row(i)[0];
+  output_ = {padded, panel_nodes, set_.pool};
+  make_panels(output.view(), 0, 1, output_.data());
+  mixing_ = panels_of_part(2);
+  for (const auto part : {0, 1}) {
+    auto& as = part == 0 ? as_sources_ : as_destinations_;
+    as = {set_.nodes.rows, padded, set_.pool};
+    const auto panels = panels_of_part(part);
+    set_.team->for_pieces(
+      set_.nodes.rows, chunk_rows,
+      [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        multiply_panels(set_.nodes.slice(begin, end), panels.view().data,
+                        panels_of(inside()), as.view().slice(begin, end));
+      });
+  }
+}
+
+/// The columns of a weight as nodes.
+owned_matrix perceptron_scorer::panels_of_part(int part) const {
+  const auto width = set_.nodes.columns;
+  const auto panels = panels_of(inside());
+  owned_matrix columns{inside(), width, set_.pool};
+  for (std::int64_t i = 0; i < inside(); ++i)
+    for (std::int64_t c = 0; c < width; ++c)
+      columns.view().row(i)[c] = weight_of(part).row(c)[i];
+  owned_matrix out{panels * panel_nodes, width, set_.pool};
+  make_panels(columns.view(), 0, panels, out.data());
+  return out;
+}
+
+/// As `forward` does, but with sums that do not depend on a pair's place.
+void perceptron_scorer::score_pairs(std::span<const pair> pairs,
+                                    float* out) const {
+  const auto width = set_.nodes.columns;
+  const auto count = std::ssize(pairs);
+  const auto panels = panels_of(inside());
+  owned_matrix products{count, width, set_.pool};
+  owned_matrix hidden{count, panels * panel_nodes, set_.pool};
+  owned_matrix scores{count, panel_nodes, set_.pool};
+  for (std::int64_t p = 0; p < count; ++p) {
+    const auto* h = set_.nodes.row(pairs[static_cast<std::size_t>(p)].source);
+    const auto* t =
+      set_.nodes.row(pairs[static_cast<std::size_t>(p)].destination);
+    for (std::int64_t c = 0; c < width; ++c)
+      products.view().row(p)[c] = h[c] * t[c];
+  }
+  multiply_panels(products.view(), mixing_.view().data, panels, hidden.view());
+  for (std::int64_t p = 0; p < count; ++p)
+    activate(pairs[static_cast<std::size_t>(p)], hidden.view().row(p));
+  multiply_panels(hidden.view(), output_.view().data, 1, scores.view());
+  for (std::int64_t p = 0; p < count; ++p)
+    out[p] = scores.view().row(p)[0];
+}
+
+void perceptron_scorer::score_nodes(std::span<const std::int32_t> rows,
+                                    std::int64_t begin, matrix out) const {
+  const auto end = std::min(begin + out.columns, ranked_->count);
+  std::vector<pair> pairs(static_cast<std::size_t>(end - begin));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows[i]);
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      const auto node = static_cast<local_id>(ranked_->first + begin
+                                              + static_cast<std::int64_t>(k));
+      pairs[k] = {ranked_->sources ? node : set_.rows->sources[row],
+                  ranked_->sources ? set_.rows->destinations[row] : node,
+                  rows[i], 0};
+    }
+    score_pairs(pairs, out.row(static_cast<std::int64_t>(i)));
+  }
+}
+
+void perceptron_scorer::score_own_nodes(std::span<const std::int32_t> rows,
+                                        float* out) const {
+  std::vector<pair> pairs;
+  for (const auto row : rows)
+    pairs.push_back({set_.rows->sources[static_cast<std::size_t>(row)],
+                     set_.rows->destinations[static_cast<std::size_t>(row)],
+                     row, 0});
+  score_pairs(pairs, out);
 }
 
 /// Turns the products of pairs [begin, end) into the gradients of products, and

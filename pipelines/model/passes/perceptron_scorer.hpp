@@ -2,6 +2,7 @@
 
 #include "pipelines/model/passes/edge_scorer.hpp"
 
+#include <span>
 #include <vector>
 
 namespace graphmill {
@@ -17,6 +18,12 @@ public:
   void forward(matrix out) override;
   void backward(const_matrix gradient, const gradients& into,
                 matrix nodes) override;
+
+  void begin_ranking(const link_rows::full_list& list) override;
+  void score_nodes(std::span<const std::int32_t> rows, std::int64_t begin,
+                   matrix out) const override;
+  void score_own_nodes(std::span<const std::int32_t> rows,
+                       float* out) const override;
 
 private:
   /// One pair, and where its logits are.
@@ -34,6 +41,9 @@ private:
   const_matrix weight_of(int part) const;
   void hide(std::int64_t begin, std::int64_t end, matrix products,
             matrix hidden) const;
+  void activate(const pair& one, float* z) const;
+  owned_matrix panels_of_part(int part) const;
+  void score_pairs(std::span<const pair> pairs, float* out) const;
   void pair_gradients(const_matrix gradient, std::int64_t begin,
                       std::int64_t end, matrix products, matrix hidden,
                       const gradients& into) const;
@@ -42,6 +52,9 @@ private:
   std::vector<pair> pairs_;
   owned_matrix as_sources_; ///< [nodes, inside]
   owned_matrix as_destinations_;
+  const link_rows::full_list* ranked_ = nullptr; ///< The present list.
+  owned_matrix mixing_; ///< For ranks: panels of the columns of C,
+  owned_matrix output_; ///< and of O, filled up with zeros.
 };
 
 } // namespace graphmill

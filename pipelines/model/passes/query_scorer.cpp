@@ -1,5 +1,6 @@
 #include "pipelines/model/passes/query_scorer.hpp"
 
+#include "pipelines/kernels/links/link_panels.hpp"
 #include "pipelines/model/passes/gemm.hpp"
 
 #include <algorithm>
@@ -40,11 +41,6 @@ void scatter(const_matrix from, std::span<const Index> rows, matrix into) {
 
 query_scorer::query_scorer(const setting& how)
   : set_(how), how_(comparison_of(how.decoder->kind, how.decoder->norm)) {}
-
-bool query_scorer::replaces_sources() const {
-  const auto& slots = set_.rows->slots;
-  return slots.wrong_sources + slots.joint_sources > 0;
-}
 
 const_matrix query_scorer::nodes() const {
   return normalised_.empty() ? set_.nodes : normalised_.view();
@@ -124,7 +120,7 @@ void query_scorer::forward(matrix out) {
     turn_angles(set_.values.relation, turned_.view());
   }
   from_sources_ = make_queries(query_side::source);
-  if (replaces_sources())
+  if (set_.rows->replaces_sources())
     from_destinations_ = make_queries(query_side::destination);
   score_own(out);
   for (auto k = set_.rows->slots.own(); k < out.columns; ++k)
@@ -194,6 +190,75 @@ void query_scorer::score_joint(const link_rows::joint_list& list,
     });
 }
 
+/// The queries of all rows that meet the present list.
+const owned_matrix& query_scorer::ranking_queries() const {
+  return ranked_->sources ? from_destinations_ : from_sources_;
+}
+
+void query_scorer::begin_ranking(const link_rows::full_list& list) {
+  ranked_ = &list;
+  if (how_ != comparison::product)
+    return;
+  const auto candidates = nodes().slice(list.first, list.first + list.count);
+  const auto panels = panels_of(list.count);
+  panels_ = pod_vector<float>{set_.pool};
+  panels_.resize(
+    static_cast<std::size_t>(panels * panel_nodes * candidates.columns));
+  set_.team->for_pieces(
+    panels, score_grain,
+    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      make_panels(candidates, begin, end, panels_.data());
+    });
+}
+
+void query_scorer::score_nodes(std::span<const std::int32_t> rows,
+                               std::int64_t begin, matrix out) const {
+  const auto queries = gathered(ranking_queries().view(), rows, set_.pool);
+  const auto end = std::min(begin + out.columns, ranked_->count);
+  if (how_ == comparison::product)
+    multiply_panels(queries.view(),
+                    panels_.data() + begin * queries.view().columns,
+                    panels_of(end - begin), out);
+  else
+    compare_all(how_, queries.view(),
+                nodes().slice(ranked_->first + begin, ranked_->first + end), 0,
+                out.rows, out);
+}
+
+void query_scorer::score_own_nodes(std::span<const std::int32_t> rows,
+                                   float* out) const {
+  const auto& of =
+    ranked_->sources ? set_.rows->sources : set_.rows->destinations;
+  std::vector<local_id> ends;
+  for (const auto row : rows)
+    ends.push_back(of[static_cast<std::size_t>(row)]);
+  const auto queries = gathered(ranking_queries().view(), rows, set_.pool);
+  const auto count = std::ssize(rows);
+  if (how_ != comparison::product)
+    return score_lists({.how = how_,
+                        .a = queries.view(),
+                        .b = nodes(),
+                        .lists = ends.data(),
+                        .stride = 1,
+                        .first = 0,
+                        .last = 1},
+                       0, count, {out, count, 1});
+  // The diagonals of small products.
+  const auto own =
+    gathered(nodes(), std::span<const local_id>{ends}, set_.pool);
+  const auto width = own.view().columns;
+  owned_matrix panel{panel_nodes, width, set_.pool};
+  owned_matrix scores{panel_nodes, panel_nodes, set_.pool};
+  for (std::int64_t from = 0; from < count; from += panel_nodes) {
+    const auto to = std::min(from + panel_nodes, count);
+    make_panels(own.view().slice(from, to), 0, 1, panel.data());
+    multiply_panels(queries.view().slice(from, to), panel.data(), 1,
+                    scores.view());
+    for (auto i = from; i < to; ++i)
+      out[i] = scores.view().row(i - from)[i - from];
+  }
+}
+
 void query_scorer::backward(const_matrix gradient, const gradients& into,
                             matrix nodes) {
   const auto width = set_.nodes.columns;
@@ -202,13 +267,13 @@ void query_scorer::backward(const_matrix gradient, const gradients& into,
   auto own = cosine ? zeros(nodes.rows, width, set_.pool) : owned_matrix{};
   const auto target = cosine ? own.view() : nodes;
   source_gradients_ = zeros(set_.rows->count(), width, set_.pool);
-  if (replaces_sources())
+  if (set_.rows->replaces_sources())
     destination_gradients_ = zeros(set_.rows->count(), width, set_.pool);
   add_own_gradients(gradient, target);
   for (const auto& list : set_.rows->joint)
     add_joint_gradients(list, gradient, target);
   add_query_gradients(query_side::source, into, target);
-  if (replaces_sources())
+  if (set_.rows->replaces_sources())
     add_query_gradients(query_side::destination, into, target);
   if (!cosine)
     return;

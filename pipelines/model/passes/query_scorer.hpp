@@ -26,6 +26,12 @@ public:
   void backward(const_matrix gradient, const gradients& into,
                 matrix nodes) override;
 
+  void begin_ranking(const link_rows::full_list& list) override;
+  void score_nodes(std::span<const std::int32_t> rows, std::int64_t begin,
+                   matrix out) const override;
+  void score_own_nodes(std::span<const std::int32_t> rows,
+                       float* out) const override;
+
 private:
   const_matrix nodes() const;
   link_queries task_of(query_side side) const;
@@ -39,7 +45,7 @@ private:
   void add_query_gradients(query_side side, const gradients& into,
                            matrix nodes);
   void add_map_gradients(query_side side, const gradients& into);
-  bool replaces_sources() const;
+  const owned_matrix& ranking_queries() const;
 
   setting set_;
   comparison how_;
@@ -51,6 +57,8 @@ private:
   owned_matrix from_destinations_;
   owned_matrix source_gradients_;
   owned_matrix destination_gradients_;
+  const link_rows::full_list* ranked_ = nullptr; ///< The present list.
+  pod_vector<float> panels_; ///< Its nodes, if products are meant.
 };
 
 } // namespace graphmill

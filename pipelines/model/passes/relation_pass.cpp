@@ -71,6 +71,47 @@ relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
   return out;
 }
 
+std::vector<relation_scales> degree_scales(const model_layout& layout,
+                                           const minibatch& batch) {
+  const auto& data = batch.data;
+  const auto types = layout.table_of.size();
+  std::vector<std::vector<std::int64_t>> sampled(types);
+  for (std::size_t t = 0; t < types; ++t)
+    sampled[t].resize(
+      static_cast<std::size_t>(data.graph.nodes[t].found[layout.hops - 1]));
+  for (std::size_t r = 0; r < layout.relations.size(); ++r) {
+    auto& counts =
+      sampled[static_cast<std::size_t>(layout.relations[r].destination)];
+    const auto& indptr = batch.relations[r].forward.indptr;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      counts[i] += indptr[i + 1] - indptr[i];
+  }
+  // Of each node of a type: one over the root of what its in-edges weigh.
+  std::vector<std::vector<double>> inverse(types);
+  for (std::size_t t = 0; t < types; ++t)
+    for (std::size_t i = 0; i < data.degrees[t].size(); ++i) {
+      const auto sum = data.in_weights.empty() || data.in_weights[t].empty()
+                         ? double(data.degrees[t][i])
+                         : double(data.in_weights[t][i]);
+      inverse[t].push_back(sum > 0 ? 1 / std::sqrt(sum) : 0.0);
+    }
+  std::vector<relation_scales> out(layout.relations.size());
+  for (std::size_t r = 0; r < out.size(); ++r) {
+    const auto from = static_cast<std::size_t>(layout.relations[r].source);
+    const auto to = static_cast<std::size_t>(layout.relations[r].destination);
+    for (const auto one : inverse[from])
+      out[r].column.push_back(static_cast<float>(one));
+    for (std::size_t i = 0; i < sampled[to].size(); ++i) {
+      const auto scaled = sampled[to][i] == 0
+                            ? 0.0
+                            : double(data.degrees[to][i])
+                                / double(sampled[to][i]) * inverse[to][i];
+      out[r].row.push_back(static_cast<float>(scaled));
+    }
+  }
+  return out;
+}
+
 relation_scales unit_scales(std::int64_t rows) {
   relation_scales out;
   out.row.resize(static_cast<std::size_t>(rows));
@@ -82,6 +123,8 @@ std::vector<relation_scales> scales_of(const model_layout& layout,
                                        const minibatch& batch) {
   static const pod_vector<std::int32_t> no_degrees;
   static const pod_vector<float> no_weights;
+  if (layout.traits.normalisation == term_normalisation::degrees)
+    return degree_scales(layout, batch);
   const auto& data = batch.data;
   const auto by_degrees = layout.traits.needs_degrees();
   std::vector<relation_scales> out;
@@ -125,6 +168,7 @@ relation_scales scales_of(const model_layout& layout, std::size_t relation,
                           const pod_vector<float>& in_weights) {
   switch (layout.traits.normalisation) {
   case term_normalisation::mean:
+  case term_normalisation::degrees: // Of tasks of edges, in batches alone.
     break;
   case term_normalisation::symmetric:
     return symmetric_scales(edges, rows, degrees, in_weights);

@@ -43,6 +43,14 @@ relation_scales symmetric_scales(const csr& edges, std::int64_t rows,
                                  const pod_vector<std::int32_t>& degrees,
                                  const pod_vector<float>& in_weights);
 
+/// The same without the node itself, and for relations between any node types,
+/// by the in-degrees over all relations: neighbours weigh 1 / sqrt(d_i d_j),
+/// times d_i / k_i for k_i sampled ones of all relations into i. Where edges
+/// have weights, their sums stand for the degrees under the root. What has no
+/// in-edge weighs nothing, as a source neither. One for each relation.
+std::vector<relation_scales> degree_scales(const model_layout& layout,
+                                           const minibatch& batch);
+
 /// The sum over the sampled in-neighbours. It is not scaled up to those that
 /// were not sampled: a hub would then weigh as much as thousands of nodes.
 relation_scales unit_scales(std::int64_t rows);

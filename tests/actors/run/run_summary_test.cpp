@@ -1,3 +1,4 @@
+#include "actors/run/class_report.hpp"
 #include "actors/run/run_summary.hpp"
 
 #include "tests/support/catch.hpp"
@@ -486,6 +487,54 @@ CATCH_TEST_CASE("the smallest mean rank is the best", "[actors][summary]") {
   CATCH_CHECK(reporter.best_epoch() == 1);
 }
 
+CATCH_TEST_CASE("edge types of links are told apart", "[actors][summary]") {
+  auto done = links_ranked(phase::test, 0, "mrr");
+  auto& links = *done.classes->links;
+  seed_outcomes told;
+  told.destination_ranks = {{2, 1, 0}, {22, 1, 0}, {4, 1, 2}};
+  told.source_ranks = {{2, 2, 0}, {8, 1, 2}};
+  links = {};
+  links.add(told);
+  CATCH_CHECK(evaluation_json(done)["edge_types"]
+              == nlohmann::json::array({{{"edge_type", 0},
+                                         {"seeds", 2},
+                                         {"mrr", ((1 + 1. / 11) / 2 + 1) / 2},
+                                         {"hits@10", 0.75}},
+                                        {{"edge_type", 2},
+                                         {"seeds", 1},
+                                         {"mrr", (0.5 + 0.25) / 2},
+                                         {"hits@10", 1.0}}}));
+  told.destination_ranks.pop_back(); // Of one alone nothing is said twice.
+  told.source_ranks.pop_back();
+  links = {};
+  links.add(told);
+  CATCH_CHECK_FALSE(evaluation_json(done).contains("edge_types"));
+}
+
+CATCH_TEST_CASE("what lists of nodes find is told of links ranked among all",
+                "[actors][summary]") {
+  run_reporter reporter{nullptr, {}, nullptr};
+  auto lines = nlohmann::json::array();
+  for (const auto which : {phase::validation, phase::test}) {
+    auto done = links_ranked(which, 0, "recall@2");
+    done.classes->links->groups.add(
+      std::vector<group_count>{{1, 1, 2}, {2, 1, 4}, {2, 1, 80}});
+    lines.push_back(metrics_json(done));
+    test::value_of(reporter.observer().on_phase(done));
+  }
+  CATCH_CHECK(lines[0]["recall@2"] == 0.75);
+  CATCH_CHECK(lines[0]["recall@20"] == 0.75);
+  const auto summary = summarise(full_run(), reporter, "folder");
+  CATCH_CHECK(summary["validation"]["recall@2"] == 0.75);
+  CATCH_CHECK(summary["test"]["recall@20"] == 0.75);
+  CATCH_CHECK(summary["test"]["ndcg@20"].get<double>()
+              == Approx((1 + 1 / std::log2(3) / (1 + 1 / std::log2(3))) / 2));
+  run_reporter later{nullptr, {}, nullptr};
+  later.go_on_after(lines);
+  CATCH_CHECK(summarise(full_run(), later, "folder")["validation"]
+              == summary["validation"]);
+}
+
 CATCH_TEST_CASE("both ends of links are told apart", "[actors][summary]") {
   auto done = links_ranked(phase::test, 0, "mrr");
   done.classes->links->sources.add(std::vector<rank_count>{{4, 3}});
@@ -501,4 +550,5 @@ CATCH_TEST_CASE("both ends of links are told apart", "[actors][summary]") {
   CATCH_CHECK(test["tied"] == 1. / 6);
   CATCH_CHECK(test["roc_auc"] == 0.75);
   CATCH_CHECK_FALSE(test.contains("classes"));
+  CATCH_CHECK_FALSE(test.contains("recall@20"));
 }

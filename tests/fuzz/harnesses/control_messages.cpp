@@ -278,6 +278,7 @@ std::vector<std::string> run_messages() {
   links.destination_ranks = {{2, 1}};
   links.source_ranks = {{3, 1}};
   links.tied = 1;
+  links.groups = {{2, 1, 3}};
   events.steps[1].outcomes = std::make_shared<const seed_outcomes>(links);
   seed_outcomes classes;
   classes.classes = 2;

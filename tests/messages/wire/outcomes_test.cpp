@@ -145,14 +145,16 @@ CATCH_TEST_CASE("outcomes of links come over whole", "[messages][outcomes]") {
   links.labels = {1, 0, 1, 0};
   links.scores = {2, -1, 0.5f, 0.5f};
   links.destination_ranks = {{2, 1}, {seed_outcomes::most_doubled_rank, 1}};
-  links.source_ranks = {{3, 2}};
+  links.source_ranks = {{3, 1, 0}, {2, 1, 7}};
   links.tied = 3;
+  links.groups = {{1, 1, 3}, {4, 1, seed_outcomes::most_doubled_rank}};
   value_of(links.check());
   auto plain = links; // Destinations alone, and no scores.
   plain.labels.clear();
   plain.scores.clear();
   plain.source_ranks.clear();
   plain.tied = 2;
+  plain.groups.clear();
   const auto sent = events_with({links, some_outcomes(2), plain});
   const auto message = encode(sent);
   const auto got = value_of(decode_run_events(message));
@@ -161,7 +163,7 @@ CATCH_TEST_CASE("outcomes of links come over whole", "[messages][outcomes]") {
     CATCH_CHECK(*got.steps[i].outcomes == *sent.steps[i].outcomes);
   }
   check_bulk_is_counted(message);
-  CATCH_CHECK(bulk_bytes_of(links) == 16 + 16 + 36);
+  CATCH_CHECK(bulk_bytes_of(links) == 16 + 16 + 64 + 32);
   const auto refused = [&links](auto change) {
     auto told = links;
     change(told);
@@ -178,6 +180,8 @@ CATCH_TEST_CASE("outcomes of links come over whole", "[messages][outcomes]") {
   refused([](seed_outcomes& told) { told.labels.pop_back(); });
   refused([](seed_outcomes& told) { told.source_ranks[0].doubled = 1; });
   refused([](seed_outcomes& told) { told.source_ranks[0].doubled = -4; });
+  refused([](seed_outcomes& told) { told.source_ranks[0].relation = -1; });
+  refused([](seed_outcomes& told) { told.source_ranks[0].relation = 8; });
   refused([](seed_outcomes& told) { ++told.destination_ranks[1].doubled; });
   refused([](seed_outcomes& told) { told.destination_ranks[1].doubled = 2; });
   refused([](seed_outcomes& told) { told.source_ranks[0].count = 0; });
@@ -188,6 +192,17 @@ CATCH_TEST_CASE("outcomes of links come over whole", "[messages][outcomes]") {
   });
   refused([](seed_outcomes& told) { told.tied = -1; });
   refused([](seed_outcomes& told) { told.tied = 5; });
+  refused([](seed_outcomes& told) { told.groups[0].size = 0; });
+  refused([](seed_outcomes& told) { told.groups[0].count = 0; });
+  refused([](seed_outcomes& told) { told.groups[0].count = 2; });
+  refused([](seed_outcomes& told) { told.groups[0].doubled = 1; });
+  refused([](seed_outcomes& told) { ++told.groups[1].doubled; });
+  refused([](seed_outcomes& told) { told.groups[0] = told.groups[1]; });
+  refused([](seed_outcomes& told) { told.groups[0].size = 5; });
+  refused([](seed_outcomes& told) { // Of destinations alone.
+    told.destination_ranks.clear();
+    told.tied = 2;
+  });
 }
 
 CATCH_TEST_CASE("outcomes that do not fit their message are refused",

@@ -228,7 +228,7 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
     return static_cast<int>(capnp::Schema::from<Wire>().getEnumerants().size())
            - 2;
   };
-  CATCH_CHECK(last(schema::ModelKind{}) == int(model_kind::lookup));
+  CATCH_CHECK(last(schema::ModelKind{}) == int(model_kind::lightgcn));
   CATCH_CHECK(last(schema::DecayedLayers{}) == int(decayed_layers::first));
   CATCH_CHECK(last(schema::OptimizerKind{}) == int(optimizer_kind::sgd));
   CATCH_CHECK(last(schema::ScheduleKind{}) == int(schedule_kind::step));
@@ -239,10 +239,10 @@ CATCH_TEST_CASE("ours are all values of the enumerations of a definition",
   CATCH_CHECK(last(schema::Precision{}) == int(feature_precision::float16));
   CATCH_CHECK(last(schema::CacheOrder{}) == int(cache_order::degree));
   CATCH_CHECK(last(schema::EvaluationMetric{})
-              == int(evaluation_metric::mean_rank));
+              == int(evaluation_metric::ndcg));
   CATCH_CHECK(last(schema::DecoderKind{}) == int(decoder_kind::mlp));
   CATCH_CHECK(last(schema::NegativeKind{}) == int(negative_kind::given));
-  CATCH_CHECK(last(schema::CorruptedEnd{}) == int(corrupted_end::both));
+  CATCH_CHECK(last(schema::CorruptedEnd{}) == int(corrupted_end::pair));
   CATCH_CHECK(last(schema::NegativeWeight{}) == int(negative_weight::degree));
   CATCH_CHECK(last(schema::LinkLoss{}) == int(link_loss::self_adversarial));
   CATCH_CHECK(last(schema::MeasuredSplit{}) == int(measured_split::test));

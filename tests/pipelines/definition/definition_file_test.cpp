@@ -197,6 +197,13 @@ evaluate: {metric: hits@5, negatives: 9}
   CATCH_CHECK(def.evaluate.metric_detail == "@5");
   CATCH_CHECK(def.evaluate.negatives == 9);
   CATCH_CHECK(valid(definition_yaml(def)) == def);
+  const auto all =
+    valid("{dataset: d, task: t, evaluate: {metric: recall@20, negatives: "
+          "all}}");
+  CATCH_CHECK(all.evaluate.metric == evaluation_metric::recall);
+  CATCH_CHECK(all.evaluate.metric_detail == "@20");
+  CATCH_CHECK(all.evaluate.negatives == 4294967295);
+  CATCH_CHECK(valid(definition_yaml(all)) == all);
   CATCH_CHECK(valid("{dataset: d, task: t, decoder: {kind: transe, norm: 2}}")
                 .decoder.norm
               == 2);

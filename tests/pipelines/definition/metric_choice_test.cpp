@@ -88,6 +88,20 @@ CATCH_TEST_CASE("metrics of one class are chosen by its name",
   CATCH_CHECK(hits->form == outcome_form::ranks);
   CATCH_CHECK_FALSE(hits->is_loss());
   CATCH_CHECK(metric_called("mean_rank")->is_loss());
+  for (const auto& [name, which] :
+       {std::pair{"recall@20", evaluation_metric::recall_at},
+        std::pair{"precision@20", evaluation_metric::precision_at},
+        std::pair{"ndcg@20", evaluation_metric::ndcg}}) {
+    const auto of_groups = metric_called(name);
+    CATCH_REQUIRE(of_groups);
+    CATCH_CHECK(of_groups->which == which);
+    CATCH_CHECK(of_groups->at == 20);
+    CATCH_CHECK(of_groups->name == name);
+    CATCH_CHECK(of_groups->form == outcome_form::ranks);
+    CATCH_CHECK_FALSE(of_groups->is_loss());
+  }
+  CATCH_CHECK(metric_called("recall:fraud")->which
+              == evaluation_metric::recall);
   CATCH_CHECK_FALSE(metric_called("f2"));
 }
 
@@ -109,6 +123,12 @@ CATCH_TEST_CASE("metrics that are none, or of no class, are refused",
          {"hits@1.5", "needs a whole number of ranks"},
          {"hits@10:fraud", "hits is of links, which have no classes"},
          {"mrr@3", "mrr takes no `@`"},
+         {"ndcg", "ndcg needs a whole number of ranks from 1 on behind `@`"},
+         {"recall@0", "recall needs a whole number of ranks"},
+         {"precision@0.5", "precision needs a whole number of ranks"},
+         {"recall@3:fraud", "recall is of links, which have no classes"},
+         {"recall@3", "which `task` names, as recall, precision and ndcg"},
+         {"recall", "`recall` needs a class behind `:`"},
          {"mean_rank:fraud", "mean_rank is of links"}}) {
     CATCH_INFO(metric);
     const auto found =

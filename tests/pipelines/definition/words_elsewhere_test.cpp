@@ -109,6 +109,7 @@ CATCH_TEST_CASE("words of other libraries name fields that there are",
 CATCH_TEST_CASE("values that other libraries call otherwise", "[definition]") {
   for (const auto& [text, here] :
        {std::pair{"decoder: {kind: dot_product}", "dot"},
+        std::pair{"model: {kind: LGConv}", "lightgcn"},
         std::pair{"negatives: {corrupt: tail}", "destination"},
         std::pair{"train: {link_loss: cross_entropy}", "softmax"},
         std::pair{"evaluate: {metric: hits10}", "hits"}}) {

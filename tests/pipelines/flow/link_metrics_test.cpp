@@ -4,6 +4,7 @@
 #include "tests/support/value_list.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -112,6 +113,54 @@ CATCH_TEST_CASE("metrics of ranks on paper", "[flow][links]") {
   CATCH_CHECK_FALSE(value("roc_auc"));
   // A link of which nothing was told.
   CATCH_CHECK_FALSE(tally.metrics(4));
+}
+
+CATCH_TEST_CASE("metrics of groups on paper", "[flow][links]") {
+  // A group of one link with rank 2; of two with ranks 1 and 2.5; of four with
+  // ranks 1, 3, 4 and 9.
+  class_tally tally;
+  seed_outcomes told;
+  told.classes = 1;
+  told.form = outcome_form::ranks;
+  told.destination_ranks = ranks{{2, 7}};
+  told.groups = {{1, 1, 4}, {2, 1, 2}, {2, 1, 5},
+                 {4, 1, 2}, {4, 1, 6}, {4, 1, 8}};
+  tally.add(told);
+  told.destination_ranks = ranks{{2, 1}}; // Another link repeats one of these.
+  told.groups = {{4, 1, 18}};
+  tally.add(told);
+  const auto got = tally.metrics(8);
+  CATCH_REQUIRE(got);
+  const auto value = [&got](const char* name) {
+    return value_of(metric(name), {}, &*got).value();
+  };
+  CATCH_CHECK(value("recall@1") == Approx((0 + 1. / 2 + 1. / 4) / 3));
+  CATCH_CHECK(value("recall@2") == Approx((1 + 1. / 2 + 1. / 4) / 3));
+  CATCH_CHECK(value("recall@3") == Approx((1 + 1 + 2. / 4) / 3));
+  CATCH_CHECK(value("recall@9") == Approx(1));
+  CATCH_CHECK(value("precision@1") == Approx((0 + 1 + 1) / 3.));
+  CATCH_CHECK(value("precision@3") == Approx((1 + 2 + 2) / 9.));
+  const auto gain = [](double rank) { return 1 / std::log2(rank + 1); };
+  CATCH_CHECK(value("ndcg@1") == Approx((0 + 1 + 1) / 3.));
+  CATCH_CHECK(
+    value("ndcg@3")
+    == Approx((gain(2) / gain(1) + (gain(1) + gain(2.5)) / (gain(1) + gain(2))
+               + (gain(1) + gain(3)) / (gain(1) + gain(2) + gain(3)))
+              / 3));
+  CATCH_CHECK(
+    value("ndcg@100")
+    == Approx((gain(2) / gain(1) + (gain(1) + gain(2.5)) / (gain(1) + gain(2))
+               + (gain(1) + gain(3) + gain(4) + gain(9))
+                   / (gain(1) + gain(2) + gain(3) + gain(4)))
+              / 3));
+  CATCH_CHECK_FALSE(metric("ndcg@5").is_loss());
+  // Sampled negatives know no groups.
+  class_tally other;
+  told.groups.clear();
+  other.add(told);
+  const auto without = other.metrics(1);
+  CATCH_CHECK(value_of(metric("mrr"), {}, &*without));
+  CATCH_CHECK_FALSE(value_of(metric("recall@1"), {}, &*without));
 }
 
 CATCH_TEST_CASE("links may be ranked at one end", "[flow][links]") {

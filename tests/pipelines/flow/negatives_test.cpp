@@ -113,7 +113,9 @@ struct cut_links {
       auto& of_row = out[rows[r]];
       CATCH_REQUIRE(of_row.empty());
       for (std::size_t k = 0; k < lists.of_each(); ++k) {
-        const auto end = k < lists.wrong_destinations ? 1U : 0U;
+        const auto single = lists.wrong_destinations + lists.wrong_sources;
+        const auto end = k < single ? std::size_t{k < lists.wrong_destinations}
+                                    : (k - single) % 2;
         of_row.push_back(original(table.columns[end].type_of(rows[r]),
                                   lists.nodes[r * lists.of_each() + k]));
       }
@@ -178,8 +180,9 @@ CATCH_TEST_CASE("negatives are the same for any ranks, parts and order",
                 "[flow][negatives]") {
   const auto plain = random_links(1, 97);
   for (const auto weight : {negative_weight::uniform, negative_weight::degree})
-    for (const auto corrupt : {corrupted_end::destination,
-                               corrupted_end::source, corrupted_end::both}) {
+    for (const auto corrupt :
+         {corrupted_end::destination, corrupted_end::source,
+          corrupted_end::both, corrupted_end::pair}) {
       const auto def = links_of(negative_kind::per_edge, 3, corrupt, weight);
       std::map<seed_row, std::vector<node_id>> expected;
       for (const std::uint64_t cut : {0, 1, 2, 3})
@@ -200,8 +203,9 @@ CATCH_TEST_CASE("negatives are the same for any ranks, parts and order",
               for (const auto& rows : plan.split(step)) {
                 const auto lists =
                   source.of(links.table, rows, phase::train, 2, step);
-                CATCH_REQUIRE(lists.of_each()
-                              == (corrupt == corrupted_end::both ? 6 : 3));
+                const auto twice = corrupt == corrupted_end::both
+                                   || corrupt == corrupted_end::pair;
+                CATCH_REQUIRE(lists.of_each() == (twice ? 6 : 3));
                 links.add(lists, rows, out);
               }
             if (expected.empty())
@@ -237,6 +241,145 @@ CATCH_TEST_CASE("negatives change with epochs, and not with the other end",
         < plain.counts[static_cast<std::size_t>(plain.relations[r])]);
       CATCH_REQUIRE(sources.nodes[5 * r + k] < plain.counts[1]);
     }
+}
+
+CATCH_TEST_CASE("wrong pairs are the wrong sources and destinations of both",
+                "[flow][negatives]") {
+  const auto plain = random_links(8, 40);
+  const cut_links links{plain, 0, split::train};
+  const auto rows = all_rows(links.table);
+  for (const auto weight :
+       {negative_weight::uniform, negative_weight::degree}) {
+    const auto of = [&](corrupted_end corrupt) {
+      return link_negatives{
+        links_of(negative_kind::per_edge, 5, corrupt, weight), links.info,
+        links.orders, links.table}
+        .of(links.table, rows, phase::train, 3, 1);
+    };
+    const auto both = of(corrupted_end::both);
+    const auto pairs = of(corrupted_end::pair);
+    CATCH_CHECK(pairs.wrong_pairs == 5);
+    CATCH_CHECK(pairs.wrong_destinations + pairs.wrong_sources == 0);
+    CATCH_REQUIRE(pairs.nodes.size() == both.nodes.size());
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      for (std::size_t k = 0; k < 5; ++k) {
+        CATCH_REQUIRE(pairs.nodes[10 * r + 2 * k]
+                      == both.nodes[10 * r + 5 + k]);
+        CATCH_REQUIRE(pairs.nodes[10 * r + 2 * k + 1]
+                      == both.nodes[10 * r + k]);
+      }
+  }
+}
+
+CATCH_TEST_CASE("evaluations draw no pair that is a link of any split",
+                "[flow][negatives]") {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CATCH_INFO("seed " << seed);
+    // From few links to nearly all pairs, and then all of a type.
+    auto plain = random_links(seed, 20 + 15 * seed);
+    if (seed == 39)
+      for (node_id user = 0; user < 12; ++user)
+        for (node_id item = 0; item < 7; ++item) {
+          plain.relations.push_back(0);
+          plain.rows.push_back({user, item});
+        }
+    std::vector<std::vector<unknown_pairs::pair>> known(2);
+    std::set<std::array<node_id, 3>> links_of_any;
+    for (std::size_t r = 0; r < plain.rows.size(); ++r) {
+      const auto relation = static_cast<std::size_t>(plain.relations[r]);
+      known[relation].emplace_back(plain.rows[r][0], plain.rows[r][1]);
+      links_of_any.insert(
+        {plain.relations[r], plain.rows[r][0], plain.rows[r][1]});
+    }
+    std::array<int, 2> left{12 * 7, 12 * 11};
+    for (const auto& [relation, source, destination] : links_of_any)
+      if (relation == 0 || source != destination)
+        --left[static_cast<std::size_t>(relation)];
+    CATCH_REQUIRE((seed != 39 || left[0] == 0));
+    // The rows that are evaluated are some of them.
+    plain.rows.resize(20);
+    plain.relations.resize(20);
+    const auto def = links_of(negative_kind::per_edge, 1, corrupted_end::pair);
+    std::map<seed_row, std::vector<node_id>> expected;
+    for (const std::uint64_t cut : {0, 1, 2}) {
+      const cut_links links{plain, cut, split::validation};
+      const link_negatives source{
+        def, links.info, links.orders, links.table,
+        std::make_shared<const unknown_pairs>(value_of(
+          unknown_pairs::make(links.info, links.info.tasks[0], known)))};
+      const auto rows = all_rows(links.table);
+      std::map<seed_row, std::vector<node_id>> out;
+      for (std::size_t first = 0; first < rows.size(); first += 7) {
+        const auto own = std::span{rows}.subspan(
+          first, std::min<std::size_t>(7, rows.size() - first));
+        const auto lists = source.of(links.table, own, phase::validation,
+                                     static_cast<std::int32_t>(first), 3);
+        CATCH_REQUIRE(lists.wrong_pairs == 4);
+        links.add(lists, own, out);
+      }
+      if (expected.empty())
+        expected = out;
+      CATCH_REQUIRE(out == expected);
+    }
+    for (const auto& [row, ids] : expected) {
+      const auto relation = plain.relations[static_cast<std::size_t>(row)];
+      CATCH_REQUIRE(ids.size() == 8);
+      for (std::size_t k = 0; k < 8; k += 2) {
+        const auto none = left[static_cast<std::size_t>(relation)] == 0;
+        CATCH_REQUIRE((ids[k] == negative_lists::none) == none);
+        CATCH_REQUIRE((ids[k + 1] == negative_lists::none) == none);
+        CATCH_REQUIRE_FALSE(
+          links_of_any.contains({relation, ids[k], ids[k + 1]}));
+        CATCH_REQUIRE((none || relation == 0 || ids[k] != ids[k + 1]));
+      }
+    }
+  }
+}
+
+CATCH_TEST_CASE("all unknown pairs have the same chance, and no others any",
+                "[flow][negatives]") {
+  dataset_info info;
+  info.node_types = {{.name = "item", .count = 4},
+                     {.name = "user", .count = 3}};
+  info.edge_types = {{.source = 1, .name = "buys", .destination = 0},
+                     {.source = 1, .name = "knows", .destination = 1}};
+  const edge_task_info task{.name = "links", .edge_types = {0, 1}};
+  using pair = unknown_pairs::pair;
+  const std::vector<std::vector<pair>> known{
+    {{0, 0}, {0, 1}, {2, 3}, {0, 1}, {1, 2}}, {{0, 1}, {1, 1}, {2, 1}}};
+  const auto pairs = value_of(unknown_pairs::make(info, task, known));
+  random_stream draws{stream_key(3, purpose::generate, 0, 0), 0};
+  for (const std::size_t relation : {0, 1}) {
+    std::map<pair, int> drawn;
+    constexpr int total = 40'000;
+    for (int i = 0; i < total; ++i)
+      ++drawn[pairs.draw(relation, draws).value()];
+    const std::size_t wanted = relation == 0 ? 12 - 4 : 6 - 2;
+    CATCH_CHECK(drawn.size() == wanted);
+    double chi = 0;
+    for (const auto& [one, count] : drawn) {
+      CATCH_CHECK(one.first < 3);
+      CATCH_CHECK(one.second < (relation == 0 ? 4u : 3u));
+      CATCH_CHECK((relation == 0 || one.first != one.second));
+      CATCH_CHECK(std::find(known[relation].begin(), known[relation].end(), one)
+                  == known[relation].end());
+      const auto expected = double(total) / double(wanted);
+      chi += (count - expected) * (count - expected) / expected;
+    }
+    CATCH_CHECK(chi < 24.4); // Of seven degrees of freedom, one in a thousand.
+  }
+  // Of a type that is its own reverse, each row stands for two.
+  auto undirected = task;
+  undirected.reverse_types = {std::nullopt, 1};
+  const auto fewer = value_of(unknown_pairs::make(info, undirected, known));
+  std::set<pair> left;
+  for (int i = 0; i < 1000; ++i)
+    left.insert(fewer.draw(1, draws).value());
+  CATCH_CHECK(left == std::set<pair>{{0, 2}, {2, 0}});
+  info.node_types[0].count = std::int64_t{1} << 40;
+  info.node_types[1].count = std::int64_t{1} << 40;
+  CATCH_CHECK_THAT(error_of(unknown_pairs::make(info, task, {{}, {}})).message,
+                   contains("less than 2^64 pairs"));
 }
 
 CATCH_TEST_CASE("the negatives of a row are those that its stream draws",
@@ -363,22 +506,112 @@ CATCH_TEST_CASE("all other nodes are negatives if as many are wanted",
   known[0] = {2, 5};
   known[1] = {3, 4};
   auto def = links_of(negative_kind::per_edge, 1, corrupted_end::both);
-  def.evaluate.negatives = 100;
+  def.evaluate.negatives = 9; // Of 7 items and 12 users.
   for (const std::uint64_t cut : {0, 1}) {
     const cut_links links{plain, cut, split::test};
     const link_negatives source{def, links.info, links.orders, links.table};
     const auto lists =
       source.of(links.table, std::vector<seed_row>{0}, phase::test, 0, 0);
-    // No more columns than nodes: of users, which are ends of `knows`, too.
-    CATCH_REQUIRE(lists.wrong_destinations == 12);
-    CATCH_REQUIRE(lists.wrong_sources == 12);
+    CATCH_REQUIRE_FALSE(lists.full);
+    CATCH_REQUIRE(lists.wrong_destinations == 9);
     std::map<seed_row, std::vector<node_id>> out;
     links.add(lists, std::vector<seed_row>{0}, out);
-    CATCH_CHECK(out[0] == std::vector<node_id>{0,  1,  3,  4,  6,  -1,
-                                               -1, -1, -1, -1, -1, -1, //
-                                               0,  1,  2,  5,  6,  7,
-                                               8,  9,  10, 11, -1, -1});
+    out[0].resize(9);
+    CATCH_CHECK(out[0] == std::vector<node_id>{0, 1, 3, 4, 6, -1, -1, -1, -1});
   }
+}
+
+CATCH_TEST_CASE("links in groups on paper", "[flow][negatives]") {
+  plain_links plain;
+  plain.relations = {0, 1, 0, 0, 0, 1};
+  plain.rows = {{4, 6}, {4, 6}, {4, 2}, {9, 2}, {4, 6}, {4, 0}};
+  const cut_links links{plain, 0, split::test};
+  const link_groups groups{links.table};
+  const auto of = [&groups](seed_row row) {
+    const auto found = groups.of(row);
+    return std::vector<node_id>{found.begin(), found.end()};
+  };
+  CATCH_CHECK(of(0) == std::vector<node_id>{2, 6});
+  CATCH_CHECK(of(1) == std::vector<node_id>{0, 6});
+  CATCH_CHECK(of(2) == std::vector<node_id>{2, 6});
+  CATCH_CHECK(of(3) == std::vector<node_id>{2});
+  CATCH_CHECK(of(4).empty()); // It repeats row 0.
+  CATCH_CHECK(of(5) == std::vector<node_id>{0, 6});
+}
+
+CATCH_TEST_CASE("where all nodes are ranked, a batch has them once, and rows "
+                "what is known",
+                "[flow][negatives]") {
+  auto plain = random_links(9, 30);
+  random_stream draws{stream_key(9, purpose::generate, 1, 0), 0};
+  for (std::size_t r = 0; r < plain.rows.size(); ++r) {
+    auto& lists = plain.known.emplace_back();
+    for (const std::size_t end : {0, 1}) {
+      std::set<node_id> some{plain.rows[r][1 - end]};
+      const auto type = end == 0 ? plain.relations[r] : 1;
+      for (int k = 0; k < 3; ++k)
+        some.insert(draws.below(static_cast<std::uint32_t>(
+          plain.counts[static_cast<std::size_t>(type)])));
+      lists[end].assign(some.begin(), some.end());
+    }
+  }
+  for (const auto corrupt :
+       {corrupted_end::destination, corrupted_end::source, corrupted_end::both})
+    for (const std::uint64_t cut : {0, 1, 2}) {
+      auto def = links_of(negative_kind::per_edge, 1, corrupt);
+      def.evaluate.negatives = 4294967295;
+      const cut_links links{plain, cut, split::test};
+      const link_negatives source{def, links.info, links.orders, links.table};
+      const std::vector<seed_row> rows{7, 3, 29};
+      const auto lists = source.of(links.table, rows, phase::test, 3, 5);
+      CATCH_REQUIRE(lists.full);
+      CATCH_CHECK(lists.of_each() == 0);
+      const auto& full = *lists.full;
+      CATCH_CHECK(full.destinations == (corrupt != corrupted_end::source));
+      CATCH_CHECK(full.sources == (corrupt != corrupted_end::destination));
+      CATCH_CHECK(full.groups.size() == (full.destinations ? 3U : 0U));
+      CATCH_REQUIRE(full.known.size() == 6);
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        for (const std::size_t end : {0, 1}) {
+          const auto row = static_cast<std::size_t>(rows[r]);
+          const auto type = end == 0 ? plain.relations[row] : 1;
+          std::set<node_id> got;
+          for (const auto node : full.known[2 * r + end])
+            got.insert(links.original(type, node));
+          CATCH_CHECK(std::vector<node_id>{got.begin(), got.end()}
+                      == plain.known[row][end]);
+        }
+      const auto batch = batch_of(links.table, rows, links.info, lists);
+      const auto bound = seed_bound(def, links.info, phase::test, 3);
+      for (const node_type_id type : {0, 1}) {
+        const auto t = static_cast<std::size_t>(type);
+        CATCH_CHECK(std::ssize(batch.nodes[t]) <= bound[t]);
+        if (full.nodes->counts[t] == 0)
+          continue;
+        CATCH_CHECK(bound[t] == plain.counts[t]);
+        CATCH_REQUIRE(std::ssize(batch.nodes[t]) == plain.counts[t]);
+        for (local_id id = 0; id < plain.counts[t]; ++id) {
+          const auto node = batch.nodes[t][static_cast<std::size_t>(id)];
+          CATCH_CHECK(links.original(type, node) == id);
+          CATCH_CHECK(full.nodes->original(type, node) == id);
+        }
+      }
+      // Of items: sources alone are users.
+      CATCH_CHECK((full.nodes->counts[0] == 0) == !full.destinations);
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        if (full.destinations)
+          CATCH_CHECK(batch.locals[2 * r + 1]
+                      == plain.rows[static_cast<std::size_t>(rows[r])][1]);
+      CATCH_CHECK(batch.row_bytes()
+                  <= row_bound(def, links.info, phase::test, 3));
+      // A rank that has no row of a step needs no nodes.
+      const auto none = batch_of(links.table, {}, links.info,
+                                 source.of(links.table, {}, phase::test, 0, 0));
+      CATCH_CHECK_FALSE(none.full);
+      CATCH_CHECK(none.nodes[1].empty());
+      // Training draws as ever.
+      CATCH_CHECK_FALSE(source.of(links.table, rows, phase::train, 0, 0).full);
+    }
 }
 
 CATCH_TEST_CASE("given negatives are taken, and in evaluations before others",
@@ -492,6 +725,24 @@ CATCH_TEST_CASE("a batch of links has its negatives behind its ends",
   CATCH_CHECK(batch.classes.empty());
 }
 
+CATCH_TEST_CASE("a batch of links has wrong pairs behind its ends",
+                "[flow][negatives][seed_batch]") {
+  plain_links plain;
+  plain.relations = {1, 0};
+  plain.rows = {{4, 9}, {4, 6}};
+  const cut_links links{plain, 0, split::train};
+  negative_lists lists;
+  lists.wrong_pairs = 1;
+  lists.nodes = {9, 0, 0, 3};
+  const auto batch =
+    batch_of(links.table, std::vector<seed_row>{0, 1}, links.info, lists);
+  CATCH_CHECK(batch.nodes
+              == std::vector<std::vector<node_id>>{{6, 3}, {4, 9, 0}});
+  CATCH_CHECK(batch.columns == 4);
+  CATCH_CHECK(batch.wrong_pairs == 1);
+  CATCH_CHECK(batch.locals == std::vector<local_id>{0, 1, 1, 2, 0, 0, 2, 1});
+}
+
 CATCH_TEST_CASE("the edges that the rows of a step exclude are those of all "
                 "ranks",
                 "[flow][negatives][seed_batch]") {
@@ -523,14 +774,20 @@ CATCH_TEST_CASE("the edges that the rows of a step exclude are those of all "
 CATCH_TEST_CASE("batches of links are within the bound of their seeds",
                 "[flow][negatives]") {
   for (const auto kind : {negative_kind::per_edge, negative_kind::joint})
-    for (const auto corrupt : {corrupted_end::destination,
-                               corrupted_end::source, corrupted_end::both})
+    for (const auto corrupt :
+         {corrupted_end::destination, corrupted_end::source,
+          corrupted_end::both, corrupted_end::pair})
       for (const auto which : {phase::train, phase::test}) {
         const auto plain = random_links(7, 20);
         const cut_links links{
           plain, 1, which == phase::train ? split::train : split::test};
+        if (kind == negative_kind::joint && corrupt == corrupted_end::pair)
+          continue; // Refused.
         const auto def = links_of(kind, 3, corrupt);
-        const link_negatives source{def, links.info, links.orders, links.table};
+        const link_negatives source{
+          def, links.info, links.orders, links.table,
+          std::make_shared<const unknown_pairs>(value_of(
+            unknown_pairs::make(links.info, links.info.tasks[0], {{}, {}})))};
         const auto rows = all_rows(links.table);
         const auto batch = batch_of(links.table, rows, links.info,
                                     source.of(links.table, rows, which, 0, 0));

@@ -10,8 +10,10 @@
 #include "pipelines/kernels/attention/projected_attention.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
+#include "pipelines/kernels/links/link_panels.hpp"
 #include "pipelines/kernels/links/link_queries.hpp"
 #include "pipelines/kernels/links/link_scores.hpp"
+#include "pipelines/kernels/links/link_sums.hpp"
 #include "pipelines/kernels/optimizer.hpp"
 
 #include <cstdio>
@@ -425,6 +427,35 @@ void queries_of_links(printer& out) {
       }
 }
 
+void rankings_of_links(printer& out) {
+  for (const std::int64_t width : {2, 34, 100}) {
+    const auto a = out.numbers(rows * width);
+    const auto b = out.numbers(sources * width);
+    const auto panels = panels_of(sources);
+    const auto columns = panels * panel_nodes;
+    floats laid(static_cast<std::size_t>(columns * width));
+    make_panels({b.data(), sources, width}, 0, panels, laid.data());
+    floats scores(static_cast<std::size_t>(rows * columns));
+    multiply_panels({a.data(), rows, width}, laid.data(), panels,
+                    {scores.data(), rows, columns});
+    out.take(scores);
+    floats met;
+    for (int kind = 0; kind < 5; ++kind)
+      for (std::int64_t i = 0; i < rows; ++i) {
+        met_negatives ranks;
+        loss_sums sums;
+        const link_loss_shape shape{static_cast<link_loss>(kind), 0.5, 2};
+        const auto* row = scores.data() + i * columns;
+        const auto found = meet_negatives(row, columns, 0.1f, ranks);
+        add_loss_terms(shape, 0.1f, row, columns, found, sums);
+        met.push_back(static_cast<float>(ranks.doubled_rank()));
+        met.push_back(static_cast<float>(sums.terms));
+        met.push_back(static_cast<float>(sums.weights));
+      }
+    out.take(met);
+  }
+}
+
 } // namespace
 
 int main() {
@@ -448,6 +479,7 @@ int main() {
   out.print("weighted-sums");
   link_comparisons(out);
   queries_of_links(out);
+  rankings_of_links(out);
   out.print("links");
   return 0;
 }

@@ -1,7 +1,9 @@
 #include "pipelines/kernels/links/link_losses.hpp"
+#include "pipelines/kernels/links/link_panels.hpp"
 #include "pipelines/kernels/links/link_queries.hpp"
 #include "pipelines/kernels/links/link_rows.hpp"
 #include "pipelines/kernels/links/link_scores.hpp"
+#include "pipelines/kernels/links/link_sums.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>
@@ -366,6 +368,100 @@ CATCH_TEST_CASE("ranks of links equal plain ones", "[kernels][links]") {
     CATCH_CHECK(as_map(got.destination_ranks) == want[0]);
     CATCH_CHECK(as_map(got.source_ranks) == want[1]);
   }
+}
+
+CATCH_TEST_CASE("sums over blocks of scores are ranks and losses of lists",
+                "[kernels][links]") {
+  std::mt19937_64 random{17};
+  std::normal_distribution<float> score{0, 4};
+  for (const auto kind : {link_loss::bce, link_loss::margin, link_loss::bpr,
+                          link_loss::softmax, link_loss::self_adversarial})
+    for (const std::int64_t count : {0, 1, 7, 8, 600, 3001}) {
+      CATCH_INFO("loss " << int(kind) << ", " << count << " negatives");
+      const link_loss_shape shape{kind, 0.7, 0.5};
+      numbers logits{score(random)};
+      for (std::int64_t k = 0; k < count; ++k)
+        logits.push_back(random() % 9 == 0   ? no_score
+                         : random() % 5 == 0 ? logits[0]
+                                             : score(random));
+      // In blocks of eight times 1, 2, 3, ...
+      met_negatives met;
+      loss_sums sums;
+      std::int64_t found = 0;
+      for (std::int64_t from = 0, length = 8; from < count; length += 8) {
+        numbers block(static_cast<std::size_t>(length), no_score);
+        const auto taken = std::min(length, count - from);
+        std::copy_n(logits.begin() + 1 + from, taken, block.begin());
+        const auto exist = meet_negatives(block.data(), length, logits[0], met);
+        add_loss_terms(shape, logits[0], block.data(), length, exist, sums);
+        found += exist;
+        from += taken;
+      }
+      const const_matrix row{logits.data(), 1, std::ssize(logits)};
+      CATCH_CHECK(
+        found == count - std::count(logits.begin(), logits.end(), no_score));
+      const auto want = link_losses(row, shape, 1, {}).loss_sum;
+      CATCH_CHECK(loss_of(shape, logits[0], sums)
+                  == Approx(want).epsilon(2e-6).margin(1e-6));
+      const auto ranks = link_outcomes_of(
+        row, {.wrong_destinations = std::max<std::int64_t>(count, 1)}, false);
+      if (count > 0)
+        CATCH_CHECK(met.doubled_rank() == ranks.destination_ranks[0].doubled);
+    }
+  // What is no number is greater, and spoils the loss.
+  const numbers broken{nan, 1, 1, 1, 1, 1, 1, no_score};
+  for (const auto kind : {link_loss::bce, link_loss::margin, link_loss::bpr,
+                          link_loss::softmax, link_loss::self_adversarial}) {
+    met_negatives met;
+    loss_sums sums;
+    const auto exist = meet_negatives(broken.data(), 8, 2, met);
+    CATCH_CHECK(exist == 7);
+    CATCH_CHECK(met.greater == 1);
+    add_loss_terms({kind}, 2, broken.data(), 8, exist, sums);
+    CATCH_CHECK(std::isnan(loss_of({kind}, 2, sums)));
+  }
+  met_negatives met;
+  meet_negatives(broken.data(), 8, nan, met);
+  CATCH_CHECK(met.greater == 7);
+}
+
+CATCH_TEST_CASE("products with panels do not depend on the place of a node",
+                "[kernels][links]") {
+  std::mt19937_64 random{19};
+  for (const std::int64_t width : {1, 6, 16, 100, 333})
+    for (const std::int64_t rows : {1, 5, 12, 31}) {
+      constexpr std::int64_t nodes = 41;
+      CATCH_INFO("width " << width << ", " << rows << " rows");
+      auto b = random_numbers(random, nodes * width);
+      const auto a = random_numbers(random, rows * width);
+      for (const std::int64_t copy : {7, 16, 40}) // Of node 0.
+        std::copy_n(b.begin(), width, b.begin() + copy * width);
+      const auto panels = panels_of(nodes);
+      numbers laid(static_cast<std::size_t>(panels * panel_nodes * width));
+      make_panels({b.data(), nodes, width}, 0, panels, laid.data());
+      const auto columns = panels * panel_nodes;
+      numbers out(static_cast<std::size_t>(rows * columns));
+      multiply_panels({a.data(), rows, width}, laid.data(), panels,
+                      {out.data(), rows, columns});
+      for (std::int64_t i = 0; i < rows; ++i) {
+        // A row alone, and a node alone.
+        numbers alone(static_cast<std::size_t>(columns));
+        multiply_panels({a.data() + i * width, 1, width}, laid.data(), panels,
+                        {alone.data(), 1, columns});
+        for (std::int64_t j = 0; j < nodes; ++j) {
+          const auto got = out[static_cast<std::size_t>(i * columns + j)];
+          const auto want =
+            plain_score(comparison::product, a.data() + i * width,
+                        b.data() + j * width, width);
+          CATCH_REQUIRE(std::abs(got - want) < 1e-5 * (1 + std::abs(want)));
+          CATCH_REQUIRE(alone[static_cast<std::size_t>(j)] == got);
+        }
+        for (const std::int64_t copy : {7, 16, 40})
+          CATCH_CHECK(out[static_cast<std::size_t>(i * columns + copy)]
+                      == out[static_cast<std::size_t>(i * columns)]);
+        CATCH_CHECK(out[static_cast<std::size_t>(i * columns + nodes)] == 0);
+      }
+    }
 }
 
 CATCH_TEST_CASE("rows over a stack of several node types", "[kernels][links]") {

@@ -195,7 +195,7 @@ std::vector<model_kind> all_kinds() {
 std::vector<model_kind> weighing_kinds() {
   std::vector<model_kind> out;
   for (const auto& traits : model_kinds)
-    if (traits.weighs_edges())
+    if (traits.weighs_edges() && !traits.looks_up)
       out.push_back(traits.kind);
   return out;
 }
@@ -362,6 +362,8 @@ seed_batch random_rows(std::mt19937_64& random, const toy_graph& graph,
   out.columns = 2 + options.wrong_destinations + options.wrong_sources;
   out.wrong_destinations = options.wrong_destinations;
   out.wrong_sources = options.wrong_sources;
+  if (options.wrong_pairs != 0)
+    out.columns += 2 * (out.wrong_pairs = options.wrong_pairs);
   out.nodes.resize(info.node_types.size());
   const auto some = [&](node_type_id type) {
     const auto node =
@@ -381,11 +383,14 @@ seed_batch random_rows(std::mt19937_64& random, const toy_graph& graph,
     out.weights.push_back(static_cast<float>(random() % 4) / 2);
     out.locals.push_back(some(ends.source));
     out.locals.push_back(some(ends.destination));
-    for (std::size_t c = 2; c < out.columns; ++c)
-      out.locals.push_back(random() % 7 == 0 ? seed_batch::none
-                           : c < 2 + options.wrong_destinations
-                             ? some(ends.destination)
-                             : some(ends.source));
+    for (std::size_t c = 2; c < out.columns; ++c) {
+      const auto exists = options.wrong_pairs != 0 && c % 2 == 1
+                            ? out.locals.back() != seed_batch::none
+                            : random() % 7 != 0;
+      out.locals.push_back(!exists            ? seed_batch::none
+                           : out.at_source(c) ? some(ends.source)
+                                              : some(ends.destination));
+    }
   }
   const auto joint = [&](std::size_t count, bool at_source) {
     std::vector<std::vector<local_id>> lists(info.node_types.size());

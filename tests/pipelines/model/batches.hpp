@@ -48,7 +48,7 @@ void add_ones(toy_graph& graph);
 /// For `GENERATE(from_range(...))`: those of tasks of nodes.
 std::vector<model_kind> all_kinds();
 
-/// Those that weights of edges can be used by.
+/// Those of them that weights of edges can be used by.
 std::vector<model_kind> weighing_kinds();
 
 /// Sets what only kinds that attend take notice of, if this is one.
@@ -78,6 +78,7 @@ struct row_options {
   std::size_t wrong_sources = 0;
   std::size_t joint_destinations = 0; ///< Of each node type.
   std::size_t joint_sources = 0;
+  std::size_t wrong_pairs = 0; ///< Without all others.
 };
 
 /// Random rows of the graph's task, with any of its edge types, weights, and

@@ -115,9 +115,9 @@ CATCH_TEST_CASE("layer by layer gives what batches with all neighbours give",
   const auto model = model_over(whole(stored(toy)), def, *batchwise,
                                 {.threads = 2, .memory_bytes = all_memory});
   const auto got = value_of(model->run({0}));
-  CATCH_CHECK(got.logits.view.rows == 1100);
-  CATCH_CHECK(got.logits.view.columns == 3);
-  check_close(values_of(got.logits.view), want.logits);
+  CATCH_CHECK(got.outputs.front().view.rows == 1100);
+  CATCH_CHECK(got.outputs.front().view.columns == 3);
+  check_close(values_of(got.outputs.front().view), want.logits);
   check_close(values_of(got.embeddings[0].view), want.embeddings);
   CATCH_CHECK(got.file_bytes == 0);
 }
@@ -140,7 +140,7 @@ CATCH_TEST_CASE("layer by layer puts relations together as batches do",
   const auto model = model_over(whole(stored(toy)), def, *batchwise,
                                 {.threads = 2, .memory_bytes = all_memory});
   const auto got = value_of(model->run({}));
-  check_close(values_of(got.logits.view), want.logits);
+  check_close(values_of(got.outputs.front().view), want.logits);
 }
 
 CATCH_TEST_CASE("layer by layer weighs edges as batches do, in any parts",
@@ -166,9 +166,9 @@ CATCH_TEST_CASE("layer by layer weighs edges as batches do, in any parts",
                                 {.threads = 2, .memory_bytes = all_memory});
     const auto three = model_over(cut_up, def, *batchwise,
                                   {.threads = 1, .memory_bytes = all_memory});
-    logits.push_back(values_of(value_of(one->run({})).logits.view));
+    logits.push_back(values_of(value_of(one->run({})).outputs.front().view));
     check_close(logits.back(), want.logits);
-    CATCH_CHECK(values_of(value_of(three->run({})).logits.view)
+    CATCH_CHECK(values_of(value_of(three->run({})).outputs.front().view)
                 == logits.back());
   }
   CATCH_CHECK(logits[0] != logits[1]);
@@ -194,7 +194,8 @@ CATCH_TEST_CASE("layer by layer gives the same bits for any threads and parts, "
                {.threads = 3, .memory_bytes = 0, .scratch = folder.path()});
   const auto got = value_of(other->run({0}));
   CATCH_CHECK(got.file_bytes > 0);
-  CATCH_CHECK(values_of(got.logits.view) == values_of(want.logits.view));
+  CATCH_CHECK(values_of(got.outputs.front().view)
+              == values_of(want.outputs.front().view));
   CATCH_CHECK(values_of(got.embeddings[0].view)
               == values_of(want.embeddings[0].view));
   CATCH_CHECK(names_in(folder.path()).empty());

@@ -1,3 +1,4 @@
+#include "pipelines/kernels/links/link_rows.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "tests/pipelines/model/numeric_gradients.hpp"
 #include "tests/support/catch.hpp"
@@ -5,7 +6,15 @@
 #include "tests/support/value_list.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace graphmill::test {
@@ -121,6 +130,57 @@ CATCH_TEST_CASE("gradients of joint negatives equal numeric derivatives",
                .joint_sources = own ? 2u : 0u},
               random);
   check_links(def, graph, {.rows = 4, .joint_sources = 3}, random);
+}
+
+CATCH_TEST_CASE("gradients of wrong pairs equal numeric derivatives",
+                "[links]") {
+  const auto decoder = GENERATE(from_range(all_decoders));
+  const auto loss = GENERATE(from_range(all_link_losses));
+  CATCH_INFO("decoder " << int(decoder) << ", loss " << int(loss)
+                        << ", seed 75");
+  std::mt19937_64 random{75};
+  auto def = link_definition(model_kind::rgcn, 2, decoder);
+  def.train.link_loss = loss;
+  const auto graph = typed_link_graph(random);
+  check_links(def, graph, {.rows = 5, .wrong_pairs = 3}, random);
+}
+
+CATCH_TEST_CASE("a wrong pair has the score of an edge between its nodes",
+                "[links]") {
+  const auto decoder = GENERATE(from_range(all_decoders));
+  CATCH_INFO("decoder " << int(decoder) << ", seed 76");
+  std::mt19937_64 random{76};
+  const auto def = link_definition(model_kind::rgcn, 2, decoder);
+  const auto graph = typed_link_graph(random);
+  const auto model = value_of(replica::create(def, graph.info));
+  const auto rows = random_rows(random, graph, {.rows = 6, .wrong_pairs = 2});
+  auto single = rows;
+  single.wrong_pairs = 0;
+  single.columns = 2;
+  single.relations.clear();
+  single.weights.clear();
+  for (const auto relation : rows.relations)
+    single.relations.insert(single.relations.end(), 3, relation);
+  for (auto& local : single.locals)
+    local = std::max(local, 0); // In place of what does not exist.
+  batch_output pairs;
+  batch_output edges;
+  value_of(model->evaluate(make_edge_batch(graph, def, rows), &pairs));
+  value_of(model->evaluate(make_edge_batch(graph, def, single), &edges));
+  CATCH_REQUIRE(pairs.logits.size() == 18);
+  CATCH_REQUIRE(edges.logits.size() == 18);
+  for (std::size_t i = 0; i < 18; ++i)
+    if (rows.locals[2 * i] == seed_batch::none)
+      CATCH_CHECK(pairs.logits[i] == no_score);
+    else
+      CATCH_CHECK(std::abs(pairs.logits[i] - edges.logits[i]) < 1e-5);
+  seed_outcomes told;
+  value_of(model->evaluate(make_edge_batch(graph, def, rows), nullptr, &told));
+  CATCH_CHECK(told.source_ranks.empty());
+  std::int64_t ranked = 0;
+  for (const auto& one : told.destination_ranks)
+    ranked += one.count;
+  CATCH_CHECK(ranked == 6);
 }
 
 CATCH_TEST_CASE("gradients of links through all kinds of models", "[links]") {
@@ -246,6 +306,72 @@ CATCH_TEST_CASE("lookup learns the rows of its tables", "[links][lookup]") {
                                                     .joint_destinations = 2}),
                                        0),
                        random);
+}
+
+CATCH_TEST_CASE("lightgcn averages the sums of its layers",
+                "[links][lightgcn]") {
+  const auto layers = GENERATE(1, 2, 3);
+  const auto fanout = GENERATE(-1, 1);
+  const auto weighted = GENERATE(false, true);
+  const auto dropout = GENERATE(0.0, 0.3);
+  CATCH_INFO("layers " << layers << ", fanout " << fanout << ", weighted "
+                       << weighted << ", dropout " << dropout << ", seed 85");
+  std::mt19937_64 random{85};
+  auto def = link_definition(model_kind::lightgcn, layers, decoder_kind::dot);
+  def.model.dropout = dropout;
+  def.train.link_loss = link_loss::bpr;
+  auto options = small_typed;
+  options.widths = {0, 0, 0};
+  auto graph = random_graph(random, options);
+  if (weighted)
+    add_weights(graph, random);
+  add_task(graph, edge_task_kind::link, {0, 1, 3});
+  const auto layout = value_of(make_layout(def, graph.info));
+  CATCH_CHECK(layout.dense_size == 0);
+  CATCH_REQUIRE(layout.tables.size() == 3);
+  CATCH_CHECK(layout.tables[1].width == 6);
+  check_link_gradients(def, graph,
+                       make_edge_batch(graph, def,
+                                       random_rows(random, graph,
+                                                   {.rows = 5,
+                                                    .wrong_destinations = 2,
+                                                    .wrong_sources = 1,
+                                                    .joint_destinations = 2}),
+                                       fanout),
+                       random);
+}
+
+CATCH_TEST_CASE("lightgcn weighs neighbours by both degrees",
+                "[links][lightgcn]") {
+  // Users 0 and 1 have items 0 and 1, and 0; by one layer, on paper.
+  std::mt19937_64 random{86};
+  auto graph = random_graph(
+    random, {.nodes = {2, 2}, .widths = {0, 0}, .edges = {{0, 1}, {1, 0}}});
+  graph.in_lists[0] = {{0, 1}, {0}};
+  graph.in_lists[1] = {{0, 1}, {0}};
+  add_task(graph, edge_task_kind::link, {0});
+  auto def = link_definition(model_kind::lightgcn, 1, decoder_kind::dot);
+  def.model.width = 2;
+  def.model.dropout = 0;
+  const auto model = value_of(replica::create(def, graph.info));
+  auto tensors = model->parameters();
+  CATCH_REQUIRE(tensors.size() == 2);
+  tensors[0].values = {1, 0, 0, 1};
+  tensors[1].values = {2, 0, 0, 4};
+  value_of(model->load(tensors));
+  seed_batch rows;
+  rows.columns = 3;
+  rows.wrong_destinations = 1;
+  rows.nodes = {{1}, {0, 1}};
+  rows.locals = {0, 0, 1};
+  batch_output output;
+  value_of(model->evaluate(make_edge_batch(graph, def, rows), &output));
+  // User 1: ((0, 1) + (2, 0) / sqrt(2)) / 2; item 0: ((2, 0) + (1, 0) / 2
+  // + (0, 1) / sqrt(2)) / 2; item 1: ((0, 4) + (1, 0) / sqrt(2)) / 2.
+  const auto root = std::sqrt(2.0);
+  CATCH_REQUIRE(output.logits.size() == 2);
+  CATCH_CHECK(std::abs(output.logits[0] - (root * 2.5 + 1 / root) / 4) < 1e-6);
+  CATCH_CHECK(std::abs(output.logits[1] - (1 + 4) / 4.0) < 1e-6);
 }
 
 CATCH_TEST_CASE("lookup is for tasks of edges without features or layers",
@@ -385,6 +511,373 @@ CATCH_TEST_CASE("wrong nodes with the output of the true one tie with it",
   CATCH_CHECK((told.destination_ranks == halves));
   CATCH_CHECK((told.source_ranks == halves));
   CATCH_CHECK(told.tied == 40);
+}
+
+namespace {
+
+/// Rows that are ranked among all nodes. Ids are original ones, but in lists.
+struct fully_ranked {
+  const dataset_info& info;
+  std::vector<std::array<node_id, 3>> rows; ///< Relation, source, destination.
+  /// By row: known destinations and sources. Empty: no lists.
+  std::vector<std::array<std::set<node_id>, 2>> known;
+  std::map<std::array<node_id, 2>, std::set<node_id>> groups;
+  complete_nodes nodes;
+
+  /// @param filtered Whether links are known, among them all of these rows.
+  fully_ranked(std::mt19937_64& random, const toy_graph& graph,
+               std::size_t count, bool filtered)
+    : info(graph.info) {
+    const auto below = [&](node_id limit) {
+      return static_cast<node_id>(random() % static_cast<std::uint64_t>(limit));
+    };
+    std::map<std::array<node_id, 2>, std::set<node_id>> others;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto relation = below(std::ssize(info.tasks[0].edge_types));
+      const auto& ends = ends_of(relation);
+      // Few sources, so that there are groups.
+      const auto source = below(std::min<node_id>(counts(ends.source), 5));
+      rows.push_back({relation, source, below(counts(ends.destination))});
+      if (random() % 8 == 0 && i > 0)
+        rows.back() = rows[static_cast<std::size_t>(below(std::ssize(rows)))];
+      const auto [r, s, d] = rows.back();
+      groups[{r, s}].insert(d);
+      others[{r, s}].insert(below(counts(ends_of(r).destination)));
+    }
+    for (const auto& [r, s, d] : rows) {
+      if (!filtered)
+        break;
+      auto& lists = known.emplace_back();
+      lists[0] = groups[{r, s}];
+      lists[0].insert(others[{r, s}].begin(), others[{r, s}].end());
+      for (int k = 0; k < 3; ++k)
+        lists[1].insert(below(counts(ends_of(r).source)));
+    }
+    // Global ids of one type are not the original ones.
+    nodes.counts.resize(info.node_types.size());
+    nodes.orders.resize(nodes.counts.size());
+    nodes.originals.resize(nodes.counts.size());
+    std::vector<node_id> order(static_cast<std::size_t>(counts(0)));
+    std::iota(order.begin(), order.end(), node_id{0});
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<local_id> back(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      back[static_cast<std::size_t>(order[i])] = static_cast<local_id>(i);
+    nodes.orders[0] = std::make_shared<const std::vector<node_id>>(order);
+    nodes.originals[0] = std::make_shared<const std::vector<local_id>>(back);
+    for (const auto type : {0, 1})
+      nodes.counts[static_cast<std::size_t>(type)] = counts(type);
+  }
+
+  const edge_type_info& ends_of(node_id relation) const {
+    return info.edge_types[static_cast<std::size_t>(
+      info.tasks[0].edge_types[static_cast<std::size_t>(relation)])];
+  }
+  node_id counts(node_type_id type) const {
+    return info.node_types[static_cast<std::size_t>(type)].count;
+  }
+  node_id global(node_type_id type, node_id original) const {
+    const auto& order = nodes.orders[static_cast<std::size_t>(type)];
+    return order ? (*order)[static_cast<std::size_t>(original)] : original;
+  }
+
+  seed_batch plain() const {
+    seed_batch out;
+    out.columns = 2;
+    out.nodes.resize(info.node_types.size());
+    for (const node_type_id type : {0, 1})
+      for (node_id id = 0; id < counts(type); ++id)
+        out.nodes[static_cast<std::size_t>(type)].push_back(global(type, id));
+    for (const auto& [relation, source, destination] : rows) {
+      out.relations.push_back(static_cast<std::int32_t>(relation));
+      out.locals.push_back(static_cast<local_id>(source));
+      out.locals.push_back(static_cast<local_id>(destination));
+    }
+    return out;
+  }
+
+  /// All candidates of each row in lists of its own.
+  /// @param grouped Other links of the row's group are among them.
+  seed_batch listed(bool destinations, bool sources, bool grouped) const {
+    auto out = plain();
+    const auto most = static_cast<std::size_t>(std::max(counts(0), counts(1)));
+    out.wrong_destinations = destinations ? most : 0;
+    out.wrong_sources = sources ? most : 0;
+    out.columns = 2 + out.wrong_destinations + out.wrong_sources;
+    out.locals.clear();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto [relation, source, destination] = rows[i];
+      out.locals.push_back(static_cast<local_id>(source));
+      out.locals.push_back(static_cast<local_id>(destination));
+      const auto list = [&](std::size_t end, node_type_id type, node_id own) {
+        const auto left = out.locals.size() + most;
+        for (node_id id = 0; id < counts(type); ++id) {
+          const auto known_one =
+            !known.empty() && known[i][end].contains(id)
+            && !(grouped && groups.at({relation, source}).contains(id));
+          if (id != own && !known_one)
+            out.locals.push_back(static_cast<local_id>(id));
+        }
+        out.locals.resize(left, seed_batch::none);
+      };
+      if (destinations)
+        list(0, ends_of(relation).destination, destination);
+      if (sources)
+        list(1, ends_of(relation).source, source);
+    }
+    return out;
+  }
+
+  seed_batch full(bool destinations, bool sources) const {
+    auto out = plain();
+    auto ranking = std::make_shared<full_ranking>();
+    ranking->destinations = destinations;
+    ranking->sources = sources;
+    ranking->nodes = std::make_shared<const complete_nodes>(nodes);
+    const auto kept = [&ranking](node_type_id type, const fully_ranked& of,
+                                 const std::set<node_id>& ids) {
+      std::vector<node_id> made;
+      for (const auto id : ids)
+        made.push_back(of.global(type, id));
+      std::sort(made.begin(), made.end());
+      auto list = std::make_shared<const std::vector<node_id>>(std::move(made));
+      ranking->keeps.push_back(list);
+      return std::span<const node_id>{*list};
+    };
+    std::set<std::array<node_id, 3>> before;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto& ends = ends_of(rows[i][0]);
+      if (!known.empty()) {
+        ranking->known.push_back(kept(ends.destination, *this, known[i][0]));
+        ranking->known.push_back(kept(ends.source, *this, known[i][1]));
+      }
+      if (destinations)
+        ranking->groups.push_back(
+          before.insert(rows[i]).second
+            ? kept(ends.destination, *this, groups.at({rows[i][0], rows[i][1]}))
+            : std::span<const node_id>{});
+    }
+    out.full = std::move(ranking);
+    return out;
+  }
+};
+
+/// Ranks of destinations in their groups, from the scores of all candidates.
+std::vector<group_count> groups_by_scores(const fully_ranked& of,
+                                          const batch_output& output) {
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> counts;
+  std::set<std::array<node_id, 3>> before;
+  const auto slots = output.logits.size() / of.rows.size();
+  for (std::size_t i = 0; i < of.rows.size(); ++i) {
+    if (!before.insert(of.rows[i]).second)
+      continue;
+    const auto* scores = output.logits.data() + i * slots;
+    std::int64_t doubled = 2;
+    for (std::size_t k = 1; k < slots; ++k)
+      if (scores[k] != no_score)
+        doubled += scores[k] > scores[0] ? 2 : scores[k] == scores[0] ? 1 : 0;
+    const auto& group = of.groups.at({of.rows[i][0], of.rows[i][1]});
+    ++counts[{static_cast<std::int32_t>(group.size()), doubled}];
+  }
+  std::vector<group_count> out;
+  for (const auto& [key, count] : counts)
+    out.push_back({key.first, count, key.second});
+  return out;
+}
+
+/// Multiples of a half: all sums are exact, and there are many ties.
+void make_coarse(replica& model, std::mt19937_64& random) {
+  auto tensors = model.parameters();
+  for (auto& tensor : tensors)
+    for (auto& x : tensor.values)
+      x = static_cast<float>(int(random() % 3) - 1) / 2;
+  value_of(model.load(tensors));
+}
+
+void check_full_ranking(const definition& def, const toy_graph& graph,
+                        const fully_ranked& ranked, replica& model) {
+  for (const auto& [destinations, sources] :
+       {std::pair{true, false}, {false, true}, {true, true}}) {
+    CATCH_INFO("destinations " << destinations << ", sources " << sources);
+    seed_outcomes want;
+    const auto loss =
+      value_of(model.evaluate(
+                 make_edge_batch(graph, def,
+                                 ranked.listed(destinations, sources, false)),
+                 nullptr, &want))
+        .loss();
+    seed_outcomes got;
+    const auto metrics = value_of(model.evaluate(
+      make_edge_batch(graph, def, ranked.full(destinations, sources)), nullptr,
+      &got));
+    CATCH_CHECK(metrics.seeds == std::ssize(ranked.rows));
+    CATCH_CHECK(metrics.loss() == Approx(loss).epsilon(1e-5).margin(1e-6));
+    CATCH_CHECK((got.destination_ranks == want.destination_ranks));
+    CATCH_CHECK((got.source_ranks == want.source_ranks));
+    CATCH_CHECK(got.tied == want.tied);
+    CATCH_CHECK(got.labels == want.labels);
+    CATCH_REQUIRE(got.scores.size() == want.scores.size());
+    for (std::size_t i = 0; i < got.scores.size(); ++i)
+      CATCH_REQUIRE(std::abs(got.scores[i] - want.scores[i])
+                    < 1e-4 * (1 + std::abs(want.scores[i])));
+    if (!destinations) {
+      CATCH_CHECK(got.groups.empty());
+      continue;
+    }
+    batch_output all;
+    value_of(model.evaluate(
+      make_edge_batch(graph, def, ranked.listed(true, false, true)), &all));
+    CATCH_CHECK((got.groups == groups_by_scores(ranked, all)));
+  }
+}
+
+} // namespace
+
+CATCH_TEST_CASE("ranks among all nodes are those of lists of all nodes",
+                "[links][ranking]") {
+  const auto decoder = GENERATE(from_range(all_decoders));
+  const auto coarse = GENERATE(false, true);
+  const auto filtered = GENERATE(false, true);
+  const auto wide = GENERATE(false, true); // Many nodes, or many rows.
+  if (coarse
+      && (decoder == decoder_kind::cosine || decoder == decoder_kind::rotate))
+    return; // Their roots are not exact.
+  CATCH_INFO("decoder " << int(decoder) << ", coarse " << coarse
+                        << ", filtered " << filtered << ", wide " << wide
+                        << ", seed 127");
+  std::mt19937_64 random{127};
+  auto options = small_typed;
+  options.nodes = wide ? std::vector<std::int64_t>{1100, 40, 4}
+                       : std::vector<std::int64_t>{9, 14, 4};
+  if (coarse)
+    options.widths = {0, 0, 2};
+  auto graph = random_graph(random, options);
+  add_task(graph, edge_task_kind::link, {0, 1, 3});
+  auto def =
+    link_definition(coarse ? model_kind::lookup : model_kind::rgcn, 1, decoder);
+  def.evaluate.scores = true;
+  def.train.link_loss = all_link_losses[random() % all_link_losses.size()];
+  def.train.margin = 0.4;
+  const auto model = value_of(replica::create(def, graph.info));
+  if (coarse)
+    make_coarse(*model, random);
+  const fully_ranked ranked{random, graph, wide ? 12U : 300U, filtered};
+  check_full_ranking(def, graph, ranked, *model);
+}
+
+CATCH_TEST_CASE("full ranking gives the same bits for any threads and division "
+                "of rows",
+                "[links][ranking]") {
+  const auto decoder = GENERATE(from_range(all_decoders));
+  CATCH_INFO("decoder " << int(decoder) << ", seed 131");
+  std::mt19937_64 random{131};
+  auto options = small_typed;
+  options.nodes = {700, 50, 4};
+  options.widths = {0, 0, 2};
+  auto graph = random_graph(random, options);
+  add_task(graph, edge_task_kind::link, {0, 1, 3});
+  auto def = link_definition(model_kind::lookup, 1, decoder);
+  def.model.width = 34;
+  const fully_ranked ranked{random, graph, 150, true};
+  const auto whole = ranked.full(true, true);
+  std::optional<seed_outcomes> want;
+  double loss = 0;
+  for (const std::uint32_t threads : {1, 3}) {
+    def.trainer.threads = threads;
+    const auto model = value_of(replica::create(def, graph.info));
+    seed_outcomes got;
+    const auto metrics = value_of(
+      model->evaluate(make_edge_batch(graph, def, whole), nullptr, &got));
+    if (!want) {
+      want = got;
+      loss = metrics.loss_sum;
+    }
+    CATCH_CHECK((got == *want));
+    CATCH_CHECK(metrics.loss_sum == loss);
+  }
+  // Row by row.
+  const auto model = value_of(replica::create(def, graph.info));
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> ranks;
+  for (std::size_t i = 0; i < ranked.rows.size(); ++i) {
+    auto row = whole;
+    row.relations = {whole.relations[i]};
+    row.locals = {whole.locals[2 * i], whole.locals[2 * i + 1]};
+    auto ranking = *whole.full;
+    ranking.known = {whole.full->known[2 * i], whole.full->known[2 * i + 1]};
+    ranking.groups = {whole.full->groups[i]};
+    row.full = std::make_shared<const full_ranking>(ranking);
+    seed_outcomes got;
+    value_of(model->evaluate(make_edge_batch(graph, def, row), nullptr, &got));
+    const auto& one = got.destination_ranks.at(0);
+    ++ranks[{one.relation, one.doubled}];
+  }
+  for (const auto& one : want->destination_ranks)
+    CATCH_CHECK(ranks[{one.relation, one.doubled}] == one.count);
+}
+
+CATCH_TEST_CASE("all nodes with the output of the true one tie with it",
+                "[links][ranking]") {
+  const auto decoder = GENERATE(from_range(all_decoders));
+  CATCH_INFO("decoder " << int(decoder) << ", seed 137");
+  std::mt19937_64 random{137};
+  auto graph =
+    random_graph(random, {.nodes = {640}, .widths = {0}, .in_edges = 0});
+  add_task(graph, edge_task_kind::link, {0});
+  auto def = link_definition(model_kind::lookup, 1, decoder);
+  def.model.width = 38;
+  const auto model = value_of(replica::create(def, graph.info));
+  auto tensors = model->parameters();
+  for (auto& tensor : tensors)
+    if (tensor.name.starts_with("embedding"))
+      for (std::size_t i = 38; i < tensor.values.size(); ++i)
+        tensor.values[i] = tensor.values[i % 38]; // All are alike.
+  value_of(model->load(tensors));
+  seed_batch rows;
+  rows.columns = 2;
+  rows.nodes = {std::vector<node_id>(640)};
+  std::iota(rows.nodes[0].begin(), rows.nodes[0].end(), node_id{0});
+  for (local_id i = 0; i < 20; ++i)
+    rows.locals.insert(rows.locals.end(), {31 * i, 29 * i + 3});
+  auto ranking = std::make_shared<full_ranking>();
+  ranking->destinations = ranking->sources = true;
+  auto nodes = std::make_shared<complete_nodes>();
+  nodes->counts = {640};
+  nodes->orders.resize(1);
+  nodes->originals.resize(1);
+  ranking->nodes = nodes;
+  rows.full = ranking;
+  seed_outcomes told;
+  value_of(model->evaluate(make_edge_batch(graph, def, rows), nullptr, &told));
+  const std::vector<rank_count> halves{{641, 20}};
+  CATCH_CHECK((told.destination_ranks == halves));
+  CATCH_CHECK((told.source_ranks == halves));
+}
+
+CATCH_TEST_CASE("replicas check what a full ranking takes",
+                "[links][ranking]") {
+  std::mt19937_64 random{139};
+  const auto graph = typed_link_graph(random);
+  const auto def = link_definition(model_kind::rgcn, 1, decoder_kind::dot);
+  const auto model = value_of(replica::create(def, graph.info));
+  const fully_ranked ranked{random, graph, 4, true};
+  const auto refused = [&](auto&& change) {
+    auto rows = ranked.full(true, true);
+    auto ranking = *rows.full;
+    change(ranking);
+    rows.full = std::make_shared<const full_ranking>(ranking);
+    return error_of(model->evaluate(make_edge_batch(graph, def, rows), nullptr))
+      .message;
+  };
+  CATCH_CHECK_THAT(refused([&](full_ranking& of) {
+                     auto fewer = *of.nodes;
+                     ++fewer.counts[0];
+                     of.nodes = std::make_shared<const complete_nodes>(fewer);
+                   }),
+                   contains("lacks some"));
+  CATCH_CHECK_THAT(refused([](full_ranking& of) { of.known.pop_back(); }),
+                   contains("7 lists"));
+  CATCH_CHECK_THAT(refused([](full_ranking& of) { of.groups.pop_back(); }),
+                   contains("3 groups"));
 }
 
 CATCH_TEST_CASE("a replica learns a planted graph of links", "[links]") {

@@ -110,7 +110,7 @@ void reference_model::message(int l, std::size_t relation,
                               const std::vector<rows>& in, std::int64_t i,
                               row& sum) const {
   const auto weight = layout_.layers[l].weights[relation];
-  if (weight == absent)
+  if (weight == absent && layout_.traits.kind != model_kind::lightgcn)
     return;
   const auto& ends = layout_.relations[relation];
   const auto& source = in[ends.source];
@@ -132,6 +132,8 @@ void reference_model::message(int l, std::size_t relation,
   double total = 0;
   for (auto e = begin; e < end; ++e)
     total += weight_of(e);
+  if (layout_.traits.kind == model_kind::lightgcn)
+    return propagate(relation, source, i, sum);
   const auto in_weight = [this](std::int64_t node) {
     return batch_.data.in_weights.empty() || batch_.data.in_weights[0].empty()
              ? double(batch_.data.degrees[0][node])
@@ -168,6 +170,34 @@ void reference_model::message(int l, std::size_t relation,
     for (std::size_t k = 0; k < whole.size(); ++k)
       whole[k] += factors[b] * matrix[b * whole.size() + k];
   add_to(sum, times(mean, whole, std::int64_t(sum.size())));
+}
+
+/// Of LightGCN, which knows a node's in-edges of all relations together.
+void reference_model::propagate(std::size_t relation, const rows& source,
+                                std::int64_t i, row& sum) const {
+  const auto& ends = layout_.relations[relation];
+  double sampled = 0;
+  for (std::size_t r = 0; r < layout_.relations.size(); ++r)
+    if (layout_.relations[r].destination == ends.destination) {
+      const auto& indptr = batch_.relations[r].forward.indptr;
+      sampled += double(indptr[i + 1] - indptr[i]);
+    }
+  const auto weighs = [this](node_type_id type, std::int64_t node) {
+    return batch_.data.in_weights.empty()
+               || batch_.data.in_weights[type].empty()
+             ? double(batch_.data.degrees[type][node])
+             : double(batch_.data.in_weights[type][node]);
+  };
+  const auto& edges = batch_.relations[relation].forward;
+  for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
+    const auto j = edges.columns[e];
+    const auto both = weighs(ends.destination, i) * weighs(ends.source, j);
+    if (both > 0)
+      add_to(sum, source[j],
+             (edges.weights.empty() ? 1.0 : double(edges.weights[e]))
+               * double(batch_.data.degrees[ends.destination][i]) / sampled
+               / std::sqrt(both));
+  }
 }
 
 row reference_model::maximum(int l, std::size_t relation, const rows& source,
@@ -360,6 +390,18 @@ reference_model::rows reference_model::logits() const {
         joined[t][i].insert(joined[t][i].end(), in[t][i].begin(),
                             in[t][i].end());
   }
+  if (layout_.traits.kind == model_kind::lightgcn)
+    for (const auto type : layout_.outputs) {
+      const auto first = inputs(std::size_t(type));
+      const auto width = std::size_t(layout_.output_width);
+      in[type].assign(joined[type].size(), row(width));
+      for (std::size_t i = 0; i < in[type].size(); ++i) {
+        auto all = joined[type][i];
+        all.insert(all.end(), first[i].begin(), first[i].end());
+        for (std::size_t c = 0; c < all.size(); ++c)
+          in[type][i][c % width] += all[c] / double(layout_.hops + 1);
+      }
+    }
   if (values.contains("jumping.weight")) {
     const auto& bias = values.at("jumping.bias");
     for (auto& of_type : joined)

@@ -47,6 +47,8 @@ private:
   double divisor(node_type_id type, std::int64_t i) const;
   void message(int l, std::size_t relation, const std::vector<rows>& in,
                std::int64_t i, std::vector<double>& sum) const;
+  void propagate(std::size_t relation, const rows& source, std::int64_t i,
+                 std::vector<double>& sum) const;
   std::vector<double> relational(int l, std::size_t relation,
                                  const rows& source,
                                  const std::vector<double>& own,

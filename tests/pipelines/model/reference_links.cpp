@@ -143,8 +143,16 @@ reference_model::edge_logits(const std::vector<rows>& outputs) const {
         scores.push_back(
           edge_scores(relation, h, outputs[ends.destination][node])[0]);
     };
-    for (std::size_t c = 2; c < seeds.columns; ++c)
-      add(local[c], c >= 2 + seeds.wrong_destinations);
+    if (seeds.wrong_pairs != 0)
+      for (std::size_t c = 2; c < seeds.columns; c += 2)
+        scores.push_back(
+          local[c] == seed_batch::none
+            ? no_link
+            : edge_scores(relation, outputs[ends.source][local[c]],
+                          outputs[ends.destination][local[c + 1]])[0]);
+    else
+      for (std::size_t c = 2; c < seeds.columns; ++c)
+        add(local[c], c >= 2 + seeds.wrong_destinations);
     const auto add_joint = [&](const std::vector<std::vector<local_id>>& lists,
                                node_type_id type, bool source) {
       for (std::size_t k = 0; k < longest(lists); ++k)

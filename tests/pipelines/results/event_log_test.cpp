@@ -190,6 +190,8 @@ CATCH_TEST_CASE("an event log tells ranks of links", "[kernels][events]") {
                {"hits@3", 0.375},
                {"hits@10", 1},
                {"hits@5", 0.875},
+               {"recall@20", 0.625},
+               {"ndcg@20", 0.5},
                {"mean_rank", 3}});
   event_log log{folder / "curves"};
   value_of(log.tell(nlohmann::json::array({line})));
@@ -202,6 +204,8 @@ CATCH_TEST_CASE("an event log tells ranks of links", "[kernels][events]") {
                                           {"validation/hits@3", 0.375f},
                                           {"validation/hits@10", 1},
                                           {"validation/mean_rank", 3},
+                                          {"validation/recall@20", 0.625f},
+                                          {"validation/ndcg@20", 0.5f},
                                           {"validation/hits@5", 0.875f}})));
 }
 

@@ -113,6 +113,21 @@ class Accuracies(runs.Workplace):
             link_examples.value_by_means(data),
             [np.mean(error) ** 0.5, 1 - sum(error) / 2])
 
+    def test_most_popular(self):
+        """What stands beside recommendations, of the best two."""
+        data = self.top / "listening"
+        (data / "tasks/link").mkdir(parents=True)
+        for split, edges in {
+                "train": [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [0, 2]],
+                "val": [[2, 1]], "test": [[1, 3], [1, 2], [2, 3], [3, 0]]
+                }.items():
+            save(data / "tasks/link", **{f"{split}.edges": np.array(edges)})
+        # User 1 gets 2 and 3, both rightly; 2 gets 2 and 3, one rightly and in
+        # the second place; 3 gets 0 and 1, one rightly and first.
+        recall, gain = link_examples.most_popular(data, 2)
+        self.assertAlmostEqual(recall, 1)
+        self.assertAlmostEqual(gain, (1 + 1 / np.log2(3) + 1) / 3)
+
     def test_area(self):
         self.assertEqual(link_examples.area(
             np.array([1, 2, 2, 3.]), np.array([0, 1, 0, 1], bool)), 3.5 / 4)

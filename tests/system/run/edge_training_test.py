@@ -128,6 +128,28 @@ class EdgeTraining(runs.Workplace):
                     self.train(merged(LINKS, change), self.data)["digest"],
                     whole["digest"])
 
+    def test_wrong_pairs_are_the_same_in_parts(self):
+        definition = merged(LINKS, {"negatives": {"count": 2, "corrupt": "pair"},
+                                    "train": {"epochs": 4}})
+        whole = self.train(definition, self.data)
+        told = self.train(definition, partitioned(self.data, 3, "random"))
+        self.assertEqual(told["digest"], whole["digest"])
+        self.assertEqual(told["test"], whole["test"])
+
+    def test_lightgcn_learns_vectors_alone(self):
+        bare = self.top / "bare"
+        imported("csv", "--edges", self.top / "groups/edges.csv",
+                 "--undirected", "--split-edges", "0.8,0.1,0.1",
+                 "--out", bare)
+        definition = merged(LINKS, {
+            "model": {"kind": "lightgcn"}, "sampler": {"fanouts": [-1, -1]},
+            "train": {"link_loss": "bpr"}})
+        whole = self.train(definition, bare)
+        self.assertGreater(whole["test"]["roc_auc"], 0.75)
+        cut = partitioned(bare, 3, "random")
+        self.assertEqual(self.train(definition, cut)["digest"],
+                         whole["digest"])
+
     def test_kills_change_nothing(self):
         slow = merged(LINKS, {"faults": {"trainer_delay_ms": 40},
                               "checkpoint": {"every_steps": 2}})
@@ -178,6 +200,71 @@ class EdgeTraining(runs.Workplace):
             self.assertEqual(told[0][key], told[1][key])
             self.assertEqual(told[0][key], one["test"][key])
 
+    def test_all_nodes_are_ranked(self):
+        """The same metrics in parts, on a cluster, and for any batches; and as
+        NumPy has them, of scores that `predict` gives."""
+        definition = merged(LINKS, {
+            "negatives": {"corrupt": "both"},
+            "train": {"epochs": 4, "patience": 3},
+            "evaluate": {"neighbours": "all", "negatives": "all",
+                         "metric": "recall@10", "scores": False}})
+        whole = self.train(definition, self.data)
+        self.assertEqual(whole["metric"], "recall@10")
+        parts = partitioned(self.data, 2, "random")
+        self.assertEqual(self.train(definition, parts)["test"], whole["test"])
+        with Cluster(self.top / "ranking", parts, ["0", "1"]) as made:
+            self.assertEqual(made.run(self.write(definition, parts))["test"],
+                             whole["test"])
+        keys = ("mrr", "mean_rank", "tied", "recall@10", "recall@20",
+                "ndcg@20", "source", "destination")
+        for size in ("all", 37):
+            other = merged(definition, {"evaluate": {"batch_size": size}})
+            told = self.train(other, self.data)
+            for key in keys:
+                self.assertEqual(told["test"][key], whole["test"][key], key)
+        self.check_with_numpy(whole)
+
+    def check_with_numpy(self, summary):
+        folder = self.data / "tasks/link"
+        edges = {name: np.load(folder / f"{name}.edges.npy")
+                 for name in ("train", "val", "test")}
+        known = {pair for rows in edges.values() for s, d in rows
+                 for pair in ((s, d), (d, s))}  # They are undirected.
+        own = {}
+        for s, d in edges["test"]:
+            own.setdefault(s, set()).add(d)
+        pairs = [(s, d) for s in own for d in range(NODES)]
+        listed, out = self.top / "all-pairs.csv", self.top / "all-scores.csv"
+        write_table(listed, ["source", "destination"], list(zip(*pairs)))
+        self.ask("predict", summary["run"], "--pairs", listed, "--out", out,
+                 "--neighbours", "all", "--quiet")
+        found = np.loadtxt(out, delimiter=",", skiprows=1)[:, 2]
+        scores = dict(zip(own, found.reshape(-1, NODES)))
+
+        def rank(s, d, others):
+            among = scores[s][sorted(others - {d})]
+            return (1 + np.sum(among > scores[s][d])
+                    + np.sum(among == scores[s][d]) / 2)
+        ranks, recall, gains = [], [], []
+
+        def gain(rank):
+            return 1 / np.log2(rank + 1)
+        for s, ends in own.items():
+            left = {d for d in range(NODES) if (s, d) not in known}
+            ranks += [rank(s, d, left) for d in ends]
+            within = np.array([rank(s, d, left | ends) for d in ends])
+            hits = within[within <= 20]
+            recall.append(len(hits) / len(ends))
+            gains.append(np.sum(gain(hits))
+                         / np.sum(gain(np.arange(1, 1 + min(20, len(ends))))))
+        test = summary["test"]
+        self.assertGreater(test["recall@20"], 0.1)
+        for told, value in ((test["destination"]["mrr"],
+                             np.mean(1 / np.array(ranks))),
+                            (test["recall@20"], np.mean(recall)),
+                            (test["ndcg@20"], np.mean(gains))):
+            self.assertAlmostEqual(told, value, delta=1e-4)
+
     def test_decoders_and_losses(self):
         cases = [{"decoder": {"kind": kind}} for kind in
                  ("cosine", "distmult", "complex", "bilinear", "mlp")]
@@ -186,6 +273,7 @@ class EdgeTraining(runs.Workplace):
         cases += [{"negatives": negatives} for negatives in
                   ({"kind": "joint", "count": 64},
                    {"count": 4, "corrupt": "both"},
+                   {"count": 2, "corrupt": "pair"},
                    {"weight": "degree"})]
         for case in cases:
             with self.subTest(case):

@@ -49,7 +49,8 @@ def model_kinds():
     text = graphmill("help", "definition").stdout
     kinds = re.search(r"\nmodel\n  kind\n      one of (.*?)\n      default",
                       text, re.DOTALL).group(1)
-    return [kind for kind in re.split(r",\s+", kinds) if kind != "lookup"]
+    return [kind for kind in re.split(r",\s+", kinds)
+            if kind not in ("lookup", "lightgcn")]
 
 
 def described(change):

@@ -51,6 +51,16 @@ CATCH_TEST_CASE("what was measured is said in few words",
               == "MRR 0.5000, hits@1 0.2500, hits@3 0.5000, hits@10 1.0000, "
                  "mean rank 3.25, 12.5 % tied; ROC-AUC 0.7500, average "
                  "precision 0.5000");
+  CATCH_CHECK(ranks_text({{"mrr", 0.5},
+                          {"hits@1", 0.25},
+                          {"hits@3", 0.5},
+                          {"hits@10", 1},
+                          {"recall@20", 0.75},
+                          {"ndcg@20", 0.625},
+                          {"mean_rank", 3},
+                          {"tied", 0}})
+              == "MRR 0.5000, hits@1 0.2500, hits@3 0.5000, hits@10 1.0000, "
+                 "recall@20 0.7500, NDCG@20 0.6250, mean rank 3, 0.0 % tied");
   // Anybody may have written it.
   CATCH_CHECK(measured_text(json::array()) == "loss nan over 0 seeds");
   CATCH_CHECK(measured_text({{"seeds", -1}, {"loss", "x"}, {"accuracy", "x"}})

@@ -80,6 +80,10 @@ CATCH_TEST_CASE("definitions of tasks that can run have no problems",
         "task: links, evaluate: {metric: mrr}",
         "task: links, evaluate: {metric: \"hits@3\"}",
         "task: links, evaluate: {metric: mean_rank, negatives: 1000}",
+        "task: links, evaluate: {metric: recall@20, negatives: all}",
+        "task: links, evaluate: {metric: ndcg@1, negatives: 50}, negatives: "
+        "{corrupt: both}",
+        "task: links, evaluate: {metric: precision@5, negatives: all}",
         "task: links, evaluate: {metric: roc_auc, scores: true}",
         "task: links, evaluate: {metric: accuracy}", // As records have it.
         "task: links, evaluate: {metric: loss}, train: {patience: 3}",
@@ -160,6 +164,17 @@ CATCH_TEST_CASE("fields that a task takes no notice of are refused",
           "`evaluate.metric` is f1_macro, and task `links` predicts links: use "
           "mrr, hits@K,"},
          {"task: links, evaluate: {metric: mse}", "`evaluate.metric` is mse"},
+         {"task: links, evaluate: {metric: recall@20, negatives: 19}",
+          "`evaluate.metric: recall@20` is of all destinations of a source, and "
+          "`evaluate.negatives` is 19; set `evaluate.negatives: all`, or take "
+          "another metric"},
+         {"task: links, evaluate: {metric: ndcg@3, negatives: all}, negatives: "
+          "{corrupt: source}",
+          "and `negatives.corrupt: source` ranks none; use destination or both"},
+         {"task: links, evaluate: {negatives: all}, negatives: {corrupt: pair}",
+          "`evaluate.negatives: all` ranks all nodes at one end"},
+         {"task: fraud, decoder: {kind: mlp}, evaluate: {metric: recall@20}",
+          "mrr, hits and mean_rank are for links"},
          {"task: links, evaluate: {metric: \"roc_auc:0\"}",
           "`evaluate.metric` is roc_auc:0"},
          {"task: links, evaluate: {predict: true}",
@@ -176,6 +191,8 @@ CATCH_TEST_CASE("fields that a task takes no notice of are refused",
           "the training rows of task `links` have no negatives"},
          {"task: links, negatives: {count: 21}",
           "`negatives.count` is 21, but `shop` has 20 nodes of type `thing`"},
+         {"task: links, negatives: {kind: joint, corrupt: pair}",
+          "`negatives.corrupt: pair` is for `kind: per_edge`"},
          {"task: links, negatives: {count: 51, corrupt: source}",
           "has 50 nodes of type `person`"},
          {"task: fraud, decoder: {kind: mlp}, negatives: {count: 2}",
@@ -203,6 +220,10 @@ CATCH_TEST_CASE("fields that a task takes no notice of are refused",
   info.tasks[0].negative_counts = {5, 0, 0};
   CATCH_CHECK(problems_of("task: links, negatives: {kind: given}", info)
               == texts{});
+  info.tasks[0].negative_counts = {0, 5, 0};
+  check_refused("task: links, evaluate: {metric: recall@20, negatives: all}",
+                "and the validation rows of task `links` have negatives", info);
+  info.tasks[0].negative_counts = {5, 0, 0};
   check_refused("task: links, negatives: {kind: given, count: 5}",
                 "with `kind: given` none are; leave it out", info);
 }

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/ids.hpp"
+#include "messages/base/random.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// Pairs of nodes, in original ids, that are no row of a task of links. Of each
+/// edge type of the task it keeps the rows, sorted, in 8 bytes each; of a type
+/// that is its own reverse in both directions. Pairs of a node with itself are
+/// none of them, as in the graph autoencoders of Kipf and Welling (2016). Value
+/// type; any number of threads may draw from it.
+class unknown_pairs {
+public:
+  using pair = std::pair<std::uint64_t, std::uint64_t>; ///< Source first.
+
+  /// Fails if a pair of nodes is no 64-bit number.
+  /// @param known By place in the task's edge types: its rows, in any order and
+  /// as often as they are there.
+  static result<unknown_pairs> make(const dataset_info& info,
+                                    const edge_task_info& task,
+                                    std::vector<std::vector<pair>> known);
+
+  /// One of all such pairs of an edge type, of equal chance, with a single
+  /// number from the stream; none if all pairs are known.
+  std::optional<pair> draw(std::size_t relation, random_stream& draws) const;
+
+private:
+  struct pairs_of_type {
+    std::uint64_t columns = 0;          ///< Destinations of a source.
+    std::uint64_t count = 0;            ///< Of all pairs, known ones included.
+    bool within = false;                ///< Both ends are of one node type.
+    std::vector<std::uint64_t> known{}; ///< Numbers of pairs, ascending.
+
+    std::uint64_t number(pair of) const;
+    pair pair_of(std::uint64_t number) const;
+  };
+
+  std::vector<pairs_of_type> types_;
+};
+
+} // namespace graphmill
