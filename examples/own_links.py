@@ -38,10 +38,10 @@ def main():
     validation = graphmill.LinkLoader(
         graph, split="val", negatives={"mode": "triplet", "count": 50}, rank=0,
         world_size=1, **options)
-    model = Sage([graph.info.num_features, 64, 32])
+    own = model = Sage([graph.info.num_features, 64, 32])
     if train.world_size > 1:
         torch.distributed.init_process_group("gloo")
-        model = torch.nn.parallel.DistributedDataParallel(model)
+        model = torch.nn.parallel.DistributedDataParallel(own)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
     for epoch in range(arguments.epochs):
         model.train()
@@ -57,9 +57,9 @@ def main():
             loss.backward()
             optimizer.step()
         if int(os.environ.get("RANK", 0)) == 0:
-            model.eval()
+            own.eval()
             with torch.no_grad():
-                ranks = torch.cat([ranks_of(model(batch), batch)
+                ranks = torch.cat([ranks_of(own(batch), batch)
                                    for batch in validation])
             print(f"epoch {epoch + 1}: validation mrr {(1 / ranks).mean():.4f}, "
                   f"hits@10 {(ranks <= 10).float().mean():.4f}")

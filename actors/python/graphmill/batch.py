@@ -254,6 +254,14 @@ class Batch:
             at: made.copy() if isinstance(made, np.ndarray) else made.clone()
             for at in self._all() for made in (self._raw(*at),)})
 
+    def __deepcopy__(self, _: Any) -> "Batch":
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        # Its arrays alone: the memory is that of all batches.
+        return Batch, (self._layout, self._words, None, self._as_torch,
+                       self.copy()._held)
+
     def to(self, device: Any) -> "Batch":
         """The same batch as torch tensors on a device: copies, which have ended
         when it returns, unless the device is the CPU."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Mapping, Sequence, Union
+import numbers
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
 from ._engine import Engine
-from .batch import EdgeType
+from ._types import Array
 from .errors import DefinitionError
-from .loader import Fanouts, Loader, Source
+from .loader import Fanouts, Loader, Source, _array_of, _type_name
 
 _MODES = {"binary": "pairs", "triplet": "triplets"}
+_MOST_EDGE_TYPES = 300  # The engine describes the arrays of all in one packet.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Negatives:
         those of the dataset, if it has some.
     corrupt
         The ends that are replaced: "destination" (default), "source", "both" apart,
-        or "pair": both at once, as PyG's binary sampling does.
+        or "pair": both at once, as PyG's binary sampling does; not of triplets.
     weight
         Nodes by chance, in training: "uniform" (default) or "degree".
     """
@@ -67,11 +69,13 @@ class LinkLoader(Loader):
         -1, in validations and tests: all nodes are known to be linked. Joint ones
         are [count], for all edges. ``src_neg_index``, if sources are replaced.
     ``input_id`` [edges], ``edge_label_weight``
-        Positions in the split; weights, if the task has some.
+        Positions in the split, or in ``pairs``, where they count on from one edge
+        type's array to the next; weights, if the task has some.
 
     Of a typed graph they are those of an edge type, ``batch[edge_type]`` and
     ``edge_label_index_dict``. With ``merge_edge_types``, ``edge_label_type`` has
-    the number of the edge type, if the task has several.
+    the number of the edge type, if the task has several. A graph with more than
+    300 edge types needs that.
 
     task
         Its name in the dataset; see ``Info.tasks``.
@@ -91,7 +95,8 @@ class LinkLoader(Loader):
 
     def __init__(self, source: Source, fanouts: Fanouts | None = None, *,
                  task: str | None = None,
-                 negatives: (Negatives | str | int | Mapping[str, Any]
+                 negatives: (Negatives | str | numbers.Integral | int
+                             | Mapping[str, Any]
                              | None) = None,
                  exclude: str | None = None, pairs: Any = None,
                  split: str = "train", overrides: Sequence[str] = (),
@@ -124,11 +129,21 @@ class LinkLoader(Loader):
             self._request.update(pairs=True, edge_types=types)
 
     def _started(self) -> Engine:
+        if self._engine is None and not self._closed:
+            self._check_edge_types()
         engine = super()._started()
         if not self._layout.row_types:
             raise DefinitionError("the definition names no task: give `task`",
                                   "invalid_argument")
         return engine
+
+    def _check_edge_types(self) -> None:
+        count = len(self.info.edge_types)
+        if count > _MOST_EDGE_TYPES and not self._request["merge_edge_types"]:
+            raise DefinitionError(
+                f"the graph has {count} edge types, and batches have arrays of "
+                f"up to {_MOST_EDGE_TYPES} apart: use merge_edge_types=True",
+                "invalid_argument")
 
 
 def _negatives_of(given: Any) -> Negatives:
@@ -137,32 +152,49 @@ def _negatives_of(given: Any) -> Negatives:
         out = Negatives()
     elif isinstance(given, str):
         out = Negatives(mode=given)
-    elif isinstance(given, int):
+    elif _is_count(given):
         out = Negatives(count=given)
     elif isinstance(given, Mapping):
         unknown = set(given) - {field.name for field in dataclasses.fields(Negatives)}
         if unknown:
             raise DefinitionError(
-                f"negatives has no {', '.join(sorted(unknown))}: help("
+                f"negatives has no {', '.join(sorted(map(str, unknown)))}: help("
                 "graphmill.Negatives) names its fields", "invalid_argument")
         out = Negatives(**given)
-    else:
+    elif isinstance(given, Negatives):
         out = given
-    if out.mode not in _MODES:
+    else:
+        raise DefinitionError(
+            f"negatives is {given!r}: give a mode, a whole number, Negatives or a "
+            "mapping with its fields", "invalid_argument")
+    if out.count is not None:
+        if not _is_count(out.count):
+            raise DefinitionError(f"the count of negatives is {out.count!r}: give "
+                                  "a whole number", "invalid_argument")
+        out = dataclasses.replace(out, count=int(out.count))
+    if not isinstance(out.mode, str) or out.mode not in _MODES:
         raise DefinitionError(f"the mode of negatives is {out.mode!r}: give "
                               f"{' or '.join(map(repr, _MODES))}",
                               "invalid_argument")
+    if out.mode == "triplet" and out.corrupt == "pair":
+        raise DefinitionError(
+            "a triplet keeps an end of its link, and corrupt=\"pair\" replaces "
+            "both: take mode=\"binary\", or corrupt=\"both\" for each end apart",
+            "invalid_argument")
     return out
 
 
-def _triples_of(pairs: Any) -> tuple[np.ndarray[Any, Any], list[str]]:
+def _is_count(given: Any) -> bool:
+    return isinstance(given, numbers.Integral) and not isinstance(given, bool)
+
+
+def _triples_of(pairs: Any) -> tuple[Array, list[str]]:
     """Source, destination and number of the edge type of each pair, and the names
     of these types."""
-    by_type: Mapping[Union[str, EdgeType], Any] = (
-        pairs if isinstance(pairs, Mapping) else {"": pairs})
+    typed = isinstance(pairs, Mapping)
     parts = []
-    for number, given in enumerate(by_type.values()):
-        ends = np.asarray(given)
+    for number, given in enumerate(pairs.values() if typed else [pairs]):
+        ends = _array_of(given, "pairs")
         if ends.ndim != 2 or len(ends) != 2 or ends.dtype.kind not in "iu":
             raise DefinitionError(
                 "pairs are node ids [2, pairs], sources above destinations; these "
@@ -170,6 +202,5 @@ def _triples_of(pairs: Any) -> tuple[np.ndarray[Any, Any], list[str]]:
         source, destination = ends.astype(np.int64)
         parts.append(np.stack(
             [source, destination, np.full_like(source, number)], 1))
-    names = [key if isinstance(key, str) else "__".join(key) for key in by_type]
     return (np.concatenate(parts) if parts else np.empty((0, 3), np.int64),
-            [name for name in names if name])
+            [_type_name(key) for key in pairs] if typed else [])

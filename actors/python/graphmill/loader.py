@@ -133,9 +133,17 @@ class Graph:
         return Graph, (self._opening,)  # It opens the files where it is used.
 
 
+def _array_of(given: Any, what: str) -> Array:
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError, RuntimeError) as cause:
+        raise DefinitionError(f"{what} are no array of ids: {cause}",
+                              "invalid_argument") from cause
+
+
 def _ids_of(seeds: Any, what: str = "seeds") -> Array:
     """Ids of an array, a tensor or a list; those that a mask is true for."""
-    found = np.asarray(seeds)
+    found = _array_of(seeds, what)
     if found.dtype == bool:
         found = np.flatnonzero(found)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
@@ -162,7 +170,11 @@ def _bytes_of(what: str, value: int | str | None) -> int:
 
 def _rank_of(name: str, value: int | None, variable: str, otherwise: int) -> int:
     if value is not None:
-        return int(value)
+        try:
+            return int(value)
+        except (TypeError, ValueError) as cause:
+            raise DefinitionError(f"{name} is {value!r}: give a whole number",
+                                  "invalid_argument") from cause
     text = os.environ.get(variable, str(otherwise))
     if not text.isdigit():
         raise DefinitionError(f"{variable} is {text!r}: give {name} to the loader",
@@ -313,7 +325,7 @@ class Loader:
                     given[name] = value
         texts = [f"{name}={_text(value)}" for name, value in given.items()
                  if value is not None]
-        self._request = {
+        self._request: dict[str, Any] = {
             "data": opening.data,
             "definition": "dataset: loader\n" if definition is None else "",
             "file": "" if definition is None else os.fspath(definition),
@@ -445,8 +457,10 @@ class Loader:
         about = self._started().description
         seeds = (None if self._seeds is None else
                  hashlib.blake2b(self._seeds.tobytes(), digest_size=16).hexdigest())
+        of_rows = [self._request[name] for name in
+                   ("rows", "negatives", "edge_types") if name in self._request]
         return json.dumps([about["settings"], about["batch_size"], self._split,
-                           self._shuffle, self._drop_last, seeds],
+                           self._shuffle, self._drop_last, seeds, *of_rows],
                           sort_keys=True)
 
     def state_dict(self) -> dict[str, Any]:
@@ -485,8 +499,20 @@ class Loader:
 def _fanouts(fanouts: Fanouts | None) -> Any:
     if not isinstance(fanouts, Mapping):
         return fanouts if fanouts is None else [int(f) for f in fanouts]
-    return {key if isinstance(key, str) else "__".join(key):
-            [int(f) for f in values] for key, values in fanouts.items()}
+    return {_type_name(key): [int(f) for f in values]
+            for key, values in fanouts.items()}
+
+
+def _type_name(key: Any) -> str:
+    """The name of an edge type in definitions and tables."""
+    if isinstance(key, str) and key:
+        return key
+    if (isinstance(key, tuple) and len(key) == 3
+            and all(isinstance(part, str) for part in key)):
+        return "__".join(key)
+    raise DefinitionError(
+        f"{key!r} names no edge type: give its name, or (type of sources, name, "
+        "type of destinations)", "invalid_argument")
 
 
 def _text(value: Any) -> str:

@@ -8,15 +8,18 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
-from typing import Any, Mapping, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
+from ._dataset import Folder
 from ._engine import find_program
 from ._types import Array
 from .errors import DataError, DefinitionError, Error, error_of
+from .links import _triples_of
 from .loader import _ids_of
 
 _LONGEST_HEADER = 1 << 27
@@ -111,8 +114,8 @@ class Run:
         nodes
             Ids in the dataset, or a mask; None: all, in order.
         neighbours
-            "all" or "sampled": by batches. None: layer by layer from all
-            neighbours, which suits many nodes.
+            "all" or "sampled": by batches. None: from all neighbours, nodes layer
+            by layer, which suits many, and pairs by batches.
         probabilities, logits, embeddings
             Whether these are wanted, too. Embeddings are inputs of the last
             layer.
@@ -122,15 +125,22 @@ class Run:
         options
             More of ``graphmill predict``, such as ``["--threshold", "0.3"]``.
 
+        Outputs pass through a folder in TMPDIR, and so do layers that do not fit
+        into memory; ``options=["--scratch", folder]`` puts these elsewhere.
+
         Raises Unavailable if the program is missing, and what it says.
         """
+        task = self._task()
+        if pairs is None and task:
+            raise DefinitionError(
+                f"{self._folder} has learnt the task {task!r} of edges: give "
+                "`pairs`, or take embeddings()", "invalid_argument")
         wanted = [name for name, on in zip(
             _OUTPUTS, (probabilities, logits, embeddings)) if on]
         flags = [f"--{name}" for name in wanted] + list(options)
-        if neighbours is not None:
-            flags += ["--neighbours", neighbours]
-        if self._data is not None:
-            flags += ["--data", os.fspath(self._data)]
+        if pairs is not None and neighbours is None:
+            neighbours = "all"
+        flags += self._places(neighbours)
         with tempfile.TemporaryDirectory(prefix="graphmill-") as scratch:
             place = pathlib.Path(scratch)
             if pairs is not None:
@@ -154,33 +164,71 @@ class Run:
                 *(np.load(place / f"out.{name}.npy") if name in wanted else None
                   for name in _OUTPUTS))
 
-    def embeddings(self, nodes: Any = None, *,
-                   neighbours: str | None = None) -> Array:
-        """The inputs of the last layer, [nodes, width] float32; see `predict`."""
-        out = self.predict(nodes, neighbours=neighbours, embeddings=True)
-        assert out.embeddings is not None
-        return out.embeddings
+    def embeddings(self, nodes: Any = None, *, type: str | None = None,
+                   neighbours: str | None = None,
+                   options: Sequence[str] = ()) -> Array:
+        """The inputs of the last layer, [nodes, width] float32; see `predict`. Of a
+        task of edges: what scores are made of.
+
+        type
+            Of the nodes (default: the target type; of a task of edges, that of
+            their ends). All nodes of another type, and of ends, are computed, and
+            ``nodes`` chooses among them.
+        """
+        if type is None and not self._task():
+            out = self.predict(nodes, neighbours=neighbours, embeddings=True,
+                               options=options)
+            assert out.embeddings is not None
+            return out.embeddings
+        of = self._end_type() if type is None else type
+        ids = None if nodes is None else _ids_of(nodes, "nodes")
+        with tempfile.TemporaryDirectory(prefix="graphmill-") as scratch:
+            told = self._call(["--all", "--embeddings-of", of, *options,
+                               *self._places(neighbours)],
+                              pathlib.Path(scratch) / "out.npy")
+            found: Array = np.load(told[f"embeddings.{of}"])
+        if ids is None:
+            return found
+        if ids.size and not 0 <= ids.min() <= ids.max() < len(found):
+            raise DefinitionError(f"nodes of type {of!r} have ids from 0 to "
+                                  f"{len(found) - 1}", "invalid_argument")
+        return found[ids]
+
+    def _task(self) -> str:
+        """The task of edges that was learnt; "": nodes were."""
+        found = re.search(r"^task: (.*)$", self.definition(), re.MULTILINE)
+        return found[1].strip("\"' ") if found else ""
+
+    def _end_type(self) -> str:
+        """The node type of the ends of the task's edges."""
+        where = self._data or _object(self._text("run.json"), "run.json")["data"]
+        tasks, task = Folder(where).info.tasks, self._task()
+        if task not in tasks:
+            raise DataError(f"the dataset {where} has no task {task!r}",
+                            "not_found")
+        ends = sorted({end for source, _, destination in tasks[task].edge_types
+                       for end in (source, destination)})
+        if len(ends) > 1:
+            raise DefinitionError(
+                f"edges of the task {task!r} join nodes of several types: give "
+                f"`type`, one of {', '.join(map(repr, ends))}", "invalid_argument")
+        return ends[0]
+
+    def _places(self, neighbours: str | None) -> list[str]:
+        return ([] if neighbours is None else ["--neighbours", neighbours]) + (
+            [] if self._data is None else ["--data", os.fspath(self._data)])
 
     def _pairs(self, place: pathlib.Path, pairs: Any,
                flags: list[str]) -> Prediction:
         if "--logits" in flags or "--embeddings" in flags:
             raise DefinitionError("pairs have no logits and no embeddings",
                                   "invalid_argument")
-        by_type = pairs if isinstance(pairs, Mapping) else {"": pairs}
-        ends = []
+        triples, names = _triples_of(pairs)
         with open(place / "pairs.csv", "w", newline="") as file:
             table = csv.writer(file)
-            table.writerow(["source", "destination"] + ["type"] * ("" not in by_type))
-            for key, given in by_type.items():
-                array = np.asarray(given)
-                if array.ndim != 2 or len(array) != 2:
-                    raise DefinitionError(
-                        "pairs are [2, pairs], sources above destinations; these "
-                        f"have shape {array.shape}", "invalid_argument")
-                ends.append(np.stack([_ids_of(row, "pairs") for row in array]))
-                name = key if isinstance(key, str) else "__".join(key)
-                table.writerows([*pair, *([name] if name else [])]
-                                for pair in ends[-1].T.tolist())
+            table.writerow(["source", "destination"] + ["type"] * bool(names))
+            table.writerows([*pair, *names[number:number + 1]]
+                            for *pair, number in triples.tolist())
         self._call([*flags, "--pairs", str(place / "pairs.csv"),
                     "--nodes-by", "number"], place / "out.csv")
         with open(place / "out.csv", newline="") as file:
@@ -201,25 +249,28 @@ class Run:
             if values is not None:
                 flat = begin != "label" and values.shape[1] == 1
                 return Prediction(values[:, 0] if flat else values,
-                                  np.concatenate(ends, 1),
+                                  triples[:, :2].T,
                                   columns("probability", np.float32))
         raise Error(f"graphmill predict wrote the columns {', '.join(header)}, "
                     "of which this package knows none", "version_mismatch")
 
-    def _call(self, flags: Sequence[str], out: pathlib.Path) -> None:
+    def _call(self, flags: Sequence[str], out: pathlib.Path) -> dict[str, Any]:
+        """Predicts, and returns what the program tells."""
         done = subprocess.run(
             [find_program("graphmill"), "predict", str(self._folder), *flags,
              "--out", str(out), "--json", "--quiet"],
             text=True, capture_output=True, stdin=subprocess.DEVNULL)
-        if done.returncode == 0:
-            return
         try:
-            told = json.loads(done.stdout.splitlines()[-1])
-            raise error_of(str(told["code"]), str(told["error"]))
+            told = dict(json.loads(done.stdout.splitlines()[-1]))
+            error = (None if done.returncode == 0 else
+                     error_of(str(told["code"]), str(told["error"])))
         except (IndexError, ValueError, KeyError, TypeError):
-            raise Error("graphmill predict has ended with exit code "
-                        f"{done.returncode}: {done.stderr.strip()[-2000:]}",
-                        "internal") from None
+            error = Error("graphmill predict has ended with exit code "
+                          f"{done.returncode}: {done.stderr.strip()[-2000:]}",
+                          "internal")
+        if error is not None:
+            raise error
+        return told
 
     def _text(self, name: str) -> str:
         try:

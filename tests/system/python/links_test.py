@@ -226,9 +226,18 @@ class Links(runs.Workplace):
                     made[batch.key.epoch, batch.key.step] = batch.digest()
             self.assertEqual(made, dict(sorted(expected.items())[at:]))
         for change in ({"negatives": 3}, {"exclude": "none", **options},
-                       {"split": "val", **options}):
+                       {"split": "val", **options},
+                       {"negatives": {**options["negatives"], "mode": "triplet"}}):
             with self.assertRaisesRegex(graphmill.StateError, "other settings"):
                 self.loader(**change).load_state_dict(state)
+        state = self.loader().state_dict()
+        with self.assertRaisesRegex(graphmill.StateError, "other settings"):
+            self.loader(negatives=0).load_state_dict(state)
+        first, last = Dataset(self.triples).edge_types()[::2]
+        pairs = [[1], [2]]
+        state = self.loader(self.triples, pairs={first: pairs}).state_dict()
+        with self.assertRaisesRegex(graphmill.StateError, "other settings"):
+            self.loader(self.triples, pairs={last: pairs}).load_state_dict(state)
 
     # -- what is in a batch
 
@@ -272,12 +281,11 @@ class Links(runs.Workplace):
             np.testing.assert_array_equal(triplet.src_neg_index, wrong[0, :, 2:])
             with self.assertRaisesRegex(AttributeError, "no edge_label"):
                 triplet.edge_label_index
-        options = {"corrupt": "pair", "count": 2}
-        pair, triplet = (next(iter(self.loader(negatives={**options, "mode": mode})))
-                         for mode in ("binary", "triplet"))
-        np.testing.assert_array_equal(
-            pair.edge_label_index[:, 100:],
-            [triplet.src_neg_index.ravel(), triplet.dst_neg_index.ravel()])
+        batch = next(iter(self.loader(negatives={"corrupt": "pair", "count": 2})))
+        ends = batch.edge_label_index
+        kept = ends[:, 100:] == np.repeat(ends[:, :100], 2, axis=1)
+        self.assertEqual(kept.shape, (2, 200))
+        self.assertLess(kept.sum(1).max(), 20)  # Both ends are drawn.
         # One negative needs no second dimension.
         batch = next(iter(self.loader(negatives="triplet")))
         self.assertEqual(batch.dst_neg_index.shape, (100,))
@@ -409,8 +417,25 @@ class Links(runs.Workplace):
                   for number, name in enumerate(names)}
         batch, = self.loader(self.triples, pairs=wanted, merge_edge_types=True)
         self.assertEqual(batch.edge_label_type.tolist(), [0, 1, 2])
+        self.assertEqual(batch.input_id.tolist(), [0, 1, 2])
         self.assertEqual(ids_of(batch, batch.edge_label_index).tolist(),
                          [[0, 1, 2], [5, 5, 5]])
+
+    def test_very_many_edge_types(self):
+        folder = self.top / "many"
+        folder.mkdir()
+        lines = [f"e{i % 7}\tr{i}\te{i % 5}" for i in range(301)]
+        (folder / "train.txt").write_text("\n".join([*lines, ""]))
+        (folder / "valid.txt").write_text("e1\tr0\te2\n")
+        imported("csv", "--task-train", folder / "train.txt",
+                 "--task-val", folder / "valid.txt", "--source", "1",
+                 "--relation", "2", "--destination", "3", "--no-header",
+                 "--separator", "tab", "--out", folder / "data")
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "301 edge types.*merge_edge_types=True"):
+            iter(self.loader(folder / "data"))
+        batch = next(iter(self.loader(folder / "data", merge_edge_types=True)))
+        self.assertEqual(batch.batch_size, 100)
 
     def test_a_definition(self):
         path = self.write({"seed": 7, "task": "link", "negatives": {"count": 2},
@@ -422,6 +447,8 @@ class Links(runs.Workplace):
             made = {(batch.key.epoch, batch.key.step): batch.digest()
                     for _ in range(2) for batch in loader}
         self.assertEqual(made, batches(self.data, negatives=2))
+        for same in np.int64(2), {"count": np.int32(2)}:
+            self.assertEqual(made, batches(self.data, negatives=same))
 
     def test_sentences(self):
         def failing(why, source=self.data, **options):
@@ -431,6 +458,13 @@ class Links(runs.Workplace):
         failing("no task.*likes", task="likes")
         failing("mode of negatives is 'all'", negatives="all")
         failing("negatives has no amount", negatives={"amount": 2})
+        for wrong in 2.0, [1], True:
+            failing("negatives is .*: give a mode", negatives=wrong)
+        failing("count of negatives is 2.5", negatives={"count": 2.5})
+        failing("negatives has no 3", negatives={3: 2})
+        failing("mode of negatives is \\[\\]", negatives={"mode": []})
+        failing("a triplet keeps an end",
+                negatives={"mode": "triplet", "corrupt": "pair"})
         failing("take triplets", negatives={"kind": "joint"})
         failing("triplets are links", self.kinds, task="rating",
                 negatives="triplet")
@@ -442,6 +476,9 @@ class Links(runs.Workplace):
         failing("give a LinkLoader pairs", seeds=[1])
         failing("ids of type \"node\" go from 0 to 239", pairs=[[1], [240]])
         failing("shape \\(1, 2\\)", pairs=[[1, 2]])
+        failing("pairs are no array", pairs=[[1], [2, 3]])
+        for key in 7, ("a", "b"), "":
+            failing("names no edge type", self.triples, pairs={key: [[1], [2]]})
         failing("has 3 edge types", self.triples, pairs=[[1], [2]])
         failing("does not have", self.triples, pairs={"r9": [[1], [2]]})
         with self.assertRaisesRegex(graphmill.DefinitionError, "`pairs`"):

@@ -1,9 +1,11 @@
 """The Python package makes the batches of `graphmill train`, whatever happens on
 the way, and says what is wrong."""
 
+import copy
 import json
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -186,6 +188,8 @@ class Loading(runs.Workplace):
         state = self.loader().state_dict()
         with self.assertRaisesRegex(graphmill.StateError, "other settings"):
             self.loader(seed=8).load_state_dict(state)
+        # Of older packages, too.
+        self.assertEqual(len(json.loads(state["definition"])), 6)
         with self.assertRaisesRegex(graphmill.StateError, "of dataset"):
             self.loader().load_state_dict({**state, "dataset": "f00"})
 
@@ -338,6 +342,18 @@ class Loading(runs.Workplace):
         self.assertEqual([batch.digest() for batch in copies],
                          [batch.digest() for batch in kept])
 
+    def test_pickles_and_deep_copies_hold_one_batch(self):
+        batch = next(iter(self.loader()))
+        content = pickle.dumps(batch)
+        # The memory of all batches has a GiB.
+        self.assertLess(len(content), 1 << 20)
+        for other in pickle.loads(content), copy.deepcopy(batch):
+            self.assertEqual((other.key, other.digest()),
+                             (batch.key, batch.digest()))
+            self.assertFalse(np.shares_memory(other.x, batch.x))
+            self.assertEqual(pickle.loads(pickle.dumps(other)).digest(),
+                             batch.digest())
+
     def test_memory_is_used_again(self):
         loader = self.loader()
         places = set()
@@ -455,6 +471,9 @@ class Loading(runs.Workplace):
         wrong = graphmill.DefinitionError
         failing(wrong, 'split is \'dev\'.*as_ is \'jax\'', split="dev", as_="jax")
         failing(wrong, "rank is 2 of 2", rank=2, world_size=2)
+        failing(wrong, "rank is 'a'", rank="a")
+        failing(wrong, "7 names no edge type", fanouts={7: [2]})
+        failing(wrong, "seeds are no array", seeds=[[1], [2, 3]])
         failing(wrong, "fanouts", fanouts=[4, -3])
         failing(wrong, "no weights", fanouts=[2], edge_weights=True)
         failing(wrong, "budget is 'many'", budget="many")
@@ -463,7 +482,6 @@ class Loading(runs.Workplace):
         failing(graphmill.DataError, "nothing-here",
                 source=self.top / "nothing-here")
         with self.assertRaisesRegex(graphmill.Error, "pickled"):
-            import pickle
             pickle.dumps(self.loader())
         batch = next(iter(self.loader()))
         with self.assertRaisesRegex(AttributeError, "no e_id"):

@@ -365,6 +365,7 @@ class Package(runs.Workplace):
         np.testing.assert_array_equal(some.logits, all_of["logits"][ids])
         np.testing.assert_array_equal(run.embeddings(ids),
                                       all_of["embeddings"][ids])
+        self.assertEqual(len(run.embeddings(ids, type="node")), 3)
         batches = run.predict(ids, neighbours="all", probabilities=True)
         np.testing.assert_array_equal(batches.values, some.values)
         np.testing.assert_allclose(batches.probabilities.sum(1), 1, atol=1e-6)
@@ -392,13 +393,54 @@ class Package(runs.Workplace):
                          ((3,), np.float64))
         single = run.predict(pairs=pairs[:, 1:2], neighbours="all")
         np.testing.assert_allclose(single.values, found.values[1:2], rtol=1e-5)
+        np.testing.assert_array_equal(run.predict(pairs=pairs).values, found.values)
+        rows = run.embeddings()
+        self.assertEqual((rows.shape, rows.dtype), ((60, 8), np.float32))
+        np.testing.assert_array_equal(run.embeddings([9, 2], type="node"),
+                                      rows[[9, 2]])
+        for call, why in (
+                (run.predict, "the task 'link' of edges: give `pairs`"),
+                (lambda: run.predict(pairs=[[1], [2, 3]]), "pairs are no array"),
+                (lambda: run.predict(pairs={3: [[1], [2]]}), "names no edge type"),
+                (lambda: run.embeddings([60]), "ids from 0 to 59")):
+            with self.assertRaisesRegex(graphmill.DefinitionError, why):
+                call()
+
+    def test_embeddings_of_ends_of_several_types(self):
+        source = self.top / "shop-source"
+        source.mkdir()
+        rng = np.random.default_rng(6)
+        (source / "meta.json").write_text(json.dumps({
+            "name": "shop", "target": "user", "node_types": {
+                "user": {"num_nodes": 20}, "item": {"num_nodes": 30}}}))
+        save(source, **{
+            "user.features": rng.normal(size=(20, 4)).astype(np.float32),
+            "item.features": rng.normal(size=(30, 4)).astype(np.float32),
+            "user__buys__item.edges":
+                np.stack(divmod(rng.permutation(600)[:200], 30))})
+        data = self.top / "shop"
+        imported("npy", source, "--reverse", "--split-edges", "0.8,0.1,0.1",
+                 "--out", data)
+        run = graphmill.Run(self.train({
+            "task": "link", "sampler": {"fanouts": [4]},
+            "model": {"kind": "hetero_sage", "hidden": 8},
+            "train": {"batch_size": 64, "epochs": 1}}, data)["run"])
+        for of, count in ("user", 20), ("item", 30):
+            self.assertEqual(run.embeddings(type=of).shape, (count, 8))
+        with self.assertRaisesRegex(graphmill.DefinitionError,
+                                    "give `type`, one of 'item', 'user'"):
+            run.embeddings()
+        pairs = {("user", "buys", "item"): [[1, 2], [3, 4]]}
+        self.assertEqual(run.predict(pairs=pairs).ids.tolist(), [[1, 2], [3, 4]])
 
     def test_what_runs_refuse(self):
         run = self.finished_run()
         with self.assertRaisesRegex(graphmill.DataError, "no run.json"):
             graphmill.Run(self.top)
-        with self.assertRaisesRegex(graphmill.Error, "5000"):
+        with self.assertRaisesRegex(graphmill.DataError, "5000"):
             run.predict([5000])
+        with self.assertRaisesRegex(graphmill.DefinitionError, "has learnt nodes"):
+            run.predict(pairs=[[1], [2]])
         with self.assertRaisesRegex(graphmill.DefinitionError, "empty"):
             run.predict([])
         with self.assertRaisesRegex(graphmill.Error, "nothing-here"):
