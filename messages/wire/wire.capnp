@@ -32,11 +32,11 @@ using RequestId = UInt64;
 
 using Milliseconds = UInt32;
 
-const protocolVersion :UInt16 = 2;
-# The version that this schema describes. 2: the words that ranks tell each other of a
-# step, which are no message of a schema, have grown.
+const protocolVersion :UInt16 = 3;
+# The version that this schema describes. 2 and 3: the words that ranks tell each other
+# of a step, and those of its outcomes, which are no messages of a schema, have grown.
 
-const oldestVersion :UInt16 = 2;
+const oldestVersion :UInt16 = 3;
 # The oldest one that is still understood.
 
 # -- envelope ------------------------------------------------------------------

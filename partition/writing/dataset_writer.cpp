@@ -238,7 +238,9 @@ result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
   if (state.features) {
     GRAPHMILL_TRYV(state.features->finish(about));
   }
-  const auto needs_seeds = opts.needs_seeds && type == info.target;
+  // Of a task of edges, rows are the seeds.
+  const auto needs_seeds =
+    opts.needs_seeds && type == info.target && tasks.empty();
   GRAPHMILL_TRYV(state.write(
     path, about, "", needs_seeds && about.class_count > 0, about.split_counts));
   for (std::size_t s = 0; s < about.label_sets.size(); ++s) {

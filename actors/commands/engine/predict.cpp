@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The most that --top takes: what is kept of a node fits into memory.
-constexpr std::int64_t most_links = 1'000'000;
+constexpr std::int64_t most_links = 65'536;
 
 struct predict_options : finished_run_options {
   std::string out = "predictions.npy";
@@ -168,19 +168,28 @@ void show(const predict_options& options, const prediction_files& files,
     say("wrote {} to {}\n", names[i].first, names[i].second);
 }
 
+constexpr auto embeddings_of_batches =
+  "--embeddings-of needs --all: batches hold only nodes of the target type";
+constexpr auto scratch_of_batches =
+  "--scratch is for layers of --all and --top; leave it out";
+
 /// Refuses what does not go together.
 void check_words(const predict_options& options) {
   if (options.all && options.neighbours == "sampled")
     refuse_words("--all takes all neighbours: leave --neighbours sampled out");
-  if (!options.all && !options.embeddings_of.empty())
-    refuse_words("--embeddings-of needs --all: batches hold only nodes of the "
-                 "target type");
+  const auto& types = options.embeddings_of;
+  if (!options.all && !options.embeddings && !types.empty())
+    refuse_words(embeddings_of_batches);
+  for (auto at = types.begin(); at != types.end(); ++at)
+    if (std::find(types.begin(), at, *at) != at)
+      refuse_words(
+        fmt::format("--embeddings-of names {} twice", in_quotes(*at)));
   if (options.nodes_by != node_naming::either && options.nodes.empty()
       && options.pairs.empty())
     refuse_words("--nodes-by needs --nodes or --pairs");
-  const auto layers = options.all || options.top != 0;
+  const auto layers = options.all || options.embeddings || options.top != 0;
   if (!layers && !options.scratch.empty())
-    refuse_words("--scratch is for layers of --all and --top; leave it out");
+    refuse_words(scratch_of_batches);
   if (options.top != 0 && options.neighbours == "sampled")
     refuse_words("--top takes all neighbours: leave --neighbours sampled out");
   if (options.top == 0
@@ -320,6 +329,9 @@ result<int> predict_task(const predict_options& options, finished_run& run) {
       && (options.top != 0 || !options.nodes.empty() || !options.pairs.empty()))
     return refuse("and --all and --embeddings write those of all nodes, and "
                   "nothing else: leave --nodes, --pairs and --top out");
+  if (embeds && options.neighbours == "sampled")
+    return refuse("whose embeddings take all neighbours: leave --neighbours "
+                  "sampled out");
   if (embeds) {
     GRAPHMILL_TRYV(predict_outputs({.types = options.embeddings_of,
                                     .out = options.out,
@@ -366,6 +378,10 @@ result<int> predict(const predict_options& options) {
                 "--{} is for a run of a task of edges, and {} has learnt "
                 "nodes: name them with --nodes",
                 options.pairs.empty() ? "top" : "pairs", options.run);
+  if (!options.all && !options.embeddings_of.empty())
+    return fail(ec::invalid_argument, embeddings_of_batches);
+  if (!options.all && !options.scratch.empty())
+    return fail(ec::invalid_argument, scratch_of_batches);
   GRAPHMILL_TRY(const auto whole, partitioned_graph::open(run.config.data));
   const auto& learnt = run.config.learnt;
   GRAPHMILL_TRY(const auto graph, learnt

@@ -47,6 +47,8 @@ CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
     {"submit good.yaml --grid model.hidden=8,8", "a value is there twice"},
     {"predict r --all --neighbours sampled", "--all takes all neighbours"},
     {"predict r --embeddings-of a", "--embeddings-of needs --all"},
+    {"predict r --all --embeddings-of a --embeddings-of a",
+     "--embeddings-of names \"a\" twice"},
     {"predict r --scratch d", "--scratch is for layers of --all"},
     {"chaos", "a plan takes --seed and --during"}};
   for (const auto& [line, sentence] : lines) {

@@ -173,6 +173,18 @@ class EdgeTasks(Workplace):
                              - set(rows(self.out, "link", "train",
                                         "edges").flat)))
 
+    def test_labels_of_nodes_need_no_split_beside_a_task(self):
+        table = self.source / "e.csv"
+        table.write_text("a,b\n" + "".join(f"{i},{(i * 7 + 1) % 60}\n"
+                                           for i in range(60)))
+        nodes = self.source / "n.csv"
+        nodes.write_text("id,kind\n" + "".join(f"{i},{'xy'[i % 2]}\n"
+                                               for i in range(60)))
+        words = ["csv", "--nodes", nodes, "--edges", table, "--label", "kind"]
+        self.check_fails(words, "no split of node has a node")
+        self.taken([*words, "--split-edges", "0.8,0.1,0.1"])
+        self.checked(self.out)
+
     def test_refusals(self):
         table = self.source / "e.csv"
         table.write_text("source,target\na,b\nb,c\n")

@@ -313,6 +313,7 @@ class LinkPredictions(runs.Workplace):
                 (str(ITEMS), "--top", ITEMS + 1, *out),
                 ("--logits", "--top", "3", "--logits", *out),
                 ("--probabilities", "--top", "3", "--probabilities", *out),
+                ("neighbours", "--embeddings", "--neighbours", "sampled", *out),
                 ("--top", "--top", "3", "--all", *out)):
             with self.subTest(more):
                 self.assertIn(words, self.fails(run, *more))
