@@ -13,8 +13,9 @@ result<void> check_ranks(const std::vector<rank_count>& ranks) {
   auto before = std::pair{std::int32_t{0}, std::int64_t{1}};
   for (const auto& [doubled, count, relation] : ranks) {
     const auto now = std::pair{relation, doubled};
-    if (now <= before || doubled < 2
-        || doubled > seed_outcomes::most_doubled_rank || count < 1)
+    if (now <= before || relation >= seed_outcomes::most_relations
+        || doubled < 2 || doubled > seed_outcomes::most_doubled_rank
+        || count < 1)
       return fail(ec::invalid_data,
                   "{} links of edge type {} have twice the rank {}, behind "
                   "twice the rank {} of type {}",
@@ -30,8 +31,9 @@ result<void> check_groups(const std::vector<group_count>& groups,
   std::int64_t sum = 0;
   for (const auto& [size, count, doubled] : groups) {
     const auto now = std::pair{size, doubled};
-    if (size < 1 || doubled < 2 || doubled > seed_outcomes::most_doubled_rank
-        || count < 1 || now <= before)
+    if (size < 1 || size > seed_outcomes::most_grouped || doubled < 2
+        || doubled > seed_outcomes::most_doubled_rank || count < 1
+        || now <= before)
       return fail(ec::invalid_data,
                   "{} links of groups of {} have twice the rank {}", count,
                   size, doubled);

@@ -30,11 +30,13 @@ struct rank_count {
 };
 
 /// How many links of groups of one size have a rank in their group: among all
-/// nodes that are no known link of another split. Value type.
+/// nodes that are no known link of another split. A tie counts against the
+/// link, so that no more than K links of a group have a rank up to K. Value
+/// type.
 struct group_count {
   std::int32_t size = 1; ///< Links of the group.
   std::int32_t count = 0;
-  std::int64_t doubled = 2; ///< Twice the rank, as `rank_count` has it.
+  std::int64_t doubled = 2; ///< Twice the rank, 1 + greater + equal.
 
   friend bool operator==(const group_count&, const group_count&) = default;
 };
@@ -61,6 +63,10 @@ struct seed_outcomes {
   static constexpr std::uint64_t most_batch_scores = std::uint64_t{1} << 22;
   /// The largest `rank_count::doubled`.
   static constexpr std::int64_t most_doubled_rank = std::int64_t{1} << 42;
+  /// Edge types of a task.
+  static constexpr std::int32_t most_relations = 1 << 16;
+  /// Links of a group.
+  static constexpr std::int32_t most_grouped = 1 << 26;
 
   /// The outcome of one label of one seed: `confusion_count::predicted` of
   /// `outcome_form::labels`.

@@ -91,6 +91,10 @@ void class_tally::add(const seed_outcomes& told) {
       counted_ += pair.count;
   }
   links_.add(told);
+  if (!grouped_ || links_.distinct() > seed_outcomes::most_batch_scores) {
+    grouped_ = false; // Some of them would make wrong means.
+    links_.groups = {};
+  }
   broken_ = links_.distinct() > seed_outcomes::most_batch_scores;
   if (!told.scores.empty())
     add_scores(told);

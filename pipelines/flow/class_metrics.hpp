@@ -67,8 +67,9 @@ struct class_metrics {
 /// Brings together what batches of an evaluation say of their seeds. What comes
 /// out does not depend on their order, nor on how seeds were dealt out: counts
 /// are whole numbers, and scores are sorted. Keeps `seed_outcomes::most_scores`
-/// at the most, and as many different ranks as `most_batch_scores`. One thread
-/// at a time.
+/// at the most, and as many different ranks as `most_batch_scores`: of more,
+/// metrics of groups of links are missing, and if that is not enough, all are.
+/// One thread at a time.
 class class_tally {
 public:
   /// @param told Has passed its `check`. If it does not fit what came before,
@@ -96,6 +97,7 @@ private:
   std::int32_t classes_ = 0; ///< 0: nothing was told yet.
   outcome_form form_ = outcome_form::classes;
   bool broken_ = false;
+  bool grouped_ = true;                    ///< Groups of links are kept.
   std::int64_t counted_ = 0;               ///< Seeds in `confusion_`.
   std::vector<std::int64_t> confusion_;    ///< [classes, row_width()]
   std::vector<std::int32_t> labels_;       ///< As in `seed_outcomes`.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace graphmill {
 
@@ -79,14 +78,15 @@ double group_tally::precision(double most) const {
 
 double group_tally::ndcg(double most) const {
   const auto gain = [](double rank) { return 1 / std::log2(rank + 1); };
-  // The largest sums of groups of 1, 2, ... links.
-  std::vector<double> ideal{0};
+  // The largest sum of so many links. Sizes of groups ascend.
+  double ideal = 0;
+  std::int64_t links = 0;
   return mean(most, [&](std::int32_t size, double rank) {
     const auto found =
-      static_cast<std::size_t>(std::min(most, static_cast<double>(size)));
-    while (ideal.size() <= found)
-      ideal.push_back(ideal.back() + gain(static_cast<double>(ideal.size())));
-    return gain(rank) / ideal[found];
+      static_cast<std::int64_t>(std::min(most, static_cast<double>(size)));
+    while (links < found)
+      ideal += gain(static_cast<double>(++links));
+    return gain(rank) / ideal;
   });
 }
 

@@ -34,7 +34,8 @@ private:
 };
 
 /// Ranks of links in their groups: the links of an edge type that have the same
-/// source. What a list of the K best nodes of each group finds. Value type.
+/// source. What a list of the K best nodes of each group finds, in which ties
+/// count against links. Value type.
 class group_tally {
 public:
   /// @param groups Have passed the check of `seed_outcomes`.

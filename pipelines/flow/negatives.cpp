@@ -51,17 +51,6 @@ double to_three_quarters(double x) {
   return root * std::sqrt(root);
 }
 
-/// How many negatives there are: of each row, and in joint lists.
-struct negative_numbers {
-  std::int64_t destinations = 0;
-  std::int64_t sources = 0;
-  std::int64_t pairs = 0;
-  std::int64_t joint_destinations = 0;
-  std::int64_t joint_sources = 0;
-  /// Destinations, sources: all nodes replace them.
-  std::array<bool, 2> all{};
-};
-
 /// Whether negatives replace this end alone.
 bool corrupts(corrupted_end which, wrong_end end) {
   if (which == corrupted_end::pair)
@@ -93,6 +82,105 @@ std::array<std::int64_t, 2> evaluated_of(const definition& def,
                    : 0;
   return nodes;
 }
+
+/// Adds the edges of a type in all parts, which are mapped one after another.
+/// @param originals Original ids by global id; null: they are the same.
+result<void> add_edges(const partitioned_graph& graph, edge_type_id type,
+                       const link_negatives::node_orders& originals,
+                       std::vector<unknown_pairs::pair>& out) {
+  const auto& about = graph.info().edge_types[static_cast<std::size_t>(type)];
+  const auto original = [&](node_type_id of, node_id global) {
+    const auto& back = originals[static_cast<std::size_t>(of)];
+    return static_cast<std::uint64_t>(
+      back ? (*back)[static_cast<std::size_t>(global)] : global);
+  };
+  const auto sources =
+    graph.info().node_types[static_cast<std::size_t>(about.source)].count;
+  out.reserve(static_cast<std::size_t>(about.count));
+  for (part_id p = 0; p < graph.part_count(); ++p) {
+    const auto part = graph.open_shard(p);
+    if (!part)
+      return fail(
+        part.error().code,
+        "`negatives.corrupt: pair` draws no edge of \"{}\", and some are "
+        "rows of no split, so that all parts are needed where a "
+        "trainer is; copy them there, or use both: {}",
+        graph.info().name, part.error().message);
+    const auto& edges = part.value()->edges(type);
+    const auto first = part.value()->nodes(about.destination).begin;
+    for (std::size_t row = 0; row + 1 < edges.indptr.size(); ++row) {
+      const auto begin = edges.indptr[row];
+      const auto end = edges.indptr[row + 1];
+      if (begin < 0 || end > edges.indices.size)
+        return fail(
+          ec::invalid_data,
+          "edges of type \"{}\" of part {} of \"{}\" are damaged: the list "
+          "of node {} lies at {} to {} of {}; import it again",
+          about.name, p, graph.info().name, first + static_cast<node_id>(row),
+          begin, end, edges.indices.size);
+      for (auto at = begin; at < end; ++at) {
+        const auto source = edges.indices[at];
+        if (source < 0 || source >= sources)
+          return fail(
+            ec::invalid_data,
+            "edges of type \"{}\" of part {} of \"{}\" are damaged: one is "
+            "of node {} of {}; import it again",
+            about.name, p, graph.info().name, source, sources);
+        out.emplace_back(
+          original(about.source, source),
+          original(about.destination, first + static_cast<node_id>(row)));
+      }
+    }
+  }
+  return ok();
+}
+
+/// All but the rows of all splits of a task, and the other edges of its types.
+result<std::shared_ptr<const unknown_pairs>>
+pairs_unknown_in(const std::shared_ptr<const partitioned_graph>& graph,
+                 const link_negatives::node_orders& orders) {
+  const auto& info = graph->info();
+  const auto& task = *chosen_task(info);
+  link_negatives::node_orders originals(orders.size()); // By global id.
+  for (std::size_t t = 0; t < orders.size(); ++t) {
+    if (!orders[t])
+      continue;
+    std::vector<node_id> back(orders[t]->size());
+    for (std::size_t i = 0; i < back.size(); ++i)
+      back[static_cast<std::size_t>((*orders[t])[i])] = static_cast<node_id>(i);
+    originals[t] =
+      std::make_shared<const std::vector<node_id>>(std::move(back));
+  }
+  std::vector<std::vector<unknown_pairs::pair>> known(task.edge_types.size());
+  for (const auto which : {split::train, split::validation, split::test}) {
+    const auto table = table_of(graph, which);
+    const auto original = [&](std::size_t column, seed_row row) {
+      const auto& of = table->columns[column];
+      const auto& back = originals[static_cast<std::size_t>(of.type_of(row))];
+      const auto id = of.node_of(row);
+      return static_cast<std::uint64_t>(
+        back ? (*back)[static_cast<std::size_t>(id)] : id);
+    };
+    for (seed_row row = 0; row < table->rows(); ++row)
+      known[table->edges->relation(row)].emplace_back(original(0, row),
+                                                      original(1, row));
+  }
+  GRAPHMILL_TRY(auto made, unknown_pairs::make(info, task, std::move(known)));
+  for (std::size_t r = 0; r < task.edge_types.size(); ++r) {
+    const auto type = task.edge_types[r];
+    const auto edges = info.edge_types[static_cast<std::size_t>(type)].count;
+    if (std::cmp_greater_equal(made.known(r), edges))
+      continue; // All are rows.
+    std::vector<unknown_pairs::pair> more;
+    GRAPHMILL_TRYV(add_edges(*graph, type, originals, more));
+    made.add(r, std::move(more));
+  }
+  return std::make_shared<const unknown_pairs>(std::move(made));
+}
+
+} // namespace
+
+// -- negative_numbers
 
 negative_numbers numbers_of(const definition& def, const dataset_info& info,
                             const edge_task_info& task, phase which) {
@@ -133,42 +221,6 @@ negative_numbers numbers_of(const definition& def, const dataset_info& info,
   }
   return out;
 }
-
-/// The rows of all splits of a task, in original ids.
-result<std::shared_ptr<const unknown_pairs>>
-pairs_unknown_in(const std::shared_ptr<const partitioned_graph>& graph,
-                 const link_negatives::node_orders& orders) {
-  const auto& info = graph->info();
-  const auto& task = *chosen_task(info);
-  link_negatives::node_orders originals(orders.size()); // By global id.
-  for (std::size_t t = 0; t < orders.size(); ++t) {
-    if (!orders[t])
-      continue;
-    std::vector<node_id> back(orders[t]->size());
-    for (std::size_t i = 0; i < back.size(); ++i)
-      back[static_cast<std::size_t>((*orders[t])[i])] = static_cast<node_id>(i);
-    originals[t] =
-      std::make_shared<const std::vector<node_id>>(std::move(back));
-  }
-  std::vector<std::vector<unknown_pairs::pair>> known(task.edge_types.size());
-  for (const auto which : {split::train, split::validation, split::test}) {
-    const auto table = table_of(graph, which);
-    const auto original = [&](std::size_t column, seed_row row) {
-      const auto& of = table->columns[column];
-      const auto& back = originals[static_cast<std::size_t>(of.type_of(row))];
-      const auto id = of.node_of(row);
-      return static_cast<std::uint64_t>(
-        back ? (*back)[static_cast<std::size_t>(id)] : id);
-    };
-    for (seed_row row = 0; row < table->rows(); ++row)
-      known[table->edges->relation(row)].emplace_back(original(0, row),
-                                                      original(1, row));
-  }
-  GRAPHMILL_TRY(auto made, unknown_pairs::make(info, task, std::move(known)));
-  return std::make_shared<const unknown_pairs>(std::move(made));
-}
-
-} // namespace
 
 // -- alias_table
 

@@ -58,8 +58,8 @@ private:
 /// fills the rest. If that holds for all types at an end, there is a
 /// `full_ranking` instead, and nothing is listed. The training split has no
 /// known links in its files, and nothing is rejected where it is evaluated.
-/// Wrong pairs are drawn from `unknown_pairs` of all splits, and with them
-/// `none` says that all pairs are links.
+/// Wrong pairs are drawn from `unknown_pairs` of all splits and of edges in no
+/// split, and with them `none` says that all pairs are links.
 class link_negatives {
 public:
   /// Global ids by original id, of each node type. Null: they are the same.
@@ -73,7 +73,9 @@ public:
                  std::shared_ptr<const unknown_pairs> unknown = nullptr);
 
   /// Reads the maps of ids, which takes 8 bytes for each node of the types that
-  /// are ends of rows. Null if the graph has no task, or one of another kind.
+  /// are ends of rows. With wrong pairs it also reads the edges of types that
+  /// have more of them than rows. Null if the graph has no task, or one of
+  /// another kind.
   /// Fails if given negatives are to be learnt from, and there are none.
   static result<std::shared_ptr<const link_negatives>>
   make(const std::shared_ptr<const partitioned_graph>& graph,
@@ -128,6 +130,20 @@ private:
   };
   mutable std::array<groups_of_split, 3> groups_;
 };
+
+/// How many negatives a phase has: of each row, and in joint lists. Value type.
+struct negative_numbers {
+  std::int64_t destinations = 0;
+  std::int64_t sources = 0;
+  std::int64_t pairs = 0;
+  std::int64_t joint_destinations = 0;
+  std::int64_t joint_sources = 0;
+  /// Destinations, sources: all nodes replace them.
+  std::array<bool, 2> all{};
+};
+/// None of tasks that are not of links.
+negative_numbers numbers_of(const definition& def, const dataset_info& info,
+                            const edge_task_info& task, phase which);
 
 /// The most seeds of each node type that a batch of so many rows has: their
 /// ends, and the negatives of a phase.

@@ -44,23 +44,28 @@ unknown_pairs::make(const dataset_info& info, const edge_task_info& task,
                   "both",
                   sources, of.columns);
     of.count = sources * of.columns;
-    const auto both_ways = r < task.reverse_types.size()
-                           && task.reverse_types[r] == task.edge_types[r];
-    for (const auto& one : known[r]) {
-      if (of.within && one.first == one.second)
-        continue;
-      of.known.push_back(of.number(one));
-      if (both_ways) // Its other direction may be no row.
-        of.known.push_back(of.number({one.second, one.first}));
-    }
-    known[r] = {};
-    std::sort(of.known.begin(), of.known.end());
-    of.known.erase(std::unique(of.known.begin(), of.known.end()),
-                   of.known.end());
-    of.known.shrink_to_fit();
+    of.both_ways = r < task.reverse_types.size()
+                   && task.reverse_types[r] == task.edge_types[r];
     out.types_.push_back(std::move(of));
+    out.add(r, std::move(known[r]));
+    known[r] = {};
   }
   return out;
+}
+
+void unknown_pairs::add(std::size_t relation, std::vector<pair> more) {
+  auto& of = types_[relation];
+  for (const auto& one : more) {
+    if (of.within && one.first == one.second)
+      continue;
+    of.known.push_back(of.number(one));
+    if (of.both_ways) // Its other direction may not be among them.
+      of.known.push_back(of.number({one.second, one.first}));
+  }
+  more = {};
+  std::sort(of.known.begin(), of.known.end());
+  of.known.erase(std::unique(of.known.begin(), of.known.end()), of.known.end());
+  of.known.shrink_to_fit();
 }
 
 std::optional<unknown_pairs::pair>

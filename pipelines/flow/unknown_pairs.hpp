@@ -13,9 +13,10 @@
 
 namespace graphmill {
 
-/// Pairs of nodes, in original ids, that are no row of a task of links. Of each
-/// edge type of the task it keeps the rows, sorted, in 8 bytes each; of a type
-/// that is its own reverse in both directions. Pairs of a node with itself are
+/// Pairs of nodes, in original ids, that are no known link: no row of a task,
+/// and no edge that was added. Of each edge type of the task it keeps the known
+/// ones, sorted, in 8 bytes each; of a type that is its own reverse in both
+/// directions. Pairs of a node with itself are
 /// none of them, as in the graph autoencoders of Kipf and Welling (2016). Value
 /// type; any number of threads may draw from it.
 class unknown_pairs {
@@ -29,6 +30,16 @@ public:
                                     const edge_task_info& task,
                                     std::vector<std::vector<pair>> known);
 
+  /// Further known links of an edge type, in any order and as often as they are
+  /// there.
+  void add(std::size_t relation, std::vector<pair> more);
+
+  /// How many pairs of an edge type are known. Those of a node with itself are
+  /// left out.
+  std::size_t known(std::size_t relation) const {
+    return types_[relation].known.size();
+  }
+
   /// One of all such pairs of an edge type, of equal chance, with a single
   /// number from the stream; none if all pairs are known.
   std::optional<pair> draw(std::size_t relation, random_stream& draws) const;
@@ -38,6 +49,7 @@ private:
     std::uint64_t columns = 0;          ///< Destinations of a source.
     std::uint64_t count = 0;            ///< Of all pairs, known ones included.
     bool within = false;                ///< Both ends are of one node type.
+    bool both_ways = false;             ///< The type is its own reverse.
     std::vector<std::uint64_t> known{}; ///< Numbers of pairs, ascending.
 
     std::uint64_t number(pair of) const;

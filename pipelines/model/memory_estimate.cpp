@@ -1,11 +1,11 @@
 #include "pipelines/model/memory_estimate.hpp"
 
 #include "partition/dataset/chosen_task.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/negatives.hpp"
 #include "pipelines/kernels/model_layout.hpp"
 #include "pipelines/kernels/optimizer.hpp"
-#include "pipelines/task/ranked_ends.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -126,15 +126,16 @@ private:
     double own = 1;
     double joint = 0;
   };
-  row_slots slots_of(double batch, double negatives, bool joint) const {
-    const auto links = layout_.outcomes == outcome_form::ranks;
-    const auto ends = def_.negatives.corrupt == corrupted_end::both ? 2.0 : 1.0;
-    const auto wrong = links ? negatives * ends : 0;
+  /// @param batch Which may stand for all rows there are. @param seeds These.
+  row_slots slots_of(const dataset_info& chosen, phase which,
+                     std::uint32_t batch, std::uint64_t seeds) const {
+    const auto wrong = numbers_of(def_, chosen, *chosen_task(chosen), which);
     const auto replicas = std::max(1.0, double(def_.trainer.replicas));
-    if (def_.negatives.corrupt == corrupted_end::pair) // Pairs are rows.
-      return {std::ceil(batch / replicas) * (1 + wrong), 1, 0};
-    return {std::ceil(batch / replicas), 1 + (joint ? 0 : wrong),
-            joint ? wrong : 0};
+    const auto rows =
+      std::ceil(double(std::min<std::uint64_t>(batch, seeds)) / replicas);
+    return {rows * double(1 + wrong.pairs), // Pairs are rows.
+            double(1 + wrong.destinations + wrong.sources),
+            double(wrong.joint_destinations + wrong.joint_sources)};
   }
 
   /// The stack of outputs with its gradient; queries and logits, with theirs;
@@ -142,28 +143,30 @@ private:
   /// and candidates.
   void add_decoder(layer_floats& sum) const {
     const auto width = double(layout_.output_width);
-    const auto training = slots_of(def_.train.batch_size, def_.negatives.count,
-                                   def_.negatives.kind == negative_kind::joint);
-    const auto chosen = choose_task(info_, def_.task); // The layout has it.
-    const auto all =
-      ends_ranked_among_all(def_, info_, *chosen_task(chosen.value()));
-    auto evaluation =
-      slots_of(def_.evaluate.batch_size, def_.evaluate.negatives, false);
-    if (layout_.outcomes == outcome_form::ranks && (all[0] || all[1])) {
-      const auto single = def_.negatives.corrupt != corrupted_end::both;
-      evaluation.own =
-        1 + (single || (all[0] && all[1]) ? 0 : def_.evaluate.negatives);
-    }
+    const auto task = choose_task(info_, def_.task); // The layout has it.
+    const auto& chosen = task.value();
+    const auto& target =
+      chosen.node_types[static_cast<std::size_t>(chosen.target)];
+    const auto training =
+      slots_of(chosen, phase::train, def_.train.batch_size,
+               static_cast<std::uint64_t>(target.split_counts[0]));
     const auto classes = double(layout_.classes);
     const auto of_slots = [classes](const row_slots& slots, double each) {
       return slots.rows * (slots.own + slots.joint) * classes * each;
     };
+    auto evaluation = 0.0;
+    for (const auto which : {phase::validation, phase::test}) {
+      const auto slots = slots_of(chosen, which, def_.evaluate.batch_size,
+                                  most_measured_seeds(def_, target));
+      evaluation =
+        std::max(evaluation, 2 * slots.rows * width + of_slots(slots, 3));
+    }
     double stack = 0;
     for (const auto type : layout_.outputs)
       stack += nodes(type, 0) * width;
     sum.kept += 2 * stack; // Ranking has panels in place of gradients.
-    sum.kept += std::max(4 * training.rows * width + of_slots(training, 4),
-                         2 * evaluation.rows * width + of_slots(evaluation, 3));
+    sum.kept +=
+      std::max(4 * training.rows * width + of_slots(training, 4), evaluation);
     switch (layout_.decoder->kind) {
     case decoder_kind::cosine:
       sum.kept += 2 * stack;
@@ -256,8 +259,11 @@ private:
     const auto rows = nodes(relation.destination, layout_.hops - l - 1);
     const auto in = double(layer.types[relation.source].in);
     const auto out = double(layer.types[relation.destination].sum);
-    if (layout_.traits.averages_layers())
-      return; // Keeps nothing.
+    if (layout_.traits.averages_layers()) {
+      if (l == 0) // All layers have the same scales.
+        sum.kept += inputs + rows;
+      return;
+    }
     if (layout_.traits.attends_across())
       return add_mapped_relation(layer, rows, edges(r), sum);
     if (layout_.bases != 0) {
@@ -355,20 +361,22 @@ std::uint64_t largest_activations(const definition& def,
   const auto of = [&def, &info](phase which, const sampling_scheme& scheme,
                                 std::int64_t batch) {
     const auto replicas = std::int64_t{def.trainer.replicas};
-    const auto* task = chosen_task(info);
     const auto& target = info.node_types[static_cast<std::size_t>(info.target)];
-    batch =
-      std::min(batch, // Which may stand for all seeds there are.
-               task == nullptr ? target.count
-                               : *std::ranges::max_element(task->split_counts));
+    auto seeds = target.count;
+    if (chosen_task(info) != nullptr)
+      seeds = which == phase::train
+                ? target.split_counts[0]
+                : static_cast<std::int64_t>(most_measured_seeds(def, target));
+    batch = std::min(batch, seeds); // It may stand for all that there are.
     const auto bound =
       bound_of(info, scheme,
                seed_bound(def, info, which, (batch + replicas - 1) / replicas));
     return estimate_memory(def, info, bound).activations;
   };
   return std::max(
-    of(phase::train, training.value(), def.train.batch_size),
-    of(phase::validation, evaluation.value(), def.evaluate.batch_size));
+    {of(phase::train, training.value(), def.train.batch_size),
+     of(phase::validation, evaluation.value(), def.evaluate.batch_size),
+     of(phase::test, evaluation.value(), def.evaluate.batch_size)});
 }
 
 } // namespace graphmill

@@ -344,7 +344,7 @@ result<batch_metrics> replica::evaluate(const minibatch& batch,
     }
     if (const auto* ranks = model->ranks()) {
       if (outcomes != nullptr)
-        *outcomes = outcomes_of(*ranks, impl_->scores);
+        *outcomes = outcomes_of(*ranks, false);
       return ranks->losses;
     }
     if (outcomes != nullptr)

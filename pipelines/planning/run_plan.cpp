@@ -148,9 +148,16 @@ result<run_plan> plan_run(const definition& def, const dataset_info& whole,
     info.node_types[static_cast<std::size_t>(info.target)].split_counts;
   const auto train = bound_batch(def, info, phase::train, sampling,
                                  def.train.batch_size, seeds[0]);
-  const auto other = bound_batch(
-    def, info, seeds[1] < seeds[2] ? phase::test : phase::validation,
-    evaluation, def.evaluate.batch_size, std::max(seeds[1], seeds[2]));
+  // Given negatives of one of these splits make its batches other ones.
+  const auto validation = bound_batch(def, info, phase::validation, evaluation,
+                                      def.evaluate.batch_size, seeds[1]);
+  const auto test = bound_batch(def, info, phase::test, evaluation,
+                                def.evaluate.batch_size, seeds[2]);
+  const auto size = [](const bounded_batch& of) {
+    return of.shown.seeds == 0 ? std::pair<std::uint64_t, std::int64_t>{}
+                               : std::pair{of.shown.bytes, of.shown.steps};
+  };
+  const auto& other = size(validation) < size(test) ? test : validation;
   run_plan plan;
   plan.stages = plan_stages(def, parts);
   plan.train = train.shown;
@@ -163,14 +170,17 @@ result<run_plan> plan_run(const definition& def, const dataset_info& whole,
   const auto trainers = std::uint64_t{def.trainer.replicas};
   plan.batches_in_flight = def.budget.batches * trainers;
   const auto costs = estimate_memory(def, info, train.bound);
-  const auto evaluating = estimate_memory(def, info, other.bound);
+  auto activations = costs.activations;
+  for (const auto* of : {&validation, &test})
+    if (of->shown.seeds != 0)
+      activations = std::max(activations,
+                             estimate_memory(def, info, of->bound).activations);
   plan.memory = {
     {batches_entry,
      std::max({def.budget.bytes, train.shown.bytes, other.shown.bytes,
                choosing_bytes(def, info, parts)})},
     {"parameters and optimizer", costs.parameters * trainers},
-    {"activations",
-     std::max(costs.activations, evaluating.activations) * trainers},
+    {"activations", activations * trainers},
     {allowance_entry, memory_allowance},
   };
   if (auto cache = bound_cache(def, info, parts); cache.bytes != 0)

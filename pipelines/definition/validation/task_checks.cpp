@@ -1,7 +1,9 @@
 #include "pipelines/definition/validation/task_checks.hpp"
 
+#include "messages/work/seed_outcomes.hpp"
 #include "pipelines/definition/decoder_words.hpp"
 #include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
 #include "pipelines/task/chosen_target.hpp"
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -158,6 +161,51 @@ void check_groups(const checked_task& c) {
                     "import the task without --task-negatives");
 }
 
+/// Areas compare edges with negatives that are drawn, each once. All nodes are
+/// no such sample.
+void check_areas(const checked_task& c) {
+  const auto& evaluate = c.def.evaluate;
+  const auto all = ends_ranked_among_all(c.def, c.info, c.task);
+  const auto wanted =
+    evaluate.scores || evaluate.metric == evaluation_metric::roc_auc
+    || evaluate.metric == evaluation_metric::average_precision;
+  if (!wanted || !(all[0] || all[1]))
+    return;
+  const auto only = split_of(evaluate.only);
+  const auto drawn = [&](split which) {
+    const auto i = static_cast<std::size_t>(which);
+    return (only ? which == *only : which != split::train)
+           && c.task.split_counts[i] > 0 && c.task.negative_counts[i] == 0;
+  };
+  if (!std::ranges::any_of(
+        std::array{split::train, split::validation, split::test}, drawn))
+    return;
+  const auto path = evaluate.scores ? "evaluate.scores" : "evaluate.metric";
+  c.report(path,
+           fmt::format("`{}` wants ROC-AUC or average precision, which compare "
+                       "edges with negatives that are drawn, and "
+                       "`evaluate.negatives` ranks all nodes of {}; make it a "
+                       "smaller number than there are nodes, such as 1, or "
+                       "take another metric without scores",
+                       path, in_quotes(c.info.name)));
+}
+
+/// What a batch tells of must fit into a message.
+void check_rows_told(const checked_task& c) {
+  const auto& target =
+    c.info.node_types[static_cast<std::size_t>(c.info.target)];
+  const auto& evaluate = c.def.evaluate;
+  // `validation.cpp` looks after scores.
+  if (!evaluate.brings_scores()
+      && std::min<std::uint64_t>(evaluate.batch_size,
+                                 most_measured_seeds(c.def, target))
+           > seed_outcomes::most_batch_scores)
+    c.report("evaluate.batch_size",
+             fmt::format("`evaluate.batch_size` may be {} at the most for "
+                         "links, of which each has a rank",
+                         seed_outcomes::most_batch_scores));
+}
+
 void check_links(const checked_task& c) {
   const auto& train = c.def.train;
   c.refuse("train.label_smoothing", train.label_smoothing != 0, "classes");
@@ -179,8 +227,12 @@ void check_links(const checked_task& c) {
                          "roc_auc, average_precision or loss",
                          to_string(metric), c.def.evaluate.metric_detail,
                          c.name(), c.learns()));
-  else if (is_of_groups(metric))
-    check_groups(c);
+  else {
+    check_areas(c);
+    if (is_of_groups(metric))
+      check_groups(c);
+  }
+  check_rows_told(c);
 }
 
 } // namespace

@@ -56,7 +56,8 @@ struct link_ranks {
   std::int64_t tied = 0;                  ///< Of all ranks.
   std::vector<grouped> groups;            ///< Of rows that are in one.
   std::vector<std::int32_t> relations;    ///< [rows] Empty: all are 0.
-  std::vector<float> edges;               ///< [rows] Scores.
+  /// [rows] Scores. None: negatives were not drawn.
+  std::vector<float> edges;
   std::vector<float> firsts; ///< [rows] Of the first negative; or `no_score`.
   batch_metrics losses;      ///< Only if no row of scores is kept.
 };

@@ -17,6 +17,7 @@ struct met_negatives {
 
   /// Twice the rank.
   std::int64_t doubled_rank() const { return 2 + 2 * greater + equal; }
+  std::int64_t not_less() const { return greater + equal; }
 };
 
 /// What negatives add to the loss of a link. Value type.

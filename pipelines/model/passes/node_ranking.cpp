@@ -28,7 +28,7 @@ struct ranked_row {
   std::array<met_negatives, 2> met; ///< Destinations, sources.
   met_negatives within;             ///< Other links of the row's group.
   loss_sums loss;
-  float first = no_score; ///< The score of the first negative.
+  float edge = 0; ///< The score of the row.
 };
 
 class ranking {
@@ -60,6 +60,7 @@ private:
     std::vector<float> scores;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const auto* row = task_.logits.row(static_cast<std::int64_t>(i));
+      rows_[i].edge = row[0];
       const auto take = [&](std::size_t end, std::int64_t from,
                             std::int64_t to) {
         scores.assign(row + from, row + to);
@@ -75,9 +76,6 @@ private:
                   const float* scores, std::int64_t count) const {
     const auto found = meet_negatives(scores, count, edge, row.met[end]);
     add_loss_terms(task_.loss, edge, scores, count, found, row.loss);
-    if (row.first == no_score && found > 0)
-      row.first = *std::find_if(scores, scores + count,
-                                [](float one) { return one != no_score; });
   }
 
   /// Ascending.
@@ -112,8 +110,11 @@ private:
     std::vector<float> edges(rows.size());
     task_.scorer->score_own_nodes(rows, edges.data());
     std::vector<std::vector<left_out>> missing;
-    for (const auto row : rows)
-      missing.push_back(left_out_of(list, static_cast<std::size_t>(row)));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto row = static_cast<std::size_t>(rows[i]);
+      missing.push_back(left_out_of(list, row));
+      rows_[row].edge = edges[i]; // As scores of candidates are made.
+    }
     std::vector<std::size_t> next(rows.size());
     owned_matrix scores{std::ssize(rows), block_nodes, task_.pool};
     const auto block = scores.view();
@@ -153,7 +154,6 @@ private:
     out.losses.seeds = std::ssize(rows_);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const auto& row = rows_[i];
-      const auto edge = task_.logits.row(static_cast<std::int64_t>(i))[0];
       for (const auto end : {0U, 1U}) {
         if (!ranked[end])
           continue;
@@ -164,10 +164,8 @@ private:
       if (!full_.groups.empty() && !full_.groups[i].empty())
         out.groups.push_back(
           {static_cast<std::int32_t>(full_.groups[i].size()),
-           row.met[0].doubled_rank() + row.within.doubled_rank() - 2});
-      out.edges.push_back(edge);
-      out.firsts.push_back(row.first);
-      out.losses.loss_sum += loss_of(task_.loss, edge, row.loss);
+           2 + 2 * (row.met[0].not_less() + row.within.not_less())});
+      out.losses.loss_sum += loss_of(task_.loss, row.edge, row.loss);
     }
     return out;
   }

@@ -199,6 +199,12 @@ CATCH_TEST_CASE("outcomes of links come over whole", "[messages][outcomes]") {
   refused([](seed_outcomes& told) { ++told.groups[1].doubled; });
   refused([](seed_outcomes& told) { told.groups[0] = told.groups[1]; });
   refused([](seed_outcomes& told) { told.groups[0].size = 5; });
+  refused([](seed_outcomes& told) {
+    told.groups[1].size = seed_outcomes::most_grouped + 1;
+  });
+  refused([](seed_outcomes& told) {
+    told.source_ranks[1].relation = seed_outcomes::most_relations;
+  });
   refused([](seed_outcomes& told) { // Of destinations alone.
     told.destination_ranks.clear();
     told.tied = 2;

@@ -116,14 +116,14 @@ CATCH_TEST_CASE("metrics of ranks on paper", "[flow][links]") {
 }
 
 CATCH_TEST_CASE("metrics of groups on paper", "[flow][links]") {
-  // A group of one link with rank 2; of two with ranks 1 and 2.5; of four with
+  // A group of one link with rank 2; of two with ranks 1 and 3; of four with
   // ranks 1, 3, 4 and 9.
   class_tally tally;
   seed_outcomes told;
   told.classes = 1;
   told.form = outcome_form::ranks;
   told.destination_ranks = ranks{{2, 7}};
-  told.groups = {{1, 1, 4}, {2, 1, 2}, {2, 1, 5},
+  told.groups = {{1, 1, 4}, {2, 1, 2}, {2, 1, 6},
                  {4, 1, 2}, {4, 1, 6}, {4, 1, 8}};
   tally.add(told);
   told.destination_ranks = ranks{{2, 1}}; // Another link repeats one of these.
@@ -144,12 +144,12 @@ CATCH_TEST_CASE("metrics of groups on paper", "[flow][links]") {
   CATCH_CHECK(value("ndcg@1") == Approx((0 + 1 + 1) / 3.));
   CATCH_CHECK(
     value("ndcg@3")
-    == Approx((gain(2) / gain(1) + (gain(1) + gain(2.5)) / (gain(1) + gain(2))
+    == Approx((gain(2) / gain(1) + (gain(1) + gain(3)) / (gain(1) + gain(2))
                + (gain(1) + gain(3)) / (gain(1) + gain(2) + gain(3)))
               / 3));
   CATCH_CHECK(
     value("ndcg@100")
-    == Approx((gain(2) / gain(1) + (gain(1) + gain(2.5)) / (gain(1) + gain(2))
+    == Approx((gain(2) / gain(1) + (gain(1) + gain(3)) / (gain(1) + gain(2))
                + (gain(1) + gain(3) + gain(4) + gain(9))
                    / (gain(1) + gain(2) + gain(3) + gain(4)))
               / 3));
@@ -161,6 +161,31 @@ CATCH_TEST_CASE("metrics of groups on paper", "[flow][links]") {
   const auto without = other.metrics(1);
   CATCH_CHECK(value_of(metric("mrr"), {}, &*without));
   CATCH_CHECK_FALSE(value_of(metric("recall@1"), {}, &*without));
+}
+
+CATCH_TEST_CASE("of too many ranks, those of groups are left out first",
+                "[flow][links]") {
+  seed_outcomes told;
+  told.classes = 1;
+  told.form = outcome_form::ranks;
+  constexpr auto most =
+    static_cast<std::int32_t>(seed_outcomes::most_batch_scores);
+  told.destination_ranks = ranks{{4, most}};
+  for (std::int64_t rank = 1; rank < most; ++rank)
+    told.groups.push_back({1, 1, 2 * rank});
+  class_tally tally;
+  tally.add(told); // With the rank of all links, as many as are kept.
+  const auto before = tally.metrics(most);
+  CATCH_REQUIRE(before);
+  CATCH_CHECK(value_of(metric("recall@1"), {}, &*before));
+  told.destination_ranks = ranks{{2, 1}};
+  told.groups = {{1, 1, 2}};
+  tally.add(told);
+  tally.add(told); // Its groups alone would be some of them.
+  const auto got = tally.metrics(most + 2);
+  CATCH_REQUIRE(got);
+  CATCH_CHECK(value_of(metric("hits@1"), {}, &*got) == 2.0 / (most + 2));
+  CATCH_CHECK_FALSE(value_of(metric("recall@1"), {}, &*got));
 }
 
 CATCH_TEST_CASE("links may be ranked at one end", "[flow][links]") {

@@ -271,6 +271,29 @@ CATCH_TEST_CASE("wrong pairs are the wrong sources and destinations of both",
   }
 }
 
+CATCH_TEST_CASE("links that are known later are drawn as little",
+                "[flow][negatives]") {
+  const auto plain = random_links(9, 60);
+  const cut_links links{plain, 0, split::train};
+  const auto& task = links.info.tasks[0];
+  std::vector<std::vector<unknown_pairs::pair>> known(2);
+  for (std::size_t r = 0; r < plain.rows.size(); ++r)
+    known[static_cast<std::size_t>(plain.relations[r])].emplace_back(
+      plain.rows[r][0], plain.rows[r][1]);
+  auto few = known;
+  few[0].resize(5);
+  auto later = value_of(unknown_pairs::make(links.info, task, few));
+  CATCH_CHECK(later.known(0) <= 5);
+  later.add(0, known[0]);
+  const auto whole = value_of(unknown_pairs::make(links.info, task, known));
+  CATCH_CHECK(later.known(0) == whole.known(0));
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    random_stream one{stream_key(1, purpose::test_negatives, 0, 0), i};
+    random_stream other{stream_key(1, purpose::test_negatives, 0, 0), i};
+    CATCH_CHECK(later.draw(0, one) == whole.draw(0, other));
+  }
+}
+
 CATCH_TEST_CASE("evaluations draw no pair that is a link of any split",
                 "[flow][negatives]") {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

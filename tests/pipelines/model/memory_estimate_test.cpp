@@ -1,3 +1,5 @@
+#include "partition/dataset/chosen_task.hpp"
+#include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/gradients/gradient_set.hpp"
 #include "pipelines/model/fused_model.hpp"
 #include "pipelines/model/memory_estimate.hpp"
@@ -95,6 +97,66 @@ CATCH_TEST_CASE("packed rows take the room of dense ones on a GPU",
   // Beside all that dense rows take, the rows themselves: floats, and a half.
   CATCH_CHECK(double(unpacked - dense)
               == Approx(6.0 * double(bound.nodes[0] * width)).margin(2));
+}
+
+namespace {
+
+constexpr std::uint32_t all = 4294967295; // What the schema has for the word.
+
+/// Links among 40 nodes.
+struct planned_links {
+  dataset_info info;
+  definition def = small_definition(model_kind::sage, 2);
+
+  planned_links() {
+    std::mt19937_64 random{17};
+    auto graph = random_graph(random, {.nodes = {40}});
+    add_task(graph, edge_task_kind::link, {0});
+    graph.info.tasks[0].split_counts = {300, 80, 120};
+    def.task = "edges";
+    def.evaluate.negatives = 5;
+    info = graph.info;
+  }
+
+  std::uint64_t activations(std::uint32_t train, std::uint32_t evaluate) {
+    def.train.batch_size = train;
+    def.evaluate.batch_size = evaluate;
+    const auto seen = value_of(choose_task(info, def.task));
+    const auto most = largest_activations(def, seen);
+    const auto bound = bound_of(seen, value_of(resolve_fanouts(def, seen)),
+                                std::vector<std::int64_t>{40});
+    const auto one = estimate_memory(def, seen, bound).activations;
+    CATCH_CHECK(one > 0);
+    return most + one;
+  }
+};
+
+} // namespace
+
+CATCH_TEST_CASE("a batch of all links is as large as its split",
+                "[compute][links]") {
+  for (const auto negatives : {5U, all}) {
+    planned_links links;
+    links.def.evaluate.negatives = negatives;
+    CATCH_CHECK(links.activations(all, 1) == links.activations(300, 1));
+    CATCH_CHECK(links.activations(1, all) == links.activations(1, 120));
+    CATCH_CHECK(links.activations(1, 119) < links.activations(1, all));
+    links.def.trainer.replicas = 3;
+    CATCH_CHECK(links.activations(all, all) == links.activations(300, 120));
+  }
+}
+
+CATCH_TEST_CASE("given negatives of one split count where others rank all "
+                "nodes",
+                "[compute][links]") {
+  planned_links links;
+  links.def.evaluate.negatives = all;
+  const auto without = links.activations(1, 50);
+  links.info.tasks[0].negative_counts = {0, 70, 0};
+  const auto validated = links.activations(1, 50);
+  links.info.tasks[0].negative_counts = {0, 0, 70};
+  CATCH_CHECK(links.activations(1, 50) == validated);
+  CATCH_CHECK(validated > without);
 }
 
 } // namespace graphmill::test

@@ -56,6 +56,24 @@ CATCH_TEST_CASE("a plan worked out on paper", "[definition][plan]") {
   CATCH_CHECK(plan.notes.empty());
 }
 
+CATCH_TEST_CASE("a plan counts the split with the larger batches",
+                "[definition][plan]") {
+  auto info = tiny_info();
+  edge_task_info task;
+  task.name = "links";
+  task.edge_types = {0};
+  task.reverse_types.resize(1);
+  task.split_counts = {25, 6, 7};
+  task.negative_counts = {0, 0, 1}; // Others of the test are not drawn.
+  info.tasks = {task};
+  const auto plan =
+    plan_of("{dataset: d, task: links, sampler: {fanouts: [2]}, "
+            "evaluate: {batch_size: all, negatives: all}}",
+            info);
+  CATCH_CHECK(plan.evaluation.seeds == 6);
+  CATCH_CHECK(plan.evaluation.nodes == 1000);
+}
+
 CATCH_TEST_CASE("a plan says when there are very many classes",
                 "[definition][plan]") {
   auto info = tiny_info();

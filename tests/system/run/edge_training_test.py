@@ -136,6 +136,42 @@ class EdgeTraining(runs.Workplace):
         self.assertEqual(told["digest"], whole["digest"])
         self.assertEqual(told["test"], whole["test"])
 
+    def test_wrong_pairs_are_no_edges_of_any_kind(self):
+        """All pairs are edges, most of them in no split: none is left that is
+        wrong, so that each edge comes first."""
+        rng = np.random.default_rng(SEED)
+        pairs = [(a, b) for a in range(40) for b in range(a)]
+        folder = self.top / "complete"
+        folder.mkdir()
+        splits = rng.choice(["train", "val", "test", ""], len(pairs),
+                            p=[0.2, 0.1, 0.1, 0.6])
+        write_table(folder / "edges.csv", ["source", "target", "part"],
+                    [*zip(*pairs), splits])
+        data = self.top / "complete-data"
+        imported("csv", "--edges", folder / "edges.csv", "--undirected",
+                 "--task-split", "part", "--out", data)
+        definition = merged(LINKS, {
+            "model": {"kind": "lightgcn"}, "sampler": {"fanouts": [-1, -1]},
+            "negatives": {"corrupt": "pair"}, "train": {"epochs": 1},
+            "evaluate": {"scores": False}})
+        for graph in (data, partitioned(data, 3, "random")):
+            test = self.train(definition, graph)["test"]
+            self.assertEqual((test["mean_rank"], test["tied"]), (1, 0))
+
+    def test_areas_are_of_negatives_that_are_drawn(self):
+        def check_refused(*command):
+            done = graphmill(*command, "--data", self.data)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("make it a smaller number", done.stderr)
+        for negatives in ("all", NODES):
+            check_refused("train", self.write(merged(
+                LINKS, {"evaluate": {"negatives": negatives}}), self.data))
+        run = self.train(merged(LINKS, {
+            "train": {"epochs": 1},
+            "evaluate": {"negatives": "all", "scores": False}}),
+            self.data)["run"]
+        check_refused("evaluate", run, "--scores")
+
     def test_lightgcn_learns_vectors_alone(self):
         bare = self.top / "bare"
         imported("csv", "--edges", self.top / "groups/edges.csv",
@@ -241,10 +277,10 @@ class EdgeTraining(runs.Workplace):
         found = np.loadtxt(out, delimiter=",", skiprows=1)[:, 2]
         scores = dict(zip(own, found.reshape(-1, NODES)))
 
-        def rank(s, d, others):
+        def rank(s, d, others, tie=0.5):
             among = scores[s][sorted(others - {d})]
             return (1 + np.sum(among > scores[s][d])
-                    + np.sum(among == scores[s][d]) / 2)
+                    + np.sum(among == scores[s][d]) * tie)
         ranks, recall, gains = [], [], []
 
         def gain(rank):
@@ -252,7 +288,7 @@ class EdgeTraining(runs.Workplace):
         for s, ends in own.items():
             left = {d for d in range(NODES) if (s, d) not in known}
             ranks += [rank(s, d, left) for d in ends]
-            within = np.array([rank(s, d, left | ends) for d in ends])
+            within = np.array([rank(s, d, left | ends, 1) for d in ends])
             hits = within[within <= 20]
             recall.append(len(hits) / len(ends))
             gains.append(np.sum(gain(hits))

@@ -84,7 +84,8 @@ CATCH_TEST_CASE("definitions of tasks that can run have no problems",
         "task: links, evaluate: {metric: ndcg@1, negatives: 50}, negatives: "
         "{corrupt: both}",
         "task: links, evaluate: {metric: precision@5, negatives: all}",
-        "task: links, evaluate: {metric: roc_auc, scores: true}",
+        "task: links, evaluate: {metric: roc_auc, scores: true, negatives: 19}",
+        "task: links, evaluate: {scores: true}, negatives: {corrupt: pair}",
         "task: links, evaluate: {metric: accuracy}", // As records have it.
         "task: links, evaluate: {metric: loss}, train: {patience: 3}",
         "task: links, negatives: {kind: joint, count: 20, corrupt: both, "
@@ -168,6 +169,17 @@ CATCH_TEST_CASE("fields that a task takes no notice of are refused",
           "`evaluate.metric: recall@20` is of all destinations of a source, and "
           "`evaluate.negatives` is 19; set `evaluate.negatives: all`, or take "
           "another metric"},
+         {"task: links, evaluate: {metric: roc_auc, negatives: all}",
+          "`evaluate.metric` wants ROC-AUC or average precision, which compare "
+          "edges with negatives that are drawn, and `evaluate.negatives` ranks "
+          "all nodes of `shop`; make it a smaller number"},
+         {"task: links, evaluate: {metric: average_precision, negatives: 20}",
+          "`evaluate.metric` wants ROC-AUC"},
+         {"task: links, evaluate: {scores: true, negatives: all}",
+          "`evaluate.scores` wants ROC-AUC"},
+         {"task: links, evaluate: {scores: true, negatives: 30}, negatives: "
+          "{corrupt: both}",
+          "`evaluate.scores` wants ROC-AUC"},
          {"task: links, evaluate: {metric: ndcg@3, negatives: all}, negatives: "
           "{corrupt: source}",
           "and `negatives.corrupt: source` ranks none; use destination or both"},
@@ -223,9 +235,26 @@ CATCH_TEST_CASE("fields that a task takes no notice of are refused",
   info.tasks[0].negative_counts = {0, 5, 0};
   check_refused("task: links, evaluate: {metric: recall@20, negatives: all}",
                 "and the validation rows of task `links` have negatives", info);
+  info.tasks[0].negative_counts = {0, 5, 5};
+  CATCH_CHECK(problems_of("task: links, evaluate: {scores: true}", info)
+              == texts{});
   info.tasks[0].negative_counts = {5, 0, 0};
   check_refused("task: links, negatives: {kind: given, count: 5}",
                 "with `kind: given` none are; leave it out", info);
+}
+
+CATCH_TEST_CASE("a batch of links has no more ranks than a message",
+                "[definition][validation][tasks]") {
+  auto info = shop();
+  info.tasks[0].split_counts[2] = 5'000'000;
+  check_refused("task: links, evaluate: {batch_size: all}",
+                "`evaluate.batch_size` may be 4194304 at the most for links",
+                info);
+  CATCH_CHECK(problems_of("task: links, evaluate: {batch_size: 4194304}", info)
+              == texts{});
+  info.tasks[0].split_counts[2] = 4'194'304;
+  CATCH_CHECK(problems_of("task: links, evaluate: {batch_size: all}", info)
+              == texts{});
 }
 
 CATCH_TEST_CASE("outputs in halves are of even width",
@@ -258,7 +287,7 @@ CATCH_TEST_CASE("a task needs rows of training and validation",
   CATCH_CHECK(problems_of("task: links", info) == texts{});
   check_refused("task: links, train: {patience: 2}",
                 "`train.patience` needs validation seeds", info);
-  check_refused("task: links, evaluate: {metric: roc_auc}",
+  check_refused("task: links, evaluate: {metric: roc_auc, negatives: 3}",
                 "`evaluate.metric` needs validation seeds", info);
 }
 
