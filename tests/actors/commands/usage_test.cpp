@@ -48,7 +48,7 @@ CATCH_TEST_CASE("what is wrong with a command line is said, as JSON, too",
     {"predict r --all --neighbours sampled", "--all takes all neighbours"},
     {"predict r --embeddings-of a", "--embeddings-of needs --all"},
     {"predict r --all --embeddings-of a --embeddings-of a",
-     "--embeddings-of names \"a\" twice"},
+     "--embeddings-of names `a` twice"},
     {"predict r --scratch d", "--scratch is for layers of --all"},
     {"chaos", "a plan takes --seed and --during"}};
   for (const auto& [line, sentence] : lines) {
