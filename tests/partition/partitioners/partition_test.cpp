@@ -3,11 +3,13 @@
 #include "partition/partitioners/partition_dataset.hpp"
 #include "tests/partition/partitioners/check_partitions.hpp"
 #include "tests/partition/partitioners/graphs.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/result.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,6 +89,28 @@ CATCH_TEST_CASE("memory that was in use for a moment is seen",
   std::this_thread::sleep_for(std::chrono::milliseconds{15});
   watch.tell("work", 2);
   CATCH_CHECK(watch.peak_memory_bytes() >= before + bytes / 10 * 9);
+}
+
+CATCH_TEST_CASE("memory of METIS's process is seen",
+                "[partition][partitioners]") {
+  temp_folder folder;
+  const auto data = make_data(folder / "data", 1);
+  for (const auto coarsen : {coarsening::never, coarsening::always}) {
+    CATCH_INFO("coarsening " << static_cast<int>(coarsen));
+    // In a process whose only child METIS is.
+    const auto code = code_of_child([&] {
+      const auto done =
+        prepare_partitions(data, {.parts = 2, .coarsen = coarsen},
+                           folder / std::to_string(static_cast<int>(coarsen)));
+      rusage metis{};
+      getrusage(RUSAGE_CHILDREN, &metis);
+      const auto bytes = static_cast<std::uint64_t>(metis.ru_maxrss) << 10;
+      return !done || bytes == 0                        ? 1
+             : done.value().report.memory_bytes < bytes ? 2
+                                                        : 0;
+    });
+    CATCH_CHECK(code == 0);
+  }
 }
 
 CATCH_TEST_CASE("partitioning keeps everything", "[partition][parts]") {

@@ -99,8 +99,10 @@ class Evaluations(runs.Workplace):
         run = self.run_alone["run"]
         bare = small_rmat(self.top / "bare", validation=0, test=0.3)
         cluster = self.cluster(partitioned(bare, 2, "random"), ["0,1"])
-        self.assertIn("is on dataset \"rmat\", but this cluster serves",
-                      cluster.refused("submit", "--evaluate", run))
+        said = cluster.refused("submit", "--evaluate", run)
+        self.assertIn("is on dataset \"rmat\", but this cluster serves", said)
+        self.assertIn("`graphmill stop --all` and start its daemons with "
+                      "--data of the other one", said)
         self.assertIn("the validation split of `bare` has no seeds",
                       cluster.refused("submit", "--evaluate", run, "--split",
                                       "validation", "--set", "dataset=bare"))

@@ -100,13 +100,14 @@ class Local(Launch):
                 definition = merged(DEFINITION,
                                     {"trainer": {"replicas": trainers}})
                 alone = self.train(definition, self.data)
-                summary = self.summary_of(
-                    self.up(definition, "--local", daemons))
+                summary = self.summary_of(self.up(
+                    definition, "--local", daemons, "--tag", "first"))
                 self.assertEqual(summary["digest"], alone["digest"])
                 self.assertEqual(summary["test_accuracy"],
                                  alone["test_accuracy"])
                 self.assertEqual(summary.keys(), alone.keys())
                 folder = pathlib.Path(summary["run"])
+                self.assertIn("-first-", folder.name)
                 self.assertTrue((folder / "weights.safetensors").exists())
                 self.check_nothing_left()
 

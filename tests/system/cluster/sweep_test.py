@@ -99,6 +99,9 @@ class Sweep(ClusterWorkplace):
         again = [row["settings"] for row in cluster.ask(*arguments)["sweep"]]
         key = lambda one: sorted(one.items())  # noqa: E731
         self.assertEqual(sorted(settings, key=key), sorted(again, key=key))
+        other = [row["settings"] for row in cluster.ask(
+            *arguments, "--search-seed", "2")["sweep"]]
+        self.assertNotEqual(sorted(settings, key=key), sorted(other, key=key))
 
     def test_successive_halving(self):
         """The last one has the weights of a run that never stopped."""
@@ -111,6 +114,9 @@ class Sweep(ClusterWorkplace):
         self.assertEqual([row["epochs"] for row in rows], [4, 2, 1, 1])
         first = [row["validation_accuracy"]["mean"] for row in rows]
         self.assertGreaterEqual(first[2], first[3])
+        for epochs in (1, 2):
+            self.check_rung(rows, merged(definition, {
+                "train": {"epochs": epochs}}), epochs)
         best = rows[0]["runs"][0]
         summary = json.loads((cluster.folder / "runs" / best["run"]
                               / "summary.json").read_text())
@@ -118,6 +124,17 @@ class Sweep(ClusterWorkplace):
         alone = self.train(merged(definition, {"model": {
             "hidden": int(rows[0]["settings"]["model.hidden"])}}), self.parts)
         self.assertEqual(summary["digest"], alone["digest"])
+
+    def check_rung(self, rows, definition, epochs):
+        """Those that went on were no worse than those that did not."""
+        scores = {True: [], False: []}
+        for row in rows:
+            if row["epochs"] < epochs:
+                continue
+            alone = self.train(merged(definition, {"model": {
+                "hidden": int(row["settings"]["model.hidden"])}}), self.parts)
+            scores[row["epochs"] > epochs].append(alone["validation_accuracy"])
+        self.assertGreaterEqual(min(scores[True]), max(scores[False]))
 
     def test_halving_that_would_not_be_exact(self):
         cluster = self.cluster(["0", "1"])

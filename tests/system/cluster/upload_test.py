@@ -224,6 +224,8 @@ class Upload(ClusterWorkplace):
         cluster = self.cluster(["0"], data=other)
         said = cluster.refused("resume", "--from", checkpoint)
         self.assertIn("serves another dataset than the one that", said)
+        self.assertIn("`graphmill stop --all` and start its daemons with "
+                      "--data of the other one", said)
         # It tells the front of the digest that was sent, and of its own none.
         sent = json.loads((checkpoint / "state.json").read_text())[
             "state"]["dataset_digest"]

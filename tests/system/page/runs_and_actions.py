@@ -111,6 +111,16 @@ class Conversations:
                           self.coordinator.scene["definitions"][documents.OTHER]])
         self.assertEqual(len(self.texts("#compare-files button")), 6)
 
+    def test_the_outcome_of_a_run_is_by_its_metric(self):
+        said = self.run_module("""
+            const {outcome} = await import('/page/panels/headline.js');
+            const run = {run: "a-1", state: "finished", accuracy: 0.5};
+            return [outcome(run),
+                    outcome({...run, measured: {name: "f1:b", value: 0.25}})];
+            """)
+        self.assertEqual(said, ["a-1: accuracy 0.5000 on the test split",
+                                "a-1: f1:b 0.2500 on the test split"])
+
     def test_metrics_as_a_table(self):
         made = self.run_module("""
             const {csvOf, rowsOf} = await import('/page/data/runfiles.js');

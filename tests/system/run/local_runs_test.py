@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 import time
 import unittest
@@ -108,6 +109,30 @@ class LocalRuns(runs.Workplace):
         done = graphmill("runs", "--local", self.top / "nowhere")
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot list the runs in", done.stderr)
+
+    def test_by_age_only_runs_that_have_ended_are_removed(self):
+        ended = pathlib.Path(self.train(SMALL, self.data)["run"])
+        begun = shutil.copytree(ended, self.runs / "begun")
+        (begun / "summary.json").unlink()
+        for path in self.runs.glob("*/*"):
+            os.utime(path, (1, 1))
+        self.assertEqual(self.listed("--remove", "7d")["removed"],
+                         [ended.name])
+        self.assertEqual(list(self.runs.iterdir()), [begun])
+        self.assertEqual(self.listed("--remove", "begun")["removed"],
+                         ["begun"])
+
+    def test_runs_are_listed_with_their_metric_and_tags(self):
+        definition = self.write(merged(SMALL, {
+            "evaluate": {"metric": "f1_macro"}}), self.data)
+        trained = self.ask("train", definition, "--data", self.data, "--runs",
+                           self.runs, "-q", "--tag", "first", "--tag", "wide")
+        found, = self.listed()["runs"]
+        self.assertIn("-first-wide-", found["run"])
+        self.assertEqual(found["metric"], "f1_macro")
+        self.assertEqual(found["test"], trained["test"])
+        text = graphmill("runs", "--local", self.runs).stdout
+        self.assertIn(f" f1_macro {trained['test']['f1_macro']:.4f}\n", text)
 
 
 if __name__ == "__main__":

@@ -184,6 +184,7 @@ class RareClass(clusters.ClusterWorkplace):
         for row, line in zip(lines[head + 1:], self.lines("validation")):
             self.assertIn(f"{line['average_precision:fraud']:.4f}",
                           row.split())
+        self.assertIn(", the best by average_precision:fraud (0.", done.stdout)
         self.assertIn("test average_precision:fraud", done.stdout)
         self.assertIn("test threshold   fraud from probability", done.stdout)
         log = next((self.top / "shown").glob("*/log.txt")).read_text()
@@ -210,9 +211,22 @@ class RareClass(clusters.ClusterWorkplace):
     def test_a_mean_over_both_classes_says_so(self):
         definition = self.write(merged(DEFINITION, {
             "evaluate": {"metric": "average_precision"}}), self.data)
-        done = graphmill("validate", definition, "--data", self.data)
-        self.assertIn("is the mean over both classes",
-                      done.stderr + done.stdout)
+        for command in (("validate", definition, "--data", self.data),
+                        ("train", definition, "--data", self.data, "--runs",
+                         self.top / "mean")):
+            done = graphmill(*command)
+            self.assertIn("is the mean over both classes",
+                          done.stderr + done.stdout)
+
+    def test_weights_by_name_and_focal_loss_are_learnt_with(self):
+        weights = [4 if name == "fraud" else 1 for name in self.names]
+        for change, same in (({"class_weights": weights}, True),
+                             ({"class_weights": [1, 1]}, False),
+                             ({"focal_gamma": 0}, False)):
+            with self.subTest(change):
+                got = self.train(merged(DEFINITION, {"train": change}),
+                                 self.data)
+                self.assertEqual(got["digest"] == self.summary["digest"], same)
 
     def test_a_cluster_tells_the_same(self):
         parts = partitioned(self.data, 2, "random")

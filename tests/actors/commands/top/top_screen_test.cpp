@@ -64,6 +64,15 @@ CATCH_TEST_CASE("a screen of 80 columns and 24 rows", "[top]") {
   CATCH_CHECK(screen[12][0].style == top_style::plain);
 }
 
+CATCH_TEST_CASE("the third curve is that of the metric of the run", "[top]") {
+  auto data = top_example();
+  data.metric = "f1:fraud";
+  data.validations = {0.25, 0.5};
+  CATCH_CHECK(top_texts_of(top_screen(data, {}, usual, 0)).at(4)
+              == "seeds/s _# 100            loss #_ 0.5000            "
+                 "f1:fraud _# 0.5000");
+}
+
 CATCH_TEST_CASE("a log is shown from its end", "[top]") {
   auto data = top_example();
   top_view view;
