@@ -1,4 +1,6 @@
 #include "actors/commands/options/program.hpp"
+#include "actors/feed/feed_program.hpp"
+#include "actors/feed/joined/joined_feed.hpp"
 #include "actors/process/blas_kernels.hpp"
 #include "pipelines/gradients/carriers/nccl_factory.hpp"
 
@@ -10,7 +12,8 @@ namespace {
 constexpr graphmill::register_command commands[]{
   graphmill::add_train_command,     graphmill::add_resume_command,
   graphmill::add_evaluate_command,  graphmill::add_predict_command,
-  graphmill::add_import_command,    graphmill::add_inspect_command,
+  graphmill::add_import_command,    graphmill::add_append_command,
+  graphmill::add_inspect_command,
   graphmill::add_partition_command, graphmill::add_validate_command,
   graphmill::add_plan_command,      graphmill::add_submit_command,
   graphmill::add_watch_command,     graphmill::add_status_command,
@@ -28,6 +31,9 @@ constexpr graphmill::register_command commands[]{
 } // namespace
 
 int main(int argc, char** argv) {
+  // Of a consumer in Python whose batches a cluster samples.
+  if (const auto socket = graphmill::feed_socket_in(argc, argv); socket >= 0)
+    return graphmill::run_feed_program(socket, graphmill::join_cluster);
   graphmill::use_fast_blas_kernels(argv);
   graphmill::keep_process_alive();
   return graphmill::run_program(argc, argv, commands);

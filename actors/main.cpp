@@ -15,7 +15,8 @@
 namespace {
 
 constexpr graphmill::register_command commands[]{
-  graphmill::add_import_command,    graphmill::add_inspect_command,
+  graphmill::add_import_command,    graphmill::add_append_command,
+  graphmill::add_inspect_command,
   graphmill::add_partition_command, graphmill::add_validate_command,
   graphmill::add_submit_command,    graphmill::add_watch_command,
   graphmill::add_status_command,    graphmill::add_runs_command,

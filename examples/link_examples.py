@@ -1,6 +1,9 @@
 """The examples of links and edges for accuracies.py: how their data are imported,
 which measures of the test are printed, and what stands beside them.
 
+`bitcoin-otc-next` and what begins so are in the order of time: 70, 15 and 15 % of
+the ratings, each of which hears of those before it.
+
 Each seed of `gae-` and `bitcoin-otc` has a split of its own, and so a dataset of
 its own. The splits of triples are given, and so is the test of `lastfm`, of
 whose other rows each seed has 10 % for validation."""
@@ -60,26 +63,44 @@ def listening(folder, seed, work):
             "--reverse"]
 
 
+def trust_table(folder, work):
+    """With a column for the sign."""
+    table = work / "trust.csv"
+    if not table.exists():
+        with (folder / "ratings.csv").open() as given, \
+                table.open("w", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow(["from", "to", "value", "sign", "time"])
+            for row in csv.DictReader(given):
+                value = float(row["feature"])
+                writer.writerow([row["from"], row["to"], value,
+                                 "trusts" if value > 0 else "doubts",
+                                 row["time"]])
+    return ["csv", "--edges", table, "--source", "from", "--destination", "to",
+            "--reverse"]
+
+
+def labelled(label):
+    other = "sign" if label == "value" else "value"
+    kind = "edge_value" if label == "value" else "edge_class"
+    return ["--ignore", other, "--task-kind", kind, "--task-label", label]
+
+
 def trust(label):
     def importing(folder, seed, work):
-        """With a column for the sign."""
-        table = work / "trust.csv"
-        if not table.exists():
-            with (folder / "ratings.csv").open() as given, \
-                    table.open("w", newline="") as out:
-                writer = csv.writer(out)
-                writer.writerow(["from", "to", "value", "sign"])
-                for row in csv.DictReader(given):
-                    value = float(row["feature"])
-                    writer.writerow([row["from"], row["to"], value,
-                                     "trusts" if value > 0 else "doubts"])
-        other = "sign" if label == "value" else "value"
-        kind = "edge_value" if label == "value" else "edge_class"
-        return ["csv", "--edges", table, "--source", "from",
-                "--destination", "to", "--ignore", other, "--reverse",
-                "--task-kind", kind, "--task-label", label,
+        return [*trust_table(folder, work), *labelled(label), "--ignore", "time",
                 "--split-edges", "0.8,0.1,0.1", "--by", "random",
                 "--seed", seed]
+    return importing
+
+
+def next_trust(label=None):
+    """@param label None: links."""
+    def importing(folder, _seed, work):
+        what = labelled(label) if label else ["--ignore", "value", "--ignore",
+                                              "sign"]
+        return [*trust_table(folder, work), *what, "--edge-time", "time",
+                "--split-edges", "0.7,0.15,0.15", "--by", "time"]
     return importing
 
 
@@ -131,6 +152,23 @@ def sign_by_means(data):
     return [100 * area(by_means(data, labels), labels["test"] == 1)]
 
 
+def edge_bank(data, others=100):
+    """Reciprocal ranks of test rows among destinations drawn by chance: a pair
+    that was there before comes first. (Poursafaei et al., NeurIPS'22.)"""
+    rows = {split: task_rows(data, split, "edges") for split in SPLITS}
+    draws = np.random.default_rng(1)
+    nodes = max(array.max() for array in rows.values()) + 1
+    known = {tuple(pair) for split in SPLITS[:2] for pair in rows[split]}
+    ranks = []
+    for source, destination in rows["test"]:
+        wrong = draws.integers(0, nodes, others)
+        score = (source, destination) in known
+        scores = np.array([(source, each) in known for each in wrong])
+        ranks.append(1 + (scores > score).sum() + (scores == score).sum() / 2)
+        known.add((source, destination))
+    return [float((1 / np.array(ranks)).mean())]
+
+
 def most_popular(data, best=20):
     """Recall and NDCG of the test by those artists that most users listen to in
     training, without those that the user is known to listen to."""
@@ -155,6 +193,9 @@ def most_popular(data, best=20):
 
 AREAS = [("AUC", "roc_auc", 100), ("AP", "average_precision", 100)]
 RANKS = [("MRR", "mrr", 1), ("hits@1", "hits@1", 1), ("hits@10", "hits@10", 1)]
+IN_ORDER = ["sampler.time=strict", "sampler.disjoint=true",
+            "evaluate.visible=past", "evaluate.neighbours=sampled",
+            "evaluate.batch_size=64"]
 TOP = [("recall@20", "recall@20", 1), ("NDCG@20", "ndcg@20", 1)]
 
 LINK_EXAMPLES = [
@@ -180,6 +221,22 @@ LINK_EXAMPLES = [
                 ["dataset=bitcoin-otc", "task=edge_class",
                  "evaluate.metric=roc_auc"], [("AUC", "roc_auc", 100)],
                 "means of both nodes", baseline=sign_by_means),
+    LinkExample("bitcoin-otc-next", "bitcoin_otc", next_trust("value"), "ratings",
+                ["dataset=bitcoin-otc-next", *IN_ORDER],
+                [("RMSE", "rmse", 1), ("R2", "r2", 1)],
+                "means of both nodes", split_by_seed=False,
+                baseline=value_by_means),
+    LinkExample("bitcoin-otc-next-sign", "bitcoin_otc", next_trust("sign"),
+                "ratings",
+                ["dataset=bitcoin-otc-next-sign", *IN_ORDER, "task=edge_class",
+                 "evaluate.metric=roc_auc"], [("AUC", "roc_auc", 100)],
+                "means of both nodes", split_by_seed=False,
+                baseline=sign_by_means),
+    LinkExample("bitcoin-otc-next-links", "bitcoin_otc", next_trust(), "ratings",
+                ["dataset=bitcoin-otc-next-links", *IN_ORDER, "task=link",
+                 "evaluate.metric=mrr", "evaluate.negatives=100"],
+                [("MRR", "mrr", 1)], "EdgeBank, by its own 100 negatives",
+                split_by_seed=False, baseline=edge_bank),
 ]
 
 

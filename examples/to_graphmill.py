@@ -11,7 +11,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]
                        / "actors" / "python"))  # Of a checkout.
 try:
-    from graphmill.data import Refused, convert as write, read  # noqa: F401
+    from graphmill.data.convert import convert as write, read  # noqa: F401
+    from graphmill.data.values import Refused  # noqa: F401
     from graphmill.data.command import main
 except ImportError as missing:
     sys.exit(f"to_graphmill.py: {missing} for {sys.executable}: apt-get install "

@@ -55,11 +55,13 @@ struct neighbour_answer {
   std::uint64_t byte_size() const { return reply ? reply->sources.size() : 0; }
 };
 
-/// What to read for a part's nodes, and where to write it.
+/// What to read for a part's nodes or edges, and where to write it.
 struct gather_item {
   gather_kind kind = gather_kind::features;
-  node_type_id type = 0;
-  std::span<const node_id> ids;   ///< Global, owned by the part.
+  node_type_id type = 0; ///< Of edge features: the edge type.
+  /// Global, owned by the part. Of edge features: places in the part, or, with
+  /// `edges`, destinations.
+  std::span<const node_id> ids;
   std::span<const local_id> rows; ///< Target row of each; empty: in order.
   void* out = nullptr;
   /// Per edge type: in-edges that `in_weights` is not to count. Empty: of no
@@ -67,6 +69,8 @@ struct gather_item {
   std::span<const excluded_view> excluded{};
   /// Edges of higher levels do not count in `degrees` and `in_weights`.
   edge_level level = all_levels;
+  /// [ids] Of edge features: original edge ids. Empty: `ids` are places.
+  std::span<const edge_id> edges{};
 };
 struct gather_job {
   std::vector<gather_item> items;

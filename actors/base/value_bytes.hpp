@@ -22,10 +22,16 @@ inline std::uint64_t value_bytes(const node_type_info& type, gather_kind kind) {
     return type.label_bytes();
   case gather_kind::original_ids:
     return sizeof(node_id);
+  case gather_kind::edge_features: // Of no node.
   case gather_kind::unset:
     break;
   }
   return 0;
+}
+
+/// The same of an edge's features.
+inline std::uint64_t value_bytes(const edge_type_info& type) {
+  return static_cast<std::uint64_t>(type.feature_width) * sizeof(float);
 }
 
 } // namespace graphmill

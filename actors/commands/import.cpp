@@ -180,6 +180,7 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "The arrays of a graph of one node type:\n"
     "  edges.npy                   [2, E]: sources, destinations\n"
     "  edge_weight.npy             [E], weights of edges, not negative\n"
+    "  edge_attr.npy               [E, F] or [E], features of edges\n"
     "  labels.npy                  [N], -1 = none; or [N, labels] of 0 and 1,\n"
     "                              if nodes have several labels; or numbers\n"
     "                              [N] or [N, numbers], with --regression\n"
@@ -200,7 +201,7 @@ void add_npy(command_line& cli, CLI::App& parent) {
     "  meta.json                   counts, num_features, class_names\n"
     "Of several types: the same with a prefix <type>., and edges in\n"
     "<source>__<name>__<destination>.edges.npy, beside which stands\n"
-    "<source>__<name>__<destination>.edge_weight.npy.");
+    "<source>__<name>__<destination>.edge_weight.npy and .edge_attr.npy.");
 }
 
 std::filesystem::path file_called(const std::string& text) {
@@ -305,6 +306,22 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              "Weights of edges, not negative; default: weight, weights or "
              "edge_weight",
              csv_role::weight, options);
+  add_column(app, "--edge-time",
+             "Times of edges, ISO 8601 or numbers, for sampler.time",
+             csv_role::edge_time, options);
+  add_column(app, "--node-time",
+             "Times of nodes, before which they do not exist, for sampler.time",
+             csv_role::node_time, options);
+  app
+    .add_option("--time-unit", options.times,
+                "What whole numbers count in --edge-time and --node-time: s, ms "
+                "or us since 1970, or step; default: told by their size where "
+                "that is clear")
+    ->transform(CLI::CheckedTransformer(
+      std::map<std::string, time_unit>{{"s", time_unit::seconds},
+                                       {"ms", time_unit::milliseconds},
+                                       {"us", time_unit::microseconds},
+                                       {"step", time_unit::steps}}));
   add_column(app, "--id", "Ids of nodes; default: id", csv_role::id, options);
   add_column(app, "--label", "Labels of nodes; default: label", csv_role::label,
              options);
@@ -344,7 +361,8 @@ void add_columns(CLI::App& app, csv_import_options& options) {
              csv_role::task_negatives, options);
   add_column(
     app, "--feature",
-    "A feature of nodes, although its name looks like a label or split",
+    "A feature of edges; or of nodes, although its name looks like a label or "
+    "split",
     csv_role::feature, options);
   app
     .add_option("--ignore", options.ignore,

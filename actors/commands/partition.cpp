@@ -1,9 +1,9 @@
 #include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/interrupt_flag.hpp"
+#include "actors/commands/options/source_check.hpp"
 #include "actors/process/say.hpp"
 #include "messages/words/byte_text.hpp"
-#include "partition/dataset/data_records.hpp"
-#include "partition/dataset/verification/verification.hpp"
 #include "partition/files/mapped_file.hpp"
 #include "partition/partitioners/partition_dataset.hpp"
 #include "partition/writing/memory_needs.hpp"
@@ -11,14 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace graphmill {
 
@@ -39,49 +36,6 @@ struct partition_arguments {
   bool quiet = false;
 };
 
-/// Turns the first Ctrl-C or SIGTERM into a flag; the second one of its kind
-/// ends the process. A terminal that goes away sends SIGHUP several times, so
-/// that never does, and what is still said there is lost without a SIGPIPE;
-/// where SIGHUP was ignored from the start, as by nohup, it still is. The flag
-/// is the only state that a signal handler can reach.
-class interrupt_flag {
-public:
-  interrupt_flag() {
-    raised().store(false);
-    const auto raise = [](int) { raised().store(true); };
-    handle(SIGINT, raise, SA_RESETHAND);
-    handle(SIGTERM, raise, SA_RESETHAND);
-    handle(SIGPIPE, SIG_IGN, 0);
-    struct sigaction now {};
-    if (sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
-      handle(SIGHUP, raise, 0);
-  }
-  ~interrupt_flag() {
-    for (const auto& [number, action] : before_)
-      if (number != SIGHUP || !raised()) // What is left is to say why.
-        sigaction(number, &action, nullptr);
-  }
-  interrupt_flag(const interrupt_flag&) = delete;
-  interrupt_flag& operator=(const interrupt_flag&) = delete;
-
-  static std::atomic<bool>& raised() {
-    static std::atomic<bool> flag{false};
-    static_assert(std::atomic<bool>::is_always_lock_free);
-    return flag;
-  }
-
-private:
-  void handle(int number, void (*handler)(int), unsigned flags) {
-    struct sigaction action {};
-    action.sa_handler = handler;
-    action.sa_flags = static_cast<int>(flags | SA_RESTART);
-    before_.emplace_back(number, action);
-    sigaction(number, &action, &before_.back().second);
-  }
-
-  std::vector<std::pair<int, struct sigaction>> before_;
-};
-
 result<fs::path> folder_for(const partition_arguments& given) {
   if (!given.out.empty())
     return fs::path{given.out};
@@ -96,19 +50,6 @@ result<fs::path> folder_for(const partition_arguments& given) {
                       given.dataset);
   return dataset.parent_path()
          / fmt::format("{}-parts-{}", dataset.filename().string(), given.parts);
-}
-
-/// Parts of damaged data would have digests that say they are sound.
-result<void> verify_source(const dataset& data,
-                           const partition_options& options) {
-  auto memory = verified_files::open(data.folder(), user_memory());
-  GRAPHMILL_TRY(const auto records, records_of(data));
-  GRAPHMILL_TRYV(verify_all(records, {.memory = &memory,
-                                      .stop = options.stop,
-                                      .on_progress = options.on_progress}));
-  // Not remembered, it is read again the next time.
-  (void)memory.save();
-  return ok();
 }
 
 /// What needs less memory than a partitioning that there is not enough for.
@@ -155,7 +96,7 @@ result<int> run_partition(const partition_arguments& given) {
         "machines\n",
         estimate.mapped_files, mapped_file::most);
   if (!given.no_verify) {
-    GRAPHMILL_TRYV(verify_source(data, options));
+    GRAPHMILL_TRYV(verify_source(data, options.on_progress, options.stop));
   }
   const auto room = memory_available();
   if (const auto short_of =

@@ -25,7 +25,9 @@ struct submit_options {
   std::string file;
   std::string predict;  ///< Folder of a finished run, in the place of a file.
   std::string evaluate; ///< The same.
-  std::string split = "test"; ///< Which one is evaluated.
+  /// Which one is evaluated, or has the edges that are predicted.
+  std::string split = "test";
+  bool names_split = false; ///< The user did.
   std::vector<std::string> overrides;
   std::vector<std::string> tags;
   std::vector<std::string> grid;
@@ -74,13 +76,14 @@ result<int> watch(cluster_client& client, const std::string& run,
 }
 
 result<submission> submission_of(const submit_options& options) {
+  const auto split =
+    measured_split_named(options.split).value_or(measured_split::test);
   if (!options.predict.empty())
-    return prediction_by(options.predict, options.overrides);
+    return prediction_by(options.predict,
+                         options.names_split ? split : measured_split::none,
+                         options.overrides);
   if (!options.evaluate.empty())
-    return evaluation_by(
-      options.evaluate,
-      measured_split_named(options.split).value_or(measured_split::test),
-      options.overrides);
+    return evaluation_by(options.evaluate, split, options.overrides);
   GRAPHMILL_TRY(auto source, load_definition(options.file, options.overrides));
   GRAPHMILL_TRYV(take_name_if_there(source));
   GRAPHMILL_TRYV(add_tags(source.value, options.tags));
@@ -138,7 +141,9 @@ void add_weights_options(CLI::App& command, submit_options& options) {
     command
       .add_option("--predict", options.predict,
                   "Instead of a definition, the folder of a finished run: the "
-                  "cluster predicts all nodes with its weights")
+                  "cluster predicts all nodes with its weights. Of a task of "
+                  "edges it computes embeddings of all nodes, or predicts the "
+                  "edges of --split")
       ->type_name("RUN");
   auto* evaluate =
     command
@@ -148,8 +153,8 @@ void add_weights_options(CLI::App& command, submit_options& options) {
       ->type_name("RUN")
       ->excludes(predict);
   add_split_option(command, options.split,
-                   "The split that --evaluate measures");
-  command.get_option("--split")->needs(evaluate);
+                   "The split that --evaluate measures, or whose edges "
+                   "--predict predicts");
   for (const auto* other :
        {"file", "--tag", "--grid", "--repeat", "--tensorboard"})
     for (auto* option : {predict, evaluate})
@@ -235,6 +240,10 @@ void add_submit_command(command_line& cli) {
     "`graphmill fetch` brings. Row i is node i before partitioning. It takes "
     "all\n"
     "neighbours, unless --set evaluate.neighbours=sampled is given.\n"
+    "Of a task of edges it writes embeddings.TYPE.npy, which `graphmill "
+    "predict` uses\n"
+    "for --top and --pairs; or, with --split, row i of the others is edge i of "
+    "it.\n"
     "\n"
     "--evaluate prints the metrics of `graphmill evaluate` with as many "
     "trainers; --json\n"
@@ -244,11 +253,15 @@ void add_submit_command(command_line& cli) {
     "\n"
     "Both use the decision threshold of the run, or that of\n"
     "--set evaluate.threshold=0.3:CLASS.");
-  command->callback([&cli, options] {
+  command->callback([&cli, options, command] {
     if (options->file.empty() && options->predict.empty()
         && options->evaluate.empty())
       refuse_words("file is required, or --predict RUN or --evaluate RUN, the "
                    "folder of a finished run");
+    options->names_split = command->count("--split") != 0;
+    if (options->names_split && options->predict.empty()
+        && options->evaluate.empty())
+      refuse_words("--split needs --evaluate or --predict");
     const auto many = !options->grid.empty() || options->repeat > 1;
     cli.run = [options, many] {
       return many ? sweep(*options) : submit(*options);

@@ -114,6 +114,7 @@ batch_form form_in(fields_of& in) {
   out.merged = in.flag("merge_edge_types");
   out.edge_ids = in.flag("edge_ids");
   out.edge_weights = in.flag("edge_weights");
+  out.edge_features = in.flag("edge_features");
   out.degrees = in.flag("degrees");
   if (const auto rows = in.text("rows"); rows == "triplets")
     out.rows = link_row_form::triplets;
@@ -133,6 +134,8 @@ result<feed_frame> request_in(const json& object) {
   constexpr std::int64_t most_ranks = 1 << 16;
   feed_request out;
   out.data = in.text("data");
+  if (in.has("cluster"))
+    out.cluster = {in.text("cluster"), in.text("key"), in.flag("insecure")};
   out.definition = in.text("definition");
   out.file = in.text("file");
   out.overrides = in.texts("overrides");
@@ -208,8 +211,14 @@ json settings_json(const definition& def) {
            {"fanouts", def.sampler.fanouts},
            {"edge_fanouts", def.sampler.edge_fanouts},
            {"replace", def.sampler.replace},
+           {"method", static_cast<int>(def.sampler.method)},
            {"precision", rounds_features(def) ? "float16" : "float32"},
            {"labels", def.labels}};
+  const auto& sampler = def.sampler;
+  if (sampler.is_timed())
+    out["time"] = {static_cast<int>(sampler.time), sampler.latest,
+                   sampler.window, sampler.disjoint,
+                   static_cast<int>(def.evaluate.visible)};
   if (!def.task.empty()) {
     const auto& wanted = def.negatives;
     out["task"] = def.task;
@@ -284,6 +293,11 @@ std::string error_frame(const error& reason) {
   return json{
     {"error", {{"code", to_string(reason.code)}, {"message", reason.message}}}}
     .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string waits_frame(const std::string& what) {
+  return json{{"waits", what}}.dump(-1, ' ', false,
+                                    json::error_handler_t::replace);
 }
 
 std::vector<std::int64_t> batch_frame(std::uint64_t sequence,

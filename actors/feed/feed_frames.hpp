@@ -27,11 +27,19 @@ namespace graphmill {
 /// Of all frames, in the first one of either side.
 inline constexpr std::int64_t feed_version = 2;
 
+/// Where a consumer has its batches sampled, beside its own machine.
+struct feed_cluster {
+  std::string join; ///< Addresses, as `graphmill node --join` takes them.
+  std::filesystem::path key; ///< Empty: the user's own.
+  bool insecure = false;
+};
+
 /// What a consumer wants: its first frame, "open".
 struct feed_request {
   std::filesystem::path data;
-  std::string definition;     ///< Text; empty: `file` has it.
-  std::filesystem::path file; ///< Empty: `definition` is complete.
+  std::optional<feed_cluster> cluster; ///< None: `data` has all parts.
+  std::string definition;              ///< Text; empty: `file` has it.
+  std::filesystem::path file;          ///< Empty: `definition` is complete.
   std::vector<std::string> overrides;
   graphmill::phase phase = graphmill::phase::train;
   std::optional<bool> shuffled; ///< None: as training does for its phase.
@@ -89,6 +97,9 @@ std::string opened_frame(const feed_description& of);
 
 /// The feed cannot go on.
 std::string error_frame(const error& reason);
+
+/// What a consumer waits for, in a sentence; empty: for its batches alone.
+std::string waits_frame(const std::string& what);
 
 /// A batch: tag, sequence, pass, epoch, step, seeds of the step over all ranks;
 /// nodes found by hop, for each type; edges by hop, for each list; and for each

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/feed/batch_feed.hpp"
 #include "actors/feed/feed_socket.hpp"
 #include "messages/base/error.hpp"
 
@@ -14,6 +15,8 @@ namespace graphmill {
 /// consumer, which then ends. A feed ends with its parent, too. To be called
 /// once per process, before any buffer is made: batches lie in memory that the
 /// consumer maps. Fails if the socket does.
-result<void> run_feed(feed_socket& socket, std::shared_ptr<spdlog::logger> log);
+/// @param on_cluster Makes feeds that a cluster samples; empty: none are made.
+result<void> run_feed(feed_socket& socket, std::shared_ptr<spdlog::logger> log,
+                      feed_maker on_cluster = {});
 
 } // namespace graphmill

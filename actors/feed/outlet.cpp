@@ -21,13 +21,9 @@ public:
   }
 
   ~outlet() {
-    for (auto& [sequence, batch] : batches_) {
-      if (batch.batch)
-        config_.left->push_back(std::move(batch.batch));
-      if (batch.promise)
-        batch.promise->deliver(
-          to_caf(fail(ec::cancelled, "the outlet is shutting down")));
-    }
+    for (auto& [sequence, promise] : credits_)
+      promise.deliver(
+        to_caf(fail(ec::cancelled, "the outlet is shutting down")));
   }
 
   interface::behavior_type make_behavior() {
@@ -49,9 +45,10 @@ public:
 private:
   using answer_promise = caf::typed_response_promise<step_finished>;
 
-  struct handed {
+  struct unsent_batch {
+    std::uint64_t sequence;
+    std::uint64_t pass;
     std::shared_ptr<minibatch> batch;
-    std::optional<answer_promise> promise; ///< Until it is returned.
   };
 
   caf::result<step_finished> take(const step_input& input) {
@@ -61,8 +58,8 @@ private:
       return step_finished{input.sequence, config_.rank};
     ++next_;
     auto answer = self_->make_response_promise<step_finished>();
-    batches_.emplace(input.sequence, handed{input.batch, answer});
-    unsent_.push_back({input.sequence, pass_.number});
+    credits_.emplace(input.sequence, answer);
+    unsent_.push_back({input.sequence, pass_.number, input.batch});
     hand_out();
     return answer;
   }
@@ -70,12 +67,10 @@ private:
   /// In the order of steps, as far as there is room.
   void hand_out() {
     while (!unsent_.empty()) {
-      const auto [sequence, pass] = unsent_.front();
-      const auto& batch = *batches_.at(sequence).batch;
-      if (!config_.hand(sequence, pass,
-                        static_cast<const formed_batch&>(batch)))
+      const auto& [sequence, pass, batch] = unsent_.front();
+      if (!config_.hand(sequence, pass, batch))
         break;
-      config_.gauge->works_on(batch.data.key);
+      config_.gauge->works_on(batch->data.key);
       config_.gauge->enter(actor_state::running);
       unsent_.pop_front();
     }
@@ -84,24 +79,16 @@ private:
 
   void take_back(const std::vector<batch_back>& back) {
     for (const auto& one : back) {
-      const auto it = batches_.find(one.sequence);
-      if (it == batches_.end())
+      const auto it = credits_.find(one.sequence);
+      if (it == credits_.end() || !one.returned)
         continue;
-      auto& batch = it->second;
-      if (one.freed)
-        batch.batch.reset(); // Before its credit is back, if that is now.
-      if (one.returned && batch.promise) {
-        batch.promise->deliver(step_finished{one.sequence, config_.rank});
-        batch.promise.reset();
-        config_.gauge->made(0);
-      }
-      if (!batch.batch && !batch.promise)
-        batches_.erase(it);
+      it->second.deliver(step_finished{one.sequence, config_.rank});
+      config_.gauge->made(0);
+      credits_.erase(it);
     }
     hand_out();
     // A consumer that has returned all batches waits for the next one.
-    if (std::none_of(batches_.begin(), batches_.end(),
-                     [](const auto& of) { return of.second.promise; }))
+    if (credits_.empty())
       config_.gauge->enter(actor_state::starved);
   }
 
@@ -110,9 +97,9 @@ private:
   phase phase_ = phase::train;
   feed_pass pass_;
   std::int64_t next_ = 0; ///< The step that is handed out next.
-  std::map<std::uint64_t, handed> batches_; ///< By sequence.
-  /// Sequences and passes of batches that have not been handed out.
-  std::deque<std::pair<std::uint64_t, std::uint64_t>> unsent_;
+  /// Of batches that have not been returned, by sequence.
+  std::map<std::uint64_t, answer_promise> credits_;
+  std::deque<unsent_batch> unsent_; ///< That have not been handed out.
 };
 
 } // namespace

@@ -36,24 +36,20 @@ using outlet_actor = trainer_actor::extend<
 /// What an OUTLET needs.
 struct outlet_config {
   rank_id rank = 0;
-  /// Hands a batch out. @returns whether there was room for it now: if not, it
-  /// is asked again when another batch comes back.
+  /// Hands a batch out, and keeps it until the consumer frees it. @returns
+  /// whether there was room for it now: if not, it is asked again when another
+  /// batch comes back.
   std::function<bool(std::uint64_t sequence, std::uint64_t pass,
-                     const formed_batch&)>
+                     std::shared_ptr<minibatch>)>
     hand;
   std::shared_ptr<actor_gauge> gauge;
-  /// Takes over batches that the consumer still has when the outlet ends.
-  /// Stages that end later would otherwise reuse their memory. Destroyed after
-  /// all actors; never null.
-  std::shared_ptr<std::vector<std::shared_ptr<minibatch>>> left;
 };
 
 /// Spawns an OUTLET. A batch is
 ///
-///     made -- handed (has credit) -- returned (credit is back) -- freed
+///     made -- handed (has credit) -- returned (credit is back)
 ///
-/// and its memory stays until it is freed. A consumer may free it before it
-/// returns it. Batches depend on their key alone, so one that was made for an
+/// Batches depend on their key alone, so one that was made for an
 /// abandoned pass serves the present one if its key is the next.
 outlet_actor spawn_outlet(caf::actor_system& system, outlet_config config);
 

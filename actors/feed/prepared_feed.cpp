@@ -6,6 +6,7 @@
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 #include "pipelines/flow/batch_size.hpp"
@@ -48,6 +49,37 @@ result<void> check_form(const batch_form& form, const dataset_info& info) {
     return fail(ec::invalid_argument,
                 "edges of \"{}\" have no weights: leave edge_weights out",
                 info.name);
+  if (form.edge_features && !has_edge_features(info))
+    return fail(ec::invalid_argument,
+                "edges of \"{}\" have no features: leave edge_attr out",
+                info.name);
+  if (form.edge_features && form.merged
+      && std::ranges::any_of(info.edge_types, [&info](const auto& type) {
+           return type.feature_width != info.edge_types.front().feature_width;
+         }))
+    return fail(ec::invalid_argument,
+                "edge types of \"{}\" have different numbers of features, so "
+                "they cannot be merged: leave merge_edge_types or edge_attr out",
+                info.name);
+  return ok();
+}
+
+/// Fails if batches would hear of what comes after their seeds, or of next to
+/// nothing, although seeds are to hear of their past.
+result<void> check_times(const feed_request& request, const definition& def) {
+  if (!def.sampler.is_timed())
+    return ok();
+  const auto shuffled =
+    request.shuffled.value_or(request.phase == phase::train);
+  if (shuffled && !def.sampler.disjoint)
+    return fail(ec::invalid_argument,
+                "without disjoint, all seeds of a step hear of what was before "
+                "the earliest of them, of which shuffling would leave little: "
+                "give disjoint=True or shuffle=False");
+  if (request.form.degrees)
+    return fail(ec::invalid_argument,
+                "degrees count edges of all times, also those after a seed: "
+                "leave degrees out, or say time=\"ignore\"");
   return ok();
 }
 
@@ -187,7 +219,7 @@ std::shared_ptr<const seed_table> seeds_fed(const member_config& member,
                                             phase which) {
   if (member.rows)
     return member.rows;
-  return member.seeds ? table_of(member.graph->info(), member.seeds)
+  return member.seeds ? table_of(*member.graph, member.seeds)
                       : table_of(member.graph, split_of(which));
 }
 
@@ -198,6 +230,7 @@ std::shared_ptr<const sampling_scheme> with_form(const sampling_scheme& scheme,
   auto out = scheme;
   out.edge_ids = form.edge_ids;
   out.weights = needs.weights;
+  out.places = needs.edge_features;
   return std::make_shared<const sampling_scheme>(std::move(out));
 }
 
@@ -224,18 +257,23 @@ prepare_feed(const feed_request& request,
   GRAPHMILL_TRY(auto def, definition_of(request, seen.info()));
   GRAPHMILL_TRYV(check_against(def, seen.info(), data_use::feeding));
   GRAPHMILL_TRYV(check_form(request.form, seen.info()));
+  GRAPHMILL_TRYV(check_times(request, def));
   auto share = member_share::all(def, seen);
+  if (request.cluster)
+    share.parts.clear();
   share.ranks = {request.rank};
   share.world = request.world;
   GRAPHMILL_TRY(out.records, records_in(request.data, share.parts));
   // Its seeds are of the files that the records are of.
   GRAPHMILL_TRY(auto graph, reopen(request.data, seen));
   GRAPHMILL_TRY(out.member, open_member(def, std::move(graph), share));
+  out.def = def;
   auto& member = out.member;
   GRAPHMILL_TRYV(still_unchanged(out.records, replaced_files::count));
   member.def.trainer.step_timeout = patience_seconds;
-  member.needs = needs_of(request.form, member.graph->info());
   member.form = request.form;
+  member.form->trees = def.sampler.is_timed() && def.sampler.disjoint;
+  member.needs = needs_of(*member.form, member.graph->info());
   if (chosen_task(member.graph->info()) != nullptr) {
     GRAPHMILL_TRYV(settle_rows(request, seeds, member));
   } else if (request.own_pairs) {
@@ -244,7 +282,7 @@ prepare_feed(const feed_request& request,
   }
   member.shuffled = request.shuffled;
   for (auto* scheme : {&member.train_scheme, &member.evaluate_scheme})
-    *scheme = with_form(**scheme, request.form, member.needs);
+    *scheme = with_form(**scheme, *member.form, member.needs);
   if (seeds && !member.rows) {
     GRAPHMILL_TRY(auto global, global_ids(*seeds, member));
     member.seeds =
@@ -262,6 +300,22 @@ prepare_feed(const feed_request& request,
     (std::min(out.seeds, out.batch_size) + request.world - 1) / request.world;
   GRAPHMILL_TRYV(settle_storage(member, request.storage,
                                 plan_of(member, *scheme, request.phase, own)));
+  return out;
+}
+
+std::string answer_of(const prepared_feed& prepared, std::size_t arena_bytes) {
+  const auto& member = prepared.member;
+  return opened_frame({member.graph->info(), member.def, *member.form,
+                       member.train_scheme->hops(), prepared.seeds,
+                       prepared.batch_size, arena_bytes});
+}
+
+phase_request phase_of(const feed_request& request, const feed_pass& pass) {
+  phase_request out;
+  out.phase = request.phase;
+  out.epoch = pass.epoch;
+  out.first = pass.first;
+  out.steps = pass.steps;
   return out;
 }
 

@@ -95,6 +95,23 @@ private:
   data_guard guard_; ///< Last: ends before what its answer uses.
 };
 
+/// Whether outputs were computed before.
+bool has_outputs(const layerwise_config& config, const dataset_info& info) {
+  if (config.outputs.empty())
+    return false;
+  const auto layout = make_layout(config.def, info);
+  return layout
+         && stored_outputs::are_in(config.outputs, layout.value(), info);
+}
+
+result<layerwise_model::outcome> outcome_of(const stored_outputs& stored,
+                                            std::size_t types) {
+  layerwise_model::outcome out;
+  for (std::size_t place = 0; place < types; ++place)
+    out.outputs.push_back({stored.at(place), nullptr});
+  return out;
+}
+
 } // namespace
 
 layerwise_config layers_of(local_run_config& run, const std::string& scratch,
@@ -124,6 +141,12 @@ result<layerwise_result> run_layerwise(layerwise_config config,
                 as_learnt(reopen(config.data, seen), config.learnt));
   GRAPHMILL_TRYV(
     check_against(config.def, graph->info(), data_use::weights_alone));
+  const auto stored = has_outputs(config, graph->info());
+  if (config.def.sampler.is_timed() && !stored)
+    return fail(ec::invalid_argument,
+                "with `sampler.time` each node hears of its own past, which "
+                "computing layer by layer for all nodes at once does not do: "
+                "predict in batches, without --all");
   std::vector<std::shared_ptr<const shard>> shards;
   GRAPHMILL_TRYV(check_no_others(config.def, graph->info(), config.weights));
   for (const auto part : share.parts) {
@@ -145,7 +168,14 @@ result<layerwise_result> run_layerwise(layerwise_config config,
                               .scratch = config.scratch,
                               .stopped = [&guard] { return guard.stopped(); },
                               .on_progress = config.on_progress}));
-  auto made = out.model->run(config.embeddings);
+  if (stored) {
+    GRAPHMILL_TRY(out.stored, stored_outputs::open(config.outputs,
+                                                   out.model->layout(),
+                                                   out.model->graph().info()));
+  }
+  auto made = out.stored
+                ? outcome_of(*out.stored, out.model->layout().outputs.size())
+                : out.model->run(config.embeddings);
   if (made && config.use)
     if (auto used = config.use(*out.model, made.value()); !used)
       made = used.error();

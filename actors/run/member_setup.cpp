@@ -1,8 +1,10 @@
 #include "actors/run/member_setup.hpp"
 
 #include "actors/run/training_sink.hpp"
+#include "pipelines/definition/edge_predictions.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/validation/validation.hpp"
+#include "pipelines/flow/output_blocks.hpp"
 #include "pipelines/kernels/cross_entropy.hpp"
 #include "pipelines/model/state_shapes.hpp"
 #include "pipelines/model/threads.hpp"
@@ -107,7 +109,8 @@ result<void> check_mode(const run_setup& run) {
                 "--predict RUN` sends such a run: leave it out, or predict "
                 "here by `graphmill predict RUN`");
   if (wanted.only != measured_split::none
-      && run.mode != run_mode::evaluate_together)
+      && run.mode != run_mode::evaluate_together
+      && run.mode != run_mode::predict_in_order)
     return fail(ec::invalid_argument,
                 "`evaluate.only` is for a cluster, where `graphmill submit "
                 "--evaluate RUN` sends such a run: leave it out, or measure "
@@ -124,8 +127,14 @@ std::optional<std::int64_t> other_seeds(const run_setup& run,
   if (run.mode != run_mode::predict && run.mode != run_mode::predict_in_order)
     return std::nullopt;
   const auto& info = graph.info();
-  if (!run.def.task.empty())
+  if (!run.def.task.empty() && run.mode == run_mode::predict)
     return std::ssize(run.edges);
+  if (predicts_outputs(run.def)) {
+    const auto chosen = choose_target(info, run.def);
+    return chosen ? rows_of(output_blocks(chosen.value())) : 0;
+  }
+  if (!run.def.task.empty())
+    return seed_count(info, run.def, run.evaluated);
   return run.nodes.empty() ? info.node_types[info.target].count
                            : std::ssize(run.nodes);
 }
@@ -179,22 +188,36 @@ seeds_of(const run_setup& run, const member_config& member) {
   return std::make_shared<const std::vector<node_id>>(std::move(out));
 }
 
+/// The rows of a task of edges that are predicted in order. Null without
+/// trainers: there are no batches.
+/// @param member Whose parts are open.
+result<std::shared_ptr<const seed_table>>
+rows_in_order(const run_setup& run, const member_config& member) {
+  if (member.ranks.empty())
+    return std::shared_ptr<const seed_table>{};
+  if (!predicts_outputs(run.def))
+    return table_of(member.graph, run.evaluated);
+  return table_of(*member.graph,
+                  edges_of(output_blocks(member.graph->info())));
+}
+
 /// What the steps of a piece of a pass give, at the most, unless one alone
 /// gives more: daemons hold it until the coordinator has taken it.
 constexpr std::int64_t piece_bytes = std::int64_t{32} << 20;
 constexpr std::int64_t most_piece_steps = 4096;
 
-/// Predicts all nodes, by pieces of a pass.
-course predicting(const run_setup& run, std::int64_t nodes,
+/// Predicts all rows, by pieces of a pass.
+course predicting(const run_setup& run, std::int64_t rows,
                   const dataset_info& info) {
   const auto batch = std::int64_t{run.def.evaluate.batch_size};
   const auto chosen = choose_target(info, run.def);
   const auto& seen = chosen ? chosen.value() : info;
-  const auto classes = seen.node_types[seen.target].class_count;
-  const auto node_bytes = static_cast<std::int64_t>(sizeof(node_id))
-                          + classes * static_cast<std::int64_t>(sizeof(float));
-  return course::in_pieces(phase::test, (nodes + batch - 1) / batch,
-                           std::clamp(piece_bytes / (batch * node_bytes),
+  const auto columns =
+    told_columns(run.def, seen.node_types[seen.target].class_count);
+  const auto row_bytes = static_cast<std::int64_t>(sizeof(node_id))
+                         + columns * static_cast<std::int64_t>(sizeof(float));
+  return course::in_pieces(phase::test, (rows + batch - 1) / batch,
+                           std::clamp(piece_bytes / (batch * row_bytes),
                                       std::int64_t{1}, most_piece_steps));
 }
 
@@ -222,6 +245,7 @@ run_setup cluster_setup(definition def) {
   run_setup out;
   if (def.evaluate.predict) {
     out.mode = run_mode::predict_in_order;
+    out.evaluated = split_of(def.evaluate.only).value_or(split::test);
   } else if (const auto only = split_of(def.evaluate.only)) {
     out.mode = run_mode::evaluate_together;
     out.evaluated = *only;
@@ -251,6 +275,8 @@ prepare_member(const run_setup& run,
     out.evaluated = run.evaluated;
   } else if (out.graph->task() && run.mode == run_mode::predict) {
     GRAPHMILL_TRY(out.rows, table_of(*out.graph, run.edges));
+  } else if (out.graph->task() && run.mode == run_mode::predict_in_order) {
+    GRAPHMILL_TRY(out.rows, rows_in_order(run, out));
   } else {
     GRAPHMILL_TRY(out.seeds, seeds_of(run, out));
   }

@@ -30,9 +30,9 @@ enum class run_mode : std::uint8_t {
   /// parts.
   evaluate_together,
   predict, ///< One pass over all nodes, with outputs.
-  /// The same in the order of original ids, of which several processes may have
-  /// parts; with the weights of `run_setup::from`, and in pieces, for whoever
-  /// takes what they tell.
+  /// The same in the order of original ids, or over rows of a task of edges, of
+  /// which several processes may have parts; with the weights of
+  /// `run_setup::from`, and in pieces, for whoever takes what they tell.
   predict_in_order,
 };
 
@@ -40,7 +40,9 @@ enum class run_mode : std::uint8_t {
 struct run_setup {
   definition def;
   run_mode mode = run_mode::train;
-  split evaluated = split::test; ///< Of both modes of evaluation.
+  /// Of both modes of evaluation, and of mode predict_in_order with a task of
+  /// edges whose rows are predicted.
+  split evaluated = split::test;
   /// Of these: as which phase and epoch of a run neighbours are drawn.
   graphmill::phase drawn_as = graphmill::phase::test;
   std::int32_t drawn_in = 0;

@@ -145,8 +145,8 @@ stage_report count_row(const char* name, const item_count& count) {
 }
 
 result<void> write_weights(const run_outcome& outcome,
-                           const run_folder& folder) {
-  if (!outcome.parameters && !outcome.failure)
+                           const run_folder& folder, bool trains) {
+  if (!outcome.parameters && !outcome.failure && trains)
     return fail(ec::internal, "the weights got lost on the way");
   if (!outcome.parameters)
     return ok(); // There are none to be had.
@@ -291,10 +291,10 @@ nlohmann::json summarise(const run_result& run, const run_reporter& reporter,
 }
 
 saved_run save_run(const run_outcome& outcome, nlohmann::json& summary,
-                   run_folder& folder) {
+                   run_folder& folder, bool trains) {
   saved_run out;
   out.failure = outcome.failure;
-  const auto weights = write_weights(outcome, folder);
+  const auto weights = write_weights(outcome, folder, trains);
   out.has_weights = outcome.parameters && weights;
   if (!weights)
     add_failure(out.failure, weights.error());

@@ -53,7 +53,8 @@ struct saved_run {
 
 /// Writes the weights, if there are any, and the summary. Sets `error` in the
 /// summary to what has failed by then.
+/// @param trains Whether there are weights after a success.
 saved_run save_run(const run_outcome& outcome, nlohmann::json& summary,
-                   run_folder& folder);
+                   run_folder& folder, bool trains = true);
 
 } // namespace graphmill

@@ -43,6 +43,9 @@ struct batcher_config {
   std::optional<batch_form> form; ///< None: as our trainers read batches.
   std::shared_ptr<buffer_pool> pool;
   std::shared_ptr<stage_counters> counters;
+  /// Rows of edges are told by their positions in the table, and not by the
+  /// original ids of the edges.
+  bool positions = false;
 };
 
 /// Spawns a BATCHER: merges relations and transposes them for backward, and

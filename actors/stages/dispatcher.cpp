@@ -177,6 +177,9 @@ private:
       split_ = work_->plan->split(batch.key.step);
       if (config_.excludes)
         excluded_ = exclusions_of(table, split_, info);
+      until_.clear();
+      if (work_->sampling->time.used && !work_->sampling->time.disjoint)
+        until_ = earliest_of(table, split_);
       split_step_ = batch.key.step;
     }
     batch.rows = split_[static_cast<std::size_t>(batch.key.rank)];
@@ -185,8 +188,11 @@ private:
     if (work_->negatives)
       negatives = work_->negatives->of(table, batch.rows, batch.key.phase,
                                        batch.key.epoch, batch.key.step);
-    auto seeds = batch_of(table, batch.rows, info, negatives);
+    auto seeds = batch_of(table, batch.rows, info, negatives,
+                          work_->sampling->time.disjoint);
     seeds.excluded = excluded_;
+    if (!work_->sampling->time.disjoint)
+      seeds.until = until_;
     batch.seeds = std::make_shared<const seed_batch>(std::move(seeds));
     batch.global_seeds = work_->plan->global_seeds(batch.key.step);
     batch.stream = stream_key(config_.run_seed, purpose_of(batch.key.phase),
@@ -430,6 +436,8 @@ private:
   /// What the rows of the step, of all ranks, exclude: else weights would
   /// depend on the number of ranks.
   std::vector<excluded_edges> excluded_;
+  /// The time by which they are sampled, likewise.
+  std::vector<std::int64_t> until_;
   std::int64_t split_step_ = -1;
   /// Per trainer: assembled batches until their turn comes.
   std::vector<reorder_window<std::pair<sequence, std::shared_ptr<minibatch>>>>

@@ -2,6 +2,7 @@
 
 #include "actors/base/request_watch.hpp"
 #include "messages/base/random.hpp"
+#include "partition/dataset/chosen_task.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
 #include "pipelines/flow/thinned_nodes.hpp"
 
@@ -34,6 +35,13 @@ struct fetching {
   /// owned[type][part]; empty when one part owns all.
   std::vector<std::vector<owned_nodes>> owned;
   std::vector<thinned_weights> thinned;
+  /// [edge type][part] Which edges a part owns, by their destinations; empty
+  /// when one part owns all.
+  std::vector<std::vector<owned_nodes>> owned_edges;
+  /// Of rows that are edges, per edge type of the task and part, and their
+  /// original ids.
+  std::vector<owned_nodes> owned_rows;
+  std::vector<std::vector<edge_id>> row_ids;
   caf::typed_response_promise<fetch_answer> promise;
   edge_level level = all_levels;
   std::size_t missing = 0;
@@ -75,6 +83,11 @@ private:
     state->level = job.level;
     state->promise = self_->make_response_promise<fetch_answer>();
     auto promise = state->promise;
+    if (config_.needs.row_features != 0
+        && (!job.rows || job.rows->edge_ids.size() != job.rows->rows()))
+      return to_caf(fail(ec::invalid_argument,
+                         "the decoder reads features of edges, and the edges "
+                         "of the batch are none of the dataset's"));
     std::vector<std::pair<part_id, gather_job>> jobs;
     {
       busy_scope busy{*config_.counters};
@@ -83,6 +96,8 @@ private:
       if (job.seeds && config_.needs.degrees)
         find_thinned(*state, *job.seeds);
       jobs = plan_jobs(state);
+      if (config_.needs.row_features != 0)
+        plan_rows(state, *job.rows, jobs);
     }
     state->missing = jobs.size();
     for (auto& [part, piece] : jobs)
@@ -130,6 +145,12 @@ private:
       if (config_.needs.in_weights)
         in_weights.resize(count);
     }
+    for (std::size_t e = 0;
+         config_.needs.edge_features && e < info().edge_types.size(); ++e)
+      batch->edge_features.emplace_back(config_.pool)
+        .resize(
+          state.graph->edges[e].places.size()
+          * static_cast<std::size_t>(info().edge_types[e].feature_width));
     batch->labels = pod_vector<std::int64_t>{config_.pool};
     batch->label_rows = pod_vector<std::uint8_t>{config_.pool};
     batch->original_seeds = pod_vector<node_id>{config_.pool};
@@ -224,6 +245,8 @@ private:
     for (part_id part = 0; part < config_.graph->part_count(); ++part)
       for (std::size_t t = 0; t < info().node_types.size(); ++t)
         plan_type(state, part, static_cast<node_type_id>(t), jobs);
+    for (std::size_t e = 0; e < state->batch->edge_features.size(); ++e)
+      plan_edges(state, static_cast<edge_type_id>(e), jobs);
     for (auto& [nodes, excluded, sums] : state->thinned)
       if (config_.needs.in_weights)
         jobs.emplace_back(nodes.part, gather_job{{{gather_kind::in_weights,
@@ -236,6 +259,104 @@ private:
                                                  state,
                                                  number_of(state->batch->key)});
     return jobs;
+  }
+
+  /// The places that each part is asked for, with the rows of their features.
+  std::vector<owned_nodes> edges_by_part(const fetching& state,
+                                         edge_type_id type) const {
+    std::vector<owned_nodes> out(
+      static_cast<std::size_t>(config_.graph->part_count()));
+    const auto& list = state.graph->edges[static_cast<std::size_t>(type)];
+    const auto destination =
+      info().edge_types[static_cast<std::size_t>(type)].destination;
+    const auto& ids = state.graph->nodes[destination].ids;
+    for (std::size_t row = 0; row + 1 < list.indptr.size(); ++row) {
+      auto& part = out[static_cast<std::size_t>(
+        config_.graph->owner(destination, ids[row]))];
+      for (auto e = list.indptr[row]; e < list.indptr[row + 1]; ++e) {
+        part.ids.push_back(list.places[static_cast<std::size_t>(e)]);
+        part.rows.push_back(static_cast<local_id>(e));
+      }
+    }
+    return out;
+  }
+
+  /// Asks for features of edges, beside all else, so that no hop waits for
+  /// them.
+  void plan_edges(const work& state, edge_type_id type,
+                  std::vector<std::pair<part_id, gather_job>>& jobs) {
+    auto& out = state->batch->edge_features[static_cast<std::size_t>(type)];
+    if (out.empty())
+      return;
+    const auto number = number_of(state->batch->key);
+    const auto add = [&](part_id part, std::span<const edge_id> places,
+                         std::span<const local_id> rows, float* to) {
+      const auto pieces = std::clamp<std::size_t>(
+        places.size() / least_fetch_chunk, 1, config_.chunks);
+      const auto width = static_cast<std::size_t>(
+        info().edge_types[static_cast<std::size_t>(type)].feature_width);
+      for (std::size_t p = 0; p < pieces; ++p) {
+        const auto from = places.size() * p / pieces;
+        const auto count = places.size() * (p + 1) / pieces - from;
+        gather_item item{gather_kind::edge_features, type,
+                         places.subspan(from, count),
+                         rows.empty() ? rows : rows.subspan(from, count),
+                         rows.empty() ? to + from * width : to};
+        jobs.emplace_back(part, gather_job{{item}, state, number});
+      }
+    };
+    if (config_.graph->part_count() == 1)
+      return add(0, state->graph->edges[static_cast<std::size_t>(type)].places,
+                 {}, out.data());
+    state->owned_edges.resize(info().edge_types.size());
+    auto& owned = state->owned_edges[static_cast<std::size_t>(type)];
+    owned = edges_by_part(*state, type);
+    for (std::size_t part = 0; part < owned.size(); ++part)
+      if (!owned[part].ids.empty())
+        add(static_cast<part_id>(part), owned[part].ids, owned[part].rows,
+            out.data());
+  }
+
+  /// Asks for the features of the rows' own edges, which are known by their
+  /// destinations and original ids.
+  void plan_rows(const work& state, const seed_batch& rows,
+                 std::vector<std::pair<part_id, gather_job>>& jobs) {
+    const auto& types = chosen_task(info())->edge_types;
+    const auto parts = static_cast<std::size_t>(config_.graph->part_count());
+    state->owned_rows.resize(types.size() * parts);
+    state->row_ids.resize(types.size() * parts);
+    auto& out = state->batch->row_features;
+    out = pod_vector<float>{config_.pool};
+    out.resize(rows.rows()
+               * static_cast<std::size_t>(config_.needs.row_features));
+    for (std::size_t i = 0; i < rows.rows(); ++i) {
+      const auto relation =
+        static_cast<std::size_t>(rows.relations.empty() ? 0
+                                                        : rows.relations[i]);
+      const auto type =
+        info().edge_types[static_cast<std::size_t>(types[relation])]
+          .destination;
+      const auto id = rows.nodes[static_cast<std::size_t>(type)]
+                                [static_cast<std::size_t>(
+                                  rows.locals[i * rows.columns + 1])];
+      const auto at = relation * parts
+                      + static_cast<std::size_t>(
+                        config_.graph->owner(type, id));
+      state->owned_rows[at].ids.push_back(id);
+      state->owned_rows[at].rows.push_back(static_cast<local_id>(i));
+      state->row_ids[at].push_back(rows.edge_ids[i]);
+    }
+    for (std::size_t at = 0; at < state->owned_rows.size(); ++at) {
+      const auto& owned = state->owned_rows[at];
+      if (owned.ids.empty())
+        continue;
+      gather_item item{gather_kind::edge_features, types[at / parts], owned.ids,
+                       owned.rows, out.data()};
+      item.edges = state->row_ids[at];
+      jobs.emplace_back(static_cast<part_id>(at % parts),
+                        gather_job{{item}, state,
+                                   number_of(state->batch->key)});
+    }
   }
 
   void plan_type(const work& state, part_id part, node_type_id type,
@@ -325,7 +446,8 @@ batch_stage fetching_by(fetcher_actor actor) {
     [](batch_in_making& batch) {
       return fetch_job{batch.key, std::move(batch.graph),
                        batch.seeds->excluded.empty() ? nullptr : batch.seeds,
-                       batch.scheme->level};
+                       batch.scheme->level,
+                       batch.edges ? batch.seeds : nullptr};
     },
     [](batch_in_making& batch, const fetch_answer& answer) {
       batch.fetched = answer.batch;

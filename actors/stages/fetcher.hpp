@@ -19,6 +19,7 @@ struct fetch_job {
   /// What it was sampled around. Null: no edges were excluded.
   std::shared_ptr<const batch_seeds> seeds = nullptr;
   edge_level level = all_levels; ///< Of edges that degrees and sums count.
+  std::shared_ptr<const seed_batch> rows = nullptr; ///< If they are edges.
 };
 struct fetch_answer {
   std::shared_ptr<fetched_batch> batch; ///< `graph` has been moved into it.

@@ -11,16 +11,47 @@ namespace graphmill {
 /// How in-edges of a node are drawn where not all of them are taken. All that
 /// must be known about a kind is in this file, but for three things: by which
 /// fields users choose it (`definition::sampler_section::kind`), which
-/// positions of a list are drawn (partition/sampling/draws.cpp), and how the
-/// kind travels (messages/wire/codecs/draw_codec.hpp).
-enum class draw_kind : std::uint8_t { without_replacement, with_replacement };
+/// positions of a list are drawn, and how the kind travels
+/// (messages/wire/codecs/draw_codec.hpp).
+/// partition/sampling/draws.hpp and keyed_draws.hpp define what each draws.
+enum class draw_kind : std::uint8_t {
+  without_replacement,
+  with_replacement,
+  weighted_without_replacement, ///< By the weights of edges.
+  weighted_with_replacement,
+  labor ///< By a number of each source that all destinations of a hop share.
+};
+
+/// Whether the draws of a kind depend on what is in the list, so that all of a
+/// list is read before something of it is drawn.
+constexpr bool reads_lists(draw_kind kind) {
+  return kind >= draw_kind::weighted_without_replacement;
+}
+
+/// What a kind is where edges have no weights: those by weights are uniform.
+constexpr draw_kind without_weights(draw_kind kind) {
+  switch (kind) {
+  case draw_kind::weighted_without_replacement:
+    return draw_kind::without_replacement;
+  case draw_kind::weighted_with_replacement:
+    return draw_kind::with_replacement;
+  case draw_kind::without_replacement:
+  case draw_kind::with_replacement:
+  case draw_kind::labor:
+    break;
+  }
+  return kind;
+}
 
 /// Whether draws of a kind may take an in-edge more than once.
 constexpr bool repeats(draw_kind kind) {
   switch (kind) {
   case draw_kind::without_replacement:
+  case draw_kind::weighted_without_replacement:
+  case draw_kind::labor:
     return false;
   case draw_kind::with_replacement:
+  case draw_kind::weighted_with_replacement:
     return true;
   }
   return true;
@@ -50,13 +81,7 @@ struct draw_rule {
   bool takes_whole(std::int64_t degree) const {
     if (takes_all() || degree == 0)
       return true;
-    switch (kind) {
-    case draw_kind::without_replacement:
-      return degree <= fanout;
-    case draw_kind::with_replacement:
-      return false;
-    }
-    return false;
+    return !repeats(kind) && degree <= fanout;
   }
 
   /// How many sources a list of `degree` in-edges gives: never fewer than a
@@ -65,18 +90,14 @@ struct draw_rule {
     return takes_whole(degree) ? degree : fanout;
   }
 
-  /// The probability that one of `degree` in-edges, at least 1, is taken.
+  /// The probability that one of `degree` in-edges, at least 1, is taken. By
+  /// weights, that is the average of a list of equal ones.
   double chance(std::int64_t degree) const {
     if (takes_all())
       return 1;
     const auto share = 1.0 / static_cast<double>(degree);
-    switch (kind) {
-    case draw_kind::without_replacement:
-      return std::min(1.0, fanout * share);
-    case draw_kind::with_replacement:
-      return 1 - std::pow(1 - share, fanout);
-    }
-    return 1;
+    return repeats(kind) ? 1 - std::pow(1 - share, fanout)
+                         : std::min(1.0, fanout * share);
   }
 
   /// Whether an in-edge may be taken more than once.

@@ -79,6 +79,9 @@ struct Decoder {
   norm @2 :UInt32 = 1
     $help("Distance of transe: 1 adds up absolute values, 2 is the Euclidean one")
     $range(min = 1, max = 2);
+
+  edgeFeatures @3 :Bool = false
+    $help("Whether the score of an edge also depends on the edge's own features. For classes, labels and numbers of edges that have features; not for links, whose negatives have none. With mlp they stand beside h, t and h t; with bilinear a learnt matrix times them is added");
 }
 
 enum DecoderKind {
@@ -160,6 +163,45 @@ struct Sampler {
   threads @4 :UInt32 = 1
     $help("Sampling threads per part of the graph")
     $unit("threads") $range(min = 1, max = 64);
+
+  method @5 :SamplingMethod = uniform
+    $help("Which in-edges a fanout takes: any with equal chances (uniform); by their weights, where edges have some (weighted); or labor, for which the nodes of a hop prefer the same sources, so that a batch has fewer nodes");
+
+  time @6 :TimeUse = none
+    $help("What a seed of a dataset with times may hear of, in all hops: strict, edges before its own time; inclusive, edges of that very time, too; ignore, all edges, as if there were no times. Needed where edges have times, and refused where they have none. Edge types without times count as always there");
+
+  latest @7 :Bool = false
+    $help("With `time`: take the last edges before the seed's time, as many as `fanouts` says, instead of drawing some of them");
+
+  window @8 :UInt64 = 0
+    $help("With `time`: edges that are older than so long before the seed's time do not count; 0 sets no limit. Of times without a unit, in steps")
+    $unit("seconds") $range(max = 1000000000000);
+
+  disjoint @9 :Bool = false
+    $help("With `time`: each row has a tree of its own, sampled by its own time. Otherwise all rows of a step share nodes, and hear of what was before the earliest of them, which needs rows in the order of time");
+}
+
+enum TimeUse {
+  unset @0;
+  none @1;
+  # There are no times.
+  ignore @2;
+  # As if there were none.
+  strict @3;
+  inclusive @4;
+}
+
+enum SamplingMethod {
+  unset @0;
+  uniform @1;
+  weighted @2;
+  # In proportion to the weights of edges. Without replacement by exponential
+  # keys (Efraimidis and Spirakis, "Weighted random sampling with a reservoir",
+  # 2006). Types without weights: uniform.
+  labor @3;
+  # LABOR-0 (Balin and Catalyurek, arXiv 2210.13339) with exactly `fanouts`
+  # in-edges: those whose sources have the smallest numbers, which a source has
+  # for all destinations of a hop.
 }
 
 struct EdgeFanout {
@@ -278,6 +320,16 @@ struct Model {
   bases @17 :UInt32 = 0
     $help("For rgcn and hetero_sage: the weight matrices of all edge types are sums of so many that they share, each edge type with factors of its own. With hundreds of edge types that is faster and learns better. 0: each edge type has a matrix of its own")
     $unit("matrices") $range(max = 4096);
+
+  edgeFeatures @18 :EdgeFeatures = use
+    $help("Whether layers read the features of edges, if there are some. sage, sage_sum, gcn, gin, rgcn, hetero_sage, gat, gatv2 and rgat can; other kinds with neighbours accept such a dataset only with ignore, which does not even fetch them");
+}
+
+enum EdgeFeatures {
+  unset @0;
+  use @1;
+  ignore @2;
+  # As if the dataset had none.
 }
 
 enum RelationUse {
@@ -392,6 +444,9 @@ struct Train {
 
   exclude @17 :Exclusion = pair
     $help("What a link that is learnt must not hear of: pair, all edges between its two nodes, in both directions, are left out before neighbours are drawn, for all links of the step; none, it may hear of itself, as in a graph autoencoder on full batches, of which nothing would be left. Edges that are held out carry no messages in any case");
+
+  shuffle @18 :Bool = true
+    $help("Shuffle the training seeds of each epoch; false takes them in their order, which is that of time where the split was made by time");
 }
 
 enum Exclusion {
@@ -471,6 +526,15 @@ struct Evaluate {
     $help("Negatives that validations and tests draw for each edge of a link task, where the split has none given. They are the same in each validation and are no known edges. Ranks are among them; ROC-AUC and average precision take the first one of each edge. From the number of nodes on, and with the word all, ranks are among all nodes but those of known edges")
     $unit("negatives") $range(min = 1, max = 65536)
     $word(name = "all", value = 4294967295);
+
+  visible @10 :VisibleEdges = training
+    $help("Edges of a task that carry messages to rows of validations and tests: training, those that no split holds out; past, with `sampler.time: strict`, all that were before the row's time, as when predictions are made day by day. `past` is for tasks that were split by time");
+}
+
+enum VisibleEdges {
+  unset @0;
+  training @1;
+  past @2;
 }
 
 enum MeasuredSplit {

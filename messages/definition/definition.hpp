@@ -28,9 +28,28 @@ struct definition {
     bool replace = false;
     std::uint32_t replicas = 0;
     std::uint32_t threads = 0; ///< Sampling threads per part.
+    sampling_method method = sampling_method::uniform;
+    time_use time = time_use::none;
+    bool latest = false;      ///< Instead of drawing.
+    std::uint64_t window = 0; ///< Seconds, or steps; 0: no limit.
+    bool disjoint = false;    ///< A tree of each row.
+
+    /// Whether seeds hear of their past alone.
+    bool is_timed() const {
+      return time == time_use::strict || time == time_use::inclusive;
+    }
 
     /// How neighbours are drawn, from all fields together.
     draw_kind kind() const {
+      switch (method) {
+      case sampling_method::uniform:
+        break;
+      case sampling_method::weighted:
+        return replace ? draw_kind::weighted_with_replacement
+                       : draw_kind::weighted_without_replacement;
+      case sampling_method::labor: // `replace` is refused.
+        return draw_kind::labor;
+      }
       return replace ? draw_kind::with_replacement
                      : draw_kind::without_replacement;
     }
@@ -41,6 +60,11 @@ struct definition {
       visit("replace", of.replace);
       visit("replicas", of.replicas);
       visit("threads", of.threads);
+      visit("method", of.method);
+      visit("time", of.time);
+      visit("latest", of.latest);
+      visit("window", of.window);
+      visit("disjoint", of.disjoint);
     }
 
     friend bool operator==(const sampler_section&,
@@ -91,6 +115,7 @@ struct definition {
     std::uint32_t width =
       0; ///< Of a node's output for tasks of edges; 0: hidden.
     std::uint32_t bases = 0; ///< Of rgcn; 0: a matrix of each edge type.
+    edge_feature_use edge_features = edge_feature_use::use; ///< By layers.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
@@ -111,6 +136,7 @@ struct definition {
       visit("relations", of.relations);
       visit("width", of.width);
       visit("bases", of.bases);
+      visit("edgeFeatures", of.edge_features);
     }
 
     friend bool operator==(const model_section&,
@@ -202,6 +228,7 @@ struct definition {
     double margin = 1;                   ///< Of two losses of links.
     double temperature = 1;              ///< Of one of them.
     exclusion exclude = exclusion::pair; ///< Of links.
+    bool shuffle = true; ///< Else seeds keep their order.
 
     static void fields(auto& of, auto visit) {
       visit("batchSize", of.batch_size);
@@ -222,6 +249,7 @@ struct definition {
       visit("margin", of.margin);
       visit("temperature", of.temperature);
       visit("exclude", of.exclude);
+      visit("shuffle", of.shuffle);
     }
 
     friend bool operator==(const train_section&,
@@ -240,6 +268,7 @@ struct definition {
     std::string metric_detail = {};             ///< See `metric_choice`.
     std::string threshold = {};    ///< See `threshold_choice`; empty: none.
     std::uint32_t negatives = 100; ///< Drawn for each edge of a link task.
+    visible_edges visible = visible_edges::training;
 
     /// Whether the scores of seeds are collected.
     bool brings_scores() const {
@@ -257,6 +286,7 @@ struct definition {
       visit("metricDetail", of.metric_detail);
       visit("threshold", of.threshold);
       visit("negatives", of.negatives);
+      visit("visible", of.visible);
     }
 
     friend bool operator==(const evaluate_section&,
@@ -366,11 +396,13 @@ struct definition {
     decoder_kind kind = decoder_kind::dot;
     std::uint32_t hidden = 0; ///< Inside of mlp; 0: as a node's output.
     std::uint32_t norm = 1;   ///< Of transe: 1 or 2.
+    bool edge_features = false; ///< Also reads those of the edge itself.
 
     static void fields(auto& of, auto visit) {
       visit("kind", of.kind);
       visit("hidden", of.hidden);
       visit("norm", of.norm);
+      visit("edgeFeatures", of.edge_features);
     }
 
     friend bool operator==(const decoder_section&,

@@ -65,6 +65,17 @@ static_assert(aligned<schema::NeighbourUse, neighbour_use>(
 static_assert(aligned<schema::EdgeWeights, edge_weight_use>(
   {{schema::EdgeWeights::USE, edge_weight_use::use},
    {schema::EdgeWeights::IGNORE, edge_weight_use::ignore}}));
+static_assert(aligned<schema::EdgeFeatures, edge_feature_use>(
+  {{schema::EdgeFeatures::USE, edge_feature_use::use},
+   {schema::EdgeFeatures::IGNORE, edge_feature_use::ignore}}));
+static_assert(aligned<schema::TimeUse, time_use>(
+  {{schema::TimeUse::NONE, time_use::none},
+   {schema::TimeUse::IGNORE, time_use::ignore},
+   {schema::TimeUse::STRICT, time_use::strict},
+   {schema::TimeUse::INCLUSIVE, time_use::inclusive}}));
+static_assert(aligned<schema::VisibleEdges, visible_edges>(
+  {{schema::VisibleEdges::TRAINING, visible_edges::training},
+   {schema::VisibleEdges::PAST, visible_edges::past}}));
 static_assert(aligned<schema::RelationUse, relation_use>(
   {{schema::RelationUse::SUM, relation_use::sum},
    {schema::RelationUse::MEAN, relation_use::mean},
@@ -72,6 +83,10 @@ static_assert(aligned<schema::RelationUse, relation_use>(
 static_assert(aligned<schema::Precision, feature_precision>(
   {{schema::Precision::FLOAT32, feature_precision::float32},
    {schema::Precision::FLOAT16, feature_precision::float16}}));
+static_assert(aligned<schema::SamplingMethod, sampling_method>(
+  {{schema::SamplingMethod::UNIFORM, sampling_method::uniform},
+   {schema::SamplingMethod::WEIGHTED, sampling_method::weighted},
+   {schema::SamplingMethod::LABOR, sampling_method::labor}}));
 static_assert(aligned<schema::CacheOrder, cache_order>(
   {{schema::CacheOrder::VIP, cache_order::vip},
    {schema::CacheOrder::DEGREE, cache_order::degree}}));

@@ -30,10 +30,17 @@ enum class decayed_layers : std::uint8_t { all, first };
 enum class seed_order : std::uint8_t { local, global };
 enum class neighbour_use : std::uint8_t { sampled, all };
 enum class edge_weight_use : std::uint8_t { use, ignore };
+enum class edge_feature_use : std::uint8_t { use, ignore };
+/// What of the times of edges a seed may hear of.
+enum class time_use : std::uint8_t { none, ignore, strict, inclusive };
+/// Which edges of a task carry messages in evaluations.
+enum class visible_edges : std::uint8_t { training, past };
 /// How the messages of several relations into a node are put together.
 enum class relation_use : std::uint8_t { sum, mean, mean_of_all };
 enum class feature_precision : std::uint8_t { float32, float16 };
 enum class cache_order : std::uint8_t { vip, degree };
+/// Which in-edges of a node a fanout takes.
+enum class sampling_method : std::uint8_t { uniform, weighted, labor };
 enum class evaluation_metric : std::uint8_t {
   accuracy,
   loss,

@@ -1,8 +1,8 @@
 @0xf0a4de5f1d9b7c33;
 # The cluster: what daemons tell the coordinator of themselves, and what clients
 # ask of it. Bodies of the methods `join`, `leave`, `status`, `submit`, `plan`,
-# `runs`, `watch`, `cancel`, `drain`, `stop`, `fetch_file`, `members`, `chaos`
-# and `upload`.
+# `runs`, `watch`, `cancel`, `drain`, `stop`, `fetch_file`, `members`, `chaos`,
+# `upload`, `feed` and `feed_state`.
 #
 # Evolution: as in wire.capnp.
 
@@ -44,6 +44,9 @@ struct JoinRequest {
 
   chaos @10 :Bool;
   # It lets itself be troubled by `chaos`: started with --chaos-allowed.
+
+  data @11 :Text;
+  # The folder of its dataset, on its machine.
 }
 
 struct JoinReply {
@@ -120,6 +123,9 @@ struct DaemonStatus {
 
   load @9 :DaemonLoad;
   # Null: it has told nothing in the last seconds.
+
+  data @10 :Text;
+  # As in `JoinRequest`.
 }
 
 struct DaemonLoad {
@@ -182,6 +188,23 @@ struct SubmitRequest {
 
 struct SubmitReply {
   run @0 :Text;
+}
+
+# `feed` has the body of `submit`, with a definition alone, and its answer. The
+# daemon that asks takes the batches of the run. It asks for `feed_state` until it
+# knows how the run ends.
+
+struct FeedStateRequest {
+  run @0 :Text;
+}
+
+struct FeedStateReply {
+  state @0 :RunState;
+  message @1 :Text;
+  # What it waits for, or why it is over.
+  code @2 :UInt16;
+  # Of a run that is over: why, as `FailureCode` of wire.capnp. 0: it is on, or
+  # nothing went wrong.
 }
 
 struct PlanReply {

@@ -42,6 +42,7 @@ struct join_request {
   std::string arithmetic;
   std::string arithmetic_digest;
   bool chaos = false; ///< It allows chaos (`chaos_request`).
+  std::string data{}; ///< The folder of its dataset.
 
   /// Fails unless `parts` ascend and each is below the number of digests.
   result<void> check() const;
@@ -58,6 +59,7 @@ struct join_request {
     visit("arithmetic", of.arithmetic);
     visit("arithmeticDigest", of.arithmetic_digest);
     visit("chaos", of.chaos);
+    visit("data", of.data);
   }
 };
 payload encode(const join_request& request);
@@ -114,6 +116,7 @@ struct daemon_status {
   bool chaos = false; ///< As in `join_request`.
   /// Empty: no report in the last seconds.
   std::optional<daemon_load> load{};
+  std::string data{}; ///< As in `join_request`.
 
   static void fields(auto& of, auto visit) {
     visit("name", of.name);
@@ -126,6 +129,7 @@ struct daemon_status {
     visit("cudaDevices", of.cuda_devices);
     visit("chaos", of.chaos);
     visit("load", of.load);
+    visit("data", of.data);
   }
 };
 /// The answer to `status`, whose request has no body.
@@ -244,6 +248,34 @@ struct run_record {
     visit("summary", of.summary);
   }
 };
+
+/// Asks what has become of a feed (`feed_state`). `feed` has the body of
+/// `submit`, with a definition alone, and its answer.
+struct feed_state_request {
+  std::string run;
+
+  static void fields(auto& of, auto visit) { visit("run", of.run); }
+};
+payload encode(const feed_state_request& request);
+result<feed_state_request> decode_feed_state_request(const payload& from);
+
+/// The answer to `feed_state`.
+struct feed_state_reply {
+  run_state state = run_state::queued;
+  std::string message;
+  std::uint16_t code = 0; ///< An `ec`, if it is over for that reason; else 0.
+
+  /// Why it is over.
+  error reason() const;
+
+  static void fields(auto& of, auto visit) {
+    visit("state", of.state);
+    visit("message", of.message);
+    visit("code", of.code);
+  }
+};
+payload encode(const feed_state_reply& reply);
+result<feed_state_reply> decode_feed_state_reply(const payload& from);
 
 /// Asks for one run, or for a page of the list of runs (`runs`).
 struct runs_request {

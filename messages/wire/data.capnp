@@ -120,6 +120,44 @@ struct NeighbourQuery {
   level @11 :UInt8 = 2;
   # Edges of higher levels, which a task holds out, do not count: lists end before
   # them. 0, 1 or 2, which is all edges.
+
+  until @12 :BulkArray;
+  # int32 or int64: for each destination the time before which its edges count, or
+  # one for all. Absent: all edges do. Only of a type with times.
+
+  inclusive @13 :Bool;
+  # Edges at that time count, too.
+
+  latest @14 :Bool;
+  # Take the last ones that count instead of drawing, as many as `fanout`.
+
+  times @15 :Bool;
+  # Reserved; refused.
+
+  places @16 :Bool;
+  # Answer the places of edges in the part, too, by which features of edges are
+  # gathered.
+
+  method @17 :DrawMethod = uniform;
+  # By what in-edges are chosen.
+
+  window @18 :Int64;
+  # With `until`: older edges than so long before it do not count. 0: all do.
+
+  rows @19 :BulkArray;
+  # int32 or int64: for each destination the number, from 0, of the row of whose
+  # tree it is; the draws of a row have a key of their own. Absent: all share
+  # `key`.
+}
+
+enum DrawMethod {
+  unset @0;
+  uniform @1;
+  weights @2;
+  # By the weights of edges; of a type that has none, `uniform`.
+  sources @3;
+  # By a number of each source, the same for all destinations of a hop. Never with
+  # `replace`.
 }
 
 struct SampleReply {
@@ -146,6 +184,13 @@ struct NeighbourAnswer {
   weights @3 :BulkArray;
   # float32: the weights of the edges, one per source, finite and none below 0;
   # absent unless asked for.
+
+  times @4 :BulkArray;
+  # Reserved.
+
+  places @5 :BulkArray;
+  # int32 or int64: where the edges stand among those of their type in the part,
+  # one per source; absent unless asked for.
 }
 
 # -- gather --------------------------------------------------------------------
@@ -181,6 +226,14 @@ struct GatherQuery {
   level @5 :UInt8 = 2;
   # Edges of higher levels do not count in `degrees` and `inWeights`: 0, 1 or 2,
   # which is all edges.
+
+  edgeType @6 :Int32 = -1;
+  # Of the kind `edgeFeatures`, which then is the only one: position in the
+  # dataset's list. `ids` are places of edges in the part; or, with `edges`,
+  # destinations.
+
+  edges @7 :BulkArray;
+  # int32 or int64: original edge ids, one for each of `ids`, in whose list it is.
 }
 
 enum GatherKind {
@@ -204,6 +257,9 @@ enum GatherKind {
   # float32: sums of the weights of in-edges of all edge types together, over the
   # full graph, finite and none below 0. An edge of a type without weights counts
   # 1.
+  edgeFeatures @7;
+  # Of edges: float32 or float16 [ids, feature width of the edge type], as
+  # `features`.
 }
 
 struct GatherReply {
@@ -241,6 +297,18 @@ struct BatchRequest {
   excluded @6 :List(ExcludedEdges);
   # Edges that the batch is without, as if the graph did not have them: by edge
   # type of the dataset. Empty: of no type.
+
+  until @7 :BulkArray;
+  # int32 or int64: of a run whose seeds hear of their past alone, the time of
+  # each row; a single one, for all seeds, unless each row has a tree of its own.
+
+  rows @8 :BulkArray;
+  # int32 or int64: with trees, the number of each row among those of its split,
+  # each once. As many as `until`.
+
+  trees @9 :BulkArray;
+  # int32: with trees, for each seed, type after type, the place of its row among
+  # `rows`. A seed may be there once in each tree.
 }
 
 struct ExcludedEdges {
@@ -285,6 +353,9 @@ struct BatchNodes {
 
   ids @1 :BulkArray;
   # int32 or int64: global ids, but for the seeds, which the caller has.
+
+  trees @2 :BulkArray;
+  # int32: of the same nodes, the trees that they are in, if each row has one.
 }
 
 struct BatchEdges {
@@ -306,6 +377,13 @@ struct BatchEdges {
   weights @3 :BulkArray;
   # float32: the weights of the edges, one per source, finite and none below 0;
   # absent unless the run's model reads them and the type has some.
+
+  times @4 :BulkArray;
+  # Reserved.
+
+  places @5 :BulkArray;
+  # int32 or int64: where the edges stand among those of their type in the part
+  # of their destination; absent unless the run's model reads features of the type.
 }
 
 # -- spread --------------------------------------------------------------------
@@ -336,6 +414,9 @@ struct SpreadRequest {
 
   chances @7 :BulkArray;
   # float32, from 0 to 1, one per destination: that the hop before found it.
+
+  method @8 :DrawMethod = uniform;
+  # By what in-edges are chosen, as in `NeighbourQuery`.
 }
 
 struct SpreadReply {

@@ -46,6 +46,12 @@ struct neighbour_query {
   bool weights = false;
   excluded_arrays excluded{};
   std::uint8_t level = 2; ///< Edges of higher levels do not count.
+  bool places = false;
+  bulk_array until{}; ///< One for each destination or for all; absent: no limit.
+  bool inclusive = false;
+  bool latest = false;
+  std::int64_t window = 0; ///< 0: no limit.
+  bulk_array rows{};       ///< Of each destination; absent: no trees.
 };
 /// Asks the daemon of a part for one hop of one batch (`sample`).
 struct sample_request {
@@ -62,6 +68,7 @@ struct neighbour_arrays {
   bulk_array sources;
   bulk_array edge_ids;
   bulk_array weights{};
+  bulk_array places{};
 };
 /// The answer to `sample`: one per query, or none if it would be too large.
 struct sample_reply {
@@ -80,6 +87,8 @@ enum class gather_kind : std::uint16_t {
   original_ids,
   out_degrees, ///< Out-degrees, likewise.
   in_weights,  ///< Sums of the weights of in-edges, likewise.
+  /// Of edges, by their places in the part: rows of float.
+  edge_features,
 };
 /// Asks for some kinds of data of nodes of one type.
 struct value_query {
@@ -90,6 +99,10 @@ struct value_query {
   /// By edge type; empty: of none.
   std::vector<excluded_arrays> excluded{};
   std::uint8_t level = 2; ///< Edges of higher levels do not count.
+  /// Of edge features: whose; -1 otherwise. `ids` are places, or with `edges`
+  /// destinations of edges with these original ids.
+  edge_type_id edge_type = -1;
+  bulk_array edges{};
 };
 /// Asks the daemon of a part for data of nodes that it owns (`gather`).
 struct gather_request {
@@ -117,6 +130,9 @@ struct batch_request {
   /// is absent. Else empty.
   std::vector<bulk_array> seeds_by_type{};
   std::vector<excluded_arrays> excluded{}; ///< By edge type; empty: of none.
+  bulk_array until{}; ///< Times of rows, or one of all seeds.
+  bulk_array rows{};  ///< With trees: numbers of rows.
+  bulk_array trees{}; ///< Likewise: of each seed, the place of its row.
 };
 /// The nodes of one type in a batch, in order of discovery.
 struct node_arrays {
@@ -124,6 +140,7 @@ struct node_arrays {
   /// do not fall.
   std::vector<std::int64_t> found;
   bulk_array ids; ///< Without those of the seeds, which the caller has.
+  bulk_array trees{}; ///< Of the same nodes; absent without trees.
 };
 /// The answer to `sample_batch`: a batch, or nothing if it is too large.
 struct batch_reply {

@@ -48,11 +48,13 @@ enum class method : std::uint16_t {
   events,
   trace,
   spans,
+  feed,
+  feed_state,
 };
 
 /// One more than the largest value of a method.
 inline constexpr std::size_t method_count =
-  static_cast<std::size_t>(method::spans) + 1;
+  static_cast<std::size_t>(method::feed_state) + 1;
 
 /// The connection of a peer that a message takes. Messages on one channel do
 /// not delay the other.
@@ -146,6 +148,8 @@ inline constexpr auto method_table = [] {
     {method::events, "events", small, true, coordinator, readers},
     {method::trace, "trace", bulk, true, coordinator, readers},
     {method::spans, "spans", bulk, true, agent, leader},
+    {method::feed, "feed", small, false, coordinator, daemons},
+    {method::feed_state, "feed_state", small, true, coordinator, daemons},
   }};
 }();
 

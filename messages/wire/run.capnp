@@ -87,6 +87,10 @@ struct Deployment {
   learnt @14 :LearntLabels;
   # Of a run that predicts with weights of another dataset, whose labels say what
   # its outputs are. Null: those of this one do.
+
+  feed @15 :Bool;
+  # It has no trainers: the daemon of its only rank takes the batches, and begins
+  # passes by itself after an order to `begin`.
 }
 
 struct LearntLabels {

@@ -101,9 +101,13 @@ struct deployment {
   /// For a run that predicts with weights of another dataset: the meaning of
   /// its outputs.
   std::optional<learnt_labels> learnt{};
+  /// It has no trainers: the daemon of its only rank takes the batches.
+  bool feed = false;
 
-  /// The largest number of running runs of a coordinator.
+  /// The largest number of running runs of a coordinator, and of feeds beside
+  /// them.
   static constexpr std::uint32_t most_runs_at_once = 16;
+  static constexpr std::uint32_t most_feeds_at_once = 64;
 
   /// All that serve a part, its first owner first.
   std::vector<std::uint16_t> owners_of(part_id part) const;
@@ -116,8 +120,8 @@ struct deployment {
 
   /// Fails unless there are parts, ranks and a name of the run; all positions
   /// are those of daemons in the list; there are as many keys as daemons, or
-  /// none; there are replicas of as many parts as there are, or of none; and no
-  /// more runs are running than allowed.
+  /// none; there are replicas of as many parts as there are, or of none; a feed
+  /// has one rank; and no more runs are running than allowed.
   result<void> check() const;
 
   static void fields(auto& of, auto visit) {
@@ -136,6 +140,7 @@ struct deployment {
     visit("beside", of.beside);
     visit("runsAtOnce", of.runs_at_once);
     visit("learnt", of.learnt);
+    visit("feed", of.feed);
   }
 };
 payload encode(const deployment& assignment);

@@ -32,11 +32,13 @@ using RequestId = UInt64;
 
 using Milliseconds = UInt32;
 
-const protocolVersion :UInt16 = 3;
+const protocolVersion :UInt16 = 4;
 # The version that this schema describes. 2 and 3: the words that ranks tell each other
 # of a step, and those of its outcomes, which are no messages of a schema, have grown.
+# 4: requests of neighbours say by which method and of which times these are; an older
+# owner would draw others.
 
-const oldestVersion :UInt16 = 3;
+const oldestVersion :UInt16 = 4;
 # The oldest one that is still understood.
 
 # -- envelope ------------------------------------------------------------------
@@ -134,6 +136,8 @@ enum Method {
   events @34;
   trace @35;
   spans @36;
+  feed @37;
+  feedState @38;
 }
 
 struct Failure {

@@ -191,8 +191,8 @@ result<records> records_of_seeds(const fs::path& folder) {
   return out;
 }
 
-/// Of the maps between original and global ids that are here: a daemon with a
-/// copy of its own parts may lack them.
+/// Of the maps between original and global ids, and of times of nodes, that are
+/// here: a daemon with a copy of its own parts may lack them.
 result<records> records_of_orders(const fs::path& folder) {
   GRAPHMILL_TRY(const auto book,
                 read_folder_book(folder / "partitions.json", "order_digests"));
@@ -201,7 +201,7 @@ result<records> records_of_orders(const fs::path& folder) {
     return out;
   for (const auto& [name, digest] : *book.digests) {
     std::error_code unreadable;
-    if (!is_name_in(name, {"order", "originals"})
+    if (!is_name_in(name, {"order", "originals", "times"})
         || !fs::exists(folder / name, unreadable))
       continue;
     GRAPHMILL_TRY(const auto array, npy_array::open(folder / name));

@@ -78,6 +78,10 @@ result<dataset::node_arrays> open_nodes(const fs::path& folder,
                   open_array(folder / "features.npy", type.feature_type,
                              {type.count, type.feature_width}));
   }
+  if (type.timed) {
+    GRAPHMILL_TRY(arrays.times,
+                  open_array(folder / times_file, dtype::int64, {type.count}));
+  }
   dataset::label_arrays& own = arrays;
   GRAPHMILL_TRY(own, open_labels(folder, type, ""));
   for (const auto& set : type.label_sets) {
@@ -112,9 +116,18 @@ result<dataset::edge_arrays> open_edges(const fs::path& folder,
     GRAPHMILL_TRY(weighted.out_weights, open_array(folder / out_weights_file,
                                                    dtype::float32, {sources}));
   }
+  if (type.timed) {
+    GRAPHMILL_TRY(arrays.times,
+                  open_array(folder / times_file, dtype::int64, {type.count}));
+  }
   if (type.leveled) {
     GRAPHMILL_TRY(arrays.visible, open_array(folder / visible_file,
                                              dtype::int32, {destinations, 2}));
+  }
+  if (type.feature_width > 0) {
+    GRAPHMILL_TRY(arrays.features,
+                  open_array(folder / features_file, type.feature_type,
+                             {type.count, type.feature_width}));
   }
   return arrays;
 }
@@ -128,6 +141,10 @@ std::vector<const npy_array*> dataset::edge_arrays::all() const {
       out.push_back(array);
   if (visible)
     out.push_back(&*visible);
+  if (times)
+    out.push_back(&*times);
+  if (features)
+    out.push_back(&*features);
   return out;
 }
 
@@ -183,10 +200,15 @@ std::vector<std::string> unused_arrays(const dataset& data) {
   const auto& info = data.info();
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t)
     look(node_folder(data.folder(), info, t), "time.npy");
-  for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
-    for (const auto* name : {weights_file, "time.npy", "features.npy"})
-      if (name != weights_file || !info.edge_types[e].weighted)
-        look(edge_folder(data.folder(), info, e), name);
+  for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e) {
+    const auto& type = info.edge_types[e];
+    const auto place = edge_folder(data.folder(), info, e);
+    if (!type.weighted)
+      look(place, weights_file);
+    look(place, "time.npy");
+    if (type.feature_width == 0)
+      look(place, features_file);
+  }
   return found;
 }
 

@@ -19,7 +19,7 @@ namespace graphmill {
 
 /// The newest version of the folder format that this build reads.
 /// `format_version_of` decides the version that it writes.
-inline constexpr int dataset_format_version = 6;
+inline constexpr int dataset_format_version = 7;
 
 /// The splits of a node type. Arrays by split use this order.
 enum class split : std::uint8_t { train, validation, test };
@@ -53,6 +53,8 @@ struct node_type_info {
   label_kind labels = label_kind::classes;
   /// Whether features are stored as compressed rows, without zeros.
   bool sparse_features = false;
+  /// Whether each node has a time, before which it does not exist: times.npy.
+  bool timed = false;
   std::int64_t feature_entries = 0;  ///< Values that sparse features have.
   std::int64_t most_row_entries = 0; ///< The largest number of them in a row.
 
@@ -83,6 +85,16 @@ struct edge_type_info {
   /// Whether lists are sorted by level: visible.npy. So it is with types whose
   /// edges, or their reverses, a task holds out.
   bool leveled = false;
+  /// Whether each edge has a time, and lists are sorted by it within a level:
+  /// times.npy. Edges without times of their own have those of their sources.
+  bool timed = false;
+  std::int64_t feature_width = 0;      ///< 0: its edges have no features.
+  dtype feature_type = dtype::float32; ///< float32 or float16.
+
+  /// Bytes of a row of features.npy; 0 if there is no such file.
+  std::uint64_t feature_row_bytes() const {
+    return static_cast<std::uint64_t>(feature_width) * size_of(feature_type);
+  }
 };
 
 /// The content of `dataset.json`. Value type.
@@ -93,6 +105,10 @@ struct dataset_info {
   std::vector<edge_type_info> edge_types;
   node_type_id target = 0; ///< The node type whose labels are learnt.
   std::vector<edge_task_info> tasks{}; ///< Of edges. Parts have none.
+  /// Of a second, in all times; 1 where times have no unit, but count steps.
+  std::int64_t ticks_per_second = 1'000'000;
+  /// Whether nodes or edges of any type have times.
+  bool has_times() const;
   /// Of `tasks`: the one whose rows are learnt, as `choose_target` shows it. In
   /// no file.
   std::optional<std::size_t> chosen_task{};
@@ -107,8 +123,9 @@ struct dataset_info {
   std::optional<std::size_t> find_task(std::string_view name) const;
 };
 
-/// The version for writing a dataset: 6 if it has tasks of edges, or edges with
-/// levels, which older builds would ignore; 5 if edges have weights, which
+/// The version for writing a dataset: 7 if edges have features, which older
+/// builds would ignore; 6 if it has tasks of edges, or edges with levels, which
+/// still older builds would ignore; 5 if edges have weights, which
 /// still older builds would ignore; 4 if a label set has rows of labels, which
 /// still older builds read as classes; 3 if a node type has sparse features or
 /// rows of labels, which earlier builds cannot read; 2 if a type has label
@@ -168,6 +185,7 @@ public:
     std::optional<npy_array> features;    ///< [N, F] float32 or float16
     std::vector<label_arrays> label_sets; ///< As in `node_type_info`.
     std::optional<sparse_arrays> sparse;  ///< In place of `features`.
+    std::optional<npy_array> times;       ///< [N] int64; not in parts.
 
     bool has_features() const { return features || sparse; }
   };
@@ -193,6 +211,11 @@ public:
     /// list are of the first level (training, and edges of no split), and of
     /// the first two (validation). The rest of the list is of the test split.
     std::optional<npy_array> visible;
+    /// [E] int64, in the order of `indices`, if the type has times.
+    std::optional<npy_array> times;
+    /// [E, F] float32 or float16, in the order of `indices`, if the type has
+    /// features.
+    std::optional<npy_array> features;
 
     /// All of them, in the order in which parts are written.
     std::vector<const npy_array*> all() const;
@@ -212,8 +235,8 @@ private:
 };
 
 /// Optional arrays in the folder that nothing reads, as paths within it: times
-/// and features of edges, times of nodes, and weights of edge types without
-/// weights in dataset.json.
+/// of edges and nodes, and weights and features of edge types without any in
+/// dataset.json.
 std::vector<std::string> unused_arrays(const dataset& data);
 
 } // namespace graphmill

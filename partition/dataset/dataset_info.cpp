@@ -143,6 +143,7 @@ result<node_type_info> read_node_type(const object_reader& in) {
     GRAPHMILL_TRY(type.most_row_entries,
                   sparse.integer("most_in_row", type.feature_width));
   }
+  GRAPHMILL_TRY(type.timed, in.flag("times"));
   GRAPHMILL_TRYV(read_classes(in, type.count, type));
   GRAPHMILL_TRY(type.labels, read_label_kind(in));
   GRAPHMILL_TRY(const auto sets, in.list("label_sets", most_label_sets));
@@ -180,6 +181,11 @@ result<edge_type_info> read_edge_type(const object_reader& in,
                                          dtype::int64, dtype::int64));
   GRAPHMILL_TRY(type.weighted, in.flag("weights"));
   GRAPHMILL_TRY(type.leveled, in.flag("visible"));
+  GRAPHMILL_TRY(type.timed, in.flag("times"));
+  GRAPHMILL_TRY(type.feature_width,
+                in.integer("feature_width", most_columns, 0));
+  GRAPHMILL_TRY(type.feature_type, in.type("feature_type", dtype::float32,
+                                           dtype::float16, dtype::float32));
   return type;
 }
 
@@ -272,6 +278,9 @@ result<dataset_info> read_info(const object_reader& in) {
     GRAPHMILL_TRY(auto type, read_edge_type(entry, info));
     info.edge_types.push_back(std::move(type));
   }
+  GRAPHMILL_TRY(const auto steps, in.flag("time_steps"));
+  if (steps)
+    info.ticks_per_second = 1;
   GRAPHMILL_TRY(const auto tasks, in.list("tasks", most_types));
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const object_reader entry{tasks[i],
@@ -305,6 +314,8 @@ json to_json(const node_type_info& type) {
            {"class_count", type.class_count},
            {"class_names", type.class_names},
            {"splits", splits_json(type.split_counts)}};
+  if (type.timed)
+    out["times"] = true;
   if (type.has_label_rows())
     out["labels"] = to_string(type.labels);
   if (type.sparse_features)
@@ -333,6 +344,11 @@ json to_json(const edge_type_info& type, const dataset_info& info) {
     out["weights"] = true;
   if (type.leveled)
     out["visible"] = true;
+  if (type.timed)
+    out["times"] = true;
+  if (type.feature_width > 0)
+    out.update({{"feature_width", type.feature_width},
+                {"feature_type", to_string(type.feature_type)}});
   return out;
 }
 
@@ -361,7 +377,14 @@ json to_json(const edge_task_info& task, const dataset_info& info) {
 
 } // namespace
 
+bool dataset_info::has_times() const {
+  return std::ranges::any_of(edge_types, &edge_type_info::timed)
+         || std::ranges::any_of(node_types, &node_type_info::timed);
+}
+
 int format_version_of(const dataset_info& info) {
+  if (info.has_times())
+    return 7;
   const auto version_of = [](const node_type_info& type) {
     if (std::ranges::any_of(type.label_sets, [](const label_set_info& set) {
           return traits_of(set.labels).rows;
@@ -371,6 +394,10 @@ int format_version_of(const dataset_info& info) {
       return 3;
     return type.label_sets.empty() ? 1 : 2;
   };
+  if (std::ranges::any_of(info.edge_types, [](const edge_type_info& type) {
+        return type.feature_width > 0;
+      }))
+    return 7;
   if (!info.tasks.empty()
       || std::ranges::any_of(info.edge_types, &edge_type_info::leveled))
     return 6;
@@ -454,6 +481,8 @@ result<void> write_dataset_info(const fs::path& folder,
     out["node_types"].push_back(to_json(type));
   for (const auto& type : info.edge_types)
     out["edge_types"].push_back(to_json(type, info));
+  if (info.has_times() && info.ticks_per_second == 1)
+    out["time_steps"] = true;
   for (const auto& task : info.tasks)
     out["tasks"].push_back(to_json(task, info));
   // Names come from outside and may not be UTF-8.

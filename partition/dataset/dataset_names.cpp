@@ -146,6 +146,20 @@ result<void> check_edge_type(const edge_type_info& type,
     return fail(ec::invalid_data,
                 "{}: indices of {} are {}; int32 or int64 expected", where,
                 type.name, to_string(type.index_type));
+  GRAPHMILL_TRYV(check_range(type.name, "feature columns", type.feature_width,
+                             most_columns, where));
+  if (type.feature_type != dtype::float32
+      && type.feature_type != dtype::float16)
+    return fail(ec::invalid_data,
+                "{}: features of {} are {}; float32 or float16 expected", where,
+                type.name, to_string(type.feature_type));
+  if (type.feature_width > 0
+      && static_cast<std::uint64_t>(type.count)
+           > most_array_bytes / type.feature_row_bytes())
+    return fail(ec::invalid_data,
+                "{}: {} rows of {} features of edges {} are more than {} bytes",
+                where, type.count, type.feature_width, type.name,
+                most_array_bytes);
   return ok();
 }
 

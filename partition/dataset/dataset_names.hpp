@@ -46,6 +46,10 @@ inline constexpr const char* out_weights_file = "out_weights.npy";
 /// Of edges that have levels.
 inline constexpr const char* visible_file = "visible.npy";
 
+/// Of nodes, or of edges, in the folder of their type.
+inline constexpr const char* features_file = "features.npy";
+inline constexpr const char* times_file = "times.npy";
+
 /// The folder of the arrays of a type.
 std::filesystem::path node_folder(const std::filesystem::path& dataset,
                                   const dataset_info& info, node_type_id type);

@@ -140,6 +140,11 @@ std::vector<digest_piece> content_of(const dataset& data) {
       for (const auto* array : sparse->all())
         out.array(*array);
     }
+    if (const auto& times = data.nodes(t).times) {
+      out.text("node times"); // Likewise.
+      out.integer(info.ticks_per_second);
+      out.array(*times);
+    }
     out.optional_array(data.nodes(t).labels);
     for (const auto& ids : data.nodes(t).splits)
       out.optional_array(ids);
@@ -164,6 +169,16 @@ std::vector<digest_piece> content_of(const dataset& data) {
     if (const auto& visible = data.edges(t).visible) {
       out.text("visible edges"); // Likewise.
       out.array(*visible);
+    }
+    if (const auto& times = data.edges(t).times) {
+      out.text("edge times"); // Likewise.
+      out.integer(info.ticks_per_second);
+      out.array(*times);
+    }
+    if (const auto& features = data.edges(t).features) {
+      out.text("edge features"); // Likewise.
+      out.integer(info.edge_types[t].feature_width);
+      out.array(*features);
     }
   }
   for (std::size_t t = 0; t < info.tasks.size(); ++t)
@@ -209,6 +224,7 @@ std::vector<const npy_array*> arrays_of(const dataset& data) {
   const auto& info = data.info();
   for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
     add(data.nodes(t).features);
+    add(data.nodes(t).times);
     if (const auto& sparse = data.nodes(t).sparse)
       for (const auto* array : sparse->all())
         out.push_back(array);

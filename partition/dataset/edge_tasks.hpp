@@ -71,6 +71,11 @@ struct edge_task_info {
   std::array<std::int64_t, 3> negative_counts{}; ///< Given ones of each row.
 };
 
+struct dataset_info;
+/// Whether rows have the times of their edges, in ticks: all edge types of the
+/// task have times.
+bool has_edge_times(const dataset_info& info, const edge_task_info& task);
+
 /// Lists of edges that rows of links exclude as targets: all edges between the
 /// nodes of the row, itself among them, in its type and the reverse type. Rows
 /// of the same nodes share a list.

@@ -17,13 +17,13 @@ auto fields_of(const node_type_info& type) {
   return std::tie(type.name, type.count, type.feature_width, type.feature_type,
                   type.class_count, type.class_names, type.split_counts,
                   type.labels, type.sparse_features, type.feature_entries,
-                  type.most_row_entries);
+                  type.most_row_entries, type.timed);
 }
 
 auto fields_of(const edge_type_info& type) {
   return std::tie(type.source, type.name, type.destination, type.count,
                   type.max_in_degree, type.index_type, type.weighted,
-                  type.leveled);
+                  type.leveled, type.timed);
 }
 
 template <class Type>

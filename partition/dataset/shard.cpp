@@ -91,7 +91,10 @@ result<void> check_part(const dataset_info& part, const dataset_info& whole,
     const auto& type = whole.edge_types[e];
     if (mine.name != type.name || mine.source != type.source
         || mine.destination != type.destination
-        || mine.weighted != type.weighted || mine.leveled != type.leveled)
+        || mine.weighted != type.weighted || mine.leveled != type.leveled
+        || mine.timed != type.timed
+        || mine.feature_width != type.feature_width
+        || mine.feature_type != type.feature_type)
       return alien(fmt::format("edge type {} differs", e));
   }
   return ok();
@@ -117,6 +120,20 @@ struct opened_part {
       static_cast<std::size_t>(nodes)};
     more.push_back(std::move(array)); // The mapping stays where it is.
     return digests;
+  }
+
+  /// Ids of either width, if the file is there.
+  result<id_span> open_ids(const fs::path& path, std::int64_t size) {
+    std::error_code unreadable;
+    if (!fs::exists(path, unreadable))
+      return id_span{};
+    GRAPHMILL_TRY(auto array, npy_array::open(path));
+    GRAPHMILL_TRYV(array.expect_shape({size}));
+    if (array.type() != dtype::int32)
+      GRAPHMILL_TRYV(array.expect_type(dtype::int64));
+    more.push_back(std::move(array)); // The mapping stays where it is.
+    const auto& kept = more.back();
+    return id_span{kept.data(), size, kept.type() == dtype::int64};
   }
 
   result<std::span<const std::int64_t>> open(const fs::path& path,
@@ -173,6 +190,11 @@ result<edge_shard> edge_view(opened_part& part, edge_type_id e) {
   if (arrays.visible) {
     GRAPHMILL_TRY(out.visible, arrays.visible->as<std::int32_t>());
   }
+  if (arrays.times) {
+    GRAPHMILL_TRY(out.times, arrays.times->as<std::int64_t>());
+  }
+  if (arrays.features)
+    out.features = arrays.features->data();
   return out;
 }
 
@@ -253,6 +275,10 @@ std::string originals_file(const node_type_info& type) {
   return "originals/" + type.name + ".npy";
 }
 
+std::string node_times_file(const node_type_info& type) {
+  return "times/" + type.name + ".npy";
+}
+
 std::string file_of(proved_array which) {
   switch (which) {
   case proved_array::features:
@@ -295,6 +321,20 @@ result<partitioned_graph> partitioned_graph::open(const fs::path& folder) {
       auto seeds,
       read_splits(seed_folder, with_labels_of(target, set), set.name));
     graph.set_seeds_.push_back(std::move(seeds));
+  }
+  for (node_type_id t = 0; t < std::ssize(book.info.node_types); ++t) {
+    auto& times = graph.node_times_.emplace_back();
+    const auto& type = book.info.node_types[static_cast<std::size_t>(t)];
+    if (!type.timed)
+      continue;
+    GRAPHMILL_TRY(auto array,
+                  npy_array::open(graph.partitioned_
+                                    ? folder / node_times_file(type)
+                                    : node_folder(folder, book.info, t)
+                                        / times_file));
+    GRAPHMILL_TRYV(array.expect_type(dtype::int64));
+    GRAPHMILL_TRYV(array.expect_shape({type.count}));
+    times = std::make_shared<const npy_array>(std::move(array));
   }
   graph.parts_ = std::ssize(book.offsets[0]) - 1;
   graph.offsets_ = std::move(book.offsets);
@@ -360,6 +400,15 @@ part_id partitioned_graph::owner(node_type_id type, node_id global) const {
   const auto& cuts = offsets_[type];
   const auto after = std::upper_bound(cuts.begin() + 1, cuts.end() - 1, global);
   return static_cast<part_id>(after - cuts.begin() - 1);
+}
+
+std::span<const std::int64_t>
+partitioned_graph::node_times(node_type_id type) const {
+  if (node_times_.empty() || !node_times_[static_cast<std::size_t>(type)])
+    return {};
+  const auto& array = *node_times_[static_cast<std::size_t>(type)];
+  return {reinterpret_cast<const std::int64_t*>(array.data()),
+          static_cast<std::size_t>(array.size())};
 }
 
 result<std::vector<node_id>> partitioned_graph::order(node_type_id type) const {
@@ -449,7 +498,11 @@ partitioned_graph::open_shard(part_id part) const {
     }
     nodes.begin = offsets_[t][part];
     nodes.end = offsets_[t][part + 1];
+    nodes.keeps_ids = !partitioned_;
     if (partitioned_) {
+      GRAPHMILL_TRY(nodes.all_originals,
+                    opened->open_ids(folder_ / originals_file(info.node_types[t]),
+                                     offsets_[t].back()));
       GRAPHMILL_TRY(nodes.original_ids,
                     opened->open(node_folder(at, info, t) / "original_ids.npy",
                                  nodes.end - nodes.begin));

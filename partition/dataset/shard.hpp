@@ -58,6 +58,9 @@ inline constexpr std::array<proved_array, 3> all_proved_arrays{
 std::string order_file(const node_type_info& type);
 std::string originals_file(const node_type_info& type);
 
+/// "times/paper.npy", of the times of a node type by global id, likewise.
+std::string node_times_file(const node_type_info& type);
+
 /// "features.npy". The tree beside it is "features.blocks.npy".
 std::string file_of(proved_array which);
 std::string tree_file_of(proved_array which);
@@ -83,6 +86,11 @@ struct node_shard {
   /// The trees, by `proved_array`. Empty if the part has none.
   std::array<std::span<const block_digest>, 3> trees;
   sparse_view sparse; ///< Instead of `features`.
+  bool keeps_ids = true; ///< Whether all global ids are the original ones.
+  /// Original ids of all nodes of the type, by global id: what a part may need
+  /// to know of nodes that it does not own. Empty: they are the same, or, unless
+  /// `keeps_ids`, the folder does not say it.
+  id_span all_originals;
 
   bool has_features() const {
     return features != nullptr || !sparse.indptr.empty();
@@ -109,6 +117,11 @@ struct edge_shard {
   /// [owned destinations, 2] How many edges of a list stand at its front that
   /// are of level 0, and of level 0 or 1. Empty if all are of level 0.
   std::span<const std::int32_t> visible;
+  /// In the order of `indices`, ascending in each list within a level. Empty if
+  /// the type has none.
+  std::span<const std::int64_t> times;
+  /// [indices, feature width of the type] in the order of `indices`, or null.
+  const std::byte* features = nullptr;
 
   /// Whether lists have edges beyond `level`.
   bool hides(edge_level level) const {
@@ -166,6 +179,8 @@ private:
 ///   seeds/<type>/{train,val,test}.<set>.npy   those of label sets
 ///   order/<type>.npy            [nodes] global ids, by original id
 ///   originals/<type>.npy        [nodes] original ids, by global id
+///   times/<type>.npy            [nodes] times, by global id, of types that
+///                               have some
 ///   part-<p>/                   a dataset folder whose destinations are the
 ///                               owned nodes, with global ids in indices.npy,
 ///                               and
@@ -226,6 +241,9 @@ public:
   /// neither, and with `invalid_data` if what it has is no such map.
   result<std::vector<node_id>> order(node_type_id type) const;
 
+  /// The times of the nodes of a type, by global id. Empty if it has none.
+  std::span<const std::int64_t> node_times(node_type_id type) const;
+
   /// Maps a part. Fails if the folder belongs to another graph or another
   /// partitioning, by its digest.
   result<std::shared_ptr<const shard>> open_shard(part_id part) const;
@@ -255,6 +273,8 @@ private:
   std::vector<std::vector<array_roots>> roots_;      ///< [part][node type]
   std::array<std::vector<node_id>, 3> seeds_;
   std::vector<std::array<std::vector<node_id>, 3>> set_seeds_; ///< By set.
+  /// By node type; null: it has no times.
+  std::vector<std::shared_ptr<const npy_array>> node_times_;
   std::string labels_; ///< The visible label set; empty: none.
   /// Labels that replace all others.
   std::shared_ptr<const label_meaning> unknown_;

@@ -282,9 +282,19 @@ result<void> check_nodes_in(const dataset_info& info,
   return ok();
 }
 
-result<void> check_numbers(const task_split_arrays& arrays) {
+/// @param whole Whether times are those of edges, which count ticks.
+result<void> check_numbers(const task_split_arrays& arrays, bool whole) {
   if (arrays.times) {
     GRAPHMILL_TRY(const auto times, arrays.times->as<double>());
+    constexpr double most = 9007199254740992; // 2^53
+    const auto part = std::ranges::find_if_not(times, [](double time) {
+      return std::abs(time) <= most && std::floor(time) == time;
+    });
+    if (whole && part != times.end() && std::isfinite(*part))
+      return fail(ec::invalid_data,
+                  "{}: the time of row {} is {}, and those of edges with times "
+                  "are whole numbers up to 2^53",
+                  arrays.times->path().string(), part - times.begin(), *part);
     const auto bad = std::ranges::find_if_not(
       times, [](double time) { return std::isfinite(time); });
     if (bad != times.end())
@@ -364,6 +374,12 @@ result<void> check_known(const dataset_info& info, const edge_task_info& task,
 }
 
 } // namespace
+
+bool has_edge_times(const dataset_info& info, const edge_task_info& task) {
+  return std::ranges::all_of(task.edge_types, [&info](edge_type_id type) {
+    return info.edge_types[static_cast<std::size_t>(type)].timed;
+  });
+}
 
 fs::path task_file(std::string_view task, std::string_view split_stem,
                    std::string_view name) {
@@ -461,7 +477,7 @@ result<void> check_rows(const dataset_info& info, const edge_task_info& task,
   GRAPHMILL_TRYV(check_nodes_in(info, task, arrays));
   if (arrays.labels)
     GRAPHMILL_TRYV(check_labels_in(task, *arrays.labels));
-  GRAPHMILL_TRYV(check_numbers(arrays));
+  GRAPHMILL_TRYV(check_numbers(arrays, has_edge_times(info, task)));
   if (arrays.exclude)
     GRAPHMILL_TRYV(check_exclusions(info, *arrays.exclude));
   return arrays.known ? check_known(info, task, arrays) : ok();

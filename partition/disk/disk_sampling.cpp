@@ -14,7 +14,9 @@ namespace {
 
 /// Which pages `sample_neighbours` will read for a request. Only the drawing
 /// itself tells which elements of a long list are read, so it draws the same
-/// positions beforehand: drawing twice costs far less than a read.
+/// positions beforehand: drawing twice costs far less than a read. Kinds that
+/// read lists need all of them. The original ids of all nodes, which `labor`
+/// reads, are left to the system: 4 bytes for each node, wanted by every batch.
 class list_requests {
 public:
   list_requests(const shard& part, const neighbour_request& request)
@@ -50,11 +52,30 @@ public:
       // Broken lists are left out: the sampling that follows reports them.
       if (begin < 0 || begin >= end || end > edges_.indices.size)
         continue;
-      const auto degree =
-        seen_degree(edges_, static_cast<std::size_t>(id - nodes_.begin),
-                    end - begin, request_.level);
-      if (degree > 0)
-        add_list(pages, id, begin, degree, excluded);
+      if (request_.time.limited() && std::cmp_less(edges_.times.size(), end))
+        continue;
+      const auto seen =
+        seen_of(edges_, request_, i, static_cast<std::size_t>(id - nodes_.begin),
+                begin, end - begin);
+      if (seen.degree > 0 && seen.count > 0)
+        add_list(pages, i, begin + seen.first, seen, excluded);
+    }
+  }
+
+  /// Times are searched: of short lists all of them are there then. A search in
+  /// a long one reads few pages, which are left to faults.
+  void add_times(page_requests& pages) const {
+    for (const auto id : request_.destinations) {
+      if (id < nodes_.begin || id >= nodes_.end)
+        continue;
+      const auto begin = edges_.indptr[id - nodes_.begin];
+      const auto end = edges_.indptr[id - nodes_.begin + 1];
+      if (begin < 0 || begin >= end || std::cmp_greater(end, edges_.times.size()))
+        continue;
+      const auto bytes =
+        static_cast<std::size_t>(end - begin) * sizeof(std::int64_t);
+      if (bytes <= near_bytes)
+        pages.add(edges_.times.data() + begin, bytes);
     }
   }
 
@@ -63,18 +84,31 @@ private:
                     std::int64_t count) const {
     pages.add(edges_.indices.data + first * width_,
               static_cast<std::size_t>(count * width_));
-    if (request_.weights && first + count <= std::ssize(edges_.weights))
+    if ((request_.weights || reads_lists(request_.rule.kind))
+        && first + count <= std::ssize(edges_.weights))
       pages.add(edges_.weights.data() + first,
                 static_cast<std::size_t>(count) * sizeof(float));
   }
 
-  void add_list(page_requests& pages, node_id id, std::int64_t begin,
-                std::int64_t degree, std::span<const edge_id> excluded) {
-    const auto left = degree - std::ssize(excluded);
+  void add_list(page_requests& pages, std::size_t i, std::int64_t begin,
+                const seen_edges& seen, std::span<const edge_id> excluded) {
+    const auto id = request_.destinations[i];
+    const auto degree = seen.count;
     skips_.resize(excluded.size());
-    if (!find_skips(edges_, nodes_, id, degree, excluded, skips_.data()))
+    const auto gone =
+      find_skips(edges_, nodes_, id, seen, excluded, skips_.data());
+    if (gone < 0)
       return; // Likewise.
-    if (request_.rule.takes_whole(left)
+    const auto left = degree - gone;
+    if (request_.time.latest && !request_.rule.takes_all()
+        && degree <= INT32_MAX) {
+      const auto later =
+        keep_last(static_cast<std::uint32_t>(request_.rule.fanout),
+                  static_cast<std::uint32_t>(left), skips_);
+      add_elements(pages, begin + later, degree - later);
+      return;
+    }
+    if (request_.rule.takes_whole(left) || reads_lists(request_.rule.kind)
         || degree * width_ <= static_cast<std::int64_t>(near_bytes)
         || degree > INT32_MAX) {
       add_elements(pages, begin, degree);
@@ -82,7 +116,8 @@ private:
     }
     positions_.resize(static_cast<std::size_t>(request_.rule.fanout));
     draw_positions(
-      {request_.key, static_cast<std::uint64_t>(nodes_.original(id)),
+      {request_.time.key_of(request_.key, i),
+       static_cast<std::uint64_t>(nodes_.original(id)),
        draw_middle(request_.hop, request_.edge_type)},
       static_cast<std::uint32_t>(left), request_.rule.kind, positions_);
     for (auto position : positions_)
@@ -108,6 +143,10 @@ void request_pages(const shard& part, const neighbour_request& request) {
   list_requests lists{part, request};
   lists.add_places(pages);
   pages.send();
+  if (request.time.limited()) {
+    lists.add_times(pages);
+    pages.send();
+  }
   lists.add_lists(pages);
   pages.send();
 }
@@ -134,6 +173,7 @@ result<void> sample_pieces(const shard& part, const neighbour_request& request,
                        pod_vector<float>{out.weights.pool()}};
   // Before it is cut, which would lose what is about no destination.
   GRAPHMILL_TRYV(request.excluded.check(request.destinations.size()));
+  GRAPHMILL_TRYV(request.time.check(request.destinations.size()));
   request_pages(part, piece(request, 0));
   request_pages(part, piece(request, asked_ahead));
   GRAPHMILL_TRYV(sample_neighbours(part, piece(request, 0), out));
@@ -145,6 +185,7 @@ result<void> sample_pieces(const shard& part, const neighbour_request& request,
     out.sources.append(some.sources.span());
     out.edge_ids.append(some.edge_ids.span());
     out.weights.append(some.weights.span());
+    out.places.append(some.places.span());
   }
   return ok();
 }

@@ -11,7 +11,7 @@ namespace graphmill {
 
 namespace {
 
-/// Calls `visit` for each array of a part but its dense features.
+/// Calls `visit` for each array of a part but dense features of its nodes.
 template <class Visit>
 void for_each_array(const shard& part, Visit visit) {
   const auto& info = part.info();
@@ -40,6 +40,11 @@ void for_each_array(const shard& part, Visit visit) {
     visit(std::as_bytes(edges.in_weights));
     visit(std::as_bytes(edges.out_weights));
     visit(std::as_bytes(edges.visible));
+    visit(std::as_bytes(edges.times));
+    if (edges.features != nullptr)
+      visit(
+        std::span{edges.features, static_cast<std::size_t>(edges.indices.size)
+                                    * info.edge_types[e].feature_row_bytes()});
   }
 }
 

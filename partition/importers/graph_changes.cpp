@@ -158,6 +158,13 @@ result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
   std::vector<row_norm> norms(info.node_types.size(), all);
   for (const auto& [name, norm] : changes.normalise) {
     const auto type = info.find_node_type(name);
+    if (const auto edges = info.find_edge_type(name); !type && edges) {
+      if (info.edge_types[static_cast<std::size_t>(*edges)].feature_width == 0)
+        return fail(ec::invalid_argument,
+                    "--normalise: edges of type \"{}\" have no features",
+                    name);
+      continue;
+    }
     if (!type)
       return fail(ec::invalid_argument,
                   "--normalise: there is no node type \"{}\"", name);
@@ -174,6 +181,14 @@ result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
     return fail(ec::invalid_argument,
                 "--normalise: there are no features that could be scaled");
   return norms;
+}
+
+row_norm edge_norm_of(const dataset_info& info, edge_type_id type,
+                      const graph_changes& changes) {
+  for (const auto& [name, norm] : changes.normalise)
+    if (!info.find_node_type(name) && info.find_edge_type(name) == type)
+      return norm;
+  return row_norm::none;
 }
 
 result<void> declare_sparse(dataset_info& info,

@@ -44,7 +44,8 @@ struct graph_changes {
   /// this says otherwise, the weights of a pair must be the same.
   duplicate_edges duplicates = duplicate_edges::keep;
   std::optional<split_request> split;
-  /// Of node types by name; others are scaled as the importer's `normalise`.
+  /// Of node and edge types by name; other node types are scaled as the
+  /// importer's `normalise`, and other edge types not at all.
   std::vector<std::pair<std::string, row_norm>> normalise;
   bool sparse = false; ///< Store features of all types without zeros.
   std::optional<edge_task_request> task{}; ///< Of edges.
@@ -79,11 +80,18 @@ void keep_original_name(original_names& names, const dataset_info& info,
                         std::string_view original);
 
 /// How the features of each node type are scaled. Fails if a type that
-/// `changes` names is not there or has none, and if nobody has any.
+/// `changes` names, of nodes or of edges, is not there or has none, and if
+/// nobody has any.
 result<std::vector<row_norm>> norms_of(const dataset_info& info, row_norm all,
                                        const graph_changes& changes);
 
-/// Declares the features of all types as sparse. Fails if nobody has any, or if
+/// How the features of an edge type are scaled: as `changes` says of its name
+/// alone.
+/// @param type Of the source.
+row_norm edge_norm_of(const dataset_info& info, edge_type_id type,
+                      const graph_changes& changes);
+
+/// Declares the features of all node types as sparse. Fails if nobody has any, or if
 /// they are standardised, which makes a value of each zero.
 /// @param norms By node type.
 result<void> declare_sparse(dataset_info& info,

@@ -24,7 +24,10 @@ edge_type_id add_reverse_type(dataset_info& info, edge_type_id of) {
   info.edge_types.push_back({.source = type.destination,
                              .name = reverse_name(type.name),
                              .destination = type.source,
-                             .weighted = type.weighted});
+                             .weighted = type.weighted,
+                             .timed = type.timed,
+                             .feature_width = type.feature_width,
+                             .feature_type = type.feature_type});
   return static_cast<edge_type_id>(info.edge_types.size() - 1);
 }
 
@@ -38,11 +41,16 @@ result<void> append_both_ways(dataset_writer& writer, edge_type_id type,
                               edge_type_id reverse,
                               std::span<const node_id> sources,
                               std::span<const node_id> destinations,
-                              std::span<const float> weights) {
+                              std::span<const float> weights,
+                              std::span<const float> features) {
   GRAPHMILL_TRYV(writer.append_edges(type, sources, destinations, weights));
+  if (!features.empty())
+    GRAPHMILL_TRYV(writer.append_edge_features(type, features));
   if (reverse < 0)
     return ok();
-  return writer.append_edges(reverse, destinations, sources, weights);
+  GRAPHMILL_TRYV(writer.append_edges(reverse, destinations, sources, weights));
+  return features.empty() ? ok()
+                          : writer.append_edge_features(reverse, features);
 }
 
 } // namespace graphmill

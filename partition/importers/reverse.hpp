@@ -26,10 +26,12 @@ void add_reverse_types(dataset_info& info);
 /// @param reverse The reverse type; -1 if there is none.
 /// @param sources, destinations [edges] The ends of each edge.
 /// @param weights [edges] If the type has weights, as its reverse has then.
+/// @param features [edges, width] Likewise.
 result<void> append_both_ways(dataset_writer& writer, edge_type_id type,
                               edge_type_id reverse,
                               std::span<const node_id> sources,
                               std::span<const node_id> destinations,
-                              std::span<const float> weights = {});
+                              std::span<const float> weights = {},
+                              std::span<const float> features = {});
 
 } // namespace graphmill

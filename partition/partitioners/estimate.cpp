@@ -38,23 +38,31 @@ totals totals_of(const dataset_info& info) {
     sum.edge_rows += rows;
     if (type.weighted)
       sum.weights += static_cast<double>(type.count) + rows;
+    sum.feature_bytes +=
+      static_cast<double>(type.count)
+      * (static_cast<double>(type.feature_row_bytes())
+         + (type.timed ? double{sizeof(std::int64_t)} : 0));
   }
   return sum;
 }
 
 /// Files that a process maps which opens all parts: per node type what
 /// `dataset::open` and `open_shard` map, with a tree over each proved array;
-/// per edge type its four arrays and original_begin.npy, and three of weights.
+/// per edge type its four arrays and original_begin.npy, three of weights, and
+/// features.
 /// A part without seeds has no array of a split that is mapped, so that these
 /// are at the most.
 std::int64_t files_mapped(const dataset_info& info, part_id parts) {
   auto sum = std::int64_t{parts} * 5 * std::ssize(info.edge_types);
   for (const auto& type : info.edge_types)
-    sum += type.weighted ? 3 * std::int64_t{parts} : 0;
+    sum += ((type.weighted ? 3 : 0) + (type.feature_width > 0 ? 1 : 0)
+            + (type.timed ? 1 : 0))
+           * std::int64_t{parts};
   for (const auto& type : info.node_types) {
     for (auto which : all_proved_arrays)
       sum += has_array(type, which) ? 2 * std::int64_t{parts} : 0;
     sum += type.sparse_features ? 3 * std::int64_t{parts} : 0;
+    sum += parts; // The original ids of all nodes.
     for (auto seeds : type.split_counts)
       sum += std::min<std::int64_t>(parts, seeds);
     for (const auto& set : type.label_sets) {

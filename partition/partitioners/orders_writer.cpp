@@ -40,6 +40,17 @@ write_orders(const graph_view& graph, const renumbering& numbers,
       GRAPHMILL_TRYV(make_folders(path.parent_path()));
       GRAPHMILL_TRYV(write_ids(path, *ids, arrays));
     }
+    if (const auto& from =
+          graph.data().nodes(static_cast<node_type_id>(t)).times) {
+      GRAPHMILL_TRY(const auto times, from->as<std::int64_t>());
+      const auto path = folder / node_times_file(type);
+      GRAPHMILL_TRYV(make_folders(path.parent_path()));
+      GRAPHMILL_TRYV(arrays.begin(path, dtype_of<std::int64_t>()));
+      for (const auto original : numbers.originals[t])
+        GRAPHMILL_TRYV(
+          arrays.append_one(times[static_cast<std::size_t>(original)]));
+      GRAPHMILL_TRYV(arrays.finish());
+    }
   }
   return arrays.digests_within(folder);
 }

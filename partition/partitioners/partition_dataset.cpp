@@ -8,14 +8,20 @@
 #include "partition/dataset/meaning/original_names.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
+#include "partition/growing/grown_dataset.hpp"
 #include "partition/partitioners/graph/monitor.hpp"
+#include "partition/partitioners/methods/ldg.hpp"
 #include "partition/partitioners/parts_writer.hpp"
 #include "partition/writing/prepare.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <new>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace graphmill {
@@ -138,25 +144,25 @@ result<void> share_names_of_nodes(const fs::path& from,
   return ok();
 }
 
-result<partition_report> do_partition(const dataset& data,
-                                      const partition_options& options,
-                                      const fs::path& folder) {
+/// Decides who owns which node.
+using part_chooser = std::function<result<assigned_parts>(
+  const graph_view&, const vertex_loads&, monitor&)>;
+
+/// @param first_cut As in the report.
+result<partition_report> write_partitions(const dataset& data,
+                                          const partition_options& options,
+                                          const fs::path& folder,
+                                          const part_chooser& choose,
+                                          std::optional<double> first_cut) {
   GRAPHMILL_TRYV(refuse_part(data));
   const auto estimate = estimate_partition(data.info(), options);
   monitor watch{options.on_progress, options.stop, estimate.seconds};
   GRAPHMILL_TRY(const auto graph, graph_view::open(data, watch));
   GRAPHMILL_TRY(const auto source_digest, digest_of(data, options.on_progress));
   const auto loads = graph.loads();
-  GRAPHMILL_TRY(const auto assigned,
-                assign_parts(graph, loads,
-                             {.parts = options.parts,
-                              .method = options.method,
-                              .coarsen = options.coarsen,
-                              .seed = options.seed,
-                              .metis_memory_bytes = options.metis_memory_bytes,
-                              .folder = folder},
-                             watch));
+  GRAPHMILL_TRY(const auto assigned, choose(graph, loads, watch));
   auto report = start_report(graph, loads, options, assigned);
+  report.first_cut = first_cut;
   const auto numbers =
     renumber(graph.type_begin(), assigned.assignment, options.parts);
   GRAPHMILL_TRY(const auto parts, write_parts(graph, assigned.assignment,
@@ -181,6 +187,103 @@ result<partition_report> do_partition(const dataset& data,
   watch.tell("done", 1, 1);
   report.memory_bytes = watch.peak_memory_bytes();
   return report;
+}
+
+result<partition_report> do_partition(const dataset& data,
+                                      const partition_options& options,
+                                      const fs::path& folder) {
+  const auto choose = [&](const graph_view& graph, const vertex_loads& loads,
+                          monitor& watch) {
+    return assign_parts(graph, loads,
+                        {.parts = options.parts,
+                         .method = options.method,
+                         .coarsen = options.coarsen,
+                         .seed = options.seed,
+                         .metis_memory_bytes = options.metis_memory_bytes,
+                         .folder = folder},
+                        watch);
+  };
+  return write_partitions(data, options, folder, choose, std::nullopt);
+}
+
+/// Parts before they grow.
+struct older_parts {
+  partitioned_graph graph;
+  partition_report report;
+};
+
+/// Fails unless the parts are of a dataset that has grown to this one.
+result<older_parts> open_older_parts(const dataset& data,
+                                     const fs::path& folder) {
+  const auto path = folder / "partitions.json";
+  GRAPHMILL_TRY(auto graph, partitioned_graph::open(folder));
+  GRAPHMILL_TRY(const auto stored, read_json(path, largest_report));
+  const auto source = stored.value("source_digest", json{});
+  GRAPHMILL_TRY(const auto steps, read_growth(data.folder()));
+  if (std::ranges::none_of(steps, [&source](const growth& step) {
+        return source == step.before;
+      }))
+    return fail(ec::invalid_argument,
+                "{} holds parts of another dataset than those that {} has "
+                "grown from; partition it",
+                folder.string(), data.folder().string());
+  GRAPHMILL_TRY(auto report,
+                report_of(stored.value("report", json{}), path.string()));
+  return older_parts{std::move(graph), std::move(report)};
+}
+
+/// The neighbours, in either direction, of the vertices without a part.
+std::unordered_map<vertex_id, std::vector<neighbour>>
+neighbours_of_new(const graph_view& graph, const std::vector<part_id>& parts) {
+  std::unordered_map<vertex_id, std::vector<neighbour>> out;
+  const auto& begin = graph.type_begin();
+  for (const auto& edges : graph.relations())
+    for (std::size_t row = 0; row + 1 < edges.indptr.size(); ++row) {
+      const auto to =
+        begin[edges.destination] + static_cast<vertex_id>(row);
+      for (auto i = edges.indptr[row]; i < edges.indptr[row + 1]; ++i) {
+        const auto from = begin[edges.source] + edges.indices[i];
+        if (from == to)
+          continue;
+        if (parts[static_cast<std::size_t>(to)] < 0)
+          out[to].push_back({from});
+        if (parts[static_cast<std::size_t>(from)] < 0)
+          out[from].push_back({to});
+      }
+    }
+  return out;
+}
+
+/// Old nodes stay, and new ones go beside their neighbours.
+result<assigned_parts> keep_parts(const older_parts& older,
+                                  const graph_view& graph,
+                                  const vertex_loads& loads, monitor& watch) {
+  const auto& before = older.graph.info();
+  const auto& info = graph.info();
+  assigned_parts out;
+  out.assignment.resize(static_cast<std::size_t>(loads.size()), -1);
+  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
+    const auto type = before.find_node_type(info.node_types[t].name);
+    if (!type
+        || before.node_types[*type].count > info.node_types[t].count)
+      return fail(ec::invalid_data,
+                  "the parts have other nodes of type {} than the dataset; "
+                  "partition it",
+                  info.node_types[t].name);
+    GRAPHMILL_TRY(const auto globals, older.graph.order(*type));
+    for (std::size_t id = 0; id < globals.size(); ++id)
+      out.assignment[static_cast<std::size_t>(graph.type_begin()[t]) + id] =
+        older.graph.owner(*type, globals[id]);
+  }
+  const auto around = neighbours_of_new(graph, out.assignment);
+  const auto neighbours = [&around](vertex_id v, std::vector<neighbour>& to) {
+    const auto found = around.find(v);
+    to = found == around.end() ? std::vector<neighbour>{} : found->second;
+  };
+  place_by_ldg(neighbours, loads, older.graph.part_count(), out.assignment,
+               [&watch](vertex_id) { return watch.tell("place nodes", 0); });
+  GRAPHMILL_TRYV(watch.check());
+  return out;
 }
 
 /// What a folder that is there already must agree with.
@@ -267,6 +370,42 @@ result<partition_report> partition_dataset(const dataset& data,
                 "--coarsen always needs less, --method ldg least",
                 data.folder().string(), byte_text(wanted));
   }
+}
+
+result<grown_partitions> grow_partitions(const dataset& data,
+                                         const fs::path& parts,
+                                         const progress_callback& on_progress,
+                                         const std::atomic<bool>* stop) {
+  grown_partitions out;
+  const auto build = [&](const fs::path& partial) -> result<void> {
+    GRAPHMILL_TRY(const auto older, open_older_parts(data, parts));
+    out.before = older.report;
+    const partition_options options{.parts = older.graph.part_count(),
+                                    .method = older.report.method,
+                                    .coarsen = older.report.coarsened
+                                                 ? coarsening::always
+                                                 : coarsening::never,
+                                    .seed = older.report.seed,
+                                    .on_progress = on_progress,
+                                    .stop = stop};
+    const auto choose = [&older](const graph_view& graph,
+                                 const vertex_loads& loads, monitor& watch) {
+      return keep_parts(older, graph, loads, watch);
+    };
+    try {
+      GRAPHMILL_TRY(out.report, write_partitions(
+                                  data, options, partial, choose,
+                                  older.report.first_cut.value_or(
+                                    older.report.cut())));
+    } catch (const std::bad_alloc&) {
+      return fail(ec::out_of_memory,
+                  "memory ran out while the parts of {} grew", parts.string());
+    }
+    return ok();
+  };
+  folder_preparation work{parts, present_folder::replace};
+  GRAPHMILL_TRYV(work.run(build, on_progress, stop));
+  return out;
 }
 
 result<prepared_partitions> prepare_partitions(const dataset& data,

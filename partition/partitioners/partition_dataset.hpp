@@ -49,6 +49,23 @@ result<partition_report> partition_dataset(const dataset& data,
                                            const partition_options& options,
                                            const std::filesystem::path& folder);
 
+/// What parts are worth before and after they grew.
+struct grown_partitions {
+  partition_report before;
+  partition_report report;
+};
+
+/// Replaces parts by those of the dataset that theirs has grown to
+/// (`append_to_dataset`). Nodes keep their parts. New ones are placed beside
+/// their neighbours, in either direction, by `place_by_ldg`. The parts are
+/// replaced at once when the new ones are complete. Fails if they are of
+/// another dataset.
+/// @param parts Their folder.
+result<grown_partitions>
+grow_partitions(const dataset& data, const std::filesystem::path& parts,
+                const progress_callback& on_progress = {},
+                const std::atomic<bool>* stop = nullptr);
+
 struct prepared_partitions {
   bool built = false; ///< false: they existed before.
   partition_report report;

@@ -78,6 +78,43 @@ result<void> pass_writer::write_weights(FolderOf folder,
                         from.out_weights);
 }
 
+template <class FolderOf>
+result<void> pass_writer::write_edge_times(FolderOf folder,
+                                           const graph_view::relation& edges,
+                                           const npy_array& from) {
+  GRAPHMILL_TRY(const auto times, from.as<std::int64_t>());
+  from.file().advise_sequential();
+  return write_array(folder, times_file, dtype::int64, {}, [&] {
+    return for_each_row(
+      edges.destination, [&](part_output& part, std::int64_t row) {
+        const auto begin = edges.indptr[row];
+        return part.arrays.append(
+          times.subspan(static_cast<std::size_t>(begin),
+                        static_cast<std::size_t>(edges.indptr[row + 1] - begin)));
+      });
+  });
+}
+
+/// The rows of an owned node's list lie in one piece.
+template <class FolderOf>
+result<void>
+pass_writer::write_edge_features(FolderOf folder,
+                                 const graph_view::relation& edges,
+                                 const npy_array& from) {
+  const auto width = from.shape()[1];
+  const auto row_bytes = static_cast<std::size_t>(width) * size_of(from.type());
+  from.file().advise_sequential();
+  return write_array(folder, features_file, from.type(), {width}, [&] {
+    return for_each_row(
+      edges.destination, [&](part_output& part, std::int64_t row) {
+        const auto begin = static_cast<std::size_t>(edges.indptr[row]);
+        const auto end = static_cast<std::size_t>(edges.indptr[row + 1]);
+        return part.arrays.append(std::span{from.data() + begin * row_bytes,
+                                            (end - begin) * row_bytes});
+      });
+  });
+}
+
 result<void> pass_writer::write_edges(const graph_view::relation& edges) {
   const auto type = edges.type;
   const auto folder = [&, type](const fs::path& part) {
@@ -111,6 +148,12 @@ result<void> pass_writer::write_edges(const graph_view::relation& edges) {
   if (from.visible) {
     GRAPHMILL_TRYV(
       write_selected(folder, visible_file, edges.destination, *from.visible));
+  }
+  if (from.features) {
+    GRAPHMILL_TRYV(write_edge_features(folder, edges, *from.features));
+  }
+  if (from.times) {
+    GRAPHMILL_TRYV(write_edge_times(folder, edges, *from.times));
   }
   return write_array(
     folder, "original_begin.npy", dtype_of<edge_id>(), {}, [&] {

@@ -167,8 +167,11 @@ result<void> pass_writer::write(part_id first, part_id last,
   for (auto p = first; p < last; ++p)
     outputs_.push_back(
       {.folder = folder / fmt::format("part-{}", p), .info = graph_.info()});
-  for (auto& part : outputs_)
+  for (auto& part : outputs_) {
     part.info.tasks.clear(); // Their rows lie beside the parts.
+    for (auto& type : part.info.node_types)
+      type.timed = false; // Likewise.
+  }
   for (node_type_id t = 0; t < std::ssize(graph_.info().node_types); ++t) {
     GRAPHMILL_TRYV(write_nodes(t));
   }

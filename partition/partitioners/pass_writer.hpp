@@ -134,6 +134,17 @@ private:
   result<void> write_weights(FolderOf folder, const graph_view::relation& edges,
                              const dataset::weight_arrays& from);
 
+  /// The times of edges.
+  template <class FolderOf>
+  result<void> write_edge_times(FolderOf folder,
+                                const graph_view::relation& edges,
+                                const npy_array& from);
+  /// The features of edges.
+  template <class FolderOf>
+  result<void> write_edge_features(FolderOf folder,
+                                   const graph_view::relation& edges,
+                                   const npy_array& from);
+
   void count_source(part_output& part, vertex_id source);
 
   /// `dataset.json`, with the field that says that this is a part.

@@ -61,7 +61,7 @@ json to_json(const partition_report& report) {
                     {"cut_edges", row.cut_edges},
                     {"halo", row.halo},
                     {"bytes", row.bytes}});
-  return {{"parts", report.parts},
+  json out{{"parts", report.parts},
           {"method", to_string(report.method)},
           {"coarsened", report.coarsened},
           {"seed", report.seed},
@@ -73,9 +73,15 @@ json to_json(const partition_report& report) {
           {"balance", balance},
           {"part_rows", rows},
           {"notes", report.notes}};
+  if (report.first_cut)
+    out["first_cut"] = *report.first_cut;
+  return out;
 }
 
 namespace {
+
+/// So much more of a cut costs about as much more traffic.
+constexpr double tolerated_wear = 0.2;
 
 /// Throws what nlohmann throws.
 partition_report read_report(const json& stored) {
@@ -85,6 +91,8 @@ partition_report read_report(const json& stored) {
                  .value_or(partition_method::metis);
   out.coarsened = stored.value("coarsened", false); // Older reports lack it.
   stored.at("seed").get_to(out.seed);
+  if (stored.contains("first_cut"))
+    out.first_cut = stored.at("first_cut").get<double>();
   stored.at("nodes").get_to(out.nodes);
   stored.at("edges").get_to(out.edges);
   stored.at("cut_edges").get_to(out.cut_edges);
@@ -138,6 +146,20 @@ std::string verdict_of(const partition_report::balance_row& row) {
 }
 
 } // namespace
+
+std::string wear_of(const partition_report& report) {
+  if (!report.first_cut)
+    return "";
+  if (report.cut() > *report.first_cut * (1 + tolerated_wear))
+    return fmt::format("{:.2f} % of all edges are cut now, and {:.2f} % were "
+                       "when the parts were made",
+                       report.cut() * 100, *report.first_cut * 100);
+  for (const auto& row : report.balance)
+    if (!row.within && row.best_possible <= 1 + balance_tolerance)
+      return fmt::format("the largest part has {:.1f} % more {} than the mean",
+                         (row.imbalance - 1) * 100, row.constraint);
+  return "";
+}
 
 std::string to_text(const partition_report& report) {
   auto text = fmt::format("{} by {}: {} of {} cut ({:.2f} %)\n\n",

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct partition_report {
   /// stored: 0 when the partitions were there already.
   std::uint64_t memory_bytes = 0;
 
+  /// `cut` when the parts were made, if nodes have been added since.
+  std::optional<double> first_cut{};
+
   /// The share of all edges that run between parts, from 0 to 1.
   double cut() const {
     return edges == 0
@@ -74,6 +78,10 @@ nlohmann::json to_json(const partition_report& report);
 /// @param where Names the file in errors.
 result<partition_report> report_of(const nlohmann::json& stored,
                                    const std::string& where);
+
+/// Why parts that have grown should be made anew, as the end of a sentence. Empty:
+/// they are about as good as they were.
+std::string wear_of(const partition_report& report);
 
 /// A table for people.
 std::string to_text(const partition_report& report);

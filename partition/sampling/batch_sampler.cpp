@@ -27,6 +27,9 @@ struct frontier {
   std::vector<std::size_t> cuts; ///< [parts + 1] of `by_part`.
   /// Where each node is in `by_part`; only if edges are excluded.
   std::vector<std::size_t> places;
+  // With trees, of each node in `by_part`:
+  std::vector<std::int64_t> until; ///< The time of its row.
+  std::vector<std::int64_t> rows;  ///< The number of its row.
 
   std::size_t size() const { return end - begin; }
 };
@@ -87,14 +90,39 @@ struct batch_sampler::impl {
   std::vector<std::int64_t> pending;   ///< Sources to number, per node type.
   std::vector<exclusion> exclusions{}; ///< Per edge type; empty: none at all.
   std::vector<excluded_lists> excluded{}; ///< What requests refer to.
+  std::vector<std::int64_t> until{}; ///< As in `batch_seeds`.
+  std::vector<std::int64_t> rows{};  ///< Likewise.
 
   const dataset_info& info() const { return graph.info(); }
+  // With trees, a node is what it is in one tree. Until the batch is taken, its
+  // id is that of the node and, times the number of nodes, the place of the row.
+  bool trees() const { return scheme.time.disjoint; }
+  node_id node_of(node_type_id type, node_id id) const {
+    return trees() ? id % info().node_types[type].count : id;
+  }
+  std::size_t tree_of(node_type_id type, node_id id) const {
+    return static_cast<std::size_t>(id / info().node_types[type].count);
+  }
+  /// Numbers of so many ids are below this.
+  std::int64_t universe(node_type_id type) const {
+    return info().node_types[type].count
+           * (trees() ? std::max<std::int64_t>(std::ssize(rows), 1) : 1);
+  }
   bool reports_weights(edge_type_id type) const {
     return scheme.weights && info().edge_types[type].weighted;
   }
+  bool reports_places(edge_type_id type) const {
+    return scheme.places && info().edge_types[type].feature_width > 0;
+  }
   result<void> check_scheme() const;
   result<void> seed(const batch_seeds& seeds);
-  result<void> seed_type(node_type_id type, std::span<const node_id> seeds);
+  result<void> check_times(const batch_seeds& seeds) const;
+  result<void> plant_trees(const batch_seeds& seeds);
+  result<void> seed_type(node_type_id type, std::span<const node_id> seeds,
+                         std::span<const std::int32_t> trees);
+  time_limits limits_of(edge_type_id type, std::size_t from,
+                        std::size_t count) const;
+  void separate_trees();
   void next_frontiers();
   void deal(node_type_id type);
   std::vector<shortened> shortened_lists(edge_type_id type);
@@ -111,6 +139,11 @@ result<void> batch_sampler::impl::check_scheme() const {
     return fail(ec::invalid_argument, "{} hops are more than {}", scheme.hops(),
                 max_hops);
   GRAPHMILL_TRYV(check_level(scheme.level));
+  const auto& time = scheme.time;
+  if (!time.used && time != time_rule{})
+    return fail(ec::invalid_argument,
+                "inclusive or latest edges, a window and trees are for seeds "
+                "that hear of their past alone (sampler.time)");
   for (const auto& fanouts : scheme.fanouts)
     if (fanouts.size() != info().edge_types.size())
       return fail(ec::invalid_argument,
@@ -130,8 +163,15 @@ result<void> batch_sampler::impl::seed(const batch_seeds& seeds) {
                 "edges of {} types are to be excluded, but \"{}\" has {} edge "
                 "types",
                 seeds.excluded.size(), info().name, info().edge_types.size());
+  GRAPHMILL_TRYV(check_times(seeds));
+  until = seeds.until;
+  if (trees())
+    GRAPHMILL_TRYV(plant_trees(seeds));
   for (std::size_t t = 0; t < seeds.nodes.size(); ++t)
-    GRAPHMILL_TRYV(seed_type(static_cast<node_type_id>(t), seeds.nodes[t]));
+    GRAPHMILL_TRYV(seed_type(
+      static_cast<node_type_id>(t), seeds.nodes[t],
+      trees() ? std::span<const std::int32_t>{seeds.trees[t]}
+              : std::span<const std::int32_t>{}));
   for (const auto& edges : seeds.excluded) {
     auto& out = exclusions.emplace_back();
     out.edges = edges;
@@ -141,8 +181,57 @@ result<void> batch_sampler::impl::seed(const batch_seeds& seeds) {
   return ok();
 }
 
-result<void> batch_sampler::impl::seed_type(node_type_id of,
-                                            std::span<const node_id> seeds) {
+result<void>
+batch_sampler::impl::check_times(const batch_seeds& seeds) const {
+  const auto expected =
+    !scheme.time.used ? 0 : trees() ? seeds.row_numbers.size() : 1;
+  if (seeds.until.size() != expected && seeds.count() != 0)
+    return fail(ec::invalid_argument,
+                "seeds have {} times, and the definition takes {}: "
+                "sampler.time decides whether seeds have one, and "
+                "sampler.disjoint whether each row has its own",
+                seeds.until.size(), expected);
+  if (!trees() && !(seeds.row_numbers.empty() && seeds.trees.empty()))
+    return fail(ec::invalid_argument,
+                "seeds are of {} trees, and without sampler.disjoint there are "
+                "none",
+                seeds.row_numbers.size());
+  return ok();
+}
+
+/// Takes the rows, and makes room for ids of each of them.
+result<void> batch_sampler::impl::plant_trees(const batch_seeds& seeds) {
+  rows = seeds.row_numbers;
+  if (seeds.trees.size() != seeds.nodes.size())
+    return fail(ec::invalid_argument,
+                "the trees of seeds of {} node types are given, of {}",
+                seeds.trees.size(), seeds.nodes.size());
+  auto sorted = rows;
+  std::sort(sorted.begin(), sorted.end());
+  if ((!sorted.empty() && sorted.front() < 0)
+      || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    return fail(ec::invalid_argument,
+                "rows are numbers from 0 on, each once in a batch");
+  tables.clear();
+  for (const auto& type : info().node_types) {
+    std::int64_t ids = 0;
+    if (__builtin_mul_overflow(type.count, std::ssize(rows) + 1, &ids))
+      return fail(ec::invalid_argument,
+                  "{} trees over {} nodes are too many: use smaller batches",
+                  rows.size(), type.count);
+    tables.emplace_back(
+      universe(static_cast<node_type_id>(&type - info().node_types.data())),
+      pool);
+  }
+  return ok();
+}
+
+result<void>
+batch_sampler::impl::seed_type(node_type_id of, std::span<const node_id> seeds,
+                               std::span<const std::int32_t> trees_of) {
+  if (trees_of.size() != (trees() ? seeds.size() : 0))
+    return fail(ec::invalid_argument, "{} seeds are of {} trees", seeds.size(),
+                trees_of.size());
   if (seeds.empty())
     return ok();
   const auto& type = info().node_types[of];
@@ -151,6 +240,15 @@ result<void> batch_sampler::impl::seed_type(node_type_id of,
       return fail(ec::invalid_argument,
                   "seed {} is not a node: type \"{}\" has {} nodes", id,
                   type.name, type.count);
+  std::vector<node_id> planted;
+  for (std::size_t i = 0; i < trees_of.size(); ++i) {
+    if (trees_of[i] < 0 || std::cmp_greater_equal(trees_of[i], rows.size()))
+      return fail(ec::invalid_argument, "a seed is of tree {} of {}",
+                  trees_of[i], rows.size());
+    planted.push_back(seeds[i] + trees_of[i] * type.count);
+  }
+  if (trees())
+    seeds = planted;
   auto& list = out.nodes[of].ids;
   pod_vector<local_id> locals{pool};
   locals.resize(seeds.size());
@@ -158,8 +256,9 @@ result<void> batch_sampler::impl::seed_type(node_type_id of,
   tables[of].number(seeds, locals.data(), list);
   if (list.size() != seeds.size())
     return fail(ec::invalid_argument,
-                "{} of {} seeds are repetitions: seeds must be distinct",
-                seeds.size() - list.size(), seeds.size());
+                "{} of {} seeds are repetitions: seeds must be distinct{}",
+                seeds.size() - list.size(), seeds.size(),
+                trees() ? " in each tree" : "");
   return ok();
 }
 
@@ -184,7 +283,7 @@ void batch_sampler::impl::deal(node_type_id type) {
   auto& front = frontiers[type];
   const auto parts = static_cast<std::size_t>(graph.part_count());
   front.cuts.assign(parts + 1, 0);
-  if (parts == 1) {
+  if (parts == 1 && !trees()) {
     front.cuts[1] = front.size();
     return;
   }
@@ -192,15 +291,22 @@ void batch_sampler::impl::deal(node_type_id type) {
   front.owners.resize(front.size());
   front.by_part.resize(front.size());
   for (std::size_t i = 0; i < front.size(); ++i) {
-    front.owners[i] = graph.owner(type, ids[i]);
+    front.owners[i] = graph.owner(type, node_of(type, ids[i]));
     ++front.cuts[front.owners[i] + 1];
   }
   std::partial_sum(front.cuts.begin(), front.cuts.end(), front.cuts.begin());
   auto next = front.cuts;
   front.places.resize(exclusions.empty() ? 0 : front.size());
+  front.until.resize(trees() ? front.size() : 0);
+  front.rows.resize(front.until.size());
   for (std::size_t i = 0; i < front.size(); ++i) {
     const auto place = next[front.owners[i]]++;
-    front.by_part[place] = ids[i];
+    front.by_part[place] = node_of(type, ids[i]);
+    if (trees()) {
+      const auto tree = tree_of(type, ids[i]);
+      front.until[place] = until[tree];
+      front.rows[place] = rows[tree];
+    }
     if (!front.places.empty())
       front.places[i] = place;
   }
@@ -215,6 +321,19 @@ std::vector<shortened> batch_sampler::impl::shortened_lists(edge_type_id type) {
   auto& [edges, left] = exclusions[type];
   const auto of = info().edge_types[type].destination;
   const auto& front = frontiers[of];
+  if (trees()) { // Of which each may have such a node.
+    const auto& all = edges.destinations;
+    const auto* ids = this->out.nodes[of].ids.data() + front.begin;
+    for (std::size_t i = 0; i < front.size() && !all.empty(); ++i) {
+      const auto node = node_of(of, ids[i]);
+      const auto at = std::lower_bound(all.begin(), all.end(), node);
+      if (at != all.end() && *at == node)
+        out.push_back(shortened_at(
+          front.places[i], static_cast<std::size_t>(at - all.begin())));
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
   std::erase_if(left, [&, &all = edges](std::size_t number) {
     const auto local =
       tables[of].find(all.destinations[number], this->out.nodes[of].ids);
@@ -229,6 +348,24 @@ std::vector<shortened> batch_sampler::impl::shortened_lists(edge_type_id type) {
   return out;
 }
 
+/// Of `count` nodes of the frontier from number `from` on.
+time_limits batch_sampler::impl::limits_of(edge_type_id type, std::size_t from,
+                                           std::size_t count) const {
+  const auto& about = info().edge_types[type];
+  const auto& front = frontiers[about.destination];
+  time_limits out;
+  if (trees())
+    out.rows = std::span{front.rows}.subspan(from, count);
+  if (!scheme.time.used || !about.timed)
+    return out;
+  out.until = trees() ? std::span{front.until}.subspan(from, count)
+                      : std::span{until};
+  out.inclusive = scheme.time.inclusive;
+  out.latest = scheme.time.latest;
+  out.window = scheme.time.window;
+  return out;
+}
+
 /// One request per edge type and part that owns some of the frontier.
 void batch_sampler::impl::ask() {
   const auto& fanouts = scheme.fanouts[hop];
@@ -238,7 +375,7 @@ void batch_sampler::impl::ask() {
     const auto& front = frontiers[type];
     const auto lists = shortened_lists(edge_type);
     auto next = lists.begin();
-    const auto* ids = graph.part_count() == 1
+    const auto* ids = graph.part_count() == 1 && !trees()
                         ? out.nodes[type].ids.data() + front.begin
                         : front.by_part.data();
     for (part_id p = 0; p < graph.part_count() && fanouts[e] != 0; ++p) {
@@ -259,7 +396,9 @@ void batch_sampler::impl::ask() {
                                       {ids + front.cuts[p], size},
                                       reports_weights(edge_type),
                                       without.view(),
-                                      scheme.level};
+                                      scheme.level,
+                                      limits_of(edge_type, front.cuts[p], size),
+                                      reports_places(edge_type)};
       requests.push_back({requests.size(), p, request});
     }
   }
@@ -276,7 +415,7 @@ result<void> batch_sampler::impl::count_sources() {
   for (std::size_t t = 0; t < pending.size(); ++t) {
     const auto& type = info().node_types[t];
     const auto most = std::ssize(out.nodes[t].ids.span()) + pending[t];
-    if (std::min(most, type.count) >= INT32_MAX)
+    if ((trees() ? most : std::min(most, type.count)) >= INT32_MAX)
       return fail(ec::invalid_argument,
                   "a batch with {} sampled nodes of type \"{}\" is too large: "
                   "use a smaller batch or smaller fanouts",
@@ -292,7 +431,7 @@ void batch_sampler::impl::reserve_nodes(node_type_id type) {
   auto& ids = out.nodes[type].ids;
   const auto likely =
     std::min<std::int64_t>(std::ssize(ids.span()) + (pending[type] + 1) / 2,
-                           info().node_types[type].count);
+                           universe(type));
   tables[type].reserve(ids, likely);
   ids.reserve(static_cast<std::size_t>(likely) + 1);
 }
@@ -324,10 +463,12 @@ void batch_sampler::impl::finish_edges(edge_type_id type) {
     merge.write_edge_ids(extend(edges.edge_ids, edges.edge_ids.size() + total));
   if (reports_weights(type))
     merge.write_weights(extend(edges.weights, edges.weights.size() + total));
+  if (reports_places(type))
+    merge.write_places(extend(edges.places, edges.places.size() + total));
   // Global ids of 4 bytes are as wide as local ones. They are written to the
   // place of the local ids, which replace them one by one.
   pod_vector<node_id> globals{pool};
-  if (wide)
+  if (wide || trees())
     merge.write_sources(extend(globals, total));
   else
     merge.write_sources(locals);
@@ -336,11 +477,23 @@ void batch_sampler::impl::finish_edges(edge_type_id type) {
       answers[asked.slot].reply = {};
   const auto source = info().edge_types[type].source;
   auto& list = out.nodes[source].ids;
+  if (trees()) { // Sources are in the tree of their destination.
+    const auto to = info().edge_types[type].destination;
+    const auto* ids = out.nodes[to].ids.data() + frontiers[to].begin;
+    const auto* ends = edges.indptr.data() + edges.indptr.size() - merge.rows;
+    auto at = sum;
+    for (std::size_t row = 0; row < merge.rows; ++row) {
+      const auto shift = static_cast<std::int64_t>(tree_of(to, ids[row]))
+                         * info().node_types[source].count;
+      for (; at < ends[row]; ++at)
+        globals[static_cast<std::size_t>(at - sum)] += shift;
+    }
+  }
   // The answers of this edge type have been given back by now, so that table
   // and list can grow into their memory.
   reserve_nodes(source);
   pending[source] -= static_cast<std::int64_t>(total);
-  if (wide)
+  if (wide || trees())
     tables[source].number(std::as_const(globals).span(), locals, list);
   else
     tables[source].number(std::span<const local_id>{locals, total}, locals,
@@ -361,6 +514,20 @@ result<void> batch_sampler::impl::finish() {
   return ok();
 }
 
+/// Makes ids of nodes again.
+void batch_sampler::impl::separate_trees() {
+  for (std::size_t t = 0; t < out.nodes.size() && trees(); ++t) {
+    auto& [ids, found, of] = out.nodes[t];
+    const auto type = static_cast<node_type_id>(t);
+    of = pod_vector<std::int32_t>{pool};
+    of.resize(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      of[i] = static_cast<std::int32_t>(tree_of(type, ids[i]));
+      ids[i] = node_of(type, ids[i]);
+    }
+  }
+}
+
 batch_sampler::batch_sampler(const partitioned_graph& graph,
                              const sampling_scheme& scheme, std::uint64_t key,
                              std::shared_ptr<buffer_pool> pool)
@@ -373,12 +540,14 @@ batch_sampler::batch_sampler(const partitioned_graph& graph,
     out.nodes.push_back({pod_vector<node_id>{shared}, {}});
     impl_->tables.emplace_back(type.count, shared);
     impl_->frontiers.push_back(
-      {0, 0, pod_vector<part_id>{shared}, pod_vector<node_id>{shared}, {}, {}});
+      {0, 0, pod_vector<part_id>{shared}, pod_vector<node_id>{shared}, {}, {},
+       {}, {}});
   }
   for (std::size_t e = 0; e < graph.info().edge_types.size(); ++e) {
     out.edges.push_back(
       {pod_vector<std::int64_t>{shared}, pod_vector<local_id>{shared},
-       pod_vector<edge_id>{shared}, pod_vector<float>{shared}});
+       pod_vector<edge_id>{shared}, pod_vector<float>{shared},
+       pod_vector<edge_id>{shared}});
     out.edges.back().indptr.push_back(0);
   }
 }
@@ -435,6 +604,7 @@ bool batch_sampler::done() const {
 }
 
 sampled_subgraph batch_sampler::take() {
+  impl_->separate_trees();
   return std::move(impl_->out);
 }
 

@@ -1,20 +1,10 @@
 #include "partition/sampling/draws.hpp"
 
 #include "messages/base/random_lanes.hpp"
+#include "partition/sampling/vector_clones.hpp"
 
 #include <algorithm>
 #include <vector>
-
-// A function marked with GRAPHMILL_CLONES is compiled once per vector unit, and
-// the one that suits the processor is chosen while the program is loaded. That
-// is before sanitizers are ready, so builds with them go without.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)            \
-  && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#  define GRAPHMILL_CLONES                                                     \
-    __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#  define GRAPHMILL_CLONES
-#endif
 
 namespace graphmill {
 
@@ -189,6 +179,10 @@ void draw_positions(random_stream draws, std::uint32_t degree, draw_kind kind,
     for (auto& position : positions)
       position = draws.below(degree);
     break;
+  case draw_kind::weighted_without_replacement:
+  case draw_kind::weighted_with_replacement:
+  case draw_kind::labor:
+    break; // keyed_draws.hpp
   }
 }
 
@@ -200,6 +194,10 @@ void lane_draws::draw() {
   case draw_kind::without_replacement:
   case draw_kind::with_replacement:
     fill_lanes(*this, doubtful);
+    break;
+  case draw_kind::weighted_without_replacement:
+  case draw_kind::weighted_with_replacement:
+  case draw_kind::labor:
     break;
   }
   for (int l = 0; l < lanes; ++l) {

@@ -20,7 +20,9 @@ inline constexpr std::int32_t max_hops = 255;
 /// that every faster form must equal. Without replacement, it is a uniform
 /// subset by Floyd's algorithm (Bentley and Floyd, "A sample of brilliance",
 /// CACM 1987), ascending. With replacement, each position is the next
-/// `random_stream::below(degree)`, in the order of the draws.
+/// `random_stream::below(degree)`, in the order of the draws. Of kinds that
+/// read lists it draws nothing: see keyed_draws.hpp.
+/// @param kind Not one that `reads_lists`.
 /// @param degree At least the number of positions; with replacement at least 1.
 /// @param positions Receives them; its size is the number to draw.
 void draw_positions(random_stream draws, std::uint32_t degree, draw_kind kind,
@@ -37,7 +39,8 @@ inline constexpr std::int32_t max_lane_fanout = 32;
 struct lane_draws {
   std::uint64_t key = 0;
   std::uint32_t middle = 0;
-  draw_rule rule; ///< The fanout is at most `max_lane_fanout`.
+  /// The fanout is at most `max_lane_fanout`, and the kind does not read lists.
+  draw_rule rule;
   /// Original node ids: the first half of each lane's counter.
   alignas(64) std::uint64_t originals[lane_count]{};
   /// Lengths of the lists, as `draw_positions` demands them.

@@ -40,6 +40,40 @@ void request_pages(const shard& part, const inclusion_request& request,
 /// frame of a message (`max_frame_bytes`).
 constexpr std::int64_t most_destinations = std::int64_t{1} << 18;
 
+/// How likely in-edges of a node are taken, in logarithms of their opposites.
+class list_misses {
+public:
+  /// @param chance Of the node.
+  /// @param begin, end Its list in the part, which is sound.
+  list_misses(const edge_shard& edges, const draw_rule& rule, double chance,
+              std::int64_t begin, std::int64_t end)
+    : chance_(chance), fanout_(rule.fanout),
+      equal_(std::log1p(-chance * rule.chance(end - begin))) {
+    if (rule.takes_whole(end - begin) || edges.weights.empty()
+        || without_weights(rule.kind) == rule.kind)
+      return;
+    for (auto i = begin; i < end; ++i)
+      sum_ += edges.weights[static_cast<std::size_t>(i)];
+    if (sum_ > 0)
+      weights_ = edges.weights.data();
+  }
+
+  /// Of in-edge `i` of the part.
+  double of(std::int64_t i) const {
+    if (weights_ == nullptr)
+      return equal_;
+    const auto share = std::clamp(weights_[i] / sum_, 0.0, 1.0);
+    return std::log1p(-chance_ * (1 - std::pow(1 - share, fanout_)));
+  }
+
+private:
+  double chance_;
+  double fanout_;
+  double equal_; ///< Of each, unless they differ.
+  const float* weights_ = nullptr; ///< Of the part; null: they do not differ.
+  double sum_ = 0;
+};
+
 /// Adds up what edges say about their sources: per source, a sum of logarithms
 /// in double precision. Sources are numbered as they come, so that memory grows
 /// with what is reached and not with the graph.
@@ -56,7 +90,8 @@ public:
   /// Takes in-edges [from, to) of the part's list, as far as the limits allow.
   /// @returns the first one that was not taken; an error if one of them comes
   /// from no node.
-  result<std::int64_t> take(std::int64_t from, std::int64_t to, double change) {
+  result<std::int64_t> take(std::int64_t from, std::int64_t to,
+                            const list_misses& misses) {
     const auto known = static_cast<std::int64_t>(reply.sources.size());
     const auto most = std::min(limits_.edges - taken_, limits_.sources - known);
     to = std::min(to, from + std::max<std::int64_t>(most, 0));
@@ -73,8 +108,9 @@ public:
     else
       number<std::int32_t>(from, count);
     sums_.resize(reply.sources.size(), 0.0);
-    for (auto place : places_)
-      sums_[static_cast<std::size_t>(place)] += change;
+    for (std::size_t i = 0; i < count; ++i)
+      sums_[static_cast<std::size_t>(places_[i])] +=
+        misses.of(from + static_cast<std::int64_t>(i));
     taken_ += to - from;
     return to;
   }
@@ -153,9 +189,9 @@ result<inclusion_reply> spread(const shard& part,
                   "edges; `graphmill inspect` says what else is broken",
                   request.first + nodes, begin, end, total);
     if (chance > 0 && sound && begin + edges < end) {
-      const auto drawn = request.rule.chance(end - begin);
-      GRAPHMILL_TRY(const auto taken,
-                    work.take(begin + edges, end, std::log1p(-chance * drawn)));
+      const list_misses changes{part.edges(request.edge_type), request.rule,
+                                chance, begin, end};
+      GRAPHMILL_TRY(const auto taken, work.take(begin + edges, end, changes));
       edges = taken - begin;
       if (begin + edges < end)
         break; // The limits are reached; the next request goes on here.

@@ -68,7 +68,11 @@ struct seed_chance {
 ///
 /// where d_h(v) is the probability that an in-edge of v is drawn; and in all 1
 /// minus the product over hops, 0 included, of 1 - p_h(u). That treats nodes as
-/// independent of each other, which they are not quite. Edges that a batch does
+/// independent of each other, which they are not quite. By weights, the chance
+/// of an in-edge with the share s of its list is taken as 1 - (1 - s)^fanout,
+/// which is exact with replacement, and without a little too low. With `labor`,
+/// nodes prefer the same sources, so that the product is too high for nodes
+/// with many out-edges. Both keep about the same order. Edges that a batch does
 /// not see, by level or because they are excluded, count as if it did, so that
 /// what they lead to is a little too high and the rest too low. Times the steps
 /// of an epoch, it is how often the node's row is expected to be wanted in one.

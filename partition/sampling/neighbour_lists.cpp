@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace graphmill {
 
@@ -31,18 +32,27 @@ error broken_list(const list_task& work, node_id id, std::int64_t max_degree) {
     max_degree);
 }
 
+error unsorted_list(const list_task& work, node_id id) {
+  return fail(ec::invalid_argument,
+              "in-edges of node {} that a split holds out are older than "
+              "others; evaluate.visible: past is for tasks that were split by "
+              "time",
+              work.nodes.original(id));
+}
+
 /// Which of the edges to exclude is not in a list.
-error no_such_edge(const list_task& work, node_id id, std::int64_t degree,
+error no_such_edge(const list_task& work, node_id id, const seen_edges& seen,
                    std::span<const edge_id> ids) {
   std::uint32_t skip = 0;
   const auto alien =
     std::find_if_not(ids.begin(), ids.end(), [&](const edge_id& edge) {
-      return find_skips(work.edges, work.nodes, id, degree, {&edge, 1}, &skip);
+      return find_skips(work.edges, work.nodes, id, seen, {&edge, 1}, &skip)
+             >= 0;
     });
   return fail(ec::invalid_argument,
               "edge {} is to be excluded from the {} in-edges of node {}, and "
               "is none of them",
-              *alien, degree, work.nodes.original(id));
+              *alien, seen.degree, work.nodes.original(id));
 }
 
 /// Shortens the lists from which edges are excluded, and what they give.
@@ -58,13 +68,22 @@ result<void> exclude(list_task& work, pod_vector<std::int32_t>& counts,
     auto& place = work.places[i];
     const auto ids = excluded.of(k);
     const auto id = request.destinations[i];
-    if (!find_skips(work.edges, work.nodes, id, place.degree, ids, skips)) {
+    seen_edges seen{place.degree, 0, place.degree};
+    if (request.time.limited()) {
+      const auto row = static_cast<std::size_t>(id - work.nodes.begin);
+      const auto begin = work.edges.indptr[row];
+      seen = seen_of(work.edges, request, i, row, begin,
+                     work.edges.indptr[row + 1] - begin);
+    }
+    const auto gone =
+      find_skips(work.edges, work.nodes, id, seen, ids, skips);
+    if (gone < 0) {
       if (mapped_file::first_fault())
         return ok(); // Whoever asks looks at that, too.
-      return no_such_edge(work, id, place.degree, ids);
+      return no_such_edge(work, id, seen, ids);
     }
     skips += ids.size();
-    place.degree -= static_cast<std::uint32_t>(ids.size());
+    place.degree -= static_cast<std::uint32_t>(gone);
     place.excluded = static_cast<std::int32_t>(k);
     const auto count = request.rule.sources_of(place.degree);
     total += count - counts[i];
@@ -75,19 +94,128 @@ result<void> exclude(list_task& work, pod_vector<std::int32_t>& counts,
 
 } // namespace
 
-bool find_skips(const edge_shard& edges, const node_shard& nodes, node_id id,
-                std::int64_t degree, std::span<const edge_id> ids,
-                std::uint32_t* skips) {
+// A part without edges of a type has no weights, and nothing to draw from.
+list_drawer::list_drawer(const list_task& work)
+  : work_(work), kind_(work.edges.weights.empty()
+                         ? without_weights(work.request.rule.kind)
+                         : work.request.rule.kind) {}
+
+std::span<const float> list_drawer::weights_of(const list_place& place) {
+  const auto skips = work_.skips_of(place);
+  const auto* all = work_.edges.weights.data() + place.begin;
+  if (skips.empty())
+    return {all, place.degree};
+  weights_.resize(place.degree);
+  for (std::uint32_t j = 0; j < place.degree; ++j)
+    weights_[j] = all[whole_position(skips, j)];
+  return weights_;
+}
+
+void list_drawer::draw(const list_place& place, node_id id,
+                       std::span<std::uint32_t> positions) {
+  const auto& request = work_.request;
+  const auto original = static_cast<std::uint64_t>(work_.nodes.original(id));
+  const auto key = request.time.key_of(
+    request.key, static_cast<std::size_t>(&place - work_.places.data()));
+  const auto middle = draw_middle(request.hop, request.edge_type);
+  switch (kind_) {
+  case draw_kind::without_replacement:
+  case draw_kind::with_replacement:
+    draw_positions({key, original, middle}, place.degree, kind_,
+                   positions);
+    return;
+  case draw_kind::weighted_without_replacement:
+    keyed_.by_weight(key, original, middle, weights_of(place),
+                     positions);
+    return;
+  case draw_kind::weighted_with_replacement:
+    keyed_.by_weight_repeatedly(key, original, middle,
+                                weights_of(place), positions);
+    return;
+  case draw_kind::labor:
+    // Not by edge type: a source has one number for all that lead from it.
+    if (!keyed_.by_source(key,
+                          draw_middle(request.hop, work_.source_type),
+                          place.degree,
+                          {work_.edges.indices, place.begin,
+                           work_.skips_of(place), work_.sources.all_originals,
+                           work_.source_count},
+                          positions))
+      broken_ = id;
+    return;
+  }
+}
+
+result<void> list_drawer::check() const {
+  // A file that was truncated while it was mapped is reported by its name.
+  if (broken_ < 0 || mapped_file::first_fault())
+    return ok();
+  return fail(ec::invalid_data,
+              "an in-edge of node {} comes from no node: there are {}; "
+              "`graphmill inspect` says what else is broken",
+              work_.nodes.original(broken_), work_.source_count);
+}
+
+seen_edges seen_of(const edge_shard& edges, const neighbour_request& request,
+                   std::size_t i, std::size_t row, std::int64_t begin,
+                   std::int64_t degree) {
+  seen_edges out;
+  out.degree = seen_degree(edges, row, degree, request.level);
+  out.count = out.degree;
+  if (out.degree <= 0 || !request.time.limited())
+    return out;
+  const auto times = edges.times.subspan(static_cast<std::size_t>(begin),
+                                         static_cast<std::size_t>(out.degree));
+  if (!edges.visible.empty())
+    for (edge_level level = 0; level < request.level; ++level) {
+      const auto end = edges.seen(row, level);
+      if (end < 0 || end > out.degree)
+        return {-1, 0, 0};
+      if (end > 0 && end < out.degree)
+        out.sorted &= times[static_cast<std::size_t>(end - 1)]
+                      <= times[static_cast<std::size_t>(end)];
+    }
+  const auto [first, last] = request.time.of(times, i);
+  out.first = static_cast<std::int64_t>(first);
+  out.count = static_cast<std::int64_t>(last - first);
+  return out;
+}
+
+std::int64_t find_skips(const edge_shard& edges, const node_shard& nodes,
+                        node_id id, const seen_edges& seen,
+                        std::span<const edge_id> ids, std::uint32_t* skips) {
   const auto row = static_cast<std::size_t>(id - nodes.begin);
   const auto first = edges.original_begin.empty() ? edges.indptr[row]
                                                   : edges.original_begin[row];
-  for (std::size_t j = 0; j < ids.size(); ++j) {
-    if (ids[j] < first || ids[j] - first >= degree)
-      return false;
-    skips[j] = static_cast<std::uint32_t>(ids[j] - first)
-               - static_cast<std::uint32_t>(j);
+  std::size_t gone = 0;
+  for (const auto edge : ids) {
+    if (edge < first || edge - first >= seen.degree)
+      return -1;
+    const auto at = edge - first - seen.first;
+    if (at < 0 || at >= seen.count)
+      continue;
+    skips[gone] =
+      static_cast<std::uint32_t>(at) - static_cast<std::uint32_t>(gone);
+    ++gone;
   }
-  return true;
+  std::fill(skips + gone, skips + ids.size(),
+            std::numeric_limits<std::uint32_t>::max());
+  return static_cast<std::int64_t>(gone);
+}
+
+std::int64_t keep_last(std::uint32_t count, std::uint32_t degree,
+                       std::span<std::uint32_t> skips) {
+  if (degree <= count)
+    return 0;
+  constexpr auto none = std::numeric_limits<std::uint32_t>::max();
+  const auto cut = degree - count;
+  const auto later = whole_position(skips, cut);
+  const auto left = std::upper_bound(skips.begin(), skips.end(), cut);
+  const auto end = std::transform(
+    left, skips.end(), skips.begin(),
+    [cut](std::uint32_t skip) { return skip == none ? none : skip - cut; });
+  std::fill(end, skips.end(), none);
+  return later;
 }
 
 result<void> check_lists(const shard& graph, const neighbour_request& request) {
@@ -102,12 +230,38 @@ result<void> check_lists(const shard& graph, const neighbour_request& request) {
   GRAPHMILL_TRYV(request.rule.check());
   GRAPHMILL_TRYV(check_level(request.level));
   GRAPHMILL_TRYV(request.excluded.check(request.destinations.size()));
+  GRAPHMILL_TRYV(request.time.check(request.destinations.size()));
+  if (request.time.latest && repeats(request.rule.kind))
+    return fail(ec::invalid_argument,
+                "the latest in-edges are asked for, and draws with "
+                "replacement: either excludes the other");
+  if (const auto& edges = graph.edges(request.edge_type);
+      request.time.limited()
+      && std::cmp_not_equal(edges.times.size(), edges.indices.size))
+    return fail(ec::invalid_argument,
+                "edges of type {} are to be seen by time, and have none",
+                info.edge_type_name(request.edge_type));
   if (request.weights && graph.edges(request.edge_type).weights.empty()
       && graph.edges(request.edge_type).indices.size != 0)
     return fail(ec::invalid_argument,
                 "weights are asked for of edges of type {}, which have none",
                 info.edge_type_name(request.edge_type));
-  const auto type = info.edge_types[request.edge_type].destination;
+  if (request.places && info.edge_types[request.edge_type].feature_width == 0)
+    return fail(ec::invalid_argument,
+                "places are asked for of edges of type {}, which have no "
+                "features",
+                info.edge_type_name(request.edge_type));
+  const auto& ends = info.edge_types[request.edge_type];
+  if (const auto& sources = graph.nodes(ends.source);
+      request.rule.kind == draw_kind::labor && !sources.keeps_ids
+      && sources.all_originals.size != info.node_types[ends.source].count)
+    return fail(ec::not_found,
+                "sampler.method labor needs {}, and the folder of part {} has "
+                "none: copy originals/ from where the dataset was "
+                "partitioned; if that is from an older Graphmill and has none, "
+                "partition the dataset again",
+                originals_file(info.node_types[ends.source]), graph.part());
+  const auto type = ends.destination;
   const auto& owned = graph.nodes(type);
   for (auto id : request.destinations)
     if (id < owned.begin || id >= owned.end)
@@ -127,9 +281,11 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
   const auto limit = work.edges.indices.size;
   const auto first = work.nodes.begin;
   const auto hides = work.edges.hides(request.level);
+  const auto limited = request.time.limited();
   max_degree = std::min<std::int64_t>(max_degree, INT32_MAX);
   std::int64_t total = 0;
   std::int64_t broken = -1;
+  std::int64_t unsorted = -1;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + row_ahead < ids.size()) {
       const auto ahead = ids[i + row_ahead] - first;
@@ -142,27 +298,53 @@ result<std::int64_t> find_lists(list_task& work, std::int64_t max_degree,
     auto sane =
       begin >= 0 && begin <= end && end <= limit && end - begin <= max_degree;
     auto degree = sane ? end - begin : 0;
-    if (hides) {
+    std::int64_t first_seen = 0;
+    if (limited) {
+      const auto row = static_cast<std::size_t>(ids[i] - first);
+      const auto seen =
+        seen_of(work.edges, request, i, row, sane ? begin : 0, degree);
+      sane &= seen.degree >= 0;
+      unsorted = seen.sorted ? unsorted : static_cast<std::int64_t>(i);
+      degree = seen.count;
+      first_seen = seen.first;
+    } else if (hides) {
       const auto row = static_cast<std::size_t>(ids[i] - first);
       const auto seen = seen_degree(work.edges, row, degree, request.level);
       sane &= seen >= 0;
       degree = std::max<std::int64_t>(seen, 0);
     }
     broken = sane ? broken : static_cast<std::int64_t>(i);
-    work.places[i] = {sane ? begin : 0, static_cast<std::uint32_t>(degree)};
+    work.places[i] = {sane ? begin + first_seen : 0,
+                      static_cast<std::uint32_t>(degree)};
     const auto count = request.rule.sources_of(work.places[i].degree);
     counts[i] = static_cast<std::int32_t>(count);
     total += count;
   }
   if (broken >= 0 && !mapped_file::first_fault())
     return broken_list(work, ids[broken], max_degree);
+  if (unsorted >= 0 && broken < 0)
+    return unsorted_list(work, ids[static_cast<std::size_t>(unsorted)]);
   if (broken < 0 && !request.excluded.empty())
     GRAPHMILL_TRYV(exclude(work, counts, total));
+  // As many are taken as would be drawn.
+  if (request.time.latest && !request.rule.takes_all())
+    for (auto& place : work.places) {
+      const auto most = static_cast<std::uint32_t>(request.rule.fanout);
+      const auto own = work.skips_of(place);
+      const auto from = own.empty() ? 0 : own.data() - work.skips.data();
+      place.begin += keep_last(
+        most, place.degree,
+        std::span{work.skips}.subspan(static_cast<std::size_t>(from),
+                                      own.size()));
+      place.degree = std::min(place.degree, most);
+    }
   return total;
 }
 
 result<void> to_original_edges(const list_task& work, std::int64_t edges,
                                neighbour_reply& out) {
+  if (work.request.places && work.request.edge_ids)
+    std::copy(out.places.begin(), out.places.end(), out.edge_ids.begin());
   const auto& begins = work.edges.original_begin;
   if (begins.empty() || out.edge_ids.empty())
     return ok();
@@ -170,9 +352,9 @@ result<void> to_original_edges(const list_task& work, std::int64_t edges,
   for (std::size_t i = 0; i < work.places.size(); ++i) {
     const auto node = work.request.destinations[i];
     const auto begin = begins[node - work.nodes.begin];
-    const auto& place = work.places[i];
+    const auto list = work.edges.indptr[node - work.nodes.begin];
     const auto degree =
-      std::int64_t{place.degree} + std::ssize(work.skips_of(place));
+      std::max<std::int64_t>(work.edges.indptr[node - work.nodes.begin + 1] - list, 0);
     if (begin < 0 || begin > edges - degree)
       return fail(ec::invalid_data,
                   "{} in-edges of node {} begin at edge {} of {}: "
@@ -182,7 +364,7 @@ result<void> to_original_edges(const list_task& work, std::int64_t edges,
     const auto count =
       std::min<std::ptrdiff_t>(out.counts[i], out.edge_ids.end() - id);
     for (const auto* end = id + count; id != end; ++id)
-      *id += begin - place.begin;
+      *id += begin - list;
   }
   return ok();
 }

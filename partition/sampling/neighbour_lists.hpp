@@ -1,5 +1,6 @@
 #pragma once
 
+#include "partition/sampling/keyed_draws.hpp"
 #include "partition/sampling/sampling.hpp"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ constexpr std::size_t row_ahead = 16; ///< Lists between prefetch and use.
 struct list_place {
   std::int64_t begin = 0;
   /// What the request sees of it: without the edges that are excluded from it,
-  /// and those of higher levels.
+  /// those of higher levels, and those of other times. `begin` is where that
+  /// begins.
   std::uint32_t degree = 0;
   /// Its number among the lists from which edges are excluded; -1: none are.
   std::int32_t excluded = -1;
@@ -54,6 +56,9 @@ struct list_task {
   const neighbour_request& request;
   pod_vector<list_place> places;
   std::vector<std::uint32_t> skips{}; ///< Of all lists that have some.
+  const node_shard& sources;          ///< Of the source type.
+  node_type_id source_type = 0;
+  std::int64_t source_count = 0; ///< Nodes of that type in the whole graph.
 
   edge_skips skips_of(const list_place& place) const {
     if (place.excluded < 0)
@@ -65,14 +70,60 @@ struct list_task {
   }
 };
 
-/// Where the edges to exclude stand in the list of a destination of the part.
-/// @param degree Of the list of `id`, as far as its level is seen.
+/// The edges of a list that a request sees, without regard to exclusions.
+struct seen_edges {
+  std::int64_t degree = 0; ///< As far as the level is seen.
+  std::int64_t first = 0;  ///< Of these the first one of the right time.
+  std::int64_t count = 0;  ///< Those of the right time.
+  bool sorted = true;      ///< Whether times ascend over all levels seen.
+};
+
+/// Looks at levels and times. A list of which the files cannot be right has a
+/// degree below 0.
+/// @param degree Of the whole list, which is sound and begins at `begin`.
+/// @param i Its number in the request.
+seen_edges seen_of(const edge_shard& edges, const neighbour_request& request,
+                   std::size_t i, std::size_t row, std::int64_t begin,
+                   std::int64_t degree);
+
+/// Where the edges to exclude stand among the seen ones of the list of a
+/// destination of the part. Edges that are in the list but not seen are none.
 /// @param ids Ascending.
-/// @param skips Receives them: [ids]
-/// @returns whether all of them are in the list.
-bool find_skips(const edge_shard& edges, const node_shard& nodes, node_id id,
-                std::int64_t degree, std::span<const edge_id> ids,
-                std::uint32_t* skips);
+/// @param skips Receives them: [ids] Behind the last, none begins.
+/// @returns how many of them are seen; -1 if not all are in the list.
+std::int64_t find_skips(const edge_shard& edges, const node_shard& nodes,
+                        node_id id, const seen_edges& seen,
+                        std::span<const edge_id> ids, std::uint32_t* skips);
+
+/// Leaves the last `count` of the edges that are left.
+/// @param skips Those of the list, which change.
+/// @returns by how much the list begins later.
+std::int64_t keep_last(std::uint32_t count, std::uint32_t degree,
+                       std::span<std::uint32_t> skips);
+
+/// Draws positions in what is left of the lists of a task, by any kind. It
+/// keeps memory between them. Borrows the task. Not thread-safe.
+class list_drawer {
+public:
+  explicit list_drawer(const list_task& work);
+
+  /// The positions of a list that is not taken whole.
+  /// @param id Its node, a global id.
+  void draw(const list_place& place, node_id id,
+            std::span<std::uint32_t> positions);
+
+  /// Fails with `invalid_data` if a list led to no node.
+  result<void> check() const;
+
+private:
+  std::span<const float> weights_of(const list_place& place);
+
+  const list_task& work_;
+  draw_kind kind_;
+  keyed_draws keyed_;
+  std::vector<float> weights_; ///< Of what is left of a list.
+  node_id broken_ = -1;        ///< The node with a broken list; -1: none.
+};
 
 /// Whether a shard can answer a request.
 result<void> check_lists(const shard& graph, const neighbour_request& request);

@@ -177,12 +177,13 @@ void take_left(emitter<Id>& out, const list_place& place, edge_skips skips,
   }
 }
 
-/// For all neighbours, or for fanouts of more than 32. Lists are taken one by
-/// one: each has enough elements to keep many reads of memory under way.
+/// For all neighbours, for fanouts of more than 32, for kinds that read whole
+/// lists, and for trees, whose draws have keys of their own. Lists are taken one by one: each has enough elements to keep
+/// many reads of memory under way.
 template <class Id>
-void sample_many(const list_task& work, emitter<Id> out) {
+result<void> sample_many(const list_task& work, emitter<Id> out) {
   const auto& request = work.request;
-  const auto middle = draw_middle(request.hop, request.edge_type);
+  list_drawer drawer{work};
   std::vector<std::uint32_t> positions;
   std::vector<std::int64_t> picks;
   for (std::size_t i = 0; i < work.places.size(); ++i) {
@@ -195,17 +196,15 @@ void sample_many(const list_task& work, emitter<Id> out) {
       continue;
     }
     const auto count = static_cast<std::size_t>(request.rule.fanout);
-    const auto original = work.nodes.original(request.destinations[i]);
     positions.resize(count);
-    draw_positions(
-      random_stream{request.key, static_cast<std::uint64_t>(original), middle},
-      place.degree, request.rule.kind, positions);
+    drawer.draw(place, request.destinations[i], positions);
     picks.resize(count);
     for (std::size_t j = 0; j < count; ++j)
       picks[j] = place.begin + whole_position(skips, positions[j]);
     out.prefetch(picks);
     out.take(picks);
   }
+  return drawer.check();
 }
 
 template <class Id>
@@ -213,7 +212,9 @@ emitter<Id> emitter_of(const list_task& work, neighbour_reply& out) {
   const auto& request = work.request;
   return {reinterpret_cast<const Id*>(work.edges.indices.data),
           reinterpret_cast<Id*>(out.sources.data()),
-          request.edge_ids ? out.edge_ids.data() : nullptr,
+          request.places     ? out.places.data()
+          : request.edge_ids ? out.edge_ids.data()
+                             : nullptr,
           request.weights ? work.edges.weights.data() : nullptr,
           request.weights ? out.weights.data() : nullptr};
 }
@@ -222,35 +223,47 @@ emitter<Id> emitter_of(const list_task& work, neighbour_reply& out) {
 void make_room(const list_task& work, std::size_t total, neighbour_reply& out) {
   out.sources.resize(total * (out.wide ? 8 : 4));
   out.edge_ids.resize(work.request.edge_ids ? total : 0);
+  out.places.resize(work.request.places ? total : 0);
   out.weights.resize(work.request.weights ? total : 0);
 }
 
 template <class Id>
-void sample_as(const list_task& work, neighbour_reply& out) {
+result<void> sample_as(const list_task& work, neighbour_reply& out) {
   const auto emit = emitter_of<Id>(work, out);
-  const auto fanout = work.request.rule.fanout;
-  if (fanout > 0 && fanout <= max_lane_fanout)
+  const auto& rule = work.request.rule;
+  if (rule.fanout > 0 && rule.fanout <= max_lane_fanout
+      && !reads_lists(rule.kind) && work.request.time.rows.empty())
     sample_few(work, emit);
-  else if (fanout != 0)
-    sample_many(work, emit);
+  else if (rule.fanout != 0)
+    return sample_many(work, emit);
+  return ok();
+}
+
+list_task task_of(const shard& graph, const neighbour_request& request,
+                  std::shared_ptr<buffer_pool> pool) {
+  const auto& type = graph.info().edge_types[request.edge_type];
+  return {graph.edges(request.edge_type),
+          graph.nodes(type.destination),
+          request,
+          pod_vector<list_place>{std::move(pool)},
+          {},
+          graph.nodes(type.source),
+          type.source,
+          graph.info().node_types[type.source].count};
 }
 
 result<void> answer(const shard& graph, const neighbour_request& request,
                     neighbour_reply& out) {
   const auto& type = graph.info().edge_types[request.edge_type];
-  const auto& edges = graph.edges(request.edge_type);
-  list_task work{edges, graph.nodes(type.destination), request,
-                 pod_vector<list_place>{out.counts.pool()}};
+  auto work = task_of(graph, request, out.counts.pool());
   work.places.resize(request.destinations.size());
   out.counts.resize(request.destinations.size());
-  out.wide = edges.indices.wide;
+  out.wide = work.edges.indices.wide;
   GRAPHMILL_TRY(const auto total,
                 find_lists(work, type.max_in_degree, out.counts));
   make_room(work, static_cast<std::size_t>(total), out);
-  if (out.wide)
-    sample_as<std::int64_t>(work, out);
-  else
-    sample_as<std::int32_t>(work, out);
+  GRAPHMILL_TRYV(out.wide ? sample_as<std::int64_t>(work, out)
+                          : sample_as<std::int32_t>(work, out));
   return to_original_edges(work, type.count, out);
 }
 
@@ -258,7 +271,7 @@ result<void> answer(const shard& graph, const neighbour_request& request,
 /// be begun in the middle, for positions are sorted after all of them have been
 /// drawn: every slice of a drawn list draws the whole list again.
 template <class Id>
-void take_slice(const list_task& work, std::int64_t skip,
+result<void> take_slice(const list_task& work, std::int64_t skip,
                 neighbour_reply& out) {
   const auto& request = work.request;
   const auto& place = work.places[0];
@@ -268,32 +281,29 @@ void take_slice(const list_task& work, std::int64_t skip,
   if (request.rule.takes_whole(place.degree)) {
     take_left(emit, place, skips, static_cast<std::uint32_t>(skip),
               static_cast<std::uint32_t>(wanted));
-    return;
+    return ok();
   }
-  const auto original = work.nodes.original(request.destinations[0]);
   std::vector<std::uint32_t> positions(
     static_cast<std::size_t>(request.rule.fanout));
-  draw_positions(random_stream{request.key,
-                               static_cast<std::uint64_t>(original),
-                               draw_middle(request.hop, request.edge_type)},
-                 place.degree, request.rule.kind, positions);
+  list_drawer drawer{work};
+  drawer.draw(place, request.destinations[0], positions);
+  GRAPHMILL_TRYV(drawer.check());
   std::vector<std::int64_t> picks(wanted);
   for (std::size_t j = 0; j < wanted; ++j)
     picks[j] =
       place.begin
       + whole_position(skips, positions[static_cast<std::size_t>(skip) + j]);
   emit.take(picks);
+  return ok();
 }
 
 result<void> answer_slice(const shard& graph, const neighbour_request& request,
                           const source_slice& slice, neighbour_reply& out) {
   const auto& type = graph.info().edge_types[request.edge_type];
-  const auto& edges = graph.edges(request.edge_type);
-  list_task work{edges, graph.nodes(type.destination), request,
-                 pod_vector<list_place>{out.counts.pool()}};
+  auto work = task_of(graph, request, out.counts.pool());
   work.places.resize(1);
   out.counts.resize(1);
-  out.wide = edges.indices.wide;
+  out.wide = work.edges.indices.wide;
   GRAPHMILL_TRY(const auto total,
                 find_lists(work, type.max_in_degree, out.counts));
   const auto wanted = static_cast<std::size_t>(
@@ -301,10 +311,8 @@ result<void> answer_slice(const shard& graph, const neighbour_request& request,
   make_room(work, wanted, out);
   if (wanted == 0)
     return ok();
-  if (out.wide)
-    take_slice<std::int64_t>(work, slice.skip, out);
-  else
-    take_slice<std::int32_t>(work, slice.skip, out);
+  GRAPHMILL_TRYV(out.wide ? take_slice<std::int64_t>(work, slice.skip, out)
+                          : take_slice<std::int32_t>(work, slice.skip, out));
   return to_original_edges(work, type.count, out);
 }
 

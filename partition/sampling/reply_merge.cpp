@@ -81,6 +81,8 @@ result<std::int64_t> check_reply(const dataset_info& info, part_id part,
     return bad("its edge ids are not as many as were asked for");
   if (reply.weights.size() != (request.weights ? size : 0))
     return bad("its weights are not as many as were asked for");
+  if (reply.places.size() != (request.places ? size : 0))
+    return bad("its places are not as many as were asked for");
   const auto nodes = info.node_types[type.source].count;
   const auto* ids = reply.sources.data();
   if (reply.wide
@@ -89,6 +91,8 @@ result<std::int64_t> check_reply(const dataset_info& info, part_id part,
     return bad("a source is not a node of its type");
   if (!all_below(reply.edge_ids.data(), reply.edge_ids.size(), type.count))
     return bad("an edge id is not an edge of its type");
+  if (!all_below(reply.places.data(), reply.places.size(), type.count))
+    return bad("a place is not that of an edge of its type");
   if (!are_weights(reply.weights.span()))
     return bad("a weight is below 0, or no finite number");
   return total;
@@ -168,6 +172,10 @@ void reply_merge::write_each(pod_vector<T> neighbour_reply::*array,
 
 void reply_merge::write_edge_ids(edge_id* out) const {
   write_each(&neighbour_reply::edge_ids, out);
+}
+
+void reply_merge::write_places(edge_id* out) const {
+  write_each(&neighbour_reply::places, out);
 }
 
 void reply_merge::write_weights(float* out) const {

@@ -51,6 +51,9 @@ struct reply_merge {
   /// Writes the weights of the sources' edges. @param out [sources]
   void write_weights(float* out) const;
 
+  /// Writes their places in the parts. @param out [sources]
+  void write_places(edge_id* out) const;
+
 private:
   bool single() const { return replies.size() == 1; }
   template <class Visit>

@@ -33,7 +33,10 @@ std::size_t sampled_subgraph::byte_size() const {
   for (const auto& list : edges)
     sum += list.indptr.span().size_bytes() + list.sources.span().size_bytes()
            + list.edge_ids.span().size_bytes()
-           + list.weights.span().size_bytes();
+           + list.weights.span().size_bytes()
+           + list.places.span().size_bytes();
+  for (const auto& list : nodes)
+    sum += list.trees.span().size_bytes();
   return sum;
 }
 
@@ -49,6 +52,7 @@ neighbour_request neighbour_request::piece(std::size_t from,
   auto out = *this;
   out.destinations = destinations.subspan(from, count);
   out.excluded = excluded.piece(from, count);
+  out.time = time.piece(from, count);
   return out;
 }
 
@@ -109,15 +113,19 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
   // The most nodes of each type that the hop before can have found, which are
   // those that the present hop expands.
   std::vector<std::int64_t> fresh(types);
+  // With trees, a node may be there, and be expanded, once for each of them.
+  const auto most = [&](std::size_t t) {
+    return scheme.time.disjoint ? no_bound : info.node_types[t].count;
+  };
   for (std::size_t t = 0; t < types; ++t)
-    fresh[t] = std::min(seeds[t], info.node_types[t].count);
+    fresh[t] = std::min(seeds[t], most(t));
   bound.nodes = fresh;
   bound.seeds = fresh;
   for (int hop = 0; hop < scheme.hops(); ++hop) {
     std::vector<std::int64_t> found(types);
     for (std::size_t t = 0; t < types; ++t)
       bound.expanded[t] =
-        std::min(info.node_types[t].count, plus(bound.expanded[t], fresh[t]));
+        std::min(most(t), plus(bound.expanded[t], fresh[t]));
     for (std::size_t e = 0; e < scheme.fanouts[hop].size(); ++e) {
       const auto& type = info.edge_types[e];
       const auto rule = scheme.rule(hop, static_cast<edge_type_id>(e));
@@ -126,15 +134,15 @@ subgraph_bound bound_of(const dataset_info& info, const sampling_scheme& scheme,
       // A node is expanded in one hop only, and an edge belongs to one
       // destination. Unless a list is drawn from with replacement, no edge can
       // therefore be sampled twice, neither in this hop nor in all of them.
-      if (!rule.may_repeat())
+      if (!rule.may_repeat() && !scheme.time.disjoint)
         edges = std::min(edges, type.count);
       bound.edges[e] = plus(bound.edges[e], edges);
-      if (!repeats(scheme.kind))
+      if (!repeats(scheme.kind) && !scheme.time.disjoint)
         bound.edges[e] = std::min(bound.edges[e], type.count);
       found[type.source] = plus(found[type.source], edges);
     }
     for (std::size_t t = 0; t < types; ++t) {
-      const auto count = info.node_types[t].count;
+      const auto count = most(t);
       fresh[t] = std::min(found[t], count);
       bound.nodes[t] = std::min(count, plus(bound.nodes[t], fresh[t]));
     }

@@ -6,6 +6,7 @@
 #include "messages/base/ids.hpp"
 #include "partition/dataset/shard.hpp"
 #include "partition/sampling/excluded_edges.hpp"
+#include "partition/sampling/time_limits.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -25,8 +26,11 @@ struct sampling_scheme {
   bool edge_ids = false;
   /// Report the weights of edges, for types with weights.
   bool weights = false;
+  /// Report the places of edges, for types with features: where their rows lie.
+  bool places = false;
   /// Edges of higher levels carry no message, as if the graph had none.
   edge_level level = all_levels;
+  time_rule time{};
 
   int hops() const { return static_cast<int>(fanouts.size()); }
 
@@ -43,6 +47,14 @@ struct batch_seeds {
   /// Per edge type: edges that the batch is without. None is of a higher level
   /// than the batch sees. Empty: of no type.
   std::vector<excluded_edges> excluded{};
+  /// Of a scheme whose seeds hear of their past: one time for all of them, or
+  /// with trees that of each row. Else empty.
+  std::vector<std::int64_t> until{};
+  /// With trees: numbers of the rows, each once, from 0 on.
+  std::vector<std::int64_t> row_numbers{};
+  /// With trees, per node type: for each of `nodes` the place of its row in
+  /// `row_numbers`. A node may be there once in each tree.
+  std::vector<std::vector<std::int32_t>> trees{};
 
   /// Seeds of all types.
   std::size_t count() const;
@@ -60,6 +72,8 @@ struct node_list {
   /// found[h] = nodes known after hop h; found[0] = seeds of the type. The
   /// nodes that hop h + 1 expands are [h == 0 ? 0 : found[h - 1], found[h]).
   std::vector<std::int64_t> found;
+  /// [ids] With trees: the place among the rows of the one whose tree it is in.
+  pod_vector<std::int32_t> trees{};
 };
 
 /// The sampled edges of one type: the CSRs of hops 1..L, one after the other.
@@ -72,6 +86,9 @@ struct edge_list {
   pod_vector<edge_id> edge_ids;    ///< Original ids; empty unless asked for.
   /// Of the edges; empty unless asked for, or if the type has none.
   pod_vector<float> weights{};
+  /// Of the edges: positions in the part that owns their destination; empty
+  /// unless asked for, or if the type has no features.
+  pod_vector<edge_id> places{};
 };
 
 /// A sampled neighbourhood: typed blocks over local ids.
@@ -104,6 +121,8 @@ struct neighbour_request {
   /// Lists are sampled as if these edges were not in them.
   excluded_view excluded{};
   edge_level level = all_levels; ///< Lists end before edges of higher levels.
+  time_limits time{};
+  bool places = false; ///< Only of types that have features.
 
   /// The same of `count` destinations from number `from` on.
   neighbour_request piece(std::size_t from, std::size_t count) const;
@@ -116,6 +135,8 @@ struct neighbour_reply {
   bool wide = false;               ///< true: int64.
   pod_vector<edge_id> edge_ids;    ///< Empty unless asked for.
   pod_vector<float> weights{};     ///< Likewise.
+  /// Likewise: positions of the edges among those of their type in the part.
+  pod_vector<edge_id> places{};
 };
 
 /// Samples on one shard. Without replacement, the positions drawn from a list
@@ -126,7 +147,11 @@ struct neighbour_reply {
 /// anything is drawn.
 ///
 /// Replaces the content of `out`, and takes memory from the pools of its
-/// arrays. Any number of threads may sample on one shard at once. Fails with
+/// arrays. Any number of threads may sample on one shard at once. Kinds of
+/// drawing that read whole lists (keyed_draws.hpp) take memory for the longest
+/// of them, up to 24 bytes for each edge. Those by weights are uniform for a
+/// type that has none. Fails with `not_found` if `labor` would need original
+/// ids of nodes that the shard does not own, and has none; with
 /// `invalid_argument` on ids that the shard does not own, on an invalid rule,
 /// on a request for weights that the type does not have, and on edges to
 /// exclude that are not in their lists, with `invalid_data` on broken lists,

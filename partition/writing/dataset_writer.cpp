@@ -7,6 +7,7 @@
 #include "partition/files/file_io.hpp"
 #include "partition/files/memory_limit.hpp"
 #include "partition/writing/feature_writer.hpp"
+#include "partition/writing/kept_edge_features.hpp"
 #include "partition/writing/kept_edges.hpp"
 #include "partition/writing/kept_labels.hpp"
 
@@ -60,8 +61,14 @@ struct dataset_writer::impl {
   options opts;
   std::vector<node_state> nodes;
   std::vector<kept_edges> edges;
+  std::vector<std::optional<kept_edge_features>> edge_features;
+  /// By node type, of all nodes; by edge type, in the order of `append_edges`.
+  std::vector<std::vector<std::int64_t>> node_times;
+  std::vector<std::vector<std::int64_t>> edge_times;
+  std::vector<bool> times_of_sources; ///< By edge type.
   std::vector<dropped_edges> dropped;
-  std::vector<placed_edges> placed; ///< By edge type; only of leveled ones.
+  /// By edge type; only of leveled ones, or while features are written.
+  std::vector<placed_edges> placed;
   std::vector<incoming_task> tasks; ///< As in `info`.
   bool spent = false;
 
@@ -71,6 +78,12 @@ struct dataset_writer::impl {
   result<void> finish_nodes(node_type_id type);
   result<void> finish_edges(edge_type_id type);
   result<void> finish_tasks();
+  result<void> finish_features(edge_type_id type);
+  std::vector<std::int64_t> times_by_place(edge_type_id type) const;
+  bool reverses_by_time(edge_type_id type) const;
+  result<void> arrange(edge_type_id type, std::span<const std::uint8_t> levels);
+  result<void> find_times(edge_type_id type);
+  result<void> take_times(std::size_t task);
   std::uint64_t sort_bytes(edge_type_id type) const;
 };
 
@@ -93,6 +106,14 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
     for (const auto& type : task.reverse_types)
       hold_out(type.value_or(-1));
   }
+  std::vector<bool> times_of_sources;
+  for (auto& type : info.edge_types) {
+    times_of_sources.push_back(
+      !type.timed && type.source >= 0
+      && type.source < std::ssize(info.node_types)
+      && info.node_types[static_cast<std::size_t>(type.source)].timed);
+    type.timed = type.timed || times_of_sources.back();
+  }
   info.format_version = format_version_of(info);
   for (auto& type : info.node_types) {
     type.feature_entries = 0;
@@ -109,6 +130,9 @@ result<dataset_writer> dataset_writer::create(const fs::path& folder,
   auto& self = *writer.impl_;
   self.folder = folder;
   self.info = std::move(info);
+  self.times_of_sources = std::move(times_of_sources);
+  self.node_times.resize(self.info.node_types.size());
+  self.edge_times.resize(self.info.edge_types.size());
   self.opts = std::move(opts);
   self.opts.memory_bytes =
     std::min(self.opts.memory_bytes,
@@ -140,6 +164,10 @@ result<void> dataset_writer::impl::make_type_folders() {
       kept_edges::create(path, info, t,
                          i < opts.edges.size() ? opts.edges[i] : edge_rules{}));
     edges.push_back(std::move(kept));
+    auto& features = edge_features.emplace_back();
+    if (info.edge_types[i].feature_width > 0) {
+      GRAPHMILL_TRY(features, kept_edge_features::create(path, info, t));
+    }
   }
   return ok();
 }
@@ -231,10 +259,52 @@ result<void> dataset_writer::append_edges(edge_type_id type,
   return self.edges[type].append(sources, destinations, weights);
 }
 
+result<void> dataset_writer::append_edge_features(edge_type_id type,
+                                                  std::span<const float> rows) {
+  auto& self = *impl_;
+  if (self.spent || type < 0 || type >= std::ssize(self.info.edge_types)
+      || !self.edge_features[type])
+    return fail(ec::internal,
+                "features of edges given for edge type {}, which has none",
+                type);
+  return self.edge_features[type]->append(rows);
+}
+
+result<void> dataset_writer::set_times(node_type_id type,
+                                       std::span<const std::int64_t> times) {
+  GRAPHMILL_TRYV(impl_->check_node_type(type, "times"));
+  const auto& about = impl_->info.node_types[type];
+  if (!about.timed || std::ssize(times) != about.count)
+    return fail(ec::internal, "{} times given for {}, which has {} nodes",
+                times.size(), about.name, about.count);
+  impl_->node_times[type].assign(times.begin(), times.end());
+  return ok();
+}
+
+result<void>
+dataset_writer::append_edge_times(edge_type_id type,
+                                  std::span<const std::int64_t> times) {
+  auto& self = *impl_;
+  if (self.spent || type < 0 || type >= std::ssize(self.info.edge_types)
+      || !self.info.edge_types[type].timed || self.times_of_sources[type])
+    return fail(ec::internal,
+                "times of edges given for edge type {}, which has none", type);
+  auto& to = self.edge_times[type];
+  to.insert(to.end(), times.begin(), times.end());
+  return ok();
+}
+
 result<void> dataset_writer::impl::finish_nodes(node_type_id type) {
   auto& about = info.node_types[type];
   auto& state = nodes[type];
   const auto path = node_folder(folder, info, type);
+  if (about.timed) {
+    if (std::ssize(node_times[type]) != about.count)
+      return fail(ec::internal, "no times given for the nodes of {}",
+                  about.name);
+    GRAPHMILL_TRYV(
+      write_npy<std::int64_t>(path / times_file, node_times[type]));
+  }
   if (state.features) {
     GRAPHMILL_TRYV(state.features->finish(about));
   }
@@ -260,6 +330,117 @@ result<void> dataset_writer::impl::finish_edges(edge_type_id type) {
   GRAPHMILL_TRYV(edges[type].write(about, opts.memory_bytes, opts.on_progress,
                                    std::move(name_of), placed[type]));
   dropped[type] = edges[type].dropped();
+  if (about.timed) {
+    GRAPHMILL_TRYV(find_times(type));
+  }
+  if (about.leveled)
+    return ok();
+  if (about.timed) {
+    GRAPHMILL_TRYV(arrange(type, {}));
+    edge_times[type] = {};
+  }
+  GRAPHMILL_TRYV(finish_features(type));
+  placed[type] = {};
+  return ok();
+}
+
+/// Times of edges that have none of their own, and whether all others do.
+result<void> dataset_writer::impl::find_times(edge_type_id type) {
+  auto& times = edge_times[type];
+  const auto& given = placed[type];
+  if (times_of_sources[type])
+    for (const auto source : given.sources)
+      times.push_back(
+        source < 0
+          ? 0
+          : node_times[info.edge_types[type].source]
+                      [static_cast<std::size_t>(source)]);
+  if (times.size() != given.places.size())
+    return fail(ec::internal, "{} times given for {} edges of {}", times.size(),
+                given.places.size(), info.edge_type_name(type));
+  return ok();
+}
+
+/// [edges] In the order of lists; empty: the type has no times.
+std::vector<std::int64_t>
+dataset_writer::impl::times_by_place(edge_type_id type) const {
+  const auto& about = info.edge_types[type];
+  const auto& places = placed[type];
+  std::vector<std::int64_t> times;
+  if (!about.timed)
+    return times;
+  times.resize(static_cast<std::size_t>(about.count));
+  for (const auto* list : {&places.places, &places.opposites})
+    for (std::size_t i = 0; i < list->size(); ++i)
+      if ((*list)[i] >= 0)
+        times[static_cast<std::size_t>((*list)[i])] =
+          times_of_sources[type] && list == &places.opposites
+            ? node_times[about.source]
+                        [static_cast<std::size_t>(places.destinations[i])]
+            : edge_times[type][i];
+  return times;
+}
+
+/// Whether edges of the type have the times of those that they are the reverse
+/// of. The time of a source says nothing of the other direction.
+bool dataset_writer::impl::reverses_by_time(edge_type_id type) const {
+  if (times_of_sources[type] || !info.edge_types[type].timed)
+    return false;
+  for (const auto& task : info.tasks)
+    for (std::size_t i = 0; i < task.edge_types.size(); ++i)
+      if (task.reverse_types[i] == type && times_of_sources[task.edge_types[i]])
+        return false;
+  return true;
+}
+
+/// Sorts lists by level and time, and puts what is known by place in order.
+result<void>
+dataset_writer::impl::arrange(edge_type_id type,
+                              std::span<const std::uint8_t> levels) {
+  const auto& about = info.edge_types[type];
+  auto& places = placed[type];
+  const auto times = times_by_place(type);
+  GRAPHMILL_TRY(const auto moved, edges[type].arrange(about, levels, times));
+  for (auto* list : {&places.places, &places.opposites})
+    for (auto& place : *list)
+      if (place >= 0)
+        place = moved[static_cast<std::size_t>(place)];
+  return ok();
+}
+
+/// Rows of edges with times have these times.
+result<void> dataset_writer::impl::take_times(std::size_t task) {
+  auto& about = info.tasks[task];
+  const auto is_timed = [this](edge_type_id type) {
+    return info.edge_types[static_cast<std::size_t>(type)].timed;
+  };
+  if (std::ranges::none_of(about.edge_types, is_timed))
+    return ok();
+  if (!std::ranges::all_of(about.edge_types, is_timed))
+    return fail(ec::invalid_data,
+                "task {}: edges of some of its types have times and others have "
+                "none; give all of them times, or make a task of each",
+                about.name);
+  if (about.timed)
+    return fail(ec::invalid_data,
+                "task {}: its edges have times (--edge-time), which its rows "
+                "take; leave out the times of rows (--task-time)",
+                about.name);
+  about.timed = true;
+  tasks[task].times.clear();
+  for (const auto type : about.edge_types) {
+    const auto& from = edge_times[static_cast<std::size_t>(type)];
+    tasks[task].times.emplace_back(from.begin(), from.end());
+  }
+  return ok();
+}
+
+/// Once the places of all edges are known.
+result<void> dataset_writer::impl::finish_features(edge_type_id type) {
+  if (!edge_features[type])
+    return ok();
+  GRAPHMILL_TRYV(
+    edge_features[type]->write(info.edge_types[type].count, placed[type]));
   return ok();
 }
 
@@ -270,17 +451,18 @@ result<void> dataset_writer::impl::finish_tasks() {
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     if (!tasks[t].choose)
       return fail(ec::internal, "task {} is given no rows", info.tasks[t].name);
+    GRAPHMILL_TRYV(take_times(t));
     GRAPHMILL_TRYV(writer.choose(t, tasks[t]));
   }
   for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e) {
     if (!info.edge_types[e].leveled)
       continue;
-    GRAPHMILL_TRY(const auto levels, writer.levels(e));
-    GRAPHMILL_TRY(const auto moved,
-                  edges[e].arrange(info.edge_types[e], levels));
-    for (auto& place : placed[e].places)
-      if (place >= 0)
-        place = moved[static_cast<std::size_t>(place)];
+    GRAPHMILL_TRY(const auto levels,
+                  writer.levels(e, reverses_by_time(e)
+                                     ? times_by_place(e)
+                                     : std::vector<std::int64_t>{}));
+    GRAPHMILL_TRYV(arrange(e, levels));
+    GRAPHMILL_TRYV(finish_features(e));
   }
   for (std::size_t t = 0; t < tasks.size(); ++t)
     GRAPHMILL_TRYV(writer.write(t, tasks[t]));
@@ -301,6 +483,8 @@ std::uint64_t dataset_writer::impl::sort_bytes(edge_type_id type) const {
   const auto nodes = info.node_types[about.source].count
                      + info.node_types[about.destination].count;
   return static_cast<std::uint64_t>(nodes) * (about.weighted ? 28 : 12)
+         + static_cast<std::uint64_t>(about.count)
+             * (about.feature_width > 0 ? 40 : 0)
          + std::min(static_cast<std::uint64_t>(about.count)
                       * (about.weighted ? 12 : 8),
                     opts.memory_bytes);

@@ -52,8 +52,8 @@ public:
   /// @param folder An existing, empty folder, usually of `prepare_folder`.
   /// @param info Names, types, node counts, feature widths and types, class
   /// counts and names, target, provenance, whether features are stored as
-  /// sparse ones, whether edges have weights, and tasks without numbers of
-  /// rows. Which edge types are leveled follows from these. Edge counts,
+  /// sparse ones, whether edges have weights, how many features and of which
+  /// type, and tasks without numbers of rows. Which edge types are leveled follows from these. Edge counts,
   /// degrees, index types, split counts, counts of sparse features and the
   /// digest are filled in by `finish`.
   static result<dataset_writer> create(const std::filesystem::path& folder,
@@ -101,6 +101,23 @@ public:
   result<void> append_edges(edge_type_id type, std::span<const node_id> sources,
                             std::span<const node_id> destinations,
                             std::span<const float> weights = {});
+
+  /// Appends the features of edges, in the order in which `append_edges` is
+  /// given them. In the end each edge that was given must have its row.
+  /// @param rows [any, feature width] of a type that has features.
+  result<void> append_edge_features(edge_type_id type,
+                                    std::span<const float> rows);
+
+  /// Appends the times of edges, in the order in which `append_edges` is given
+  /// them, of a type that is `timed`: 8 bytes of memory for each. Edges of other
+  /// types whose sources have times get those of their sources.
+  result<void> append_edge_times(edge_type_id type,
+                                 std::span<const std::int64_t> times);
+
+  /// Sets all times of a type that is `timed`.
+  /// @param times [nodes]
+  result<void> set_times(node_type_id type,
+                         std::span<const std::int64_t> times);
 
   /// Gives a task of `info` its rows. Without rows, `finish` fails.
   /// @param task Its place among the tasks.

@@ -75,6 +75,11 @@ result<kept_edges> kept_edges::create(std::filesystem::path folder,
                 "--duplicates sum: the edges of {} have no weights that could "
                 "be added up; keep or drop them",
                 out.name_);
+  if (rules.duplicates == duplicate_edges::sum && about.feature_width > 0)
+    return fail(ec::invalid_argument,
+                "--duplicates sum: the edges of {} have features, of which no "
+                "sum is made; keep or drop them",
+                out.name_);
   const auto is_narrow = narrow(out.sources_) && narrow(out.destinations_);
   const auto path = out.folder_ / "spool";
   if (about.weighted) {
@@ -155,16 +160,25 @@ result<void> kept_edges::write(edge_type_info& about,
       about.count = spool.size();
       GRAPHMILL_TRY(const auto written, sort_to_csc(spool, job));
       dropped_.duplicates = about.count - written.edges;
+      // The first one's features would be taken without a word.
+      if (about.feature_width > 0 && dropped_.duplicates > 0
+          && rules_.duplicates == duplicate_edges::match)
+        return fail(ec::invalid_data,
+                    "{}: {} edges join nodes that an earlier edge joins, and "
+                    "edges have features; say --duplicates drop to keep those "
+                    "of the first",
+                    name_, dropped_.duplicates);
       about.count = written.edges;
       about.max_in_degree = written.max_in_degree;
-      if (about.leveled) {
+      if (about.leveled || about.feature_width > 0 || about.timed) {
         GRAPHMILL_TRY(placed, place(spool));
       }
       spool = {};
       return ok();
     },
     spool_));
-  return about.weighted && !about.leveled ? write_sums(about) : ok();
+  return about.weighted && !about.leveled && !about.timed ? write_sums(about)
+                                                          : ok();
 }
 
 /// Lists keep the order in which their edges were appended, so going through
@@ -187,6 +201,8 @@ result<placed_edges> kept_edges::place(edge_spool<Edge>& spool) const {
     out.sources.push_back(source);
     out.destinations.push_back(destination);
     out.places.push_back(at);
+    if (rules_.both_ways)
+      out.opposites.push_back(-1);
   };
   auto opposite = false; // Whether the edge is what `both_ways` has added.
   GRAPHMILL_TRYV(spool.rewind());
@@ -198,6 +214,7 @@ result<placed_edges> kept_edges::place(edge_spool<Edge>& spool) const {
       const auto at = place_of(edge);
       if (opposite) {
         opposite = false;
+        out.opposites.back() = at;
         continue;
       }
       for (; loop != dropped_loops_.end() && *loop == std::ssize(out.places);
@@ -214,9 +231,11 @@ result<placed_edges> kept_edges::place(edge_spool<Edge>& spool) const {
 
 result<std::vector<edge_id>>
 kept_edges::arrange(const edge_type_info& about,
-                    std::span<const std::uint8_t> levels) {
-  std::vector<edge_id> order(levels.size()); // The old place of each edge.
-  std::vector<edge_id> moved(levels.size());
+                    std::span<const std::uint8_t> levels,
+                    std::span<const std::int64_t> times) {
+  const auto size = std::max(levels.size(), times.size());
+  std::vector<edge_id> order(size); // The old place of each edge.
+  std::vector<edge_id> moved(size);
   {
     GRAPHMILL_TRY(const auto indptr, npy_array::open(folder_ / "indptr.npy"));
     GRAPHMILL_TRY(const auto begin, indptr.as<std::int64_t>());
@@ -226,10 +245,15 @@ kept_edges::arrange(const edge_type_info& about,
       const auto first = order.begin() + begin[d];
       const auto last = order.begin() + begin[d + 1];
       const auto level_of = [levels](edge_id e) {
-        return levels[static_cast<std::size_t>(e)];
+        return levels.empty() ? std::uint8_t{0}
+                              : levels[static_cast<std::size_t>(e)];
       };
-      std::stable_sort(first, last, [level_of](edge_id a, edge_id b) {
-        return level_of(a) < level_of(b);
+      const auto time_of = [times](edge_id e) {
+        return times.empty() ? 0 : times[static_cast<std::size_t>(e)];
+      };
+      std::stable_sort(first, last, [&](edge_id a, edge_id b) {
+        return std::pair{level_of(a), time_of(a)}
+               < std::pair{level_of(b), time_of(b)};
       });
       for (const auto level : {0, 1})
         visible.push_back(static_cast<std::int32_t>(
@@ -237,9 +261,16 @@ kept_edges::arrange(const edge_type_info& about,
                                [&](edge_id e) { return level_of(e) <= level; })
           - first));
     }
-    GRAPHMILL_TRYV(write_npy_bytes(folder_ / visible_file, dtype::int32,
-                                   {std::ssize(visible) / 2, 2},
-                                   std::as_bytes(std::span{visible})));
+    if (about.leveled)
+      GRAPHMILL_TRYV(write_npy_bytes(folder_ / visible_file, dtype::int32,
+                                     {std::ssize(visible) / 2, 2},
+                                     std::as_bytes(std::span{visible})));
+  }
+  if (about.timed) {
+    std::vector<std::int64_t> sorted(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      sorted[i] = times[static_cast<std::size_t>(order[i])];
+    GRAPHMILL_TRYV(write_npy<std::int64_t>(folder_ / times_file, sorted));
   }
   for (std::size_t i = 0; i < order.size(); ++i)
     moved[static_cast<std::size_t>(order[i])] = static_cast<edge_id>(i);

@@ -23,6 +23,9 @@ struct placed_edges {
   std::vector<node_id> sources;
   std::vector<node_id> destinations;
   std::vector<edge_id> places; ///< In the order of lists; -1: dropped.
+  /// Likewise, of what `both_ways` has added to each edge; -1: nothing. Empty
+  /// without it.
+  std::vector<edge_id> opposites{};
 };
 
 /// Edges of one type on their way into files. Owns a spool of them. It has two
@@ -44,19 +47,23 @@ public:
   /// Sorts the edges and writes the arrays.
   /// @param about Gets what is known of them then.
   /// @param name_of What a node of the source type is called in errors.
-  /// @param placed Gets where edges lie, if the type is leveled: 24 bytes of
-  /// memory for each edge. Then `arrange` must follow.
+  /// @param placed Gets where edges lie, if the type is leveled or timed or has
+  /// features: 24 to 32 bytes of memory for each edge. If leveled or timed,
+  /// `arrange` must follow.
   result<void> write(edge_type_info& about, std::uint64_t memory_bytes,
                      const progress_callback& on_progress,
                      std::function<std::string(node_id)> name_of,
                      placed_edges& placed);
 
-  /// Sorts each list by level, stably, and writes the arrays again, with the
-  /// ends of levels. Takes 24 bytes of memory for each edge.
-  /// @param levels [edges] In the order of lists.
+  /// Sorts each list by level and within a level by time, stably, and writes the
+  /// arrays again, with the ends of levels and the times. Takes 24 bytes of
+  /// memory for each edge.
+  /// @param levels [edges] In the order of lists; empty: all are 0.
+  /// @param times [edges] Likewise; empty: there are none.
   /// @returns [edges] the new place of each edge.
   result<std::vector<edge_id>> arrange(const edge_type_info& about,
-                                       std::span<const std::uint8_t> levels);
+                                       std::span<const std::uint8_t> levels,
+                                       std::span<const std::int64_t> times);
 
   const dropped_edges& dropped() const { return dropped_; }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -195,10 +196,15 @@ result<void> task_writer::choose(std::size_t task, const incoming_task& from) {
   return ok();
 }
 
-result<std::vector<std::uint8_t>> task_writer::levels(edge_type_id type) const {
+result<std::vector<std::uint8_t>>
+task_writer::levels(edge_type_id type,
+                    std::span<const std::int64_t> times) const {
   const auto& edges = info_.edge_types[static_cast<std::size_t>(type)];
   std::vector<std::uint8_t> out(static_cast<std::size_t>(edges.count));
-  std::unordered_map<node_pair, std::uint8_t, pair_hash> reversed;
+  // By time, if edges and rows have some.
+  constexpr auto any_time = -std::numeric_limits<double>::infinity();
+  std::unordered_map<node_pair, std::map<double, std::uint8_t>, pair_hash>
+    reversed;
   for (std::size_t t = 0; t < rows_.size(); ++t)
     for (std::uint8_t level = 1; level < 3; ++level)
       for (const auto& row : rows_[t][level]) {
@@ -210,7 +216,9 @@ result<std::vector<std::uint8_t>> task_writer::levels(edge_type_id type) const {
           held = std::max(held, level);
         }
         if (about(t).reverse_types[place] == type) {
-          auto& held = reversed[{row.destination, row.source}];
+          auto& held = reversed[{row.destination, row.source}]
+                               [times.empty() || !about(t).timed ? any_time
+                                                                 : row.time];
           held = std::max(held, level);
         }
       }
@@ -218,14 +226,20 @@ result<std::vector<std::uint8_t>> task_writer::levels(edge_type_id type) const {
     return out;
   auto unsorted = edges;
   unsorted.leveled = false; // There is no visible.npy yet.
+  unsorted.timed = false;   // Likewise.
   GRAPHMILL_TRY(const auto index,
                 edge_index::open(edge_folder(folder_, info_, type), unsorted));
   for (node_id d = 0; d < index.lists(); ++d)
     for (auto e = index.begin(d); e < index.begin(d + 1); ++e)
-      if (const auto held = reversed.find({index.source(e), d});
-          held != reversed.end()) {
-        auto& level = out[static_cast<std::size_t>(e)];
-        level = std::max(level, held->second);
+      if (const auto pair = reversed.find({index.source(e), d});
+          pair != reversed.end()) {
+        const auto place = static_cast<std::size_t>(e);
+        for (const auto time :
+             {any_time, times.empty() ? any_time
+                                      : static_cast<double>(times[place])})
+          if (const auto held = pair->second.find(time);
+              held != pair->second.end())
+            out[place] = std::max(out[place], held->second);
       }
   return out;
 }

@@ -71,7 +71,10 @@ public:
   /// The levels of the edges of a type, in the order of lists: the highest of
   /// the splits in which a task has an edge, or an edge of which it is the
   /// reverse; 0 of all others.
-  result<std::vector<std::uint8_t>> levels(edge_type_id type) const;
+  /// @param times [edges] In the order of lists: an edge is the reverse of those
+  /// of its time alone. Empty: of all between its nodes.
+  result<std::vector<std::uint8_t>>
+  levels(edge_type_id type, std::span<const std::int64_t> times) const;
 
   /// Writes the arrays of a task. @pre lists are arranged, and `placed` says
   /// where edges lie since then.

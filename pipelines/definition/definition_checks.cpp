@@ -132,6 +132,15 @@ void check_fanouts(definition_source& source) {
   }
 }
 
+void check_method(definition_source& source) {
+  const auto& sampler = source.value.sampler;
+  if (sampler.method == sampling_method::labor && sampler.replace
+      && source.usable("sampler.method") && source.usable("sampler.replace"))
+    source.report(source.where("sampler.replace"),
+                  "`sampler.method: labor` draws without replacement; leave "
+                  "out `sampler.replace`");
+}
+
 /// Without neighbours, a model that hears them is another one.
 void check_sampling(definition_source& source) {
   const auto& sampler = source.value.sampler;
@@ -462,7 +471,8 @@ void check_trains_nothing(definition_source& source) {
   if (!trains_nothing(def) || !source.usable("evaluate.predict")
       || !source.usable("evaluate.only"))
     return;
-  if (def.evaluate.predict && def.evaluate.only != measured_split::none)
+  if (def.evaluate.predict && def.evaluate.only != measured_split::none
+      && def.task.empty())
     source.report(source.where("evaluate.only"),
                   "`evaluate.only` measures a split, and `evaluate.predict` "
                   "predicts all nodes: leave one of both out");
@@ -522,6 +532,7 @@ void check_definition(definition_source& source) {
   check_range(source);
   check_sizes(source);
   check_fanouts(source);
+  check_method(source);
   check_sampling(source);
   check_heads(source);
   check_attention(source);

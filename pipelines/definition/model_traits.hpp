@@ -101,6 +101,17 @@ struct model_traits {
   constexpr bool averages_layers() const { return looks_up && hears(); }
   /// Weights of edges have a meaning: they multiply the summed rows.
   constexpr bool weighs_edges() const { return sums(); }
+  /// Features of edges enter messages: sums by a product of their own, those
+  /// with a learnt weight of the node itself ahead of a ReLU (GINE), attention
+  /// both in scores and in what is summed.
+  constexpr bool reads_edge_features() const {
+    return (sums() && !looks_up) || message == message_form::attention;
+  }
+  /// They are added to the rows of sources, edge by edge, before a ReLU (Hu et
+  /// al., "Strategies for pre-training graph neural networks", ICLR'20).
+  constexpr bool adds_edges_to_rows() const {
+    return sums() && learns_own_weight;
+  }
   constexpr bool attends() const {
     return message == message_form::attention || attends_across();
   }

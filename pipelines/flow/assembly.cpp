@@ -70,6 +70,30 @@ csr merge(std::span<edge_list> edge_types,
   return out;
 }
 
+/// The features beside `merge`; all types have equally many. Releases them.
+pod_vector<float> merged_features(std::span<const edge_list> edge_types,
+                                  std::vector<pod_vector<float>>& features,
+                                  const dataset_info& info,
+                                  const std::shared_ptr<buffer_pool>& pool) {
+  pod_vector<float> out{pool};
+  if (features.empty())
+    return out;
+  const auto width = info.edge_types.front().feature_width;
+  std::size_t total = 0;
+  for (const auto& of_type : features)
+    total += of_type.size();
+  out.resize(total);
+  auto* to = out.data();
+  for (std::size_t row = 0; row + 1 < edge_types[0].indptr.size(); ++row)
+    for (std::size_t e = 0; e < edge_types.size(); ++e) {
+      const auto* indptr = edge_types[e].indptr.data() + row;
+      to = std::copy_n(features[e].data() + indptr[0] * width,
+                       (indptr[1] - indptr[0]) * width, to);
+    }
+  features.clear();
+  return out;
+}
+
 std::vector<minibatch::relation>
 relations_of(fetched_batch& data, const batch_needs& needs,
              const dataset_info& info,
@@ -77,12 +101,17 @@ relations_of(fetched_batch& data, const batch_needs& needs,
   std::vector<minibatch::relation> out;
   auto& edges = data.graph.edges;
   if (needs.merged_relations && edges.size() > 1) {
-    out.push_back({0, 0, merge(edges, pool), {}});
+    auto features = merged_features(edges, data.edge_features, info, pool);
+    out.push_back({0, 0, merge(edges, pool), std::move(features), {}});
     return out;
   }
   for (std::size_t e = 0; e < edges.size(); ++e) {
     const auto& type = info.edge_types[e];
-    out.push_back({type.source, type.destination, take_csr(edges[e]), {}});
+    auto features = data.edge_features.empty()
+                      ? pod_vector<float>{pool}
+                      : std::move(data.edge_features[e]);
+    out.push_back({type.source, type.destination, take_csr(edges[e]),
+                   std::move(features), {}});
   }
   return out;
 }

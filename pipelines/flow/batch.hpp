@@ -31,6 +31,12 @@ struct fetched_batch {
   /// Likewise, if the model reads weights of edges: the sums of the weights of
   /// the same in-edges.
   std::vector<pod_vector<float>> in_weights;
+  /// Per edge type, if the consumer reads them: [edges, feature width], in the
+  /// order of `graph.edges`. Empty for types without features.
+  std::vector<pod_vector<float>> edge_features;
+  /// [rows, feature width] Of tasks of edges whose decoder reads the features of
+  /// the rows' own edges; else empty.
+  pod_vector<float> row_features;
   /// [seeds], -1 = none. Seeds are rows where edges are learnt; of links there
   /// are none.
   pod_vector<std::int64_t> labels;
@@ -73,6 +79,8 @@ struct minibatch {
     node_type_id source = 0;
     node_type_id destination = 0;
     csr forward; ///< Rows: destinations; columns: sources; all hops.
+    /// [edges, width] Features, in the order of `forward`; empty: none.
+    pod_vector<float> edge_features{};
     /// transposed[l], l = 0..L-1 for model layer l + 1 (which runs over blocks
     /// 1..L-l): rows are sources, columns destinations ascending. Empty where
     /// no gradient flows into that layer's input.

@@ -12,6 +12,7 @@ struct extent {
   std::uint64_t rows = 0; ///< Of all CSRs.
   std::uint64_t edges = 0;
   std::uint64_t weighted = 0; ///< Of the edges, those whose weights are held.
+  std::uint64_t features = 0; ///< Bytes of features of edges.
 };
 
 std::uint64_t bytes_per_node(const node_type_info& type,
@@ -23,8 +24,17 @@ std::uint64_t bytes_per_node(const node_type_info& type,
     row += sizeof(node_id);
   if (form.packed() && needs.unpacked)
     row += sizeof(float) * form.width;
-  return sizeof(node_id) + row + (needs.degrees ? sizeof(std::int32_t) : 0)
+  return sizeof(node_id) + row + needs.node_bytes
+         + (needs.degrees ? sizeof(std::int32_t) : 0)
          + (needs.in_weights ? sizeof(float) : 0);
+}
+
+std::uint64_t edge_feature_bytes(const edge_type_info& type,
+                                 const batch_needs& needs,
+                                 std::uint64_t edges) {
+  return needs.edge_features
+           ? edges * std::uint64_t(type.feature_width) * sizeof(float)
+           : 0;
 }
 
 /// Of rows of labels: there may be thousands in each. One class for each seed
@@ -49,6 +59,8 @@ std::uint64_t structure_bytes(const extent& size, int hops,
   const auto weighted = merged && needs.weights ? size.edges : size.weighted;
   if (merged)
     bytes += csr(size.rows, weighted);
+  // Copied into one array where types are merged.
+  bytes += size.features * (merged ? 2 : 1);
   bytes += size.edges * needs.edge_bytes;
   const auto transposed =
     needs.backward ? std::uint64_t(hops - 1) + needs.input_gradient : 0;
@@ -68,11 +80,14 @@ std::uint64_t bytes_of(const sampled_subgraph& graph, const dataset_info& info,
     bytes +=
       graph.nodes[t].ids.size() * bytes_per_node(info.node_types[t], needs);
   }
-  for (const auto& list : graph.edges) {
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    const auto& list = graph.edges[e];
+    size.features += edge_feature_bytes(info.edge_types[e], needs,
+                                        list.sources.size());
     size.rows += list.indptr.size();
     size.edges += list.sources.size();
     size.weighted += list.weights.size();
-    bytes += list.edge_ids.size() * sizeof(edge_id);
+    bytes += (list.edge_ids.size() + list.places.size()) * sizeof(edge_id);
   }
   if (const auto labels = bytes_per_seed(info); labels != 0)
     bytes += labels * std::uint64_t(graph.nodes[info.target].found.front());
@@ -97,6 +112,10 @@ std::uint64_t bytes_of(const subgraph_bound& bound, const dataset_info& info,
     size.rows +=
       std::uint64_t(bound.expanded[info.edge_types[e].destination]) + 1;
     size.edges += std::uint64_t(bound.edges[e]);
+    size.features += edge_feature_bytes(info.edge_types[e], needs,
+                                        std::uint64_t(bound.edges[e]));
+    if (scheme.places && info.edge_types[e].feature_width > 0) // And answers.
+      bytes += std::uint64_t(bound.edges[e]) * 2 * sizeof(edge_id);
     if (needs.weights && info.edge_types[e].weighted)
       size.weighted += std::uint64_t(bound.edges[e]);
   }

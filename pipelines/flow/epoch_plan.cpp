@@ -51,7 +51,7 @@ epoch_plan::epoch_plan(std::int64_t rows, epoch_plan_options options,
   : options_(std::move(options)), rows_(rows) {
   options_.batch_size = std::max<std::int64_t>(options_.batch_size, 1);
   options_.ranks = std::max<rank_id>(options_.ranks, 1);
-  if (which != phase::train)
+  if (which != phase::train || !options_.shuffle)
     return;
   shuffled_.resize(static_cast<std::size_t>(rows));
   std::iota(shuffled_.begin(), shuffled_.end(), seed_row{0});
@@ -138,6 +138,7 @@ epoch_plan_options plan_options(const definition& def,
   out.batch_size =
     which == phase::train ? def.train.batch_size : def.evaluate.batch_size;
   out.ranks = world;
+  out.shuffle = def.train.shuffle;
   // What comes out of weights does not depend on parts, whatever training did.
   out.order = trains_nothing(def) ? seed_order::global : def.train.seed_order;
   out.owner = [graph = std::move(graph),

@@ -22,6 +22,7 @@ struct epoch_plan_options {
   /// For `local`: the part that owns the first node of a seed, which is the
   /// source of an edge; rank part % ranks is near it. Empty: one part owns all.
   std::function<part_id(seed_row)> owner;
+  bool shuffle = true; ///< In training.
 };
 
 /// Which seeds each rank takes in each global step of one epoch: a pure
@@ -30,7 +31,7 @@ struct epoch_plan_options {
 /// threads may ask it.
 ///
 /// Seeds are rows of a table, of which the plan knows the positions alone.
-/// Training shuffles them by a Fisher-Yates permutation, drawn from (run seed,
+/// Training shuffles them, unless it is to keep their order, by a Fisher-Yates permutation, drawn from (run seed,
 /// permutation, epoch), and cuts it into global steps of `batch_size`, the last
 /// one smaller. Evaluation keeps the original order. Counts of the ranks of a
 /// step differ by at most one; a rank may have none. No seed is repeated or

@@ -277,6 +277,7 @@ link_negatives::link_negatives(const definition& def, const dataset_info& info,
   const auto evaluated = evaluated_of(def, info, *chosen_task(info));
   std::copy(evaluated.begin(), evaluated.end(), evaluated_.begin());
   orders_.resize(info.node_types.size());
+  dated_.resize(info.node_types.size());
   for (const auto& type : info.node_types)
     counts_.push_back(type.count);
   all_ = ends_ranked_among_all(def, info, *chosen_task(info));
@@ -339,9 +340,14 @@ link_negatives::make(const std::shared_ptr<const partitioned_graph>& graph,
   if (def.negatives.corrupt == corrupted_end::pair) {
     GRAPHMILL_TRY(unknown, pairs_unknown_in(graph, orders));
   }
-  return std::make_shared<const link_negatives>(def, info, std::move(orders),
-                                                *table_of(graph, split::train),
-                                                std::move(unknown));
+  const auto training = table_of(graph, split::train);
+  auto made = std::make_shared<link_negatives>(
+    def, info, std::move(orders), *training, std::move(unknown));
+  if (def.sampler.is_timed()) {
+    made->know_times(*graph, def.sampler.time == time_use::inclusive);
+    GRAPHMILL_TRYV(made->check_training(*training, info));
+  }
+  return std::shared_ptr<const link_negatives>{std::move(made)};
 }
 
 /// All nodes of the types at the ends that they replace.
@@ -391,39 +397,93 @@ node_id link_negatives::draw(node_type_id type, random_stream& draws) const {
                   : draw_below(draws, static_cast<std::uint64_t>(counts_[t])));
 }
 
-/// All nodes but the known ones, in original order.
-std::vector<node_id>
-link_negatives::unknown_of(node_type_id type,
-                           std::span<const node_id> known) const {
-  const auto count =
-    static_cast<std::uint64_t>(counts_[static_cast<std::size_t>(type)]);
+std::uint64_t link_negatives::dated_nodes::until(std::int64_t time) const {
+  const auto end = inclusive
+                     ? std::upper_bound(times.begin(), times.end(), time)
+                     : std::lower_bound(times.begin(), times.end(), time);
+  return static_cast<std::uint64_t>(end - times.begin());
+}
+
+void link_negatives::know_times(const partitioned_graph& graph,
+                                bool inclusive) {
+  for (std::size_t t = 0; t < dated_.size(); ++t) {
+    const auto type = static_cast<node_type_id>(t);
+    const auto times = graph.node_times(type);
+    if (times.empty())
+      continue;
+    auto& out = dated_[t];
+    out.inclusive = inclusive;
+    for (std::int64_t original = 0; original < counts_[t]; ++original)
+      out.nodes.push_back(global(type, static_cast<std::uint64_t>(original)));
+    const auto time_of = [times](node_id node) {
+      return times[static_cast<std::size_t>(node)];
+    };
+    std::ranges::stable_sort(out.nodes, {}, time_of);
+    for (const auto node : out.nodes)
+      out.times.push_back(time_of(node));
+  }
+}
+
+result<void> link_negatives::check_training(const seed_table& training,
+                                            const dataset_info& info) const {
+  for (seed_row row = 0; row < training.rows(); ++row)
+    for (const auto end : {wrong_destination, wrong_source}) {
+      const auto type =
+        training.columns[end == wrong_destination ? 1 : 0].type_of(row);
+      const auto& dated = dated_[static_cast<std::size_t>(type)];
+      if (!corrupts(wanted_.corrupt, end) || !dated.dated()
+          || wanted_.kind == negative_kind::given)
+        continue;
+      const auto time = training.times[static_cast<std::size_t>(row)];
+      if (dated.until(time) == 0)
+        return fail(ec::invalid_argument,
+                    "training edge {} of \"{}\" is of time {}, and no node of "
+                    "type \"{}\" is older, so that it has no negatives: leave "
+                    "such edges out, or correct the times",
+                    row, info.name, time,
+                    info.node_types[static_cast<std::size_t>(type)].name);
+    }
+  return ok();
+}
+
+/// All nodes but the known ones, in order.
+std::vector<node_id> link_negatives::unknown_of(std::span<const node_id> known,
+                                                std::uint64_t count,
+                                                const auto& node_at) const {
   std::vector<node_id> out;
-  for (std::uint64_t original = 0; original < count; ++original)
-    if (const auto node = global(type, original);
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (const auto node = node_at(i);
         !std::binary_search(known.begin(), known.end(), node))
       out.push_back(node);
   return out;
 }
 
 /// Draws nodes that are not known.
+/// @param time Of the row, where it decides which nodes are there.
 void link_negatives::draw_unknown(node_type_id type,
                                   std::span<const node_id> known,
+                                  std::optional<std::int64_t> time,
                                   random_stream& draws,
                                   std::span<node_id> out) const {
+  const auto& dated = dated_[static_cast<std::size_t>(type)];
   const auto count =
-    static_cast<std::uint64_t>(counts_[static_cast<std::size_t>(type)]);
+    time ? dated.until(*time)
+         : static_cast<std::uint64_t>(counts_[static_cast<std::size_t>(type)]);
+  const auto node_at = [&](std::uint64_t i) {
+    return time ? dated.nodes[static_cast<std::size_t>(i)] : global(type, i);
+  };
   std::fill(out.begin(), out.end(), negative_lists::none);
-  if (known.size() >= count)
+  if (count == 0 || (!time && known.size() >= count))
     return;
   if (out.size() >= count) {
-    const auto all = unknown_of(type, known);
+    const auto all = unknown_of(known, count, node_at);
     std::copy(all.begin(), all.end(), out.begin());
     return;
   }
   std::vector<node_id> left; // Once they are listed.
   for (auto& id : out) {
     for (int i = 0; i < most_vain_draws && left.empty(); ++i)
-      if (const auto drawn = global(type, draw_below(draws, count));
+      if (const auto drawn = node_at(draw_below(draws, count));
           !std::binary_search(known.begin(), known.end(), drawn)) {
         id = drawn;
         break;
@@ -431,7 +491,9 @@ void link_negatives::draw_unknown(node_type_id type,
     if (id != negative_lists::none)
       continue;
     if (left.empty())
-      left = unknown_of(type, known);
+      left = unknown_of(known, count, node_at);
+    if (left.empty())
+      return;
     id = left[static_cast<std::size_t>(draw_below(draws, left.size()))];
   }
 }
@@ -463,8 +525,15 @@ negative_lists link_negatives::drawn(const seed_table& table,
       random_stream draws{key, static_cast<std::uint64_t>(row), end};
       const auto type =
         table.columns[end == wrong_destination ? 1 : 0].type_of(row);
+      const auto& dated = dated_[static_cast<std::size_t>(type)];
+      const auto there =
+        dated.dated() ? dated.until(table.times[static_cast<std::size_t>(row)])
+                      : 0;
       for (std::size_t k = 0; k < count(end); ++k)
-        out.nodes.push_back(draw(type, draws));
+        out.nodes.push_back(
+          dated.dated()
+            ? dated.nodes[static_cast<std::size_t>(draw_below(draws, there))]
+            : draw(type, draws));
     }
   return out;
 }
@@ -549,8 +618,13 @@ negative_lists link_negatives::unknown(const seed_table& table,
   for (const auto row : rows)
     for (const auto end : {wrong_destination, wrong_source}) {
       random_stream draws{key, static_cast<std::uint64_t>(row), end};
-      draw_unknown(table.columns[end == wrong_destination ? 1 : 0].type_of(row),
-                   known_of(edges, row, end), draws, to.first(evaluated_[end]));
+      const auto type =
+        table.columns[end == wrong_destination ? 1 : 0].type_of(row);
+      std::optional<std::int64_t> time;
+      if (dated_[static_cast<std::size_t>(type)].dated())
+        time = table.times[static_cast<std::size_t>(row)];
+      draw_unknown(type, known_of(edges, row, end), time, draws,
+                   to.first(evaluated_[end]));
       to = to.subspan(evaluated_[end]);
     }
   if (complete_)
@@ -666,6 +740,13 @@ std::uint64_t row_bound(const definition& def, const dataset_info& info,
     + std::max<std::uint64_t>(target.label_bytes(), sizeof(std::int64_t))
     + (numbers.all[wrong_destination] || numbers.all[wrong_source]
          ? 3 * sizeof(std::span<const node_id>) // Of `full_ranking`.
+         : 0)
+    + (def.decoder.edge_features
+         ? sizeof(float)
+             * static_cast<std::uint64_t>(
+               info.edge_types[static_cast<std::size_t>(
+                                 task->edge_types.front())]
+                 .feature_width)
          : 0);
   return std::uint64_t(rows) * of_row + shared * sizeof(local_id);
 }

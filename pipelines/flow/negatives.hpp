@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,7 +53,8 @@ private:
 /// Evaluation: those of the split, if it has some, which are wrong destinations
 /// alone. Otherwise `evaluate.negatives` for each corrupted end, of equal
 /// chance, always from epoch 0, so that all validations have the same. Known
-/// links are rejected: after a bounded number of vain draws, one of the nodes
+/// links are rejected, and so are nodes that are younger than the row, where
+/// seeds hear of their past alone and nodes have times: after a bounded number of vain draws, one of the nodes
 /// that are left is drawn. If there are no more nodes of a row's type than
 /// negatives, all nodes but the known ones are negatives, each once, and `none`
 /// fills the rest. If that holds for all types at an end, there is a
@@ -77,6 +79,8 @@ public:
   /// have more of them than rows. Null if the graph has no task, or one of
   /// another kind.
   /// Fails if given negatives are to be learnt from, and there are none.
+  /// Fails also if a training row is older than all nodes that could replace one
+  /// of its ends.
   static result<std::shared_ptr<const link_negatives>>
   make(const std::shared_ptr<const partitioned_graph>& graph,
        const definition& def);
@@ -106,10 +110,15 @@ private:
   complete_at_ends(const dataset_info& info) const;
   node_id global(node_type_id type, std::uint64_t original) const;
   node_id draw(node_type_id type, random_stream& draws) const;
-  std::vector<node_id> unknown_of(node_type_id type,
-                                  std::span<const node_id> known) const;
+  std::vector<node_id> unknown_of(std::span<const node_id> known,
+                                  std::uint64_t count,
+                                  const auto& node_at) const;
   void draw_unknown(node_type_id type, std::span<const node_id> known,
-                    random_stream& draws, std::span<node_id> out) const;
+                    std::optional<std::int64_t> time, random_stream& draws,
+                    std::span<node_id> out) const;
+  void know_times(const partitioned_graph& graph, bool inclusive);
+  result<void> check_training(const seed_table& training,
+                              const dataset_info& info) const;
 
   std::uint64_t seed_;
   definition::negatives_section wanted_;
@@ -118,6 +127,17 @@ private:
   std::size_t evaluated_pairs_ = 0; ///< Likewise.
   std::shared_ptr<const unknown_pairs> unknown_;
   std::vector<std::int64_t> counts_; ///< Nodes, by type.
+  /// The nodes of a type from the oldest on, those of one time by original id.
+  struct dated_nodes {
+    std::vector<std::int64_t> times; ///< Ascending; empty: they have none.
+    std::vector<node_id> nodes;      ///< Likewise, global ids.
+    bool inclusive = false;
+
+    bool dated() const { return !times.empty(); }
+    /// How many are there at a time.
+    std::uint64_t until(std::int64_t time) const;
+  };
+  std::vector<dated_nodes> dated_; ///< By node type.
   node_orders orders_;
   /// By node type; empty: nodes have equal chances.
   std::vector<std::shared_ptr<const alias_table>> by_degree_;

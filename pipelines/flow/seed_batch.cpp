@@ -22,31 +22,49 @@ void take_single(const seed_table::column& column,
 /// added. Those of other types do not matter to a type's numbers.
 class node_numbers {
 public:
-  explicit node_numbers(std::size_t types) : types_(types) {}
+  /// @param trees Rows whose nodes are apart; 0: they share them.
+  node_numbers(const dataset_info& info, std::size_t trees)
+    : info_(info), trees_(trees), types_(info.node_types.size()) {}
 
   /// @param local Where the local id goes; stays there until `finish`.
-  void add(node_type_id type, node_id id, local_id* local) {
+  /// @param row Does not matter unless rows are apart.
+  void add(node_type_id type, node_id id, local_id* local,
+           std::size_t row = 0) {
     if (id == negative_lists::none) {
       *local = seed_batch::none;
       return;
     }
     auto& of_type = types_[static_cast<std::size_t>(type)];
+    if (trees_ != 0)
+      id += static_cast<std::int64_t>(row) * count(type);
     of_type.ids.push_back(id);
     of_type.places.push_back(local);
   }
 
-  void finish(const dataset_info& info, batch_seeds& out) {
+  void finish(batch_seeds& out) {
+    if (trees_ != 0)
+      out.trees.resize(types_.size());
     for (std::size_t t = 0; t < types_.size(); ++t) {
       auto& [ids, places] = types_[t];
       if (ids.empty())
         continue;
       std::vector<local_id> locals(ids.size());
       pod_vector<node_id> distinct;
-      id_table numbers{info.node_types[t].count, nullptr};
+      const auto nodes = count(static_cast<node_type_id>(t));
+      id_table numbers{nodes
+                         * std::max<std::int64_t>(
+                           static_cast<std::int64_t>(trees_), 1),
+                       nullptr};
       numbers.number(std::span<const node_id>{ids}, locals.data(), distinct);
       for (std::size_t i = 0; i < ids.size(); ++i)
         *places[i] = locals[i];
       out.nodes[t].assign(distinct.begin(), distinct.end());
+      for (auto& id : out.nodes[t]) {
+        if (trees_ == 0)
+          break;
+        out.trees[t].push_back(static_cast<std::int32_t>(id / nodes));
+        id %= nodes;
+      }
     }
   }
 
@@ -55,6 +73,12 @@ private:
     std::vector<node_id> ids;
     std::vector<local_id*> places;
   };
+  std::int64_t count(node_type_id type) const {
+    return info_.node_types[static_cast<std::size_t>(type)].count;
+  }
+
+  const dataset_info& info_;
+  std::size_t trees_;
   std::vector<of_type> types_;
 };
 
@@ -108,8 +132,8 @@ void add_complete(const complete_nodes& nodes, node_numbers& numbers,
 
 void take_several(const seed_table& table, std::span<const seed_row> rows,
                   const dataset_info& info, const negative_lists& negatives,
-                  seed_batch& out) {
-  node_numbers numbers{info.node_types.size()};
+                  bool disjoint, seed_batch& out) {
+  node_numbers numbers{info, disjoint ? rows.size() : 0};
   std::vector<local_id> complete; // Which are known: they are original ids.
   if (out.full)
     add_complete(*negatives.full->nodes, numbers, complete);
@@ -117,16 +141,17 @@ void take_several(const seed_table& table, std::span<const seed_row> rows,
   const auto each = negatives.of_each();
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (const auto& column : table.columns)
-      numbers.add(column.type_of(rows[r]), column.node_of(rows[r]), local++);
+      numbers.add(column.type_of(rows[r]), column.node_of(rows[r]), local++,
+                  r);
     for (std::size_t k = 0; k < each; ++k) {
       const auto end = out.at_source(2 + k) ? 0U : 1U;
       numbers.add(table.columns[end].type_of(rows[r]),
-                  negatives.nodes[r * each + k], local++);
+                  negatives.nodes[r * each + k], local++, r);
     }
   }
   add_joint(negatives.joint_destinations, numbers, out.joint_destinations);
   add_joint(negatives.joint_sources, numbers, out.joint_sources);
-  numbers.finish(info, out);
+  numbers.finish(out);
 }
 
 } // namespace
@@ -136,6 +161,9 @@ std::uint64_t seed_batch::row_bytes() const {
     locals.size() * sizeof(local_id) + relations.size() * sizeof(std::int32_t)
     + weights.size() * sizeof(float) + classes.size() * sizeof(std::int64_t)
     + label_rows.size() + edge_ids.size() * sizeof(edge_id);
+  bytes += (row_numbers.size() + until.size()) * sizeof(std::int64_t);
+  for (const auto& of_type : trees)
+    bytes += of_type.size() * sizeof(std::int32_t);
   for (const auto* lists : {&joint_destinations, &joint_sources})
     for (const auto& list : *lists)
       bytes += list.size() * sizeof(local_id);
@@ -143,7 +171,8 @@ std::uint64_t seed_batch::row_bytes() const {
 }
 
 seed_batch batch_of(const seed_table& table, std::span<const seed_row> rows,
-                    const dataset_info& info, const negative_lists& negatives) {
+                    const dataset_info& info, const negative_lists& negatives,
+                    bool disjoint) {
   seed_batch out;
   out.columns = table.columns.size() + negatives.of_each();
   out.wrong_destinations = negatives.wrong_destinations;
@@ -156,9 +185,36 @@ seed_batch batch_of(const seed_table& table, std::span<const seed_row> rows,
   if (out.columns == 1)
     take_single(table.columns.front(), rows, out);
   else
-    take_several(table, rows, info, negatives, out);
+    take_several(table, rows, info, negatives, disjoint, out);
+  if (disjoint) {
+    out.trees.resize(info.node_types.size());
+    if (out.columns == 1) {
+      auto& trees =
+        out.trees[static_cast<std::size_t>(table.columns.front().type)];
+      trees.resize(rows.size());
+      std::iota(trees.begin(), trees.end(), 0);
+    }
+    for (const auto row : rows) {
+      out.until.push_back(table.times[static_cast<std::size_t>(row)]);
+      out.row_numbers.push_back(row);
+    }
+  }
   if (table.edges)
     take_contents(*table.edges, rows, out);
+  return out;
+}
+
+std::vector<std::int64_t>
+earliest_of(const seed_table& table,
+            std::span<const std::vector<seed_row>> ranks) {
+  std::vector<std::int64_t> out;
+  for (const auto& rows : ranks)
+    for (const auto row : rows) {
+      const auto time = table.times[static_cast<std::size_t>(row)];
+      if (out.empty())
+        out.push_back(time);
+      out.front() = std::min(out.front(), time);
+    }
   return out;
 }
 

@@ -93,9 +93,20 @@ struct seed_batch : batch_seeds {
 /// of them once; sampling refuses a batch in which one is repeated.
 /// @param rows Of the table.
 /// @param negatives Of these rows.
+/// @param disjoint Whether each row has a tree of its own, and its own time:
+/// nodes are apart by row then. Not with joint negatives or a full ranking.
 seed_batch batch_of(const seed_table& table, std::span<const seed_row> rows,
                     const dataset_info& info,
-                    const negative_lists& negatives = {});
+                    const negative_lists& negatives = {},
+                    bool disjoint = false);
+
+/// The time by which seeds of a step are sampled that share nodes: that of its
+/// earliest row, over all ranks, so that none hears of anything after itself.
+/// One time, or none if there is no row.
+/// @param ranks The rows of each rank.
+std::vector<std::int64_t>
+earliest_of(const seed_table& table,
+            std::span<const std::vector<seed_row>> ranks);
 
 /// What the rows of a step, of all ranks together, must not hear of: the edges
 /// that they exclude, by edge type. Empty if the table says nothing of that, as

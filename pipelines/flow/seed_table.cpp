@@ -15,6 +15,7 @@ namespace {
 struct edge_columns {
   std::array<std::vector<node_id>, 2> nodes;
   std::array<std::vector<node_type_id>, 2> types; ///< Empty if all are alike.
+  std::vector<std::int64_t> times; ///< Empty if rows have none.
   std::shared_ptr<const void> keeps;
 };
 
@@ -36,6 +37,30 @@ edge_rows::shared_lists lists_of(const Lists& arrays) {
   return {elements<std::int64_t>(arrays.rows),
           elements<std::int64_t>(arrays.indptr),
           elements<std::int64_t>(arrays.ids)};
+}
+
+/// Nodes of the target type, in the order of rows.
+struct timed_nodes {
+  std::vector<std::int64_t> times;
+  std::shared_ptr<const void> keeps;
+};
+
+std::shared_ptr<const seed_table> nodes_of(const partitioned_graph& graph,
+                                           std::span<const node_id> nodes,
+                                           std::shared_ptr<const void> keeps) {
+  const auto target = graph.info().target;
+  seed_table out;
+  out.columns.push_back({target, nodes});
+  out.keeps = std::move(keeps);
+  if (const auto times = graph.node_times(target); !times.empty()) {
+    auto with = std::make_shared<timed_nodes>();
+    for (const auto node : nodes)
+      with->times.push_back(times[static_cast<std::size_t>(node)]);
+    with->keeps = std::move(out.keeps);
+    out.times = with->times;
+    out.keeps = std::move(with);
+  }
+  return std::make_shared<const seed_table>(std::move(out));
 }
 
 edge_rows rows_of(const dataset_info& info, const edge_task_info& task,
@@ -88,18 +113,14 @@ table_of(std::shared_ptr<const partitioned_graph> graph, split which) {
     out.edges.emplace().which = which;
     return std::make_shared<const seed_table>(std::move(out));
   }
-  out.columns.push_back({graph->info().target, graph->seeds(which)});
-  out.keeps = std::move(graph);
-  return std::make_shared<const seed_table>(std::move(out));
+  const auto nodes = graph->seeds(which);
+  return nodes_of(*graph, nodes, graph);
 }
 
 std::shared_ptr<const seed_table>
-table_of(const dataset_info& info,
+table_of(const partitioned_graph& graph,
          std::shared_ptr<const std::vector<node_id>> nodes) {
-  seed_table out;
-  out.columns.push_back({info.target, *nodes});
-  out.keeps = std::move(nodes);
-  return std::make_shared<const seed_table>(std::move(out));
+  return nodes_of(graph, *nodes, nodes);
 }
 
 std::shared_ptr<const seed_table>
@@ -124,6 +145,11 @@ table_of(const dataset_info& info, const edge_task_info& task, split which,
     }
     out.columns.push_back({edges.ends.front()[c], nodes, types});
   }
+  // `check_rows` has seen that they are whole. Of other edges nobody asks.
+  if (has_edge_times(info, task))
+    for (const auto time : elements<double>(arrays.times))
+      columns->times.push_back(static_cast<std::int64_t>(time));
+  out.times = columns->times;
   out.edges = edges;
   out.keeps = std::move(columns);
   return std::make_shared<const seed_table>(std::move(out));
@@ -192,6 +218,8 @@ table_of(const partitioned_graph& graph, std::span<const named_edge> edges) {
       about.label_rows = made->label_rows;
     }
   }
+  made->times.assign(rows, std::numeric_limits<std::int64_t>::max());
+  out.times = made->times;
   out.keeps = std::move(made);
   return std::make_shared<const seed_table>(std::move(out));
 }

@@ -88,6 +88,8 @@ struct seed_table {
   std::vector<column> columns;                 ///< All equally long.
   std::shared_ptr<const void> keeps = nullptr; ///< What the columns lie in.
   std::optional<edge_rows> edges{};            ///< If rows are edges.
+  /// [rows] In ticks; empty: rows have no times.
+  std::span<const std::int64_t> times{};
 
   std::int64_t rows() const {
     return columns.empty() ? 0 : std::ssize(columns.front().nodes);
@@ -99,10 +101,10 @@ struct seed_table {
 std::shared_ptr<const seed_table>
 table_of(std::shared_ptr<const partitioned_graph> graph, split which);
 
-/// These nodes of the target type. Keeps them.
+/// These nodes of the target type, with their times. Keeps them.
 /// @param nodes Global ids, each once.
 std::shared_ptr<const seed_table>
-table_of(const dataset_info& info,
+table_of(const partitioned_graph& graph,
          std::shared_ptr<const std::vector<node_id>> nodes);
 
 /// The rows of a split of a task. They are checked (`check_rows`).
@@ -118,7 +120,8 @@ struct named_edge {
   std::int32_t relation = 0; ///< Place in the task's `edge_types`.
 };
 
-/// Such edges as rows without labels, whose ids are their positions. Reads the
+/// Such edges as rows without labels, whose ids are their positions, and whose
+/// time is after that of all edges. Reads the
 /// maps of ids of a graph in parts. @pre The graph has a task, and the edges
 /// nodes and relations of it.
 result<std::shared_ptr<const seed_table>>

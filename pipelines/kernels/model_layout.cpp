@@ -1,6 +1,8 @@
 #include "pipelines/kernels/model_layout.hpp"
 
 #include "pipelines/definition/class_names.hpp"
+#include "pipelines/definition/edge_predictions.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
@@ -88,6 +90,10 @@ private:
                   "trainer.device \"{}\" does not compute model.bases yet; set "
                   "it to cpu, or leave model.bases out",
                   def_.trainer.device);
+    if (auto problem = problem_with_edge_features(def_, info_, false))
+      return fail(ec::invalid_argument, "{}", *problem);
+    if (auto problem = problem_with_decoded_features(def_, info_))
+      return fail(ec::invalid_argument, "{}", *problem);
     return traits_.looks_up ? check_lookup() : ok();
   }
 
@@ -125,8 +131,7 @@ private:
     made.loss = def_.train.link_loss;
     made.margin = def_.train.margin;
     made.temperature = def_.train.temperature;
-    out_.output_width =
-      def_.model.width != 0 ? def_.model.width : def_.model.hidden;
+    out_.output_width = output_width(def_);
     out_.outputs.clear();
     for (const auto edge_type : task.edge_types) {
       const auto& ends = info_.edge_types[static_cast<std::size_t>(edge_type)];
@@ -190,6 +195,7 @@ private:
       made.matrices =
         add("decoder.weight", {edge_types * out_.classes, width, width},
             start::glorot, limit);
+      add_decoded_edges(made, out_.classes);
       break;
     case decoder_kind::mlp: {
       const auto inside =
@@ -200,6 +206,7 @@ private:
         add("decoder.hidden.bias", {edge_types, inside}, start::zeros);
       made.output_weight =
         add_weight("decoder.output.weight", inside, out_.classes);
+      add_decoded_edges(made, inside);
       break;
     }
     }
@@ -207,15 +214,30 @@ private:
       made.bias = add("decoder.bias", {out_.classes}, start::zeros);
   }
 
+  void add_decoded_edges(decoder_layout& made, std::int64_t out) {
+    if (!decodes_edge_features(def_))
+      return;
+    const auto type =
+      static_cast<std::size_t>(chosen_task(info_)->edge_types.front());
+    made.edge_weight = add_weight("decoder.edge.weight",
+                                  info_.edge_types[type].feature_width, out);
+  }
+
   void add_relations() {
     if (!traits_.typed) {
       out_.relations.push_back({"neighbours", 0, 0});
+      if (reads_edge_features(def_, info_))
+        out_.relations.back().edge_width =
+          info_.edge_types.front().feature_width;
       return;
     }
     for (std::size_t e = 0; e < info_.edge_types.size(); ++e)
       out_.relations.push_back(
         {info_.edge_type_name(static_cast<edge_type_id>(e)),
          info_.edge_types[e].source, info_.edge_types[e].destination});
+    for (std::size_t e = 0;
+         reads_edge_features(def_, info_) && e < info_.edge_types.size(); ++e)
+      out_.relations[e].edge_width = info_.edge_types[e].feature_width;
     if (out_.combine != relation_use::mean_of_all)
       return;
     std::vector<int> into(info_.node_types.size());
@@ -320,6 +342,9 @@ private:
       layer.score_maps.push_back(absent);
       layer.priors.push_back(absent);
       layer.factors.push_back(absent);
+      layer.edge_weights.push_back(absent);
+      layer.edge_biases.push_back(absent);
+      layer.edge_scores.push_back(absent);
       if (out == 0 || !traits_.hears() || traits_.looks_up)
         continue;
       if (traits_.attends_across())
@@ -333,9 +358,33 @@ private:
         add_bases(layer, prefix, layer.weights.size() - 1, in, out);
       else
         add_relation(layer, prefix + relation.name + ".", in, out);
+      if (relation.edge_width != 0)
+        add_edges(layer, prefix + relation.name + ".", relation.edge_width, in,
+                  out);
     }
     if (traits_.learns_own_weight)
       layer.epsilon = add(prefix + "epsilon", {1}, start::zeros);
+  }
+
+  /// What is learnt of the features of a relation's edges.
+  void add_edges(layer_layout& layer, const std::string& name,
+                 std::int64_t width, std::int64_t in, std::int64_t out) {
+    if (traits_.adds_edges_to_rows()) {
+      layer.edge_weights.back() = add_weight(name + "edge.weight", width, in);
+      layer.edge_biases.back() = add(name + "edge.bias", {in}, start::zeros);
+      return;
+    }
+    if (!traits_.attends()) {
+      layer.edge_weights.back() = add_weight(name + "edge.weight", width, out);
+      return;
+    }
+    const auto head = layer.last ? out : out / layer.heads;
+    layer.edge_weights.back() =
+      add_weight(name + "edge.weight", width, layer.heads * head);
+    if (traits_.score == attention_score::separate)
+      layer.edge_scores.back() =
+        add(name + "attention.edge", {layer.heads, head}, start::glorot,
+            std::sqrt(6.0 / static_cast<double>(head + 1)));
   }
 
   /// All types that a layer computes are equally wide, and so one set of bases

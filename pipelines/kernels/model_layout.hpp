@@ -87,6 +87,12 @@ struct layer_layout {
   /// With bases: one per relation, [1, bases]. `weights` then are the bases of
   /// the relation's source type, [bases, in, sum].
   std::vector<int> factors;
+  /// One per relation whose edges have features: [features, sum of the
+  /// destination]; with GINE [features, in of the source], with attention
+  /// [features, heads * out per head].
+  std::vector<int> edge_weights;
+  std::vector<int> edge_biases; ///< With GINE alone: [in of the source]
+  std::vector<int> edge_scores; ///< Of separate scores: [heads, out per head]
   /// Of its attention; those of the last layer are as wide as there are
   /// classes, and averaged.
   std::int64_t heads = 1;
@@ -116,6 +122,7 @@ struct relation_info {
   /// What its messages are multiplied by: one over the relations into its
   /// destination, with `relation_use::mean_of_all`.
   float share = 1;
+  std::int64_t edge_width = 0; ///< Features of its edges that layers read.
 };
 
 /// The node types that an edge type of a task joins.
@@ -142,6 +149,9 @@ struct decoder_layout {
   int hidden_bias = absent;
   int output_weight = absent;
   int bias = absent; ///< [classes] Not for links, where it would say nothing.
+  /// Where the features of the edge itself are read: [features, inside] with
+  /// mlp, else [features, classes].
+  int edge_weight = absent;
   link_loss loss = link_loss::bce;
   double margin = 1;
   double temperature = 1;
@@ -195,6 +205,10 @@ struct model_layout {
   bool gives(node_type_id type) const {
     return std::find(outputs.begin(), outputs.end(), type) != outputs.end();
   }
+  /// Whether features of edges are added to rows of sources (GINE).
+  bool adds_edges() const {
+    return traits.adds_edges_to_rows() && relations.front().edge_width != 0;
+  }
   /// Whether the outputs of all layers make the outputs together.
   bool jumps() const { return jumping_weight != absent; }
   /// Floats of a step's dense gradients, with what stands behind them.
@@ -207,7 +221,7 @@ struct model_layout {
     const auto gates_rows = first.gate != absent && first.skip == absent;
     return feature_rows[type].packed() && hops > 1 && bases == 0
            && (traits.message != message_form::maximum || traits.pools)
-           && !first.residual && !gates_rows;
+           && !adds_edges() && !first.residual && !gates_rows;
   }
   /// Whether a layer takes messages of a relation.
   bool carries(int layer, std::size_t relation) const {

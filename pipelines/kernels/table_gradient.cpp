@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace graphmill {
@@ -12,14 +13,23 @@ void set_table_gradient(const_matrix gradient, std::span<const node_id> ids,
   std::vector<std::size_t> order(ids.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
-            [&ids](std::size_t a, std::size_t b) { return ids[a] < ids[b]; });
+            [&ids](std::size_t a, std::size_t b) {
+              return std::pair{ids[a], a} < std::pair{ids[b], b};
+            });
   out.rows.reserve(order.size());
   out.values.resize(order.size() * width);
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    out.rows.push_back(ids[order[k]]);
-    std::copy_n(gradient.row(static_cast<std::int64_t>(order[k])), width,
-                out.values.data() + k * width);
+  for (const auto from : order) {
+    const auto* row = gradient.row(static_cast<std::int64_t>(from));
+    if (!out.rows.empty() && out.rows.back() == ids[from]) {
+      auto* sum = out.values.data() + (out.rows.size() - 1) * width;
+      for (std::size_t c = 0; c < width; ++c)
+        sum[c] += row[c];
+      continue;
+    }
+    std::copy_n(row, width, out.values.data() + out.rows.size() * width);
+    out.rows.push_back(ids[from]);
   }
+  out.values.resize(out.rows.size() * width);
 }
 
 } // namespace graphmill

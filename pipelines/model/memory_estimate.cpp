@@ -252,8 +252,31 @@ private:
       });
   }
 
+  /// What features of a relation's edges take besides: their sums, once for all
+  /// layers, or a row of each edge.
+  void add_edges(int l, std::size_t r, layer_floats& sum) const {
+    const auto& relation = layout_.relations[r];
+    const auto& layer = layout_.layers[l];
+    if (layer.edge_weights[r] == absent)
+      return;
+    const auto width =
+      double(layout_.parameters[static_cast<std::size_t>(layer.edge_weights[r])]
+               .shape.back());
+    const auto of_edges = layout_.traits.attends() || layout_.adds_edges();
+    if (of_edges)
+      sum.kept += edges(r) * (width + double(layer.heads));
+    else if (l == 0)
+      sum.kept += nodes(relation.destination, layout_.hops - 1)
+                  * double(relation.edge_width);
+    const auto rows =
+      of_edges ? edges(r) : nodes(relation.destination, layout_.hops - l - 1);
+    sum.transient +=
+      std::min(16.0, rows / 2048) * double(relation.edge_width) * width;
+  }
+
   void add_relation(int l, std::size_t r, layer_floats& sum) const {
     const auto& relation = layout_.relations[r];
+    add_edges(l, r, sum);
     const auto& layer = layout_.layers[l];
     const auto inputs = nodes(relation.source, layout_.hops - l);
     const auto rows = nodes(relation.destination, layout_.hops - l - 1);

@@ -113,8 +113,11 @@ private:
         negative_lists negatives;
         if (negatives_)
           negatives = negatives_->of(table, own, phase::train, epoch, step);
-        auto seeds = batch_of(table, own, info(), negatives);
+        const auto disjoint = scheme_.time.disjoint;
+        auto seeds = batch_of(table, own, info(), negatives, disjoint);
         seeds.excluded = excluded;
+        if (scheme_.time.used && !disjoint)
+          seeds.until = earliest_of(table, rows);
         GRAPHMILL_TRY(const auto batch,
                       sample(*graph_, shards_, scheme_, key, seeds));
         count(batch, daemon);

@@ -16,6 +16,7 @@ namespace {
 struct shard_arrays {
   struct nodes {
     std::vector<node_id> original_ids;
+    std::vector<std::byte> all_originals;
     std::vector<std::byte> features;
     std::vector<std::int64_t> labels;
     std::vector<std::uint8_t> label_rows;
@@ -31,6 +32,8 @@ struct shard_arrays {
     std::vector<float> in_weights;
     std::vector<float> out_weights;
     std::vector<std::int32_t> visible;
+    std::vector<std::byte> features;
+    std::vector<std::int64_t> times;
   };
   std::vector<nodes> node_types;
   std::vector<edges> edge_types;
@@ -103,6 +106,9 @@ private:
       about.index_type = options_.wide ? dtype::int64 : dtype::int32;
       about.weighted = !type.weights.empty();
       about.leveled = !type.levels.empty();
+      about.feature_width = type.feature_width;
+      about.feature_type = options_.half ? dtype::float16 : dtype::float32;
+      about.timed = !type.times.empty();
       info.edge_types.push_back(about);
     }
     info_ = std::make_shared<const dataset_info>(std::move(info));
@@ -195,8 +201,13 @@ private:
         arrays.label_rows.push_back(type.label_rows[id * type.label_width + c]);
     }
     node_shard out{offsets_[t][part], offsets_[t][part + 1]};
-    if (!plain_)
+    if (!plain_) {
       out.original_ids = arrays.original_ids;
+      out.keeps_ids = false;
+      for (const auto id : out_.original[t])
+        append(arrays.all_originals, static_cast<std::int32_t>(id));
+      out.all_originals = {arrays.all_originals.data(), type.count, false};
+    }
     out.features = type.width == 0 ? nullptr : arrays.features.data();
     out.labels = arrays.labels;
     out.label_rows = arrays.label_rows;
@@ -244,6 +255,19 @@ private:
             std::count_if(type.levels[id].begin(), type.levels[id].end(),
                           [level](edge_level of) { return of <= level; })));
     out.visible = arrays.visible;
+    for (auto id : owned(type.destination, part))
+      for (std::size_t i = 0;
+           type.feature_width != 0 && i < type.features[id].size(); ++i)
+        if (options_.half)
+          append(arrays.features, to_half(type.features[id][i]));
+        else
+          append(arrays.features, type.features[id][i]);
+    out.features = type.feature_width == 0 ? nullptr : arrays.features.data();
+    if (!type.times.empty())
+      for (auto id : owned(type.destination, part))
+        arrays.times.insert(arrays.times.end(), type.times[id].begin(),
+                            type.times[id].end());
+    out.times = arrays.times;
     return out;
   }
 

@@ -29,8 +29,13 @@ struct memory_graph {
     node_type_id destination = 0;
     std::vector<std::vector<node_id>> in; ///< Per destination, in list order.
     std::vector<std::vector<float>> weights{}; ///< Likewise; empty: none.
+    /// Likewise, rows side by side; empty: none.
+    std::vector<std::vector<float>> features{};
+    std::int64_t feature_width = 0;
     /// Likewise, ascending in each list; empty: all are 0.
     std::vector<std::vector<edge_level>> levels{};
+    /// Likewise, ascending within a level; empty: there are none.
+    std::vector<std::vector<std::int64_t>> times{};
   };
   std::vector<node_type> nodes;
   std::vector<edge_type> edges;

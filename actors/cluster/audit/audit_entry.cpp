@@ -15,6 +15,7 @@ bool changes_something(method which) {
   case method::join:
   case method::leave:
   case method::submit:
+  case method::feed:
   case method::cancel:
   case method::drain:
   case method::stop:
@@ -32,7 +33,8 @@ std::string object_of(const incoming_request& request,
   case method::join:
   case method::leave:
     return request.from.address;
-  case method::submit: {
+  case method::submit:
+  case method::feed: {
     if (!answer)
       return {};
     auto run = decode_run_id(answer.value());

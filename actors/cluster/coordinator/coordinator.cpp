@@ -18,6 +18,7 @@
 #include "actors/cluster/coordinator/outside/actor_port.hpp"
 #include "actors/cluster/coordinator/outside/cluster_notices.hpp"
 #include "actors/cluster/coordinator/outside/cluster_port.hpp"
+#include "actors/cluster/coordinator/records/feed_ends.hpp"
 #include "actors/cluster/coordinator/records/file_service.hpp"
 #include "actors/cluster/coordinator/records/run_archive.hpp"
 #include "actors/cluster/coordinator/records/run_watchers.hpp"
@@ -164,12 +165,17 @@ private:
                         [this](const run_ptr& run, const error& reason) {
                           leader_.give_up(run, reason);
                         }}};
-  run_leader leader_{parts_,
-                     queue_,
-                     starter_,
-                     places_,
-                     {[this](submitted_run& run) { conducting_.begin(run); },
-                      [this] { end_if_done(); }}};
+  run_leader leader_{
+    parts_,
+    queue_,
+    starter_,
+    places_,
+    {[this](submitted_run& run) { conducting_.begin(run); },
+     [this] { end_if_done(); },
+     [this](const std::string& run, const std::optional<error>& failure) {
+       feeds_.note(run, failure);
+     }}};
+  feed_ends feeds_{archive_};
   submissions submissions_{parts_,   files_,  queue_,
                            starter_, places_, [this] { end_if_done(); }};
   operator_requests operators_{parts_, leader_, starter_,
@@ -289,6 +295,13 @@ void coordinator::serve(const incoming_request& request) {
     break;
   case method::submit:
     submissions_.submit(request);
+    break;
+  case method::feed:
+    leader_.end_feeds_of(request.from.name);
+    submissions_.feed(request);
+    break;
+  case method::feed_state:
+    feeds_.tell(data, reply);
     break;
   case method::cancel:
     operators_.cancel(data, reply);

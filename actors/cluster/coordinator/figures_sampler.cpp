@@ -114,10 +114,12 @@ void figures_sampler::look(clock::time_point now, bool is_ending) {
   out.unready = not_ready(is_ending);
   out.address = with_.port.self().address;
   out.status = status();
+  for (auto& daemon : out.status.daemons)
+    daemon.data.clear(); // Paths are not for all who can read pages.
   out.over = with_.archive.over();
   out.disk_free = disk_.free;
   out.disk_size = disk_.size;
-  out.several = with_.config.runs_at_once > 1;
+  out.several = with_.config.runs_at_once > 1 || with_.active.size() > 1;
   for (const auto& run : with_.active.all()) {
     out.runs.push_back({run->record.name, run->attempts, run->record.started,
                         run->on.health.tell_all(now)});

@@ -107,6 +107,7 @@ result<join_request> make_offer(const daemon_options& options,
   out.arithmetic = std::move(name);
   out.arithmetic_digest = std::move(digest);
   out.chaos = options.chaos;
+  out.data = options.data.string();
   return out;
 }
 

@@ -15,7 +15,9 @@ void known_keys::begin(const deployment& assignment,
   const auto& keys = assignment.daemon_keys;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto& [name, address] = assignment.daemons[i];
-    const key_holder holder{key_role::daemon, name, keys[i]};
+    // Consumers of feeds have more in their names than their key.
+    const key_holder holder{key_role::daemon, name.substr(0, name.find('/')),
+                            keys[i]};
     servers.insert_or_assign(address, holder.key);
     if (!holder.key.empty() && admitted.find(holder.key) == nullptr
         && std::ranges::find(daemons_, holder) == daemons_.end())

@@ -351,6 +351,7 @@ result<int> predict_task(const predict_options& options, finished_run& run) {
                                   .to_sources = options.end == "source",
                                   .edge_type = options.edge_type,
                                   .keeps_known = options.known == "keep",
+                                  .computes = !options.neighbours.empty(),
                                   .out = options.out,
                                   .scratch = options.scratch,
                                   .json = options.json,
@@ -362,6 +363,7 @@ result<int> predict_task(const predict_options& options, finished_run& run) {
                                 .out = options.out,
                                 .nodes_by = options.nodes_by,
                                 .probabilities = options.probabilities,
+                                .computes = !options.neighbours.empty(),
                                 .json = options.json,
                                 .quiet = options.quiet},
                                run));

@@ -14,11 +14,13 @@ struct edge_prediction_request {
   std::filesystem::path out;   ///< A .csv.
   node_naming nodes_by = node_naming::either;
   bool probabilities = false; ///< Of classes.
+  bool computes = false; ///< Also where the run's folder has outputs of nodes.
   bool json = false;
   bool quiet = false;
 };
 
-/// Predicts edges by batches, and writes a line for each, in the order of the
+/// Predicts edges by batches, or by the outputs of nodes that the run's folder
+/// has (`stored_outputs`), and writes a line for each, in the order of the
 /// list: its ends as they were listed, and the score of a link, the class, the
 /// labels or the numbers of an edge. The file is seen once it is whole.
 /// @param run Of a task of edges.

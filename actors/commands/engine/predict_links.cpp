@@ -1,6 +1,7 @@
 #include "actors/commands/engine/predict_links.hpp"
 
 #include "actors/commands/engine/prediction_files.hpp"
+#include "actors/commands/options/cli.hpp"
 #include "actors/commands/options/definition_options.hpp"
 #include "actors/process/say.hpp"
 #include "actors/run/layerwise_run.hpp"
@@ -266,6 +267,8 @@ result<void> predict_links(const link_prediction_request& request,
   link_table table{info, names, request.to_sources, file};
   link_work work{request, types, listed, table, on_progress};
   auto layers = layers_of(config, request.scratch, request.out, on_progress);
+  if (!run.other_dataset && !request.computes)
+    layers.outputs = run.folder.path();
   layers.use = [&work](layerwise_model& model,
                        const layerwise_model::outcome& made) {
     return work.run(model, made);
@@ -282,10 +285,12 @@ result<void> predict_links(const link_prediction_request& request,
                           {"peak_memory_bytes", done.peak_memory_bytes},
                           {"predictions", request.out.string()},
                           {"scratch_bytes", done.made.file_bytes},
-                          {"seconds", done.seconds}}));
+                          {"seconds", done.seconds},
+                          {"stored_embeddings", done.stored.has_value()}}));
   else
-    say("wrote {} of {} to {}\n", pluralized(table.count(), "link"),
-        pluralized(work.nodes(), "node"), request.out.string());
+    say("wrote {} of {} to {}{}\n", pluralized(table.count(), "link"),
+        pluralized(work.nodes(), "node"), request.out.string(),
+        done.stored ? ", by the embeddings in the run's folder" : "");
   return ok();
 }
 

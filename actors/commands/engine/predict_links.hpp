@@ -19,6 +19,7 @@ struct link_prediction_request {
   bool to_sources = false;   ///< Nodes are destinations, and sources are found.
   std::string edge_type;     ///< Empty: all of the task.
   bool keeps_known = false;  ///< See `link_search::setting`.
+  bool computes = false; ///< Also where the run's folder has outputs of nodes.
   std::filesystem::path out; ///< A .csv.
   std::string scratch;       ///< As of `layers_of`.
   bool json = false;
@@ -26,7 +27,8 @@ struct link_prediction_request {
 };
 
 /// Finds the links with the largest scores for each node (`link_search`), layer
-/// by layer, and writes a line for each: source, destination, edge type where
+/// by layer or by the outputs of nodes that the run's folder has
+/// (`stored_outputs`), and writes a line for each: source, destination, edge type where
 /// the task has several, score, rank from 1. Lines are in the order of edge
 /// types, nodes and ranks. The file is seen once it is whole.
 /// @param run Of a task of edges; fails if these are not links.

@@ -54,6 +54,7 @@ using register_command = void (*)(command_line&);
 
 void add_import_command(command_line& cli);
 void add_inspect_command(command_line& cli);
+void add_append_command(command_line& cli);
 void add_partition_command(command_line& cli);
 void add_validate_command(command_line& cli);
 void add_plan_command(command_line& cli);

@@ -161,7 +161,8 @@ void add_change_flags(CLI::App& app, change_flags& flags) {
     .add_option("--normalise,--normalize", flags.normalise,
                 "Scale features: none, l1 (rows to a sum of 1), l2 (rows to a "
                 "length of 1) or standardise (columns to mean 0 and variance "
-                "1); with TYPE= before it, only of that node type")
+                "1); with TYPE= before it, only of that node or edge type, and "
+                "without it of all node types")
     ->type_name("[TYPE=]NORM")
     ->expected(1) // Not the folder behind it.
     ->allow_extra_args(false)

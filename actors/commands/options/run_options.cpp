@@ -8,6 +8,7 @@
 #include "partition/files/json_text.hpp"
 #include "pipelines/definition/dataset_search.hpp"
 #include "pipelines/definition/definition_file.hpp"
+#include "pipelines/definition/edge_predictions.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
@@ -348,7 +349,8 @@ struct decided_field {
 
 constexpr decided_field decided_by_prediction[] = {
   {"evaluate.predict", "--predict has the cluster predict"},
-  {"evaluate.only", "--predict measures nothing; --evaluate does"},
+  {"evaluate.only", "--predict measures nothing; --evaluate does, and --split "
+                    "says which edges are predicted"},
   {"evaluate.scores", "--predict measures nothing; --evaluate does"}};
 
 constexpr decided_field decided_by_evaluation[] = {
@@ -438,10 +440,10 @@ submission_of_weights(const run_folder& folder,
 /// What a run has evaluated in one batch is predicted in several, where that
 /// would be more than an answer may tell. With all neighbours the predictions
 /// are the same; of sampled ones, others would be drawn.
-/// @param classes 0: it is not known how many.
-void fit_batches(definition& def, std::int64_t classes) {
+/// @param columns Values of a row; 0: it is not known how many.
+void fit_batches(definition& def, std::int64_t columns) {
   const auto each =
-    static_cast<std::uint64_t>(std::max<std::int64_t>(classes, 1));
+    static_cast<std::uint64_t>(std::max<std::int64_t>(columns, 1));
   const auto most = std::min<std::uint64_t>(
     most_told_seeds, seed_outcomes::most_batch_scores / each);
   def.evaluate.batch_size = static_cast<std::uint32_t>(std::min<std::uint64_t>(
@@ -450,7 +452,7 @@ void fit_batches(definition& def, std::int64_t classes) {
 
 } // namespace
 
-result<submission> prediction_by(const std::string& run,
+result<submission> prediction_by(const std::string& run, measured_split rows,
                                  const std::vector<std::string>& overrides) {
   GRAPHMILL_TRY(const auto folder, run_folder::open(run));
   std::vector<std::string> settings{"evaluate.neighbours=all"};
@@ -459,11 +461,18 @@ result<submission> prediction_by(const std::string& run,
                                                 decided_by_prediction, false));
   out.def.evaluate.scores = false; // Nothing is evaluated.
   out.def.evaluate.predict = true;
+  if (rows != measured_split::none && out.def.task.empty())
+    return fail(ec::invalid_argument,
+                "--split: {} has learnt nodes, and --predict predicts all of "
+                "them; leave it out",
+                in_quotes(run));
+  out.def.evaluate.only = rows;
   const auto is_asked = std::ranges::any_of(overrides, [](const auto& setting) {
     return setting.starts_with("evaluate.batch_size=");
   });
   if (!is_asked && out.def.evaluate.neighbours == neighbour_use::all)
-    fit_batches(out.def, folder.from().learnt.labels.count);
+    fit_batches(out.def,
+                told_columns(out.def, folder.from().learnt.labels.count));
   return out;
 }
 

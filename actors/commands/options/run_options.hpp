@@ -67,7 +67,9 @@ struct submission {
 /// @param run Its folder. @param overrides As those of `load_definition`. Fails
 /// if they set what the command decides, such as `evaluate.predict`, or what is
 /// for training alone, such as `train.patience`.
-result<submission> prediction_by(const std::string& run,
+/// @param rows Of a run of a task of edges: the split whose rows are predicted.
+/// `none`: outputs of all nodes are, as of other runs their labels.
+result<submission> prediction_by(const std::string& run, measured_split rows,
                                  const std::vector<std::string>& overrides);
 
 /// Has a cluster measure a split with the weights of a finished run, and draw

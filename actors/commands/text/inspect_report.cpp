@@ -196,6 +196,9 @@ void print_one(std::string& out, const inspected& inspection, bool part) {
       print(out, "  weights {:.6g} to {:.6g}, mean {:.6g}, {} of 0\n",
             found.weights->least, found.weights->most, found.weights->mean,
             found.weights->zeros);
+    if (info.edge_types[t].feature_width > 0)
+      print(out, "  features {} {}\n", info.edge_types[t].feature_width,
+            to_string(info.edge_types[t].feature_type));
     if (part)
       continue;
     if (found.self_loops > 0 || found.duplicates > 0)
@@ -250,6 +253,11 @@ json edges_json(const inspected& inspection, bool part) {
                                  {"max", found.weights->most},
                                  {"mean", found.weights->mean},
                                  {"zeros", found.weights->zeros}};
+    if (info.edge_types[t].feature_width > 0) {
+      edges.back()["feature_width"] = info.edge_types[t].feature_width;
+      edges.back()["feature_type"] =
+        to_string(info.edge_types[t].feature_type);
+    }
     if (part)
       continue;
     edges.back()["out_degree"] = to_json(found.out);

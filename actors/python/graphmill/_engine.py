@@ -25,6 +25,7 @@ from .errors import (Cancelled, CreditError, EngineError, ForkError, Timeout,
 
 VERSION = 2
 PROGRAM = "graphmill-feed"
+CLUSTER_PROGRAM = "graphmill-engine"  # It takes batches of a cluster, too.
 _RETURNED, _FREED = 1, 2
 _MOST_PACKET = 1 << 18
 _END_SECONDS = 5.0  # A feed ends at once with its socket; it gets that long.
@@ -79,7 +80,8 @@ class Engine:
 
     def __init__(self, request: dict[str, Any], seeds: Array | None,
                  timeout: float) -> None:
-        program = find_program()
+        self._name = CLUSTER_PROGRAM if request.get("cluster") else PROGRAM
+        program = find_program(self._name)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = tempfile.TemporaryFile()
         try:
@@ -98,6 +100,7 @@ class Engine:
         self._pid = os.getpid()
         self._freed: collections.deque[int] = collections.deque()
         self._leases: set[int] = set()
+        self._waits = ""  # What it says that it waits for.
         self._failure: Exception | None = None
         self._end = weakref.finalize(self, _end, self._process, ours, self._log,
                                      self._pid)
@@ -187,7 +190,7 @@ class Engine:
         answer, descriptors = self._packet(timeout, timeout, descriptors=1)
         opened = json.loads(answer)["opened"]
         if not descriptors:
-            raise EngineError(f"{PROGRAM} has sent no memory for batches")
+            raise EngineError(f"{self._name} has sent no memory for batches")
         try:
             return opened, mmap.mmap(descriptors[0], opened["arena"])
         except (OSError, ValueError) as cause:
@@ -213,7 +216,8 @@ class Engine:
         try:
             self._channel.send(packet)
         except socket.timeout as cause:
-            raise Timeout(f"{PROGRAM} takes nothing any more", "timeout") from cause
+            raise Timeout(f"{self._name} takes nothing any more",
+                          "timeout") from cause
         except OSError:
             self._packet(0.0, 0.0)  # It may have said why it ends.
             raise self._ended() from None
@@ -222,6 +226,16 @@ class Engine:
                 descriptors: int = 0) -> tuple[bytes, list[int]]:
         """A packet that comes within ``wait`` seconds, which are what is left of
         ``timeout``."""
+        end = time.monotonic() + wait
+        while True:
+            packet, came = self._any_packet(wait, timeout, descriptors)
+            if packet[:8] != b'{"waits"':
+                return packet, came
+            self._waits = json.loads(packet)["waits"]
+            wait = end - time.monotonic()
+
+    def _any_packet(self, wait: float, timeout: float,
+                    descriptors: int) -> tuple[bytes, list[int]]:
         self._check()
         # 0 would mean not to wait at all, not even for what has come.
         self._channel.settimeout(max(wait, 0.001))
@@ -234,8 +248,9 @@ class Engine:
                 packet = self._channel.recv(_MOST_PACKET)
         except socket.timeout as cause:
             raise Timeout(
-                f"no batch within {timeout:g} s: give the loader a longer "
-                "`timeout`, smaller batches, or more `threads`", "timeout") from cause
+                f"no batch within {timeout:g} s: " + (
+                    self._waits or "give the loader a longer `timeout`, smaller "
+                    "batches, or more `threads`"), "timeout") from cause
         except OSError:
             raise self._ended() from None
         if not packet:
@@ -257,7 +272,7 @@ class Engine:
         self._log.seek(max(self._log.tell() - 2000, 0))
         tail = self._log.read().decode(errors="replace").strip()
         self._failure = EngineError(
-            f"{PROGRAM} (process {self.pid}) has ended {how}"
+            f"{self._name} (process {self.pid}) has ended {how}"
             + (f"; it said last: {tail}" if tail else
                "; if it was killed for its memory, lower `budget` or the batch "
                "size"), "unavailable")

@@ -92,7 +92,8 @@ class Batch:
     destinations, as rows of ``x``; ``y`` [batch_size] the labels of the seeds,
     which are the first rows; ``input_id`` [batch_size] their positions among the
     seeds of the split; ``n_id`` [nodes] ids in the dataset; ``e_id``,
-    ``edge_weight``, ``edge_type`` [edges]; ``degree`` [nodes]; with
+    ``edge_weight``, ``edge_type`` [edges]; ``edge_attr`` [edges, width] their
+    features; ``degree`` [nodes]; with
     ``form="csr"``, ``indptr`` and ``indices`` in place of ``edge_index``.
 
     Of other graphs there are ``x_dict``, ``edge_index_dict`` and so on, and

@@ -18,7 +18,8 @@ class DataError(Error):
 
 
 class Unavailable(Error):
-    """The program ``graphmill-feed`` is not there, or of another version."""
+    """The program ``graphmill-feed`` is not there, or of another version; or the
+    cluster cannot be reached, or lacks daemons for too long."""
 
 
 class Timeout(Error, TimeoutError):
@@ -53,6 +54,7 @@ _KINDS = {
     "permission": DataError,
     "no_space": DataError,
     "version_mismatch": Unavailable,
+    "unavailable": Unavailable,
     "timeout": Timeout,
     "cancelled": Cancelled,
 }

@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 import numpy as np
 
 from ._dataset import Folder
+from ._cluster import served_here
 from ._engine import Engine
 from ._types import Array
 from .batch import Batch, EdgeType, Layout
@@ -31,18 +32,59 @@ _STATE_VERSION = 1
 class _Opening:
     """How the data are opened: what `open` takes."""
 
-    data: str
+    data: str  # Empty: the folder of a daemon here.
+    cluster: str = ""
+    key: str = ""
+    insecure: bool = False
     budget: int | str | None = None
     threads: int | None = None
     memory: int | str | None = None
     storage: str = "auto"
     verify: bool = True
 
+    @staticmethod
+    def of(source: str | os.PathLike[str] | None,
+           data: str | os.PathLike[str] | None = None,
+           key: str | os.PathLike[str] | None = None, insecure: bool = False,
+           **options: Any) -> "_Opening":
+        if source is None:
+            source = os.environ.get("GRAPHMILL_CLUSTER", "")
+            if not source:
+                raise DefinitionError(
+                    "there is no source: give a folder or the address of a "
+                    "cluster, or set GRAPHMILL_CLUSTER", "invalid_argument")
+        place = os.fspath(source)
+        if not place.startswith("tcp://"):
+            if data is not None or key is not None or insecure:
+                raise DefinitionError(
+                    f"{place} is a folder: `data`, `key` and `insecure` are for a "
+                    "cluster, such as \"tcp://head:7800\"", "invalid_argument")
+            return _Opening(place, **options)
+        if data is None:
+            data = os.environ.get("GRAPHMILL_DATA", "")
+        if key is None:
+            key = "" if insecure else os.environ.get("GRAPHMILL_KEY", "")
+        return _Opening(os.fspath(data), place, os.fspath(key), insecure, **options)
 
-def open(source: str | os.PathLike[str], *, budget: int | str | None = None,
-         threads: int | None = None, memory: int | str | None = None,
-         storage: str = "auto", verify: bool = True) -> "Graph":
-    """A dataset, whole or in parts, in a folder.
+    def folder(self) -> str:
+        """Of the dataset, on this machine."""
+        return self.data or served_here(self.cluster, self.key, self.insecure)
+
+
+def open(source: str | os.PathLike[str] | None = None, *,
+         data: str | os.PathLike[str] | None = None,
+         key: str | os.PathLike[str] | None = None, insecure: bool = False,
+         budget: int | str | None = None, threads: int | None = None,
+         memory: int | str | None = None, storage: str = "auto",
+         verify: bool = True) -> "Graph":
+    """A dataset, whole or in parts, in a folder or on a cluster.
+
+    ``source``: the folder; or the address of a cluster's coordinator, as
+    "tcp://head:7800", with commas between it and its stand-ins (default:
+    GRAPHMILL_CLUSTER). Of a cluster, ``data`` is a folder here with the tables of
+    the same parts (default: GRAPHMILL_DATA, else that of a daemon on this
+    machine), and ``key`` a key file (default: GRAPHMILL_KEY, else your own);
+    ``insecure``: it has none.
 
     ``budget``: memory for batches that are made or under way, in bytes or as
     "512 MiB" (default: 1 GiB). ``threads`` that sample and fetch (default: one of each).
@@ -50,8 +92,9 @@ def open(source: str | os.PathLike[str], *, budget: int | str | None = None,
     ``memory``. ``verify``: compare the files with their digests meanwhile; damage
     is a DataError. Nothing is opened before it is needed.
     """
-    return Graph(_Opening(os.fspath(source), budget, threads, memory, storage,
-                          verify))
+    return Graph(_Opening.of(source, data, key, insecure, budget=budget,
+                             threads=threads, memory=memory, storage=storage,
+                             verify=verify))
 
 
 class Graph:
@@ -64,7 +107,7 @@ class Graph:
 
     def _folder(self) -> Folder:
         if self._read is None:
-            self._read = Folder(self._opening.data)
+            self._read = Folder(self._opening.folder())
         return self._read
 
     @property
@@ -221,11 +264,12 @@ class Loader:
         dataset or of other settings. EngineError: the process that makes batches
         has ended. Timeout: no batch within ``timeout`` seconds. ForkError: a
         forked child uses the loader of its parent. Cancelled: the loader was
-        closed, or a newer iterator has begun. Unavailable: the program
-        ``graphmill-feed`` is missing.
+        closed, a newer iterator has begun, or the run was cancelled. Unavailable:
+        the program ``graphmill-feed`` is missing, or the cluster lacks daemons.
 
     source
-        The folder of a dataset, whole or in parts, or a `Graph`.
+        The folder of a dataset, whole or in parts, the address of a cluster, or a
+        `Graph`; see `open`, whose other arguments are taken here, too.
     fanouts
         In-edges per node for each hop, the first for the seeds; -1: all. Or by
         edge type: ``{"default": [10, 5], ("paper", "cites", "paper"): [5, 0]}``.
@@ -244,7 +288,7 @@ class Loader:
     as_
         "torch" (default), "numpy", "pyg" for Data and HeteroData, or "dgl" for
         ``(input_nodes, output_nodes, blocks)``, see `Batch.as_dgl`.
-    form, labels, edge_ids, edge_weights, degrees, merge_edge_types
+    form, labels, edge_ids, edge_weights, edge_attr, degrees, merge_edge_types
         "coo" or "csr"; a label set of the dataset in place of its own labels;
         further arrays; all edge types as one, with ``edge_type``.
     prefetch, hold
@@ -266,7 +310,8 @@ class Loader:
                  rank: int | None = None, world_size: int | None = None,
                  as_: str = "torch", form: str = "coo",
                  labels: str | None = None, edge_ids: bool = False,
-                 edge_weights: bool = False, degrees: bool = False,
+                 edge_weights: bool = False, edge_attr: bool = False,
+                 degrees: bool = False,
                  merge_edge_types: bool = False, prefetch: int = 4,
                  hold: int = 2, device: Any = None,
                  transform: Callable[[Any], Any] | None = None,
@@ -279,7 +324,7 @@ class Loader:
             opening = dataclasses.replace(source._opening, **of_open)
             source._loaders.add(self)
         else:
-            opening = _Opening(os.fspath(source), **of_open)
+            opening = _Opening.of(source, **of_open)
         wrong = []
         if split not in _SPLITS:
             wrong.append(f"split is {split!r}: give \"train\", \"val\" or \"test\"")
@@ -326,14 +371,16 @@ class Loader:
         texts = [f"{name}={_text(value)}" for name, value in given.items()
                  if value is not None]
         self._request: dict[str, Any] = {
-            "data": opening.data,
+            "data": opening.data, "cluster": opening.cluster or None,
+            "key": opening.key, "insecure": opening.insecure,
             "definition": "dataset: loader\n" if definition is None else "",
             "file": "" if definition is None else os.fspath(definition),
             "overrides": texts + list(overrides),
             "split": _SPLITS[split], "shuffle": shuffle,
             "rank": self._rank, "world_size": self._world, "form": form,
             "merge_edge_types": merge_edge_types, "edge_ids": edge_ids,
-            "edge_weights": edge_weights, "degrees": degrees,
+            "edge_weights": edge_weights, "edge_features": edge_attr,
+            "degrees": degrees,
             "storage": opening.storage,
             "memory": _bytes_of("memory", opening.memory),
             "verify": opening.verify, "seeds": self._seeds is not None}
@@ -348,15 +395,21 @@ class Loader:
         if self._closed:
             raise Cancelled("the loader is closed", "cancelled")
         if self._engine is None:
+            self._request["data"] = self._folder()
             self._engine = Engine(self._request, self._seeds, self._timeout)
             self._layout = Layout(self._engine.description, self._split,
                                   self._rank, self._world)
         return self._engine
 
+    def _folder(self) -> str:
+        return str(self._request["data"]) or served_here(
+            self._request["cluster"], self._request["key"],
+            self._request["insecure"])
+
     @property
     def info(self) -> Info:
         """Of the dataset."""
-        return Folder(str(self._request["data"])).info
+        return Folder(self._folder()).info
 
     @property
     def rank(self) -> int:

@@ -20,10 +20,11 @@ static_assert(sizeof(local_id) == 4, "local ids travel as int32");
 std::uint64_t least_bytes(const sampled_subgraph& batch) {
   std::uint64_t bytes = 0;
   for (const auto& list : batch.nodes)
-    bytes += list.ids.size() * sizeof(std::int32_t);
+    bytes +=
+      (list.ids.size() + list.trees.size()) * sizeof(std::int32_t);
   for (const auto& list : batch.edges)
     bytes += list.sources.span().size_bytes() + list.weights.span().size_bytes()
-             + list.indptr.size();
+             + list.indptr.size() + list.places.size() * sizeof(std::int32_t);
   return bytes;
 }
 
@@ -33,6 +34,9 @@ node_arrays nodes_of(const node_list& list, bulk_writer& arrays,
   out.found = list.found;
   const auto seeds = static_cast<std::size_t>(list.found.front());
   out.ids = arrays.add_integers(list.ids.span().subspan(seeds), owner);
+  if (!list.trees.empty())
+    out.trees = arrays.add(
+      element::int32, std::as_bytes(list.trees.span().subspan(seeds)), owner);
   return out;
 }
 
@@ -52,6 +56,7 @@ edges_of(const edge_list& list, bulk_writer& arrays,
   if (!list.weights.empty())
     out.weights =
       arrays.add(element::float32, std::as_bytes(list.weights.span()), owner);
+  out.places = arrays.add_integers(list.places.span(), owner);
   return out;
 }
 
@@ -75,7 +80,11 @@ public:
                   info_.node_types.size(), info_.edge_types.size());
     for (std::size_t t = 0; t < reply.nodes.size(); ++t)
       GRAPHMILL_TRYV(
-        read_nodes(info_.node_types[t], reply.nodes[t], seeds.nodes[t]));
+        read_nodes(info_.node_types[t], reply.nodes[t], seeds.nodes[t],
+                   scheme_.time.disjoint
+                     ? std::span<const std::int32_t>{seeds.trees[t]}
+                     : std::span<const std::int32_t>{},
+                   std::ssize(seeds.row_numbers)));
     for (std::size_t e = 0; e < reply.edges.size(); ++e)
       GRAPHMILL_TRYV(read_edges(static_cast<edge_type_id>(e), reply.edges[e]));
     return std::move(out_);
@@ -84,12 +93,16 @@ public:
 private:
   /// @pre `found` does not fall: the decoder has seen to it.
   result<void> read_nodes(const node_type_info& type, const node_arrays& from,
-                          std::span<const node_id> seeds) {
+                          std::span<const node_id> seeds,
+                          std::span<const std::int32_t> seed_trees,
+                          std::int64_t rows) {
+    const auto disjoint = scheme_.time.disjoint;
     const auto& found = from.found;
     if (std::ssize(found) != std::ptrdiff_t{scheme_.hops()} + 1
         || found.front() != std::ssize(seeds)
         || std::cmp_not_equal(found.back() - found.front(), from.ids.count)
-        || found.back() > type.count)
+        || (!disjoint && found.back() > type.count)
+        || from.trees.count != (disjoint ? from.ids.count : 0))
       return fail(ec::invalid_data,
                   "a batch's nodes of type \"{}\" do not fit its {} hops, {} "
                   "seeds and {} ids",
@@ -105,7 +118,15 @@ private:
           ec::invalid_data,
           "a batch has node {} of type \"{}\", which has only {} nodes", id,
           type.name, type.count);
-    GRAPHMILL_TRYV(check_distinct(type, list.ids));
+    if (disjoint) {
+      list.trees = pod_vector<std::int32_t>{pool_};
+      list.trees.resize(list.ids.size());
+      std::copy(seed_trees.begin(), seed_trees.end(), list.trees.begin());
+      GRAPHMILL_TRYV(read_integers(
+        from.trees, from_.bulk, list.trees.data() + seeds.size(), 0,
+        static_cast<std::int32_t>(std::max<std::int64_t>(rows, 1) - 1)));
+    }
+    GRAPHMILL_TRYV(check_distinct(type, list.ids, list.trees.span(), rows));
     out_.nodes.push_back(std::move(list));
     return ok();
   }
@@ -114,8 +135,20 @@ private:
   /// is computed. Numbering the ids again takes about 10 ns for each, which is
   /// little beside sampling them, let alone training on them.
   result<void> check_distinct(const node_type_info& type,
-                              const pod_vector<node_id>& ids) {
-    id_table numbers{type.count, pool_};
+                              const pod_vector<node_id>& ids,
+                              std::span<const std::int32_t> trees,
+                              std::int64_t trees_of_batch) {
+    if (!trees.empty()) { // In each tree.
+      pod_vector<node_id> apart{pool_};
+      apart.resize(ids.size());
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        apart[i] = ids[i] + trees[i] * type.count;
+      return check_distinct(type, apart, {}, trees_of_batch);
+    }
+    id_table numbers{
+      type.count * std::max<std::int64_t>(
+                     scheme_.time.disjoint ? trees_of_batch : 1, 1),
+      pool_};
     pod_vector<node_id> distinct{pool_};
     pod_vector<local_id> rows{pool_};
     rows.resize(ids.size());
@@ -132,6 +165,13 @@ private:
     const auto rows = static_cast<std::size_t>(rows_of(type, scheme_.hops()));
     const auto sources = from.sources.count;
     const auto weighted = scheme_.weights && info_.edge_types[type].weighted;
+    const auto placed =
+      scheme_.places && info_.edge_types[type].feature_width > 0;
+    if (from.places.count != (placed ? sources : 0))
+      return fail(ec::invalid_data,
+                  "a batch has {} places of edges of type \"{}\", and {} "
+                  "sources",
+                  from.places.count, info_.edge_type_name(type), sources);
     if (from.counts.count != rows
         || from.edge_ids.count != (scheme_.edge_ids ? sources : 0)
         || from.weights.count != (weighted ? sources : 0))
@@ -141,7 +181,8 @@ private:
                   from.counts.count, from.edge_ids.count, from.weights.count,
                   info_.edge_type_name(type), rows, sources);
     edge_list list{pod_vector<std::int64_t>{pool_}, pod_vector<local_id>{pool_},
-                   pod_vector<edge_id>{pool_}, pod_vector<float>{pool_}};
+                   pod_vector<edge_id>{pool_}, pod_vector<float>{pool_},
+                   pod_vector<edge_id>{pool_}};
     GRAPHMILL_TRYV(read_rows(type, from.counts, sources, list.indptr));
     list.sources.resize(static_cast<std::size_t>(sources));
     GRAPHMILL_TRYV(
@@ -156,6 +197,14 @@ private:
         ec::invalid_data,
         "a weight of a batch's edges of type \"{}\" is negative or not finite",
         info_.edge_type_name(type));
+    list.places.resize(static_cast<std::size_t>(from.places.count));
+    read_integers(from.places, from_.bulk, list.places.data());
+    for (const auto place : list.places)
+      if (place < 0 || place >= info_.edge_types[type].count)
+        return fail(ec::invalid_data,
+                    "a batch has an edge of type \"{}\" at place {} of {}",
+                    info_.edge_type_name(type), place,
+                    info_.edge_types[type].count);
     out_.edges.push_back(std::move(list));
     return ok();
   }
@@ -179,9 +228,21 @@ private:
   }
 
   /// Layers compute on the rows of the first hops alone: no row may lead to a
-  /// node that a later hop has found.
+  /// node that a later hop has found, and none to one of another tree.
   result<void> check_sources(edge_type_id type, const edge_list& list) const {
     const auto& known = out_.nodes[info_.edge_types[type].source].found;
+    const auto& from = out_.nodes[info_.edge_types[type].source].trees;
+    const auto& to = out_.nodes[info_.edge_types[type].destination].trees;
+    for (std::size_t row = 0; scheme_.time.disjoint
+                              && row + 1 < list.indptr.size();
+         ++row)
+      for (auto i = list.indptr[row]; i < list.indptr[row + 1]; ++i)
+        if (list.sources[i] < 0
+            || std::cmp_greater_equal(list.sources[i], from.size())
+            || from[list.sources[i]] != to[row])
+          return fail(ec::invalid_data,
+                      "an edge of type \"{}\" of a batch joins two trees",
+                      info_.edge_type_name(type));
     for (int hop = 1; hop <= scheme_.hops(); ++hop) {
       const auto begin = list.indptr[rows_of(type, hop - 1)];
       const auto end = list.indptr[rows_of(type, hop)];
@@ -224,6 +285,14 @@ result<payload> batch_question(const std::string& run, std::uint64_t key,
       out.seeds_by_type.push_back(arrays.add_integers(ids));
   for (const auto& edges : seeds.excluded)
     out.excluded.push_back(write_excluded(edges, arrays));
+  out.until = arrays.add_integers(seeds.until);
+  out.rows = arrays.add_integers(seeds.row_numbers);
+  std::vector<std::int32_t> trees;
+  for (const auto& of_type : seeds.trees)
+    trees.insert(trees.end(), of_type.begin(), of_type.end());
+  if (!trees.empty())
+    out.trees =
+      arrays.add(element::int32, std::as_bytes(std::span{trees}));
   ids_bytes = arrays.byte_size();
   return encode(out, std::move(arrays));
 }
@@ -261,6 +330,24 @@ result<batch_seeds> read_batch_seeds(const dataset_info& info,
   for (const auto& edges : request.excluded) {
     GRAPHMILL_TRY(auto excluded, read_excluded(edges, from));
     out.excluded.push_back(std::move(excluded));
+  }
+  out.until.resize(static_cast<std::size_t>(request.until.count));
+  read_integers(request.until, from.bulk, out.until.data());
+  out.row_numbers.resize(static_cast<std::size_t>(request.rows.count));
+  read_integers(request.rows, from.bulk, out.row_numbers.data());
+  if (request.trees.count == 0)
+    return out;
+  if (request.trees.count != count)
+    return fail(ec::invalid_argument,
+                "the request has {} seeds, and says the trees of {}", count,
+                request.trees.count);
+  std::vector<std::int32_t> trees(static_cast<std::size_t>(count));
+  GRAPHMILL_TRYV(read_integers(request.trees, from.bulk, trees.data()));
+  auto next = trees.begin();
+  for (const auto& ids : out.nodes) {
+    const auto end = next + std::ssize(ids);
+    out.trees.emplace_back(next, end);
+    next = end;
   }
   return out;
 }

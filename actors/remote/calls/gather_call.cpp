@@ -25,6 +25,11 @@ std::uint64_t bytes_each(const node_type_info& type, gather_kind kind,
 
 std::uint64_t bytes_each(const dataset_info& info, const remote_values& wanted,
                          bool half) {
+  if (wanted.of_edges) {
+    const auto& type = info.edge_types[wanted.type];
+    return std::max<std::uint64_t>(
+      value_bytes(type) / (kept_as_half(type, half) ? 2 : 1), 1);
+  }
   std::uint64_t sum = 0;
   for (const auto& target : wanted.targets)
     sum += bytes_each(info.node_types[wanted.type], target.kind, half);
@@ -149,6 +154,39 @@ result<void> check_weights(const node_type_info& type, const bulk_array& array,
   return ok();
 }
 
+/// The features of some edges in an answer.
+struct incoming_edges {
+  const edge_type_info& type;
+  const gather_call::piece& piece;
+  const value_target& target;
+  const bulk_array& array;
+
+  result<void> check(bool half) const {
+    const auto expected =
+      piece.count * static_cast<std::uint64_t>(type.feature_width);
+    if (array.count != expected)
+      return fail(ec::invalid_data,
+                  "the answer has {} values for {} edges of type \"{}\"; {} "
+                  "expected",
+                  array.count, piece.count, type.name, expected);
+    const auto element =
+      kept_as_half(type, half) ? element::float16 : element::float32;
+    if (array.count != 0 && array.type != element)
+      return fail(ec::invalid_data,
+                  "features of edges of type \"{}\" have {} bytes each",
+                  type.name, element_size(array.type));
+    return ok();
+  }
+
+  /// @returns the bytes written.
+  std::uint64_t write(std::span<const frame> frames) const {
+    scatter_rows(array, frames, static_cast<std::size_t>(type.feature_width),
+                 row_map{target.rows, piece.from},
+                 static_cast<float*>(target.out));
+    return array.count * sizeof(float);
+  }
+};
+
 /// One array of an answer, with what it is the answer to.
 struct incoming {
   const node_type_info& type;
@@ -246,7 +284,10 @@ result<payload> gather_call::encoded(const std::string& run, part_id part,
   for (const auto& piece : pieces) {
     const auto& values = of->wanted[piece.values];
     value_query query;
-    query.node_type = values.type;
+    (values.of_edges ? query.edge_type : query.node_type) = values.type;
+    if (!values.edges.empty())
+      query.edges = arrays.add_integers(
+        values.edges.subspan(piece.from, piece.count), of->owner);
     query.half = half;
     query.level = static_cast<std::uint8_t>(values.level);
     query.ids = arrays.add_integers(values.ids.subspan(piece.from, piece.count),
@@ -292,25 +333,35 @@ result<gathered_bytes> scatter(const dataset_info& info,
                                const payload& from) {
   GRAPHMILL_TRY(const auto reply, decode_gather_reply(from));
   std::vector<incoming> arrivals;
+  std::vector<incoming_edges> of_edges;
+  std::size_t next = 0;
   for (const auto& piece : call.pieces) {
     const auto& values = call.of->wanted[piece.values];
     for (const auto& target : values.targets) {
-      if (arrivals.size() == reply.values.size())
+      if (next == reply.values.size())
         return fail(ec::invalid_data, "only {} arrays came",
                     reply.values.size());
-      arrivals.push_back({info.node_types[values.type],
-                          piece,
-                          target,
-                          reply.values[arrivals.size()],
-                          {}});
+      const auto& array = reply.values[next++];
+      if (values.of_edges)
+        of_edges.push_back(
+          {info.edge_types[values.type], piece, target, array});
+      else
+        arrivals.push_back(
+          {info.node_types[values.type], piece, target, array, {}});
     }
   }
-  if (arrivals.size() != reply.values.size())
+  if (next != reply.values.size())
     return fail(ec::invalid_data, "the answer has {} arrays; {} expected",
-                reply.values.size(), arrivals.size());
+                reply.values.size(), next);
+  for (const auto& arrival : of_edges)
+    GRAPHMILL_TRYV(arrival.check(half));
   for (auto& arrival : arrivals)
     GRAPHMILL_TRYV(check(arrival, half, from.bulk));
   gathered_bytes in;
+  for (const auto& arrival : of_edges) {
+    call.of->bytes += arrival.write(from.bulk);
+    in.features += arrival.array.byte_size();
+  }
   for (const auto& arrival : arrivals) {
     call.of->bytes += write(arrival, from.bulk);
     if (arrival.target.kind == gather_kind::features) {

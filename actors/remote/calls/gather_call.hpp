@@ -23,7 +23,8 @@ struct value_target {
   void* out = nullptr;
 };
 
-/// What is wanted of some nodes of one type.
+/// What is wanted of some nodes, or edges, of one type. Of edges it is their
+/// features alone.
 struct remote_values {
   node_type_id type = 0;
   std::span<const node_id> ids;
@@ -31,6 +32,8 @@ struct remote_values {
   /// Per edge type: in-edges that sums of weights go without. Empty: of none.
   std::span<const excluded_view> excluded{};
   edge_level level = all_levels; ///< Of edges that degrees and sums count.
+  bool of_edges = false; ///< `ids` are places, or destinations with `edges`.
+  std::span<const edge_id> edges{}; ///< [ids] Original ids, or none.
 };
 
 /// A job whose values are asked of another daemon in several calls.
@@ -65,7 +68,7 @@ struct gather_call {
 
 /// Bytes of arrays received, by kind.
 struct gathered_bytes {
-  std::uint64_t rows = 0; ///< Number of feature rows.
+  std::uint64_t rows = 0; ///< Number of feature rows of nodes.
   std::uint64_t features = 0;
   std::uint64_t values = 0;
 };

@@ -28,7 +28,8 @@ std::uint64_t likely_sources(const dataset_info& info,
 /// Bytes of a source in an answer. @param id Of its id.
 std::uint64_t source_bytes(const neighbour_request& request, std::uint64_t id) {
   return id + (request.edge_ids ? sizeof(edge_id) : 0)
-         + (request.weights ? sizeof(float) : 0);
+         + (request.weights ? sizeof(float) : 0)
+         + (request.places ? sizeof(edge_id) : 0);
 }
 
 std::uint64_t likely_bytes(const dataset_info& info,
@@ -96,6 +97,12 @@ result<void> check_counts(const sampling_piece& piece,
   }
   const auto edge_ids = piece.of->request.edge_ids ? expected : 0;
   const auto weights = piece.of->request.weights ? expected : 0;
+  const auto places = piece.of->request.places ? expected : 0;
+  if (arrays.places.count != places)
+    return fail(ec::invalid_data,
+                "the answer has places of {} edges; {} expected for {} sampled "
+                "in-edges",
+                arrays.places.count, places, total);
   if (arrays.sources.count == expected && arrays.edge_ids.count == edge_ids
       && arrays.weights.count == weights)
     return ok();
@@ -154,6 +161,10 @@ result<neighbour_reply> read_piece(const dataset_info& info,
   out.weights.resize(request.weights ? size : 0);
   if (request.weights)
     read_floats(arrays.weights, from.bulk, out.weights.data());
+  out.places = pod_vector<edge_id>{pool};
+  out.places.resize(request.places ? size : 0);
+  if (request.places)
+    read_integers(arrays.places, from.bulk, out.places.data());
   return out;
 }
 
@@ -173,6 +184,7 @@ result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
     part.sources.reserve(size * (part.wide ? 8 : 4));
     part.edge_ids.reserve(job.request.edge_ids ? size : 0);
     part.weights.reserve(job.request.weights ? size : 0);
+    part.places.reserve(job.request.places ? size : 0);
     whole = std::move(part);
   } else if (whole.counts[0] != total) {
     return fail(ec::invalid_data,
@@ -182,6 +194,7 @@ result<std::optional<sampling_piece>> add_slice(const sampling_piece& piece,
     whole.sources.append(part.sources.span());
     whole.edge_ids.append(part.edge_ids.span());
     whole.weights.append(part.weights.span());
+    whole.places.append(part.places.span());
   }
   if (end < total) {
     auto next = piece;
@@ -210,6 +223,7 @@ neighbour_reply remote_sampling::join() {
     whole.sources.append(pieces[i].reply.sources.span());
     whole.edge_ids.append(pieces[i].reply.edge_ids.span());
     whole.weights.append(pieces[i].reply.weights.span());
+    whole.places.append(pieces[i].reply.places.span());
   }
   pieces.clear();
   return whole;
@@ -232,7 +246,18 @@ result<payload> sampling_call::encoded(const std::string& run, part_id part,
        arrays.add_integers(piece.destinations(), piece.of->owner), piece.most,
        piece.skip, asked.weights,
        write_excluded(asked.excluded.piece(piece.from, piece.count), arrays),
-       static_cast<std::uint8_t>(asked.level)});
+       static_cast<std::uint8_t>(asked.level), asked.places});
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& piece = pieces[i];
+    const auto time =
+      piece.of->request.time.piece(piece.from, piece.count);
+    auto& to = message.queries[i];
+    to.until = arrays.add_integers(time.until);
+    to.rows = arrays.add_integers(time.rows);
+    to.inclusive = time.inclusive;
+    to.latest = time.latest;
+    to.window = time.window;
   }
   ids_bytes = arrays.byte_size();
   return encode(message, std::move(arrays));

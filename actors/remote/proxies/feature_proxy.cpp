@@ -63,12 +63,14 @@ std::vector<remote_values> group(const std::vector<gather_item>& items) {
         return values.type == item.type && values.ids.data() == item.ids.data()
                && values.ids.size() == item.ids.size()
                && values.excluded.data() == item.excluded.data()
-               && values.level == item.level
+               && values.level == item.level && !values.of_edges
+               && item.kind != gather_kind::edge_features
                && values.targets.size() < max_kinds;
       });
     if (same == out.end())
       same = out.insert(out.end(),
-                        {item.type, item.ids, {}, item.excluded, item.level});
+                        {item.type, item.ids, {}, item.excluded, item.level,
+                         item.kind == gather_kind::edge_features, item.edges});
     same->targets.push_back({item.kind, item.rows, item.out});
   }
   return out;

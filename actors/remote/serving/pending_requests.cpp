@@ -48,7 +48,8 @@ std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
   const auto wide = part.info().node_types[type.source].count
                     > std::numeric_limits<std::int32_t>::max();
   const std::uint64_t source = (wide ? 8 : 4) + (query.edge_ids ? 8 : 0)
-                               + (query.weights ? sizeof(float) : 0);
+                               + (query.weights ? sizeof(float) : 0)
+                               + (query.places ? 8 : 0);
   const auto of_degree = [&query](std::int64_t degree) {
     return static_cast<std::uint64_t>(
       query.rule.sources_of(std::max<std::int64_t>(degree, 0)));
@@ -74,6 +75,24 @@ std::uint64_t answer_bytes(const shard& part, const neighbour_query& query,
 template <class T>
 std::span<const T> values_as(const pod_vector<std::byte>& values) {
   return {reinterpret_cast<const T*>(values.data()), values.size() / sizeof(T)};
+}
+
+/// Whether a query is of features of edges.
+bool is_of_edges(const value_query& query) {
+  return std::ranges::find(query.kinds, gather_kind::edge_features)
+         != query.kinds.end();
+}
+
+/// @pre `is_of_edges`
+result<void> check_edge_query(const shard& part, const value_query& query) {
+  GRAPHMILL_TRYV(check_type(part.info().edge_types, query.edge_type, "edge"));
+  if (query.kinds.size() != 1 || !query.excluded.empty()
+      || (query.edges.count != 0 && query.edges.count != query.ids.count))
+    return fail(ec::invalid_argument,
+                "a query for features of edges asks for {} kinds of data of {} "
+                "places and {} edges: they are asked for alone",
+                query.kinds.size(), query.ids.count, query.edges.count);
+  return ok();
 }
 
 bulk_array add_half(bulk_writer& arrays, std::span<const float> rows,
@@ -107,6 +126,14 @@ read_sample(const shard& part, sample_request request, const payload& from,
                   read_excluded(query.excluded, from, ids.size()));
     out->bytes += answer_bytes(part, query, ids.span(),
                                max_bulk_bytes / out->request.queries.size());
+    auto& times = out->times.emplace_back();
+    times.until.resize(static_cast<std::size_t>(query.until.count));
+    read_integers(query.until, from.bulk, times.until.data());
+    times.rows.resize(static_cast<std::size_t>(query.rows.count));
+    read_integers(query.rows, from.bulk, times.rows.data());
+    const time_limits limits{times.until, times.rows, query.inclusive,
+                             query.latest, query.window};
+    GRAPHMILL_TRYV(limits.check(ids.size()));
     out->ids.push_back(std::move(ids));
     out->excluded.push_back(std::move(excluded));
   }
@@ -117,9 +144,13 @@ read_sample(const shard& part, sample_request request, const payload& from,
 
 neighbour_request pending_sample::asked(std::size_t i) const {
   const auto& query = request.queries[i];
-  return {request.key,   request.hop,        query.edge_type,
-          query.rule,    query.edge_ids,     ids[i].span(),
-          query.weights, excluded[i].view(), query.level};
+  neighbour_request out{request.key,   request.hop,        query.edge_type,
+                        query.rule,    query.edge_ids,     ids[i].span(),
+                        query.weights, excluded[i].view(), query.level};
+  out.places = query.places;
+  out.time = {times[i].until, times[i].rows, query.inclusive, query.latest,
+              query.window};
+  return out;
 }
 
 std::vector<neighbour_job>
@@ -153,6 +184,7 @@ result<payload> encode(const shard& part, const pending_sample& request) {
     if (!answer->weights.empty())
       to.weights = arrays.add(element::float32,
                               std::as_bytes(answer->weights.span()), answer);
+    to.places = arrays.add_integers(answer->places.span(), answer);
   }
   return encode(reply, std::move(arrays));
 }
@@ -165,6 +197,7 @@ result<payload> answer_slice(const shard& part, pending_sample& request,
   answer->sources = pod_vector<std::byte>{pool};
   answer->edge_ids = pod_vector<edge_id>{pool};
   answer->weights = pod_vector<float>{pool};
+  answer->places = pod_vector<edge_id>{pool};
   GRAPHMILL_TRYV(
     sample_slice(part, request.asked(0), {query.most, query.skip}, *answer));
   request.answers[0] = std::move(answer);
@@ -185,6 +218,12 @@ read_gather(const shard& part, gather_request request, const payload& from,
   auto out = std::make_shared<pending_gather>();
   out->request = std::move(request);
   for (const auto& query : out->request.queries) {
+    if (is_of_edges(query)) {
+      GRAPHMILL_TRYV(check_edge_query(part, query));
+      out->bytes += query.ids.count
+                    * value_bytes(part.info().edge_types[query.edge_type]);
+      continue;
+    }
     GRAPHMILL_TRYV(check_type(part.info().node_types, query.node_type, "node"));
     const auto& type = part.info().node_types[query.node_type];
     for (auto kind : query.kinds)
@@ -197,6 +236,16 @@ read_gather(const shard& part, gather_request request, const payload& from,
                 "the request is for {} bytes of values; at most {} are allowed",
                 out->bytes, max_bulk_bytes);
   for (const auto& query : out->request.queries) {
+    auto& edges = out->edges.emplace_back(pool);
+    if (is_of_edges(query)) {
+      out->views.emplace_back();
+      auto& ids = out->ids.emplace_back(pool);
+      ids.resize(static_cast<std::size_t>(query.ids.count));
+      read_integers(query.ids, from.bulk, ids.data());
+      edges.resize(static_cast<std::size_t>(query.edges.count));
+      read_integers(query.edges, from.bulk, edges.data());
+      continue;
+    }
     GRAPHMILL_TRY(auto ids,
                   read_ids(part, query.node_type, query.ids, from, pool));
     auto& views = out->views.emplace_back();
@@ -218,6 +267,19 @@ gather_job job_of(const shard& part,
   job.owner = request;
   for (std::size_t i = 0; i < request->ids.size(); ++i) {
     const auto& query = request->request.queries[i];
+    if (is_of_edges(query)) {
+      auto& values = request->values.emplace_back(pool);
+      values.resize(request->ids[i].size()
+                    * static_cast<std::size_t>(value_bytes(
+                      part.info().edge_types[query.edge_type])));
+      job.items.push_back({.kind = gather_kind::edge_features,
+                           .type = query.edge_type,
+                           .ids = request->ids[i].span(),
+                           .rows = {},
+                           .out = values.data(),
+                           .edges = request->edges[i].span()});
+      continue;
+    }
     const auto& type = part.info().node_types[query.node_type];
     for (auto kind : query.kinds) {
       auto& values = request->values.emplace_back(pool);
@@ -242,6 +304,15 @@ result<payload> encode(const shard& part,
   gather_reply reply;
   auto values = request->values.cbegin();
   for (const auto& query : request->request.queries) {
+    if (is_of_edges(query)) {
+      const auto& from = *values++;
+      const auto& edges = part.info().edge_types[query.edge_type];
+      reply.values.push_back(
+        kept_as_half(edges, query.half)
+          ? add_half(arrays, values_as<float>(from), pool)
+          : arrays.add(element::float32, std::as_bytes(from.span()), request));
+      continue;
+    }
     const auto& type = part.info().node_types[query.node_type];
     const auto half = kept_as_half(type, query.half);
     for (auto kind : query.kinds) {

@@ -20,6 +20,12 @@ struct pending_sample {
   std::uint64_t bytes = 0; ///< Of the answer's arrays, at the most.
   std::vector<pod_vector<node_id>> ids;                  ///< Per query.
   std::vector<excluded_lists> excluded;                  ///< Per query.
+  /// As in `time_limits`.
+  struct limits {
+    std::vector<std::int64_t> until;
+    std::vector<std::int64_t> rows;
+  };
+  std::vector<limits> times; ///< Per query.
   std::vector<std::shared_ptr<neighbour_reply>> answers; ///< Per query.
   std::size_t missing = 0;
   bool over = false;
@@ -33,6 +39,8 @@ struct pending_gather {
   gather_request request;
   std::uint64_t bytes = 0;              ///< Of the values.
   std::vector<pod_vector<node_id>> ids; ///< Per query.
+  /// Per query: original ids of edges whose features are wanted, or none.
+  std::vector<pod_vector<edge_id>> edges;
   std::vector<excluded_lists>
     excluded; ///< Of each query per edge type, or none.
   std::vector<std::vector<excluded_view>> views; ///< Per query: of its lists.

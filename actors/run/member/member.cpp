@@ -114,7 +114,7 @@ private:
     } else {
       out.table =
         config_.seeds
-          ? table_of(config_.graph->info(), config_.seeds)
+          ? table_of(*config_.graph, config_.seeds)
           : table_of(config_.graph,
                      config_.evaluated.value_or(split_of(request.phase)));
       out.negatives = config_.negatives;

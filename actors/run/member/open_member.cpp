@@ -81,7 +81,7 @@ open_member(const definition& def,
   }
   out.world = share.world;
   out.ranks = share.ranks;
-  if (!share.ranks.empty()) {
+  if (!share.ranks.empty() && !def.evaluate.predict) {
     GRAPHMILL_TRY(out.negatives, link_negatives::make(graph, def));
   }
   out.train_scheme =

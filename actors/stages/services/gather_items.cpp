@@ -158,7 +158,53 @@ void write_unknown_labels(const node_type_info& type, const gather_item& item) {
 
 } // namespace
 
+namespace {
+
+/// Where the edges of an item stand in the part.
+result<std::span<const edge_id>> places_of(const shard& part,
+                                           const gather_item& item,
+                                           std::vector<edge_id>& found) {
+  if (item.edges.empty())
+    return item.ids;
+  found.resize(item.ids.size());
+  GRAPHMILL_TRYV(
+    find_places(part, item.type, item.ids, item.edges, found.data()));
+  return std::span<const edge_id>{found};
+}
+
+result<void> gather_of_edges(const shard& part, const gather_item& item,
+                             bool rounded) {
+  std::vector<edge_id> found;
+  GRAPHMILL_TRY(const auto places, places_of(part, item, found));
+  return gather_edge_features(part, item.type, places, item.rows,
+                              static_cast<float*>(item.out), rounded);
+}
+
+void request_edge_pages(const shard& part, const gather_item& item,
+                        page_requests& pages) {
+  std::vector<edge_id> found;
+  const auto& edges = part.edges(item.type);
+  const auto bytes = part.info()
+                       .edge_types[static_cast<std::size_t>(item.type)]
+                       .feature_row_bytes();
+  const auto places = places_of(part, item, found);
+  if (!places || edges.features == nullptr)
+    return; // `gather` says so.
+  for (const auto place : places.value())
+    if (place >= 0 && place < edges.indices.size)
+      pages.add(edges.features + static_cast<std::size_t>(place) * bytes,
+                bytes);
+}
+
+} // namespace
+
 result<void> check_item(const shard& part, const gather_item& item) {
+  // Its places are checked where they are used.
+  if (item.kind == gather_kind::edge_features) {
+    if (item.type < 0 || item.type >= std::ssize(part.info().edge_types))
+      return fail(ec::invalid_argument, "there is no edge type {}", item.type);
+    return ok();
+  }
   const auto& nodes = part.nodes(item.type);
   const auto& type = part.info().node_types[item.type];
   for (auto id : item.ids)
@@ -177,11 +223,15 @@ result<void> check_item(const shard& part, const gather_item& item) {
 }
 
 std::uint64_t bytes_of(const shard& part, const gather_item& item) {
+  if (item.kind == gather_kind::edge_features)
+    return item.ids.size() * value_bytes(part.info().edge_types[item.type]);
   return item.ids.size()
          * value_bytes(part.info().node_types[item.type], item.kind);
 }
 
 result<void> gather(const shard& part, const gather_item& item, bool rounded) {
+  if (item.kind == gather_kind::edge_features)
+    return gather_of_edges(part, item, rounded);
   const auto& nodes = part.nodes(item.type);
   switch (item.kind) {
   case gather_kind::features:
@@ -207,6 +257,7 @@ result<void> gather(const shard& part, const gather_item& item, bool rounded) {
     return gather_in_weights(part, item);
   case gather_kind::original_ids:
     return gather_original_ids(part, item);
+  case gather_kind::edge_features:
   case gather_kind::unset:
     break;
   }
@@ -233,8 +284,12 @@ void add_label_pages(const shard& part, const gather_item& item,
 } // namespace
 
 void request_pages(const shard& part, const gather_item& item) {
-  const auto& nodes = part.nodes(item.type);
   page_requests pages;
+  if (item.kind == gather_kind::edge_features) {
+    request_edge_pages(part, item, pages);
+    return pages.send();
+  }
+  const auto& nodes = part.nodes(item.type);
   if (item.kind == gather_kind::labels)
     add_label_pages(part, item, pages);
   else if (item.kind == gather_kind::original_ids)

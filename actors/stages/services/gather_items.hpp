@@ -18,7 +18,8 @@ std::uint64_t bytes_of(const shard& part, const gather_item& item);
 result<void> gather(const shard& part, const gather_item& item, bool rounded);
 
 /// Asks the system for the pages that `gather` will read from a part on disk,
-/// so that it fetches them all at once. Dense features are not read by pages.
+/// so that it fetches them all at once. Dense features of nodes are not read by
+/// pages.
 void request_pages(const shard& part, const gather_item& item);
 
 } // namespace graphmill

@@ -312,7 +312,9 @@ result<void> server_session::check_holder(const hello_message& hello,
     return ok();
   const auto listens =
     holder.role == key_role::coordinator || holder.role == key_role::daemon;
-  if (listens && !holder.name.empty() && hello.name != holder.name)
+  // A key has a daemon, and consumers of feeds: NAME/feed-NUMBER.
+  if (listens && !holder.name.empty() && hello.name != holder.name
+      && !hello.name.starts_with(holder.name + "/"))
     return fail(ec::permission,
                 "the key is that of {}, but whoever shows it is called \"{}\": "
                 "start a daemon under the name of its key, and use a key of "

@@ -111,6 +111,32 @@ result<std::string> decode_run_id(const payload& from) {
     });
 }
 
+payload encode(const feed_state_request& request) {
+  return body_of<schema::FeedStateRequest>(request);
+}
+
+result<feed_state_request> decode_feed_state_request(const payload& from) {
+  return read_body<schema::FeedStateRequest, feed_state_request>(
+    from, "a question about a feed");
+}
+
+/// A code that this version does not know is an internal error.
+error feed_state_reply::reason() const {
+  return {code >= 1 && code <= static_cast<int>(ec::superseded)
+            ? static_cast<ec>(code)
+            : ec::internal,
+          message};
+}
+
+payload encode(const feed_state_reply& reply) {
+  return body_of<schema::FeedStateReply>(reply);
+}
+
+result<feed_state_reply> decode_feed_state_reply(const payload& from) {
+  return read_body<schema::FeedStateReply, feed_state_reply>(
+    from, "the state of a feed");
+}
+
 payload encode(const plan_reply& reply) {
   return body_of<schema::PlanReply>(reply);
 }

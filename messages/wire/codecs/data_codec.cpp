@@ -12,8 +12,8 @@ namespace {
 // The plain enumerations are the wire's, so that casts are enough.
 static_assert(static_cast<int>(element::float32)
               == static_cast<int>(schema::Element::FLOAT32));
-static_assert(static_cast<int>(gather_kind::in_weights)
-              == static_cast<int>(schema::GatherKind::IN_WEIGHTS));
+static_assert(static_cast<int>(gather_kind::edge_features)
+              == static_cast<int>(schema::GatherKind::EDGE_FEATURES));
 static_assert(static_cast<int>(batch_kind::evaluate)
               == static_cast<int>(schema::BatchKind::EVALUATE));
 // An element is cast before it is checked (`bulk_check`).
@@ -28,6 +28,8 @@ void write_lists(const neighbour_arrays& from, Lists to) {
   write(from.edge_ids, to.initEdgeIds());
   if (from.weights.count != 0)
     write(from.weights, to.initWeights());
+  if (from.places.count != 0)
+    write(from.places, to.initPlaces());
 }
 
 template <class Lists>
@@ -37,6 +39,7 @@ result<neighbour_arrays> read_lists(array_reader& arrays, Lists from) {
   GRAPHMILL_TRY(out.sources, arrays.read(from.getSources(), content::ids));
   GRAPHMILL_TRY(out.edge_ids, arrays.read(from.getEdgeIds(), content::ids));
   GRAPHMILL_TRY(out.weights, arrays.read(from.getWeights(), content::floats));
+  GRAPHMILL_TRY(out.places, arrays.read(from.getPlaces(), content::ids));
   return out;
 }
 
@@ -99,6 +102,14 @@ result<payload> encode(const sample_request& from, bulk_writer arrays) {
       queries[i].setSkip(query.skip);
       queries[i].setWeights(query.weights);
       queries[i].setLevel(query.level);
+      queries[i].setPlaces(query.places);
+      if (query.until.count != 0)
+        write(query.until, queries[i].initUntil());
+      queries[i].setInclusive(query.inclusive);
+      queries[i].setLatest(query.latest);
+      queries[i].setWindow(query.window);
+      if (query.rows.count != 0)
+        write(query.rows, queries[i].initRows());
       if (query.excluded.at.count == 0)
         continue;
       write(query.excluded.at, queries[i].initExcludedAt());
@@ -127,10 +138,22 @@ result<sample_request> decode_sample_request(const payload& from) {
                       read_excluded(arrays, query.getExcludedAt(),
                                     query.getExcludedCounts(),
                                     query.getExcluded()));
-        out.queries.push_back({query.getEdgeType(), read_rule(query),
+        GRAPHMILL_TRY(const auto rule, read_rule(query));
+        out.queries.push_back({query.getEdgeType(), rule,
                                query.getEdgeIds(), ids, query.getMost(),
                                query.getSkip(), query.getWeights(), excluded,
-                               query.getLevel()});
+                               query.getLevel(), query.getPlaces()});
+        auto& plain = out.queries.back();
+        GRAPHMILL_TRY(plain.until,
+                      arrays.read(query.getUntil(), content::ids));
+        GRAPHMILL_TRY(plain.rows, arrays.read(query.getRows(), content::ids));
+        plain.inclusive = query.getInclusive();
+        plain.latest = query.getLatest();
+        plain.window = query.getWindow();
+        if (query.getTimes())
+          return fail(ec::invalid_data,
+                      "a sample request asks for the times of edges, which this "
+                      "version does not answer");
       }
       return out;
     });
@@ -175,6 +198,9 @@ result<payload> encode(const gather_request& from, bulk_writer arrays) {
       queries[i].setNodeType(query.node_type);
       queries[i].setHalf(query.half);
       queries[i].setLevel(query.level);
+      queries[i].setEdgeType(query.edge_type);
+      if (query.edges.count != 0)
+        write(query.edges, queries[i].initEdges());
       write(query.ids, queries[i].initIds());
       auto kinds = queries[i].initKinds(length(query.kinds.size()));
       for (unsigned k = 0; k < kinds.size(); ++k)
@@ -196,12 +222,15 @@ result<gather_request> decode_gather_request(const payload& from) {
       GRAPHMILL_TRYV(check_length(in.getQueries(), max_queries));
       for (auto query : in.getQueries()) {
         value_query plain{query.getNodeType(), {}, {},
-                          query.getHalf(),     {}, query.getLevel()};
+                          query.getHalf(),     {}, query.getLevel(),
+                          query.getEdgeType()};
+        GRAPHMILL_TRY(plain.edges,
+                      arrays.read(query.getEdges(), content::ids));
         GRAPHMILL_TRY(plain.ids, arrays.read(query.getIds(), content::ids));
         GRAPHMILL_TRYV(check_length(query.getKinds(), max_kinds));
         for (auto kind : query.getKinds()) {
           const auto ours =
-            known_value(kind, gather_kind::features, gather_kind::in_weights);
+            known_value(kind, gather_kind::features, gather_kind::edge_features);
           if (!ours)
             return fail(ec::invalid_data,
                         "a gather request asks for data of kind {}, which "
@@ -262,6 +291,12 @@ result<payload> encode(const batch_request& from, bulk_writer arrays) {
         write(from.seeds_by_type[t], seeds[t]);
     }
     write_excluded(from.excluded, to);
+    if (from.until.count != 0)
+      write(from.until, to.initUntil());
+    if (from.rows.count != 0)
+      write(from.rows, to.initRows());
+    if (from.trees.count != 0)
+      write(from.trees, to.initTrees());
   });
 }
 
@@ -296,6 +331,9 @@ result<batch_request> decode_batch_request(const payload& from) {
                     "a request for a batch names seeds of the target type, and "
                     "of all types besides");
       GRAPHMILL_TRY(out.excluded, read_excluded(arrays, in.getExcluded()));
+      GRAPHMILL_TRY(out.until, arrays.read(in.getUntil(), content::ids));
+      GRAPHMILL_TRY(out.rows, arrays.read(in.getRows(), content::ids));
+      GRAPHMILL_TRY(out.trees, arrays.read(in.getTrees(), content::ids));
       return out;
     });
 }
@@ -308,6 +346,8 @@ result<payload> encode(const batch_reply& from, bulk_writer arrays) {
       const auto& list = from.nodes[t];
       nodes[t].setFound({list.found.data(), list.found.size()});
       write(list.ids, nodes[t].initIds());
+      if (list.trees.count != 0)
+        write(list.trees, nodes[t].initTrees());
     }
     auto edges = to.initEdges(length(from.edges.size()));
     for (unsigned e = 0; e < edges.size(); ++e) {
@@ -336,6 +376,7 @@ result<batch_reply> decode_batch_reply(const payload& from) {
           nodes.found.push_back(count);
         }
         GRAPHMILL_TRY(nodes.ids, arrays.read(list.getIds(), content::ids));
+        GRAPHMILL_TRY(nodes.trees, arrays.read(list.getTrees(), content::ids));
         out.nodes.push_back(std::move(nodes));
       }
       for (auto list : in.getEdges()) {

@@ -135,10 +135,14 @@ result<void> deployment::check() const {
                 "it does not list, with keys of some daemons alone, or with "
                 "replicas of some parts alone");
   if (runs_at_once == 0 || runs_at_once > most_runs_at_once
-      || beside.size() >= runs_at_once)
+      || beside.size() >= runs_at_once + most_feeds_at_once)
     return fail(ec::invalid_data,
-                "a deployment beside {} other runs, where {} may be on at once",
-                beside.size(), runs_at_once);
+                "a deployment beside {} other runs, where {} and {} feeds may "
+                "be on at once",
+                beside.size(), runs_at_once, most_feeds_at_once);
+  if (feed && daemon_of_rank.size() != 1)
+    return fail(ec::invalid_data, "a feed with {} ranks",
+                daemon_of_rank.size());
   return ok();
 }
 

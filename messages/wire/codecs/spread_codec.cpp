@@ -27,7 +27,7 @@ result<spread_request> decode_spread_request(const payload& from) {
       GRAPHMILL_TRY(out.run, read_run(in.getRun()));
       out.part = in.getPart();
       out.edge_type = in.getEdgeType();
-      out.rule = read_rule(in);
+      GRAPHMILL_TRY(out.rule, read_rule(in));
       out.first = in.getFirst();
       out.skip = in.getSkip();
       GRAPHMILL_TRY(out.chances, arrays.read(in.getChances(), content::floats));

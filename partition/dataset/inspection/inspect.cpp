@@ -79,7 +79,7 @@ void inspector::inspect_nodes(node_type_id type) {
   const auto& arrays = data.nodes(type);
   auto& report = found.node_types[type];
   if (arrays.features)
-    find_bad_features(about, *arrays.features, found.broken);
+    find_bad_features("node", *arrays.features, found.broken);
   if (arrays.sparse)
     find_bad_sparse_features(about, *arrays.sparse, found.broken);
   inspect_labels(about, arrays, arrays.has_features(), report);
@@ -189,6 +189,11 @@ void inspector::inspect_edges(edge_type_id type) {
     return;
   if (arrays.visible)
     find_bad_levels(*arrays.visible, arrays.indptr, found.broken);
+  if (arrays.times)
+    find_bad_times(*arrays.times, arrays.indptr,
+                   arrays.visible ? &*arrays.visible : nullptr, found.broken);
+  if (arrays.features)
+    find_bad_features("edge", *arrays.features, found.broken);
   auto in = count_in_edges(type);
   find_bad_degrees(arrays.in_degrees, in, found.broken);
   found.edge_types[type].in = summarise_degrees(std::move(in));

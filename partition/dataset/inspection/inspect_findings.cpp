@@ -19,16 +19,16 @@ std::span<const T> elements(const npy_array& array) {
 }
 
 template <class T, class Widen>
-void find_not_finite(const node_type_info& type, const npy_array& features,
-                     Widen widen, findings& out) {
+void find_not_finite(const char* row, const npy_array& features, Widen widen,
+                     findings& out) {
   finding bad;
   const auto values = elements<T>(features);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const float value = widen(values[i]);
     if (!std::isfinite(value))
       bad.add([&] {
-        const auto width = static_cast<std::size_t>(type.feature_width);
-        return fmt::format("node {}, column {} is {}", i / width, i % width,
+        const auto width = static_cast<std::size_t>(features.shape()[1]);
+        return fmt::format("{} {}, column {} is {}", row, i / width, i % width,
                            value);
       });
   }
@@ -47,14 +47,14 @@ void finding::report(const npy_array& where,
   out.push_back(std::move(text));
 }
 
-void find_bad_features(const node_type_info& type, const npy_array& features,
+void find_bad_features(const char* row, const npy_array& features,
                        findings& out) {
   features.file().advise_sequential();
   if (features.type() == dtype::float16)
-    find_not_finite<std::uint16_t>(type, features, from_half, out);
+    find_not_finite<std::uint16_t>(row, features, from_half, out);
   else
     find_not_finite<float>(
-      type, features, [](float value) { return value; }, out);
+      row, features, [](float value) { return value; }, out);
 }
 
 void find_bad_sparse_features(const node_type_info& type,

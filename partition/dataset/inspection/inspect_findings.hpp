@@ -35,7 +35,8 @@ private:
 using findings = std::vector<std::string>;
 
 /// Features that are no finite numbers.
-void find_bad_features(const node_type_info& type, const npy_array& features,
+/// @param row What a row is of: "node" or "edge".
+void find_bad_features(const char* row, const npy_array& features,
                        findings& out);
 
 /// Rows of sparse features that do not lie one after the other, have more

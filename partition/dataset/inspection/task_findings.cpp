@@ -214,6 +214,33 @@ void find_bad_levels(const npy_array& visible, const npy_array& indptr,
   bad.report(visible, out);
 }
 
+void find_bad_times(const npy_array& times, const npy_array& indptr,
+                    const npy_array* visible, std::vector<std::string>& out) {
+  finding bad;
+  const auto* of = reinterpret_cast<const std::int64_t*>(times.data());
+  const auto* begin = reinterpret_cast<const std::int64_t*>(indptr.data());
+  for (std::int64_t d = 0; d + 1 < indptr.rows(); ++d) {
+    const auto degree = begin[d + 1] - begin[d];
+    std::array<std::int64_t, 4> cuts{0, degree, degree, degree};
+    if (visible != nullptr) {
+      const auto* ends =
+        reinterpret_cast<const std::int32_t*>(visible->data()) + 2 * d;
+      cuts = {0, ends[0], ends[1], degree};
+    }
+    for (std::size_t level = 0; level < 3; ++level)
+      if (cuts[level] >= 0 && cuts[level] <= cuts[level + 1]
+          && cuts[level + 1] <= degree
+          && !std::is_sorted(of + begin[d] + cuts[level],
+                             of + begin[d] + cuts[level + 1]))
+        bad.add([&] {
+          return fmt::format("the times of the in-edges of node {} do not ascend "
+                             "within level {}",
+                             d, level);
+        });
+  }
+  bad.report(times, out);
+}
+
 task_inspection inspect_task(const dataset& data, std::size_t which_task,
                              std::vector<std::string>& out) {
   const auto& info = data.info();

@@ -31,6 +31,11 @@ void find_bad_orders(const std::filesystem::path& folder,
                      const partitioned_graph& graph,
                      std::vector<std::string>& out);
 
+/// Lists whose times do not ascend within a level.
+/// @param visible Null: all edges are of one level.
+void find_bad_times(const npy_array& times, const npy_array& indptr,
+                    const npy_array* visible, std::vector<std::string>& out);
+
 /// Ends of levels that are none of the list.
 void find_bad_levels(const npy_array& visible, const npy_array& indptr,
                      std::vector<std::string>& out);

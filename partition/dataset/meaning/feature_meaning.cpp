@@ -105,17 +105,24 @@ result<feature_meanings> read_feature_meanings(const fs::path& dataset,
   if (all.error().code != ec::not_found)
     return all.error();
   feature_meanings out;
-  for (std::size_t t = 0; t < info.node_types.size(); ++t) {
-    const auto file =
-      node_folder(dataset, info, static_cast<node_type_id>(t)) / meaning_file;
+  const auto read_one = [&out](const fs::path& folder,
+                               const std::string& type) -> result<void> {
+    const auto file = folder / meaning_file;
     const auto read = read_json(file, largest_meaning);
     if (!read && read.error().code == ec::not_found)
-      continue;
+      return ok();
     if (!read)
       return read.error();
-    GRAPHMILL_TRY(out[info.node_types[t].name],
-                  meaning_in(read.value(), file.string()));
-  }
+    GRAPHMILL_TRY(out[type], meaning_in(read.value(), file.string()));
+    return ok();
+  };
+  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t)
+    GRAPHMILL_TRYV(
+      read_one(node_folder(dataset, info, t),
+               info.node_types[static_cast<std::size_t>(t)].name));
+  for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e)
+    GRAPHMILL_TRYV(
+      read_one(edge_folder(dataset, info, e), info.edge_type_name(e)));
   return out;
 }
 

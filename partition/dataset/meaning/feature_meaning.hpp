@@ -13,12 +13,12 @@
 
 namespace graphmill {
 
-/// What the features of a node type are, as far as the import that made them
-/// knows. The same numbers mean the same in two datasets only if this is the
+/// What the features of a node or edge type are, as far as the import that made
+/// them knows. The same numbers mean the same in two datasets only if this is the
 /// same. It is kept beside them, in `features.json`, is no part of the
 /// dataset's digest, and whoever makes a dataset by hand may leave it out. Of a
 /// dataset that is cut into parts, one such file beside partitions.json has all
-/// of it, by node type.
+/// of it, by type.
 struct feature_meaning {
   std::vector<std::string> columns; ///< Names, in order; empty: they have none.
   std::string scaled = "none";      ///< As `import --normalise` calls it.
@@ -34,7 +34,7 @@ struct feature_meaning {
 
 using feature_meanings = std::map<std::string, feature_meaning>; ///< By type.
 
-/// @param folder Of the node type, within a dataset that is being made.
+/// @param folder Of the type, within a dataset that is being made.
 result<void> write_feature_meaning(const std::filesystem::path& folder,
                                    const feature_meaning& of);
 

@@ -6,6 +6,7 @@
 #include "partition/importers/columns/fields/column_options.hpp"
 #include "partition/importers/graph_changes.hpp"
 #include "partition/importers/row_norm.hpp"
+#include "partition/importers/time_text.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -30,14 +31,14 @@ struct csv_table {
 };
 
 /// What a column is: in edge lists source, destination, relation, weight and
-/// what a task of edges has, in
-/// node tables id, label, split, masks, those of label sets, time and feature;
-/// in both, ignore.
+/// what a task of edges has; in node tables id, label, split, masks, those of
+/// label sets and time; in both, feature and ignore.
 enum class csv_role : std::uint8_t {
   source,
   destination,
   relation, ///< Each value makes an edge type of its own.
   weight,   ///< Of the edge.
+  edge_time,
   id,
   label,
   split,
@@ -47,6 +48,7 @@ enum class csv_role : std::uint8_t {
   val_mask,
   test_mask,
   time, ///< For a split by time.
+  node_time,
   feature,
   task_label, ///< Of edges, for a task, as the next four.
   task_split,
@@ -66,9 +68,9 @@ struct csv_choice {
   bool if_there = false; ///< A table may lack the column.
 };
 
-/// What a columns file says about the features of a node table.
+/// What a columns file says about the features of a table.
 struct csv_feature_choice {
-  std::string table; ///< A node type or a file name.
+  std::string table; ///< A node type, edge type or file name.
   std::vector<column_request> requests;
 };
 
@@ -91,8 +93,8 @@ struct csv_import_options {
   /// come, and neither features nor labels.
   std::vector<csv_table> nodes;
   /// Edge lists: source and destination by usual names, by `choices`, or
-  /// because there are two columns; relation and weight by the former; further
-  /// ones are an error.
+  /// because there are two columns; relation and weight by the former; features
+  /// by `choices` or a columns file; further ones are an error.
   std::vector<csv_table> edges;
   std::vector<std::string>
     ignore; ///< Columns to leave out, as in `csv_choice`.
@@ -135,8 +137,12 @@ struct csv_import_options {
   /// A dataset that the new one is to be like, so that runs on that one can be
   /// used on this: see `adopt_csv_record`. Empty: none.
   std::filesystem::path like{};
-  /// How features of node types were made there, and what they were fitted to,
-  /// as JSON.
+  /// The dataset that `import_csv_additions` adds to, which is also `like`.
+  std::filesystem::path after{};
+  /// Its node types with a table: edges do not add nodes to them.
+  std::vector<std::string> tabled{};
+  /// How features of node types and edge lists were made there, and what they
+  /// were fitted to, as JSON.
   std::map<std::string, std::string> fitted{};
   /// The values of relation columns there, by edge type, in their order.
   std::map<std::string, std::vector<std::string>> relations{};
@@ -153,6 +159,8 @@ struct csv_import_options {
   unknown_nodes unknown = unknown_nodes::error;
   /// Files of edge lists whose edges are all of one split of the task.
   std::vector<std::pair<std::string, split>> task_files{};
+  /// Of numbers in columns of times of nodes and edges.
+  time_unit times = time_unit::automatic;
 };
 
 /// Imports text tables (RFC 4180: quotes, and line breaks within them). Ids are
@@ -170,5 +178,26 @@ struct csv_import_options {
 result<dataset_info> import_csv(const csv_import_options& options,
                                 const std::filesystem::path& folder,
                                 const progress_callback& on_progress = {});
+
+/// Where additions to a dataset are written.
+struct additions_folders {
+  /// A dataset of the new nodes alone, with `ids.txt`; splits count from the
+  /// first new node of a type.
+  std::filesystem::path nodes;
+  /// A dataset of the new edges alone. The new nodes of a type follow those that
+  /// were there.
+  std::filesystem::path edges;
+};
+
+/// Imports tables of what is new since `options.after`, a dataset of
+/// `import_csv`, as those of that dataset: roles of columns, fitted features,
+/// classes and relations are the same. Tables of types without anything new may
+/// be missing. An id that is there already is an error in a node table. Fails
+/// for a dataset that joins duplicate edges, or that has undirected ones, for
+/// which all edges would have to be looked at.
+/// @param folders Existing and empty.
+result<void> import_csv_additions(const csv_import_options& options,
+                                  const additions_folders& folders,
+                                  const progress_callback& on_progress = {});
 
 } // namespace graphmill

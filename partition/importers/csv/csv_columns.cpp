@@ -43,10 +43,6 @@ void add_by_name(column_roles& roles, const csv_layout& layout,
 /// What is wrong with a choice for a table of the other kind.
 /// @param what The table, and that it is an edge list, or else a node table.
 std::string not_for(csv_role role, bool edges, std::string_view what) {
-  if (edges && role == csv_role::feature)
-    return fmt::format("{}, and edges have no features yet: leave the column "
-                       "out with --ignore, or take it as weights with --weight",
-                       what);
   return fmt::format("{}, and {} is for {}: leave the option out", what,
                      flag_of(role), edges ? "node tables" : "edge lists");
 }

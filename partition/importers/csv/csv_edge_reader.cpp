@@ -46,6 +46,22 @@ result<float> weight_in(const csv_edge& edge, const csv_reader& rows,
 
 } // namespace
 
+result<std::int64_t> csv_time_in(std::string_view text,
+                                 time_text_reader& times,
+                                 const csv_reader& rows, bool decimal_comma) {
+  std::string with_point{text};
+  if (decimal_comma && text.find(':') == text.npos) {
+    auto replaced = with_decimal_point(text);
+    if (!replaced)
+      return rows.wrong("the time " + replaced.error().message);
+    with_point = *std::move(replaced);
+  }
+  auto time = times.read(with_point);
+  if (!time)
+    return rows.wrong("the time " + time.error().message);
+  return time;
+}
+
 /// The ends of an edge, which are about to be looked for.
 std::array<csv_edge_reader::end, 2>
 csv_edge_reader::ends(const csv_edge& edge) const {
@@ -63,7 +79,7 @@ csv_edge_reader::ends(const csv_edge& edge) const {
 /// Whether the end that was not found makes the edge one to be dropped.
 bool csv_edge_reader::is_to_drop(const end& of) const {
   return unknown_ == unknown_nodes::drop
-         && (of.id.text.empty() || (of.nodes.table && is_csv_id(of.id.text)));
+         && (of.id.text.empty() || (of.nodes.has_table() && is_csv_id(of.id.text)));
 }
 
 void csv_edge_reader::count_dropped(const end& of, const csv_reader& rows) {
@@ -84,7 +100,7 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
   auto* number = &out.source;
   for (const auto& of : ends(edge)) {
     auto& to = *std::exchange(number, &out.destination);
-    if (const auto found = of.nodes.ids.find(of.id)) {
+    if (const auto found = of.nodes.find(of.id)) {
       to = *found;
       continue;
     }
@@ -93,7 +109,8 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
       return std::optional<csv_edge_values>{};
     }
     const auto sound = is_csv_id(of.id.text);
-    const auto is_added = !of.nodes.table || unknown_ == unknown_nodes::add;
+    const auto is_added =
+      !of.nodes.has_table() || unknown_ == unknown_nodes::add;
     if (is_added && sound && !ids_are_known)
       continue;
     good = false;
@@ -109,6 +126,13 @@ csv_edge_reader::values(const csv_edge& edge, csv_rows& rows,
     GRAPHMILL_TRYV(rows.check(*column, weight));
     good = good && weight;
     out.weight = good ? weight.value() : 0;
+  }
+  if (const auto column = file_.layout.edge_time) {
+    const auto time =
+      csv_time_in(edge.edge_time, times_, rows.reader(), decimal_commas_);
+    GRAPHMILL_TRYV(rows.check(*column, time));
+    good = good && time;
+    out.time = good ? time.value() : 0;
   }
   if (!good)
     return std::optional<csv_edge_values>{};
@@ -130,7 +154,7 @@ result<bool> csv_edge_reader::makes_edge(const csv_edge& edge, csv_rows& rows) {
 bool csv_edge_reader::drops(const csv_edge& edge) const {
   return unknown_ == unknown_nodes::drop
          && std::ranges::any_of(ends(edge), [this](const end& of) {
-              return is_to_drop(of) && !of.nodes.ids.find(of.id);
+              return is_to_drop(of) && !of.nodes.find(of.id);
             });
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace graphmill {
 
@@ -21,7 +22,13 @@ struct csv_edge_values {
   node_id source = 0;
   node_id destination = 0;
   std::optional<float> weight; ///< Of a table that has weights.
+  std::optional<std::int64_t> time{}; ///< Likewise; in ticks.
 };
+
+/// A time in a cell. @param decimal_comma Whether one stands before a fraction.
+result<std::int64_t> csv_time_in(std::string_view text,
+                                 time_text_reader& times,
+                                 const csv_reader& rows, bool decimal_comma);
 
 /// Makes numbers of the rows of one edge list: rejects rows that are wrong, and
 /// drops and counts those whose nodes are not known, if the user wants that.
@@ -31,7 +38,7 @@ public:
   csv_edge_reader(const csv_graph& graph, const csv_edge_file& file,
                   const csv_import_options& options)
     : graph_(graph), file_(file), unknown_(options.unknown),
-      decimal_commas_(options.decimal_commas) {}
+      decimal_commas_(options.decimal_commas), times_(options.times) {}
 
   /// @returns nothing for a row that is rejected or dropped. An id that a type
   /// without a table lacks is taken to be another row's error.
@@ -65,7 +72,8 @@ private:
   const csv_graph& graph_;
   const csv_edge_file& file_;
   unknown_nodes unknown_;
-  bool decimal_commas_; ///< In weights.
+  bool decimal_commas_; ///< In weights and times.
+  time_text_reader times_;
   std::int64_t kept_ = 0;
   std::int64_t without_end_ = 0;
   std::int64_t to_unknown_ = 0;

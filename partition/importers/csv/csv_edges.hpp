@@ -17,6 +17,7 @@ struct csv_edge {
   std::string_view destination;
   std::string_view relation; ///< Empty without such a column.
   std::string_view weight;   ///< Likewise, and so the rest.
+  std::string_view edge_time{};
   std::string_view task_label{};
   std::string_view task_split{};
   std::string_view task_time{};

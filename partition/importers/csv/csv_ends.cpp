@@ -68,9 +68,10 @@ result<void> add_ends(column_roles& roles, const csv_table& table,
     });
   if (missing.empty())
     return rows.wrong(fmt::format(
-      "nothing is known of {}: say which one has the weights of edges with "
-      "--weight, make one edge type of each value of one with --relation, or "
-      "leave columns out with --ignore{}; edges have no features yet",
+      "nothing is known of {}: take columns as features of edges with "
+      "--feature, say which one has their weights with --weight, make one edge "
+      "type of each value of one with --relation, or leave columns out with "
+      "--ignore{}",
       text,
       unnamed == left.end()
         ? ""

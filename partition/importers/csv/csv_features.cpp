@@ -4,6 +4,7 @@
 #include "partition/files/json_text.hpp"
 #include "partition/importers/columns/fields/column_state.hpp"
 #include "partition/importers/csv/csv_rows.hpp"
+#include "partition/importers/npy/npy_source.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -105,6 +106,7 @@ result<void> expect_no_answer(const csv_layout& layout, std::size_t column,
     return set.label == column || set.split == column;
   };
   if (layout.label != column && layout.split != column
+      && layout.task_label != column && layout.task_split != column
       && std::ranges::find(layout.masks, std::optional{column})
            == layout.masks.end()
       && std::ranges::none_of(layout.label_sets, is_of_set))
@@ -199,12 +201,13 @@ result<void> fit_columns(const csv_table& table, const csv_layout& layout,
 
 } // namespace
 
-row_norm csv_norm_of(const std::string& type,
+row_norm csv_norm_of(const csv_table& table,
                      const csv_import_options& options) {
+  const auto parts = split_edge_type_name(table.type);
   for (const auto& [name, norm] : options.changes.normalise)
-    if (name == type)
+    if (name == table.type || (parts && name == (*parts)[1]))
       return norm;
-  return options.normalise;
+  return parts ? row_norm::none : options.normalise;
 }
 
 result<csv_features> choose_csv_features(const csv_table& table,
@@ -221,7 +224,7 @@ result<csv_features> choose_csv_features(const csv_table& table,
     return like;
   }
   csv_features out;
-  out.norm = csv_norm_of(table.type, options);
+  out.norm = csv_norm_of(table, options);
   const auto scaled_later = out.norm != row_norm::none;
   GRAPHMILL_TRY(const auto* chosen, choice_for(table, options));
   if (chosen == nullptr) {

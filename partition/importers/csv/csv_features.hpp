@@ -15,7 +15,7 @@
 
 namespace graphmill {
 
-/// How the features of a node table are made. Move-only.
+/// How the features of a node table or edge list are made. Move-only.
 struct csv_features {
   feature_columns columns;
   std::vector<std::size_t> fields; ///< [requests] Columns of the table.
@@ -30,11 +30,12 @@ struct csv_features {
   }
 };
 
-/// How the options scale features of a node type.
-row_norm csv_norm_of(const std::string& type,
+/// How the options scale features of a node type or edge list. Of lists only
+/// what speaks of them counts.
+row_norm csv_norm_of(const csv_table& table,
                      const csv_import_options& options);
 
-/// Finds out how the columns of a node table become features: as those of the
+/// Finds out how the columns of a table become features: as those of the
 /// dataset that it is to be like, as a columns file says, or else each by
 /// itself as a number. Fails if a columns file names a column that the table
 /// lacks, or leaves one out that it has.

@@ -5,6 +5,7 @@
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/meaning/type_name.hpp"
 #include "partition/importers/csv/csv_columns.hpp"
+#include "partition/importers/csv/csv_edge_features.hpp"
 #include "partition/importers/csv/csv_edge_reader.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_names.hpp"
@@ -23,12 +24,14 @@ namespace {
 
 constexpr std::size_t most_renamed_told = 10;
 
-std::size_t find_or_add(csv_graph& graph, const std::string& name) {
+result<std::size_t> find_or_add(csv_graph& graph, const std::string& name,
+                                const csv_import_options& options) {
   const auto at = std::ranges::find(graph.nodes, name, &csv_node_type::name);
   if (at != graph.nodes.end())
     return static_cast<std::size_t>(at - graph.nodes.begin());
   csv_node_type added;
   added.name = name;
+  GRAPHMILL_TRYV(read_earlier_ids(added, options));
   graph.nodes.push_back(std::move(added));
   return graph.nodes.size() - 1;
 }
@@ -93,15 +96,16 @@ result<void> add_nodes(csv_graph& graph, const csv_import_options& options,
 /// table.
 node_test nodes_of_tables(const csv_graph& graph,
                           std::initializer_list<std::string_view> types) {
-  std::vector<const id_map*> tables;
+  std::vector<const csv_node_type*> tables;
   for (const auto& type : graph.nodes)
     if (type.table && std::ranges::find(types, type.name) != types.end())
-      tables.push_back(&type.ids);
+      tables.push_back(&type);
   if (tables.empty())
     return {};
   return [tables = std::move(tables)](std::string_view id) {
-    return std::ranges::any_of(
-      tables, [id](const id_map* ids) { return ids->find(id).has_value(); });
+    return std::ranges::any_of(tables, [id](const csv_node_type* type) {
+      return type->find(id).has_value();
+    });
   };
 }
 
@@ -121,10 +125,12 @@ result<void> add_edges(csv_graph& graph, const csv_import_options& options,
     GRAPHMILL_TRY(file.layout,
                   chooser.edge_columns(
                     table, nodes_of_tables(graph, {(*parts)[0], (*parts)[2]})));
+    GRAPHMILL_TRY(file.features,
+                  choose_csv_features(table, file.layout, options));
     if (!file.layout.relation)
       file.names.push_back((*parts)[1]);
-    file.source = find_or_add(graph, (*parts)[0]);
-    file.destination = find_or_add(graph, (*parts)[2]);
+    GRAPHMILL_TRY(file.source, find_or_add(graph, (*parts)[0], options));
+    GRAPHMILL_TRY(file.destination, find_or_add(graph, (*parts)[2], options));
     graph.edges.push_back(std::move(file));
   }
   return ok();
@@ -139,12 +145,12 @@ result<void> check_types_without_table(const csv_graph& graph,
                                        const note_callback& on_note) {
   std::vector<std::string> declared;
   for (const auto& type : graph.nodes)
-    if (type.table)
+    if (type.has_table())
       declared.push_back(type.name);
   if (declared.empty())
     return ok();
   for (const auto& type : graph.nodes) {
-    if (type.table)
+    if (type.has_table())
       continue;
     const auto meant = type.name.size() < shortest_misspelt
                          ? std::string{}
@@ -219,7 +225,7 @@ result<bool> add_relation(csv_edge_file& file, const csv_edge& edge,
 result<void> add_end(csv_node_type& nodes, std::size_t column,
                      const hashed_id& id, csv_rows& rows,
                      unknown_nodes unknown) {
-  if (nodes.table && unknown != unknown_nodes::add)
+  if (nodes.has_table() && unknown != unknown_nodes::add)
     return ok();
   if (!is_csv_id(id.text))
     return rows.reject(column, "an id is empty or has a line break");
@@ -234,10 +240,11 @@ result<void> read_ids(csv_graph& graph, csv_edge_file& file,
   auto& sources = graph.nodes[file.source];
   auto& destinations = graph.nodes[file.destination];
   const auto unknown = options.unknown;
-  if (sources.table && destinations.table && !file.layout.relation
+  if (sources.has_table() && destinations.has_table() && !file.layout.relation
       && unknown != unknown_nodes::add)
     return ok();
   csv_edge_reader reader{graph, file, options};
+  csv_edge_features features{file.table, file.layout, file.features};
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
     const hashed_id source{edge.source};
     const hashed_id destination{edge.destination};
@@ -246,7 +253,8 @@ result<void> read_ids(csv_graph& graph, csv_edge_file& file,
     // What is left out later neither names nodes nor relations.
     if (errors.skips()) {
       GRAPHMILL_TRY(const auto stays, reader.makes_edge(edge, rows));
-      if (!stays)
+      GRAPHMILL_TRYV(features.check(rows));
+      if (!stays || !rows.is_sound())
         return ok();
     } else if (reader.drops(edge)) {
       return ok(); // Errors of others are told when edges are copied.
@@ -389,7 +397,7 @@ result<csv_graph> read_csv_graph(const csv_import_options& options,
     complete_added_nodes(type, options.on_note);
     note_twice_named(type, options.on_note);
   }
-  if (!errors.failed())
+  if (!errors.failed() && options.after.empty())
     GRAPHMILL_TRYV(expect_nodes(graph));
   return graph;
 }

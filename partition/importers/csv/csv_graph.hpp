@@ -2,6 +2,7 @@
 
 #include "messages/base/error.hpp"
 #include "partition/importers/csv/csv.hpp"
+#include "partition/importers/csv/csv_features.hpp"
 #include "partition/importers/csv/csv_layout.hpp"
 #include "partition/importers/csv/csv_nodes.hpp"
 #include "partition/importers/csv/row_errors.hpp"
@@ -18,6 +19,7 @@ namespace graphmill {
 struct csv_edge_file {
   csv_table table;
   csv_layout layout;
+  csv_features features; ///< Of all its edge types.
   /// The middle names of its edge types: `type_name_for` each relation.
   std::vector<std::string> names;
   id_map relations; ///< The values of the relation column, in the same order.

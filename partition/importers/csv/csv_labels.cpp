@@ -256,8 +256,10 @@ result<incoming_labels> csv_set_reader::finish(const csv_labels& own,
   } else if (columns_.label) {
     read = labels_.finish();
   }
-  const auto none = std::ranges::all_of(
-    read.labels, [](std::int64_t label) { return label < 0; });
+  const auto none =
+    !may_be_empty_
+    && std::ranges::all_of(read.labels,
+                           [](std::int64_t label) { return label < 0; });
   if (none && !columns_.label)
     return rows.wrong(fmt::format(
       "label set \"{0}\" has a split alone, and the table has no labels that "

@@ -135,7 +135,8 @@ public:
                  const std::string& type)
     : columns_(std::move(columns)), none_(std::move(none)),
       labels_(none_, known.find(type, columns_.name),
-              "label set \"" + columns_.name + "\" of " + type) {
+              "label set \"" + columns_.name + "\" of " + type),
+      may_be_empty_(!options.after.empty()) {
     if (std::ranges::count(options.regression_sets, columns_.name) > 0)
       numbers_.emplace("--regression-set " + columns_.name, none_,
                        options.decimal_commas);
@@ -153,6 +154,7 @@ private:
   no_label_values none_;
   label_texts labels_;
   std::optional<label_numbers> numbers_; ///< In the place of `labels_`.
+  bool may_be_empty_; ///< Of rows that are added to others.
   split_ids splits_;
 };
 

@@ -73,6 +73,7 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   add("destination", layout.destination);
   add("relation", layout.relation);
   add("weight", layout.weight);
+  add("time of the edge", layout.edge_time);
   add("label of the task", layout.task_label);
   add("split of the task", layout.task_split);
   add("time", layout.task_time);
@@ -85,6 +86,7 @@ std::string layout_text(const csv_table& table, const csv_layout& layout) {
   add("validation mask", layout.masks[1]);
   add("test mask", layout.masks[2]);
   add("time", layout.time);
+  add("time of the node", layout.node_time);
   for (const auto& set : layout.label_sets) {
     add("label of a set", set.label);
     add("split of a set", set.split);

@@ -32,6 +32,7 @@ struct csv_layout {
   std::optional<std::size_t> destination;
   std::optional<std::size_t> relation;
   std::optional<std::size_t> weight;
+  std::optional<std::size_t> edge_time;
   // Of a task of edges.
   std::optional<std::size_t> task_label;
   std::optional<std::size_t> task_split;
@@ -44,6 +45,7 @@ struct csv_layout {
   /// Of training, validation and test: instead of a split.
   std::array<std::optional<std::size_t>, 3> masks{};
   std::optional<std::size_t> time;
+  std::optional<std::size_t> node_time;
   std::vector<csv_set_columns> label_sets;
   std::vector<std::size_t> features;
   std::vector<std::size_t> ignored;

@@ -3,6 +3,8 @@
 #include "messages/base/pluralized.hpp"
 #include "messages/base/printable.hpp"
 #include "messages/words/number_text.hpp"
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/importers/csv/csv_edge_reader.hpp"
 #include "partition/importers/csv/csv_names.hpp"
 #include "partition/importers/csv/csv_rows.hpp"
 #include "partition/importers/exact_number.hpp"
@@ -10,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 namespace graphmill {
@@ -48,6 +51,7 @@ public:
                     const no_label_values& none, const known_classes& known)
     : layout_(layout), skips_(options.skip_bad_rows > 0),
       regression_(options.regression), decimal_commas_(options.decimal_commas),
+      ticks_(options.times),
       drops_unlabelled_(!none.empty() && layout.label),
       on_note_(options.on_note), type_{.name = table.type, .table = table},
       texts_(none, known.find(table.type, {}), table.type),
@@ -58,6 +62,10 @@ public:
 
   /// Reads the cells of a row, also behind one that is wrong.
   result<void> add(csv_rows& rows);
+
+  result<void> begin(const csv_import_options& options) {
+    return read_earlier_ids(type_, options);
+  }
 
   result<csv_node_type> finish(const csv_reader& rows);
 
@@ -76,6 +84,7 @@ private:
   bool skips_; ///< Rows that are wrong are left out.
   bool regression_;
   bool decimal_commas_;   ///< In times.
+  time_text_reader ticks_;
   bool drops_unlabelled_; ///< From splits.
   const note_callback& on_note_;
   csv_node_type type_;
@@ -125,6 +134,13 @@ result<void> node_table_reader::add_label(csv_rows& rows) {
 }
 
 result<void> node_table_reader::add_time(csv_rows& rows) {
+  if (layout_.node_time) {
+    const auto time =
+      csv_time_in(trim_blanks(rows.fields()[*layout_.node_time]), ticks_,
+                  rows.reader(), decimal_commas_);
+    GRAPHMILL_TRYV(rows.check(*layout_.node_time, time));
+    type_.node_times.push_back(time ? time.value() : 0);
+  }
   if (!layout_.time)
     return ok();
   const auto time =
@@ -192,7 +208,11 @@ result<csv_node_type> node_table_reader::finish(const csv_reader& rows) {
 
 result<std::pair<node_id, bool>>
 add_csv_id(csv_node_type& type, const hashed_id& id, const csv_reader& rows) {
-  const auto added = type.ids.insert(id);
+  if (type.before.size() > 0)
+    if (const auto old = type.before.find(id))
+      return std::pair{*old, false};
+  auto added = type.ids.insert(id);
+  added.first += type.before.size();
   // The system is asked for the memory that is left whenever ids have grown by
   // a quarter, and not for each of them.
   const auto bytes = type.ids.bytes();
@@ -226,6 +246,7 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     GRAPHMILL_TRY(auto rows,
                   csv_rows::open(table, layout, options.separator, errors));
     node_table_reader reader{table, layout, options, none, known};
+    GRAPHMILL_TRYV(reader.begin(options));
     for (;;) {
       GRAPHMILL_TRY(const auto there, rows.next());
       if (!there)
@@ -247,6 +268,30 @@ result<csv_node_type> read_node_table(const csv_table& table, csv_layout layout,
     type.table_rows = type.ids.size();
     return type;
   }
+}
+
+result<void> read_earlier_ids(csv_node_type& type,
+                              const csv_import_options& options) {
+  if (options.after.empty())
+    return ok();
+  type.tabled_before =
+    std::ranges::find(options.tabled, type.name) != options.tabled.end();
+  GRAPHMILL_TRY(const auto info, read_dataset_info(options.after));
+  const auto there = info.find_node_type(type.name);
+  if (!there)
+    return fail(ec::invalid_argument, "{} has no node type \"{}\"",
+                options.after.string(), type.name);
+  const auto path = node_folder(options.after, info, *there) / "ids.txt";
+  std::ifstream file{path};
+  for (std::string id; std::getline(file, id);)
+    type.before.insert(id);
+  const auto count = info.node_types[static_cast<std::size_t>(*there)].count;
+  if (file.bad() || type.before.size() != count)
+    return fail(ec::invalid_data,
+                "{} has {} distinct ids, and there are {} nodes: it is missing "
+                "or damaged, so new rows cannot be told from old ones",
+                path.string(), type.before.size(), count);
+  return ok();
 }
 
 bool is_csv_id(std::string_view id) {

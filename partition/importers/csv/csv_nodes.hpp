@@ -28,7 +28,9 @@ struct csv_node_type {
   std::string name;
   std::optional<csv_table> table;
   id_map ids;
-  node_id table_rows = 0;      ///< Ids behind them were added by edge lists.
+  id_map before; ///< Of nodes of an earlier dataset; `ids` are numbered on.
+  bool tabled_before = false; ///< It has a table there.
+  node_id table_rows = 0;     ///< Ids behind them were added by edge lists.
   bool has_known_ends = false; ///< An edge that was read names one of them.
   /// How much the ids took when memory was looked at last.
   std::uint64_t checked_bytes = 0;
@@ -41,9 +43,25 @@ struct csv_node_type {
   std::array<std::vector<node_id>, 3> splits;
   std::vector<incoming_labels> label_sets;
   std::vector<double> times; ///< [nodes]; empty without such a column.
+  std::vector<std::int64_t> node_times; ///< Likewise, of nodes; in ticks.
   csv_layout layout;         ///< Of the table.
   csv_features features;
+
+  /// Whether only a table adds nodes, and edge lists do not.
+  bool has_table() const { return table || tabled_before; }
+  /// The number of an id, of old or new nodes.
+  std::optional<node_id> find(const hashed_id& id) const {
+    if (const auto old = before.size() > 0 ? before.find(id) : std::nullopt)
+      return old;
+    const auto found = ids.find(id);
+    return found ? std::optional{before.size() + *found} : std::nullopt;
+  }
 };
+
+/// Reads the ids that a type has in `options.after`, if there is such a
+/// dataset.
+result<void> read_earlier_ids(csv_node_type& type,
+                              const csv_import_options& options);
 
 /// Reads a table's ids, labels, splits, label sets and times. After rows that
 /// are wrong, the ids alone, which is enough to look for further errors; where
@@ -67,7 +85,7 @@ bool is_csv_id(std::string_view id);
 /// Numbers an id of a type. Fails when the ids have grown until the memory that
 /// is left could not hold as much again, and names the place in the table.
 /// @param rows Where the id stands.
-/// @returns the number of the id, and whether it is new.
+/// @returns the number of the id among old and new ones, and whether it is new.
 result<std::pair<node_id, bool>>
 add_csv_id(csv_node_type& type, const hashed_id& id, const csv_reader& rows);
 

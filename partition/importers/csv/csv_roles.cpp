@@ -18,6 +18,10 @@ std::string_view flag_of(csv_role role) {
     return "--relation";
   case csv_role::weight:
     return "--weight";
+  case csv_role::edge_time:
+    return "--edge-time";
+  case csv_role::node_time:
+    return "--node-time";
   case csv_role::id:
     return "--id";
   case csv_role::label:
@@ -58,8 +62,10 @@ bool is_for(csv_role role, bool edges) {
   const auto of_edges =
     role == csv_role::source || role == csv_role::destination
     || role == csv_role::relation || role == csv_role::weight
+    || role == csv_role::edge_time
     || (role >= csv_role::task_label && role <= csv_role::task_negatives);
-  return role == csv_role::ignore || of_edges == edges;
+  return role == csv_role::ignore || role == csv_role::feature
+         || of_edges == edges;
 }
 
 bool may_repeat(csv_role role) {
@@ -126,6 +132,8 @@ result<void> fill_in(csv_layout& layout, const column_roles& roles,
                   : *roles[i] == csv_role::destination ? &layout.destination
                   : *roles[i] == csv_role::relation    ? &layout.relation
                   : *roles[i] == csv_role::weight      ? &layout.weight
+                  : *roles[i] == csv_role::edge_time   ? &layout.edge_time
+                  : *roles[i] == csv_role::node_time   ? &layout.node_time
                   : *roles[i] == csv_role::id          ? &layout.id
                   : *roles[i] == csv_role::label       ? &layout.label
                   : *roles[i] == csv_role::split       ? &layout.split

@@ -99,10 +99,11 @@ result<void> csv_task_reader::check_columns() const {
                 "--task-val FILE and --task-test FILE",
                 task_.name);
   if (request().split && request().split->order == edge_order::time
-      && !has(&csv_layout::task_time))
+      && !has(&csv_layout::task_time) && !has(&csv_layout::edge_time))
     return fail(ec::invalid_argument,
                 "--split-edges by time: no edge list has a column of times; "
-                "say which one it is (--task-time COLUMN)");
+                "say which one it is (--edge-time COLUMN, or --task-time "
+                "COLUMN if nothing else is to know it)");
   return ok();
 }
 

@@ -5,6 +5,7 @@
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/dataset/seed_check.hpp"
 #include "partition/importers/mutual_pairs.hpp"
+#include "partition/importers/npy/npy_edge_features.hpp"
 #include "partition/importers/npy/npy_folder.hpp"
 #include "partition/importers/npy/npy_label_sets.hpp"
 #include "partition/importers/npy/npy_labels.hpp"
@@ -49,7 +50,9 @@ dataset_info declare(const npy_source& source,
       {.source = info.find_node_type(type.source).value(),
        .name = type.name,
        .destination = info.find_node_type(type.destination).value(),
-       .weighted = type.weights.has_value()});
+       .weighted = type.weights.has_value(),
+       .feature_width =
+         type.features ? width_of_edge_features(*type.features) : 0});
   return info;
 }
 
@@ -271,6 +274,11 @@ void note_source(const npy_source& source, const note_callback& on_note) {
     if (type.weights)
       tell_note(on_note, "{}: weights of these edges, from {}",
                 file_of(*type.weights), to_string(type.weights->type()));
+    if (type.features)
+      tell_note(on_note, "{}: {} of these edges, from {}",
+                file_of(*type.features),
+                pluralized(width_of_edge_features(*type.features), "feature"),
+                to_string(type.features->type()));
     for (const auto& [array, what] :
          {std::pair{&type.task.splits, "splits"},
           std::pair{&type.task.labels, "labels"},
@@ -310,15 +318,27 @@ unlabelled_nodes labels_for_none(const npy_source& source) {
 }
 
 result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
-                        edge_type_id reverse, dataset_writer& writer,
+                        edge_type_id reverse, row_norm norm,
+                        dataset_writer& writer,
                         const progress_callback& on_progress) {
   const auto& edges = type.edges;
   const auto count = edges.shape()[1];
   std::vector<node_id> sources;
   std::vector<node_id> destinations;
   std::vector<float> weights;
-  for (std::int64_t first = 0; first < count; first += values_at_once) {
-    const auto n = std::min(values_at_once, count - first);
+  std::optional<npy_edge_scaler> scaler;
+  auto step = values_at_once;
+  if (type.features) {
+    GRAPHMILL_TRY(scaler, npy_edge_scaler::make(*type.features, norm));
+    step = std::max<std::int64_t>(
+      1, values_at_once / width_of_edge_features(*type.features));
+  }
+  for (std::int64_t first = 0; first < count; first += step) {
+    const auto n = std::min(step, count - first);
+    std::span<const float> features;
+    if (scaler) {
+      GRAPHMILL_TRY(features, scaler->rows(first, n));
+    }
     sources.resize(static_cast<std::size_t>(n));
     destinations.resize(static_cast<std::size_t>(n));
     GRAPHMILL_TRYV(copy_integers(edges, first, sources));
@@ -328,7 +348,8 @@ result<void> copy_edges(const npy_edge_source& type, edge_type_id id,
       GRAPHMILL_TRYV(copy_weights(*type.weights, first, weights));
     }
     GRAPHMILL_TRYV(
-      append_both_ways(writer, id, reverse, sources, destinations, weights));
+      append_both_ways(writer, id, reverse, sources, destinations, weights,
+                       features));
     if (on_progress)
       on_progress({.phase = "read edges",
                    .done = static_cast<std::uint64_t>(first + n),
@@ -388,8 +409,16 @@ result<dataset_info> import_npy(const npy_import_options& options,
   }
   const auto types = static_cast<edge_type_id>(source.edges.size());
   for (edge_type_id t = 0; t < types; ++t) {
-    GRAPHMILL_TRYV(
-      copy_edges(source.edges[t], t, edges.reverse[t], writer, on_progress));
+    GRAPHMILL_TRYV(copy_edges(source.edges[t], t, edges.reverse[t],
+                              edge_norm_of(info, t, changes), writer,
+                              on_progress));
+    for (const auto id : {t, edges.reverse[t]})
+      if (id >= 0 && source.edges[t].features)
+        GRAPHMILL_TRYV(write_feature_meaning(
+          edge_folder(folder, info, id),
+          {.columns = {},
+           .scaled = std::string{
+             to_string(edge_norm_of(info, t, changes))}}));
   }
   if (changes.task)
     GRAPHMILL_TRYV(copy_npy_task(source, info, *changes.task, writer));

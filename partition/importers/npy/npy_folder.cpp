@@ -25,7 +25,8 @@ struct known_stray {
   std::string_view meaning;
 };
 
-constexpr std::string_view no_edge_data = "edges have no features yet";
+constexpr std::string_view edge_data =
+  "features of edges, TYPE.edge_attr.npy, stand beside TYPE.edges.npy";
 constexpr std::string_view of_task =
   "what a task of edges needs, TYPE.edge_split.npy and so on, stands beside "
   "TYPE.edges.npy";
@@ -69,9 +70,9 @@ constexpr auto known_strays = std::to_array<known_stray>({
   {"edge_weights", weights_of},
   {"weight", weights_of},
   {"weights", weights_of},
-  {"edge_attr", "edge_weight.npy if they are weights, edge_label.npy if they "
-                "are to be learnt; edges have no features yet"},
-  {"edge_feat", no_edge_data},
+  {"edge_attr", edge_data},
+  {"edge_feat", edge_data},
+  {"edge_features", edge_data},
   {"edge_split", of_task},
   {"edge_label", of_task},
   {"edge_time", of_task},

@@ -5,6 +5,7 @@
 #include "messages/words/closest.hpp"
 #include "partition/files/file_io.hpp"
 #include "partition/files/json_text.hpp"
+#include "partition/importers/npy/npy_edge_features.hpp"
 #include "partition/importers/npy/npy_folder.hpp"
 #include "partition/importers/npy/npy_label_rows.hpp"
 #include "partition/importers/npy/npy_label_sets.hpp"
@@ -279,7 +280,7 @@ result<npy_node_source> open_nodes(npy_folder& folder, const std::string& name,
 result<npy_edge_source> open_edges(npy_folder& folder, const std::string& file,
                                    const std::array<std::string, 3>& name,
                                    const json& meta) {
-  npy_edge_source type{name[0], name[1], name[2], name[1], {}, {}, {}};
+  npy_edge_source type{name[0], name[1], name[2], name[1], {}, {}, {}, {}};
   GRAPHMILL_TRY(type.edges, folder.array(file));
   const auto& shape = type.edges.shape();
   const auto path = type.edges.path().string();
@@ -297,6 +298,8 @@ result<npy_edge_source> open_edges(npy_folder& folder, const std::string& file,
                 shape[1], *count);
   const auto prefix = file.substr(0, file.size() - edges_file.size());
   GRAPHMILL_TRY(type.weights, open_npy_weights(folder, prefix, shape[1]));
+  GRAPHMILL_TRY(type.features,
+                open_npy_edge_features(folder, prefix, shape[1]));
   GRAPHMILL_TRY(type.task, open_npy_task(folder, prefix, shape[1]));
   return type;
 }

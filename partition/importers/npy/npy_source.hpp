@@ -55,6 +55,7 @@ struct npy_edge_source {
   npy_array edges;                    ///< [2, E]
   std::optional<npy_array> weights{}; ///< [E] or [E, 1]
   npy_task_arrays task{};
+  std::optional<npy_array> features{}; ///< [E, F] or [E]
 };
 
 /// All of a folder for `import_npy`; shapes agree with each other and with

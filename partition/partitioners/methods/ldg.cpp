@@ -44,10 +44,22 @@ partition_by_ldg(const neighbour_lists& neighbours, const vertex_loads& loads,
                  part_id parts,
                  const std::function<bool(vertex_id)>& on_vertex) {
   std::vector<part_id> assignment(loads.size(), -1);
+  place_by_ldg(neighbours, loads, parts, assignment, on_vertex);
+  return assignment;
+}
+
+void place_by_ldg(const neighbour_lists& neighbours, const vertex_loads& loads,
+                  part_id parts, std::vector<part_id>& assignment,
+                  const std::function<bool(vertex_id)>& on_vertex) {
   part_loads held{loads, parts};
+  for (vertex_id v = 0; v < loads.size(); ++v)
+    if (assignment[v] >= 0)
+      held.add(v, assignment[v]);
   std::vector<double> links(parts);
   std::vector<neighbour> around;
   for (vertex_id v = 0; v < loads.size(); ++v) {
+    if (assignment[v] >= 0)
+      continue;
     if (on_vertex && !on_vertex(v))
       break;
     neighbours(v, around);
@@ -61,7 +73,6 @@ partition_by_ldg(const neighbour_lists& neighbours, const vertex_loads& loads,
       if (assignment[u] >= 0)
         links[assignment[u]] = 0;
   }
-  return assignment;
 }
 
 } // namespace graphmill

@@ -329,6 +329,69 @@ result<void> gather_features(const shard& graph, node_type_id type,
   return bad_feature_row(info, nodes.original(ids[done]), task.source(done));
 }
 
+result<void> gather_edge_features(const shard& graph, edge_type_id type,
+                                  std::span<const edge_id> places,
+                                  std::span<const local_id> rows, float* out,
+                                  bool rounded) {
+  const auto& info = graph.info().edge_types[static_cast<std::size_t>(type)];
+  const auto& edges = graph.edges(type);
+  if (places.empty())
+    return ok();
+  if (edges.features == nullptr || info.feature_width == 0)
+    return fail(ec::invalid_argument, "edges of type \"{}\" have no features",
+                graph.info().edge_type_name(type));
+  if (!rows.empty() && rows.size() != places.size())
+    return fail(ec::invalid_argument, "{} rows were given for {} edges",
+                rows.size(), places.size());
+  for (const auto place : places)
+    if (place < 0 || place >= edges.indices.size)
+      return fail(ec::invalid_argument,
+                  "there is no edge {} of {} of type \"{}\" in part {}", place,
+                  edges.indices.size, graph.info().edge_type_name(type),
+                  graph.part());
+  const auto width = static_cast<std::size_t>(info.feature_width);
+  const auto half = info.feature_type == dtype::float16;
+  const gather_task task{edges.features, info.feature_row_bytes(), 0, places,
+                         rows};
+  const auto done = half ? write_rows<widen_halves>(task, width, out)
+                         : copy_rows(task, width, out, rounded);
+  if (done == places.size())
+    return ok();
+  return fail(ec::invalid_data,
+              "the features of edge {} of type {} in part {} are not all "
+              "finite numbers{}; `graphmill inspect` says where",
+              places[done], graph.info().edge_type_name(type), graph.part(),
+              rounded ? " within the range of float16" : "");
+}
+
+result<void> find_places(const shard& graph, edge_type_id type,
+                         std::span<const node_id> destinations,
+                         std::span<const edge_id> edges, edge_id* out) {
+  const auto& info = graph.info();
+  const auto& lists = graph.edges(type);
+  const auto& nodes =
+    graph.nodes(info.edge_types[static_cast<std::size_t>(type)].destination);
+  if (destinations.size() != edges.size())
+    return fail(ec::invalid_argument, "{} edges of {} nodes are asked for",
+                edges.size(), destinations.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto id = destinations[i];
+    if (id < nodes.begin || id >= nodes.end)
+      return fail(ec::invalid_argument, "node {} is not in part {}", id,
+                  graph.part());
+    const auto row = static_cast<std::size_t>(id - nodes.begin);
+    const auto begin = lists.indptr[row];
+    const auto first =
+      lists.original_begin.empty() ? begin : lists.original_begin[row];
+    if (edges[i] < first || edges[i] - first >= lists.indptr[row + 1] - begin)
+      return fail(ec::invalid_argument,
+                  "edge {} of type {} is none of the in-edges of node {}",
+                  edges[i], info.edge_type_name(type), nodes.original(id));
+    out[i] = begin + (edges[i] - first);
+  }
+  return ok();
+}
+
 namespace {
 
 /// The sum of the weights of what is left of a list, as it would be stored.
@@ -351,7 +414,7 @@ result<double> left_weight(const edge_shard& edges, const node_shard& nodes,
                 "level {} or below",
                 edges.seen(row, level), end - begin, nodes.original(id), level);
   std::vector<std::uint32_t> skips(excluded.size());
-  if (!find_skips(edges, nodes, id, seen, excluded, skips.data()))
+  if (find_skips(edges, nodes, id, {seen, 0, seen}, excluded, skips.data()) < 0)
     return fail(ec::invalid_argument,
                 "edges are to be excluded from the {} in-edges of node {}, but "
                 "one of them is none of its in-edges",

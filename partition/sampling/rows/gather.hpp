@@ -31,6 +31,26 @@ result<void> gather_rows(const shard& graph, node_type_id type,
                          std::span<const local_id> rows, float* out,
                          bool rounded = false);
 
+/// Copies feature rows of edges into `out`, as `gather_features` does those of
+/// nodes: widened, checked, perhaps rounded.
+/// @param places Positions among the edges of the type in the shard.
+/// @param rows Where each row goes in `out`; empty = in order.
+/// @param out [any rows, feature width]
+result<void> gather_edge_features(const shard& graph, edge_type_id type,
+                                  std::span<const edge_id> places,
+                                  std::span<const local_id> rows, float* out,
+                                  bool rounded = false);
+
+/// The positions in the shard of edges that are known by their ids in the
+/// original graph. Fails with `invalid_argument` if one is none of its
+/// destination's in-edges.
+/// @param destinations Global ids that the shard owns.
+/// @param edges [destinations] Original ids.
+/// @param out [destinations]
+result<void> find_places(const shard& graph, edge_type_id type,
+                         std::span<const node_id> destinations,
+                         std::span<const edge_id> edges, edge_id* out);
+
 /// Copies single feature rows from a buffer, with the bits and checks of
 /// `gather_features`. Value type.
 class feature_row_copy {

@@ -29,6 +29,10 @@ bool kept_as_half(const node_type_info& type, bool half) {
          && (half || type.feature_type == dtype::float16);
 }
 
+bool kept_as_half(const edge_type_info& type, bool half) {
+  return half || type.feature_type == dtype::float16;
+}
+
 std::uint64_t kept_row_bytes(const node_type_info& type, bool half) {
   return row_form::of(type).floats()
          * (kept_as_half(type, half) ? sizeof(std::uint16_t) : sizeof(float));

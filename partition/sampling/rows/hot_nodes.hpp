@@ -37,6 +37,9 @@ struct hot_nodes {
 /// them are columns.
 bool kept_as_half(const node_type_info& type, bool half);
 
+/// The same of edges.
+bool kept_as_half(const edge_type_info& type, bool half);
+
 /// Bytes of a kept row of a type.
 std::uint64_t kept_row_bytes(const node_type_info& type, bool half);
 

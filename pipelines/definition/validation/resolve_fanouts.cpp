@@ -1,5 +1,7 @@
 #include "pipelines/definition/model_traits.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
+#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/definition/validation/validation.hpp"
 
 #include <algorithm>
@@ -20,8 +22,10 @@ result<sampling_scheme> resolve_fanouts(const definition& def,
   sampling_scheme scheme;
   scheme.kind = def.sampler.kind();
   scheme.weights = weighs_edges(def, info);
+  scheme.places = reads_edge_features(def, info);
   if (!def.task.empty())
     scheme.level = 0; // What is held out carries no message.
+  scheme.time = time_rule_of(def, info);
   for (const auto fanout : def.sampler.fanouts)
     scheme.fanouts.emplace_back(info.edge_types.size(), fanout);
   for (const auto& [key, values] : def.sampler.edge_fanouts) {
@@ -48,6 +52,8 @@ result<sampling_scheme> resolve_fanouts(const definition& def,
 result<sampling_scheme> resolve_evaluation_fanouts(const definition& def,
                                                    const dataset_info& info) {
   GRAPHMILL_TRY(auto scheme, resolve_fanouts(def, info));
+  if (def.evaluate.visible == visible_edges::past)
+    scheme.level = all_levels; // Times keep later edges away.
   if (def.evaluate.neighbours == neighbour_use::sampled)
     return scheme;
   scheme.kind = draw_kind::without_replacement;

@@ -3,6 +3,7 @@
 #include "messages/work/seed_outcomes.hpp"
 #include "pipelines/definition/decoder_words.hpp"
 #include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/edge_predictions.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/yaml/problem.hpp"
@@ -190,6 +191,32 @@ void check_areas(const checked_task& c) {
                        path, in_quotes(c.info.name)));
 }
 
+/// Outputs of nodes are told by edges between them, which are none of the
+/// dataset's.
+void check_outputs(const checked_task& c) {
+  if (!predicts_outputs(c.def))
+    return;
+  if (c.def.decoder.edge_features)
+    c.report("evaluate.predict",
+             fmt::format("`evaluate.predict` computes outputs of nodes by edges "
+                         "that {} need not have, and `decoder.edge_features` "
+                         "reads features of edges; predict the rows of a split, "
+                         "by `graphmill submit --predict RUN --split test`",
+                         in_quotes(c.info.name)));
+  for (const auto which : c.task.edge_types) {
+    const auto& ends = c.info.edge_types[static_cast<std::size_t>(which)];
+    for (const auto end : {ends.source, ends.destination})
+      if (const auto& type = c.info.node_types[static_cast<std::size_t>(end)];
+          type.count == 0)
+        return c.report(
+          "evaluate.predict",
+          fmt::format("`evaluate.predict` computes outputs of nodes by edges "
+                      "between them, and {} has no nodes of type {}, at which "
+                      "edges of {} end; leave it out",
+                      in_quotes(c.info.name), in_quotes(type.name), c.name()));
+  }
+}
+
 /// What a batch tells of must fit into a message.
 void check_rows_told(const checked_task& c) {
   const auto& target =
@@ -242,11 +269,7 @@ problems_with_task(const definition& def, const dataset_info& info) {
   found_problems out;
   const checked_task c{def, info, *chosen_task(info), out};
   check_decoder(c);
-  if (def.evaluate.predict)
-    c.report("evaluate.predict",
-             fmt::format("`evaluate.predict` predicts nodes, and {} {}; leave "
-                         "it out",
-                         c.name(), c.learns()));
+  check_outputs(c);
   if (c.task.kind == edge_task_kind::link)
     check_links(c);
   else

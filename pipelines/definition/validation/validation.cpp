@@ -5,11 +5,14 @@
 #include "partition/dataset/shard.hpp"
 #include "pipelines/definition/class_names.hpp"
 #include "pipelines/definition/definition_help.hpp"
+#include "pipelines/definition/edge_predictions.hpp"
 #include "pipelines/definition/measured_seeds.hpp"
 #include "pipelines/definition/metric_choice.hpp"
 #include "pipelines/definition/model_traits.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 #include "pipelines/definition/validation/task_checks.hpp"
+#include "pipelines/definition/validation/time_checks.hpp"
 #include "pipelines/definition/validation/value_checks.hpp"
 #include "pipelines/task/chosen_target.hpp"
 #include "pipelines/task/task_traits.hpp"
@@ -141,6 +144,27 @@ void check_edge_weights(const checked& c) {
   if (auto text = problem_with_edge_weights(c.def, c.info, given);
       text && c.source.usable(path) && c.source.usable("model.kind"))
     c.report(given ? path : "model.kind", *std::move(text));
+}
+
+void check_sampling_method(const checked& c) {
+  const auto path = "sampler.method";
+  if (c.def.sampler.method == sampling_method::weighted
+      && !has_edge_weights(c.info) && c.source.usable(path))
+    c.report(path, fmt::format("`sampler.method` is `weighted`, but edges of "
+                               "{} have no weights; leave it out, or import "
+                               "weights",
+                               in_quotes(c.info.name)));
+}
+
+void check_edge_features(const checked& c) {
+  const auto path = "model.edge_features";
+  const auto given = c.source.fields.contains(path);
+  if (auto text = problem_with_edge_features(c.def, c.info, given);
+      text && c.source.usable(path) && c.source.usable("model.kind"))
+    c.report(given ? path : "model.kind", *std::move(text));
+  if (auto text = problem_with_decoded_features(c.def, c.info);
+      text && c.source.usable("decoder.edge_features"))
+    c.report("decoder.edge_features", *std::move(text));
 }
 
 /// What shapes the cross-entropy of classes has no meaning for labels of which
@@ -285,16 +309,25 @@ void check_measured(const checked& c) {
 /// What a batch gives must fit into a message.
 void check_predictions(const checked& c) {
   const auto& evaluate = c.def.evaluate;
-  const auto classes = static_cast<std::uint64_t>(c.target().class_count);
-  const auto batch = std::min<std::uint64_t>(
-    evaluate.batch_size, static_cast<std::uint64_t>(c.target().count));
-  if (evaluate.predict && c.source.usable("evaluate.batch_size")
-      && batch * classes > seed_outcomes::most_batch_scores)
-    c.report("evaluate.batch_size",
-             fmt::format("`evaluate.batch_size` may be {} at the most for {} "
-                         "classes and `evaluate.predict`, which tells a logit "
-                         "for each of them",
-                         seed_outcomes::most_batch_scores / classes, classes));
+  const auto columns = static_cast<std::uint64_t>(
+    told_columns(c.def, c.target().class_count));
+  const auto most = seed_outcomes::most_batch_scores / columns;
+  const auto rows = chosen_task(c.info) == nullptr
+                      ? static_cast<std::uint64_t>(c.target().count)
+                      : std::uint64_t{evaluate.batch_size};
+  if (!evaluate.predict || !c.source.usable("evaluate.batch_size")
+      || std::min<std::uint64_t>(evaluate.batch_size, rows) <= most)
+    return;
+  c.report("evaluate.batch_size",
+           predicts_outputs(c.def)
+             ? fmt::format("`evaluate.batch_size` may be {} at the most for "
+                           "outputs of {} values and `evaluate.predict`, which "
+                           "tells those of both ends of a row",
+                           most, columns / 2)
+             : fmt::format("`evaluate.batch_size` may be {} at the most for {} "
+                           "classes and `evaluate.predict`, which tells a logit "
+                           "for each of them",
+                           most, columns));
 }
 
 /// Metrics that count what seeds were taken for.
@@ -378,10 +411,14 @@ std::vector<problem> problems_with(const definition_source& source,
                   problems};
   check_dataset_name(c);
   check_edge_types(c);
+  c.report_usable(
+    problems_with_times(c.def, c.info, use == data_use::feeding));
   if (use != data_use::feeding) {
     check_model(c);
     check_embedding(c);
     check_edge_weights(c);
+    check_edge_features(c);
+    check_sampling_method(c);
   }
   if (chosen && use != data_use::feeding) {
     check_task(c);
@@ -479,6 +516,14 @@ result<void> check_provable(const definition& def,
                 "`fetch.verify` is {}, but the files of a task (`task: {}`) "
                 "have no digests of blocks; leave one of the two out",
                 def.fetch.verify, def.task);
+  if (def.fetch.verify != 0
+      && (reads_edge_features(def, graph.info())
+          || decodes_edge_features(def)))
+    return fail(ec::invalid_argument,
+                "`fetch.verify` is {}, but features of edges have no digests "
+                "of blocks to check values against; leave `fetch.verify` out, "
+                "or set model.edge_features: ignore",
+                def.fetch.verify);
   if (def.fetch.verify != 0)
     for (const auto& type : graph.info().node_types)
       if (type.sparse_features)

@@ -1,6 +1,7 @@
 #include "pipelines/flow/feed/batch_form.hpp"
 
 #include "partition/dataset/chosen_task.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 
 namespace graphmill {
@@ -16,6 +17,8 @@ void add_node_slots(const batch_form& form, const dataset_info& info,
   if (node.feature_width > 0)
     add("x", dtype::float32);
   add("n_id", dtype::int64);
+  if (form.trees)
+    add("batch", dtype::int64);
   if (form.degrees)
     add("degree", dtype::int32);
   if (type != info.target || info.chosen_task)
@@ -26,7 +29,8 @@ void add_node_slots(const batch_form& form, const dataset_info& info,
 }
 
 void add_edge_slots(const batch_form& form, array_of about, edge_type_id type,
-                    bool weighted, std::vector<formed_slot>& out) {
+                    bool weighted, bool described,
+                    std::vector<formed_slot>& out) {
   const auto add = [&out, about, type](std::string_view name, dtype element) {
     out.push_back({name, about, type, element});
   };
@@ -40,6 +44,8 @@ void add_edge_slots(const batch_form& form, array_of about, edge_type_id type,
     add("e_id", dtype::int64);
   if (form.edge_weights && weighted)
     add("edge_weight", dtype::float32);
+  if (form.edge_features && described)
+    add("edge_attr", dtype::float32);
 }
 
 /// @param several Whether the rows are of several edge types.
@@ -93,9 +99,11 @@ std::vector<formed_slot> slots_of(const batch_form& form,
   if (!form.merged || info.edge_types.empty()) {
     for (std::size_t e = 0; e < info.edge_types.size(); ++e)
       add_edge_slots(form, array_of::edge_type, static_cast<edge_type_id>(e),
-                     info.edge_types[e].weighted, out);
+                     info.edge_types[e].weighted,
+                     info.edge_types[e].feature_width > 0, out);
   } else {
-    add_edge_slots(form, array_of::all_edges, 0, has_edge_weights(info), out);
+    add_edge_slots(form, array_of::all_edges, 0, has_edge_weights(info),
+                   has_edge_features(info), out);
     if (info.edge_types.size() > 1)
       out.push_back({"edge_type", array_of::all_edges, 0, dtype::int64});
   }
@@ -109,8 +117,11 @@ batch_needs needs_of(const batch_form& form, const dataset_info& info) {
   out.merged_relations = false; // Merging is up to the form.
   out.degrees = form.degrees;
   out.weights = form.edge_weights && has_edge_weights(info);
+  out.edge_features = form.edge_features && has_edge_features(info);
   out.backward = false;
   out.original_ids = true;
+  out.node_bytes =
+    form.trees ? sizeof(std::int32_t) + sizeof(std::int64_t) : 0;
   out.unpacked = true;
   out.edge_bytes = (form.layout == edge_layout::coo ? 2 : 1) * sizeof(node_id);
   if (form.merged && info.edge_types.size() > 1)

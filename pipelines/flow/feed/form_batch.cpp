@@ -2,6 +2,7 @@
 
 #include "partition/dataset/chosen_task.hpp"
 #include "partition/sampling/rows/packed_rows.hpp"
+#include "pipelines/definition/validation/edge_features.hpp"
 #include "pipelines/definition/validation/edge_weights.hpp"
 
 #include <algorithm>
@@ -33,6 +34,8 @@ public:
           node.feature_width);
     }
     add(data.embedding_rows[type]);
+    if (form_.trees)
+      GRAPHMILL_TRYV(add_trees(type));
     if (form_.degrees)
       add(data.degrees[type]);
     if (std::cmp_equal(type, info_.target) && !info_.chosen_task) {
@@ -47,7 +50,9 @@ public:
   }
 
   /// The edges of one type, or of several row by row.
-  void add_edges(std::span<edge_list> lists, bool weighted) {
+  /// @param features Of these types; none: the form has none, or they have.
+  void add_edges(std::span<edge_list> lists, bool weighted,
+                 std::span<pod_vector<float>> features, std::int64_t width) {
     if (form_.layout == edge_layout::coo)
       add_pairs(lists);
     else
@@ -64,6 +69,8 @@ public:
           return list.weights.empty() ? nullptr : list.weights.data();
         },
         1, out_.values);
+    if (!features.empty() && width > 0)
+      add_features(lists, features, width);
   }
 
   void add_types(std::span<const edge_list> lists) {
@@ -277,6 +284,22 @@ private:
     add(values, static_cast<std::int64_t>(values.size()));
   }
 
+  /// The row of each node.
+  result<void> add_trees(std::size_t type) {
+    const auto& nodes = out_.data.graph.nodes[type];
+    if (nodes.trees.size() != nodes.ids.size())
+      return fail(ec::invalid_data,
+                  "step {} has {} nodes of type \"{}\", and {} of them say in "
+                  "whose tree they are",
+                  out_.data.key.step, nodes.ids.size(),
+                  info_.node_types[type].name, nodes.trees.size());
+    auto& rows = out_.numbers.emplace_back(pool_);
+    rows.resize(nodes.trees.size());
+    std::copy(nodes.trees.begin(), nodes.trees.end(), rows.begin());
+    add(rows);
+    return ok();
+  }
+
   result<void> unpack_rows(std::size_t type) {
     const auto form = row_form::of(info_.node_types[type]);
     if (!form.packed())
@@ -390,6 +413,26 @@ private:
     add(merged);
   }
 
+  /// Rows of edges; of several types, which have equally many features, row by
+  /// row.
+  void add_features(std::span<const edge_list> lists,
+                    std::span<pod_vector<float>> features,
+                    std::int64_t width) {
+    const auto edges = static_cast<std::int64_t>(edges_in(lists));
+    if (lists.size() == 1)
+      return add(features.front(), edges, width);
+    auto& merged = out_.values.emplace_back(pool_);
+    merged.resize(static_cast<std::size_t>(edges * width));
+    auto* to = merged.data();
+    const auto columns = static_cast<std::size_t>(width);
+    each_row(lists, [&](std::size_t list, std::size_t begin,
+                        std::size_t count) {
+      to = std::copy_n(features[list].data() + begin * columns,
+                       count * columns, to);
+    });
+    add(merged, edges, width);
+  }
+
   formed_batch& out_;
   const std::span<const seed_row> rows_;
   const batch_form& form_;
@@ -402,7 +445,8 @@ void lay_edges_out(former& make, formed_batch& out, const batch_form& form,
   // Arrays point to what lies in these, which must not move.
   auto& lists = out.data.graph.edges;
   if (form.merged && !lists.empty()) {
-    make.add_edges(lists, has_edge_weights(info));
+    make.add_edges(lists, has_edge_weights(info), out.data.edge_features,
+                   info.edge_types.front().feature_width);
     if (lists.size() > 1)
       make.add_types(lists);
     make.count_edges(lists, info.target);
@@ -410,7 +454,10 @@ void lay_edges_out(former& make, formed_batch& out, const batch_form& form,
   }
   for (std::size_t e = 0; e < lists.size(); ++e) {
     const std::span one{&lists[e], 1};
-    make.add_edges(one, info.edge_types[e].weighted);
+    const std::span features{out.data.edge_features};
+    make.add_edges(one, info.edge_types[e].weighted,
+                   features.empty() ? features : features.subspan(e, 1),
+                   info.edge_types[e].feature_width);
     make.count_edges(one, info.edge_types[e].destination);
   }
 }

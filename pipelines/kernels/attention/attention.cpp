@@ -10,6 +10,15 @@ namespace graphmill {
 
 namespace {
 
+/// What edge e brings to its score, of its source and of its own.
+GRAPHMILL_INLINE float edge_score(const attention& task, std::int64_t e,
+                                  std::int64_t h) {
+  const auto source = task.source_scores[task.columns[e] * task.heads + h];
+  return task.edge_scores == nullptr
+           ? source
+           : source + task.edge_scores[e * task.heads + h];
+}
+
 /// Computes the softmax of one row and head. Scores lie in the place of the
 /// weights until they are replaced by these.
 GRAPHMILL_INLINE void soften(const attention& task, std::int64_t i,
@@ -20,13 +29,13 @@ GRAPHMILL_INLINE void soften(const attention& task, std::int64_t i,
   const auto first = task.indptr[i];
   if (first == task.indptr[i + 1] && !with_self)
     return;
-  const auto self = attention_rows::leaky(
-    own
-    + task.source_scores[(with_self ? i : task.columns[first]) * heads + h]);
+  const auto self =
+    attention_rows::leaky(own
+                          + (with_self ? task.source_scores[i * heads + h]
+                                       : edge_score(task, first, h)));
   auto largest = self;
   for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
-    const auto score = attention_rows::leaky(
-      own + task.source_scores[task.columns[e] * heads + h]);
+    const auto score = attention_rows::leaky(own + edge_score(task, e, h));
     task.weights[e * heads + h] = score;
     largest = std::max(largest, score);
   }
@@ -76,7 +85,7 @@ void attend_backward(const attention& task, const_matrix gradient,
       }
       for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
         auto& change = out.edges[e * heads + h];
-        change *= steepness(task.source_scores[task.columns[e] * heads + h]);
+        change *= steepness(edge_score(task, e, h));
         sum += change;
       }
       out.destinations[at] = sum;
@@ -115,6 +124,28 @@ void attend_sources_backward(const attention& task,
     }
     attention_rows::add_heads(source_vector, sum, heads, width, row);
   }
+}
+
+GRAPHMILL_CLONES
+void attend_edges_backward(const attention& task, const score_gradients& scores,
+                           const_matrix gradient, const float* edge_vector,
+                           std::int64_t begin, std::int64_t end, matrix edges,
+                           float* vector_sum) {
+  const auto heads = task.heads;
+  const auto width = task.z.columns / heads;
+  for (auto i = begin; i < end; ++i)
+    for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
+      auto* row = edges.row(e);
+      const auto* upstream = gradient.row(i);
+      for (std::int64_t h = 0; h < heads; ++h) {
+        const auto share = task.shares()[e * heads + h];
+        const auto change = scores.edges[e * heads + h];
+        for (auto c = h * width; c < (h + 1) * width; ++c) {
+          vector_sum[c] = simd::fused(change, row[c], vector_sum[c]);
+          row[c] = simd::fused(share, upstream[c], change * edge_vector[c]);
+        }
+      }
+    }
 }
 
 GRAPHMILL_CLONES

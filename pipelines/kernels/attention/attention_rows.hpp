@@ -134,9 +134,10 @@ GRAPHMILL_INLINE void unsoften(const attention& task, const float* gradient,
   auto mean = self_weight * self;
   for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
     const auto place = e * heads + h;
-    out.edges[place] =
-      product(g, task.message(task.columns[e]) + h * width, width)
-      * kept_share(task.dropped_weights, place, scale);
+    auto along = product(g, task.message(task.columns[e]) + h * width, width);
+    if (task.edges.data != nullptr)
+      along += product(g, task.edges.row(e) + h * width, width);
+    out.edges[place] = along * kept_share(task.dropped_weights, place, scale);
     mean = simd::fused(task.weights[place], out.edges[place], mean);
   }
   if (with_self)
@@ -156,9 +157,13 @@ GRAPHMILL_INLINE void sum_row(const attention& task, std::int64_t i,
   if (task.self_weights != nullptr)
     add_heads(task.message(i), task.self_shares() + i * heads, heads, width,
               out);
-  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e)
+  for (auto e = task.indptr[i]; e < task.indptr[i + 1]; ++e) {
     add_heads(task.message(task.columns[e]), task.shares() + e * heads, heads,
               width, out);
+    if (task.edges.data != nullptr)
+      add_heads(task.edges.row(e), task.shares() + e * heads, heads, width,
+                out);
+  }
 }
 
 } // namespace graphmill::attention_rows

@@ -13,6 +13,8 @@ namespace graphmill {
 ///
 ///   e[i,j] = vector . LeakyReLU(y[i] + z[j]), slope 0.2, head by head
 ///
+/// where edges that have features add what they bring to z[j].
+///
 /// y is the destinations' input times a weight matrix of its own. Scores are no
 /// sums of one number for each end, so they are made edge by edge and again in
 /// backward, which keeps one number per edge and head, too. Of `base`, both
@@ -37,6 +39,12 @@ void attend_jointly_backward(const joint_attention& task, const_matrix gradient,
                              std::int64_t begin, std::int64_t end,
                              const score_gradients& out, matrix y_gradient,
                              float* vector_sum);
+
+/// As `attend_edges_backward`. After all that reads `base.edges`.
+void attend_jointly_edges_backward(const joint_attention& task,
+                                   const score_gradients& scores,
+                                   const_matrix gradient, std::int64_t begin,
+                                   std::int64_t end, matrix edges);
 
 /// Computes rows [begin, end) of the gradient of z, as what is summed and by
 /// the scores. @param scores What `attend_jointly_backward` has filled.

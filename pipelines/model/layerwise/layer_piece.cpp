@@ -5,6 +5,7 @@
 #include "pipelines/kernels/attention/attention.hpp"
 #include "pipelines/kernels/attention/joint_attention.hpp"
 #include "pipelines/kernels/attention/projected_attention.hpp"
+#include "pipelines/kernels/edge_rows.hpp"
 #include "pipelines/kernels/gather_max.hpp"
 #include "pipelines/kernels/gather_sum.hpp"
 #include "pipelines/kernels/layer_norm.hpp"
@@ -74,8 +75,9 @@ result<void> layer_piece::add_messages(const layer_input& own, span piece,
     return add_sums(piece, beta, y);
   for (const auto& from : set_.relations) {
     GRAPHMILL_TRY(const auto edges, edges_of(from, piece));
+    GRAPHMILL_TRY(const auto features, features_of(from, piece));
     if (set_.layout->traits.attends())
-      add_attention(from, edges, own, piece, beta, y);
+      add_attention(from, edges, features.view(), own, piece, beta, y);
     else
       add_maximum(from, edges, beta, y);
     beta = 1;
@@ -90,9 +92,12 @@ result<void> layer_piece::add_sums(span piece, float beta, matrix y) const {
   if (set_.relations.empty() && beta == 0)
     std::fill(y.data, y.data + y.size(), 0.0f);
   std::vector<csr> edges;
+  std::vector<owned_matrix> features;
   std::vector<relation_scales> scales;
   for (const auto& from : set_.relations) {
     GRAPHMILL_TRY(auto found, edges_of(from, piece));
+    GRAPHMILL_TRY(auto rows, features_of(from, piece));
+    features.push_back(std::move(rows));
     scales.push_back(scales_of(from, found, piece));
     edges.push_back(std::move(found));
   }
@@ -102,9 +107,17 @@ result<void> layer_piece::add_sums(span piece, float beta, matrix y) const {
       all.push_back(&of);
     average_present(all);
   }
-  for (std::size_t k = 0; k < edges.size(); ++k)
-    add_sum(set_.relations[k], edges[k], scales[k], piece, k == 0 ? beta : 1,
-            y);
+  for (std::size_t k = 0; k < edges.size(); ++k) {
+    const auto& from = set_.relations[k];
+    const auto& rows = features[k];
+    if (set_.layout->adds_edges()) {
+      add_edge_relu(from, edges[k], rows.view(), piece, k == 0 ? beta : 1, y);
+      continue;
+    }
+    add_sum(from, edges[k], scales[k], piece, k == 0 ? beta : 1, y);
+    if (shape().edge_weights[from.number] != absent)
+      add_edge_sum(from, edges[k], rows.view(), scales[k], y);
+  }
   return ok();
 }
 
@@ -143,6 +156,60 @@ result<csr> layer_piece::edges_of(const relation& from, span piece) const {
       ask_for_rows(from.keys, edges);
   }
   return edges;
+}
+
+result<owned_matrix> layer_piece::features_of(const relation& from,
+                                              span piece) const {
+  const auto width = set_.layout->relations[from.number].edge_width;
+  if (width == 0)
+    return owned_matrix{};
+  pod_vector<float> values{set_.pool};
+  GRAPHMILL_TRYV(set_.graph->edge_features(from.edge_types, piece.begin,
+                                           piece.end, set_.level, set_.rounded,
+                                           values));
+  owned_matrix out{std::ssize(values.span()) / width, width, set_.pool};
+  std::copy(values.begin(), values.end(), out.data());
+  return out;
+}
+
+/// y += the scaled sums of the edges' features, times their weight matrix.
+void layer_piece::add_edge_sum(const relation& from, const csr& edges,
+                               const_matrix features,
+                               const relation_scales& scales, matrix y) const {
+  owned_matrix sums{y.rows,
+                    set_.layout->relations[from.number].edge_width, set_.pool};
+  run(edge_sum{.indptr = edges.indptr.data(),
+               .columns = edges.columns.data(),
+               .x = {features.data, features.rows, sums.view().columns},
+               .row_scale = scales.row.data(),
+               .column_scale = from.source_scales,
+               .values = edges.weights_or_null()},
+      0, y.rows, sums.view());
+  multiply(sums.view(), at(shape().edge_weights[from.number]), 1, y);
+}
+
+/// As `edge_relu_pass` has it. The kernel numbers destinations as it numbers
+/// sources, so it gets arrays that would begin at node 0.
+void layer_piece::add_edge_relu(const relation& from, const csr& edges,
+                                const_matrix features, span piece, float beta,
+                                matrix y) const {
+  const auto width = from.sources.columns;
+  const auto& layer = shape();
+  owned_matrix rows{std::ssize(edges.columns.span()), width, set_.pool};
+  owned_matrix sums{piece.count(), width, set_.pool};
+  if (rows.view().rows != 0)
+    multiply(features, at(layer.edge_weights[from.number]), 0, rows.view());
+  activate(rows.view(), at(layer.edge_biases[from.number]).data,
+           activation::none, {}, 0, rows.view().rows, rows.view());
+  run(edge_relu{.indptr = edges.indptr.data() - piece.begin,
+                .columns = edges.columns.data(),
+                .x = from.sources,
+                .edges = rows.view(),
+                .values = edges.weights_or_null(),
+                .self = 1 + *at(layer.epsilon).data},
+      piece.begin, piece.end,
+      {sums.data() - piece.begin * width, piece.end, width});
+  multiply(sums.view(), at(layer.weights[from.number]), beta, y);
 }
 
 /// Sets y to the messages of all relations, which share their attention.
@@ -269,8 +336,8 @@ void layer_piece::add_maximum(const relation& from, const csr& edges,
 /// The kernels number destinations as they number rows of z, so they get arrays
 /// that would begin at node 0; only rows of this piece are touched.
 void layer_piece::add_attention(const relation& from, const csr& edges,
-                                const layer_input& own, span piece, float beta,
-                                matrix y) const {
+                                const_matrix features, const layer_input& own,
+                                span piece, float beta, matrix y) const {
   const auto& traits = set_.layout->traits;
   const auto& layer = shape();
   const auto heads = layer.heads;
@@ -289,6 +356,20 @@ void layer_piece::add_attention(const relation& from, const csr& edges,
                  .weights = weights.data()};
   if (!traits.typed)
     task.self_weights = self.data() - piece.begin * heads;
+  const auto brings = layer.edge_weights[from.number] != absent
+                      && !edges.columns.empty();
+  owned_matrix brought{brings ? features.rows : 0, from.sources.columns,
+                       set_.pool};
+  owned_matrix brought_scores{brings ? features.rows : 0, heads, set_.pool};
+  if (brings) {
+    multiply(features, at(layer.edge_weights[from.number]), 0, brought.view());
+    task.edges = brought.view();
+    if (const auto scored = layer.edge_scores[from.number]; scored != absent) {
+      head_products(brought.view(), at(scored).data, heads, 0, features.rows,
+                    brought_scores.data());
+      task.edge_scores = brought_scores.data();
+    }
+  }
   if (layer.attention_weight != absent) {
     owned_matrix transformed{count, from.sources.columns, set_.pool};
     own.multiply(0, count, at(layer.attention_weight), 0, transformed.view());

@@ -90,12 +90,20 @@ private:
   void add_maximum(const relation& from, const csr& edges, float beta,
                    matrix y) const;
   void add_attention(const relation& from, const csr& edges,
-                     const layer_input& own, span piece, float beta,
-                     matrix y) const;
+                     const_matrix features, const layer_input& own, span piece,
+                     float beta, matrix y) const;
   result<void> add_messages(const layer_input& own, span piece, float beta,
                             matrix y) const;
   result<void> add_across(const layer_input& own, span piece, matrix y) const;
   result<csr> edges_of(const relation& from, span piece) const;
+  /// [edges, features] Of the same edges; without rows if layers read none.
+  result<owned_matrix> features_of(const relation& from, span piece) const;
+  void add_edge_sum(const relation& from, const csr& edges,
+                    const_matrix features, const relation_scales& scales,
+                    matrix y) const;
+  void add_edge_relu(const relation& from, const csr& edges,
+                     const_matrix features, span piece, float beta,
+                     matrix y) const;
   owned_matrix finish(owned_matrix sums, const layer_input& own) const;
   owned_matrix behind_sums(owned_matrix sums, const layer_input& own) const;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace graphmill {
@@ -99,6 +100,34 @@ original_graph::place original_graph::place_of(node_type_id type,
   return {shards_[part].get(), global};
 }
 
+result<original_graph::seen_list>
+original_graph::list_of(edge_type_id type, node_id node,
+                        edge_level level) const {
+  const auto& about = info().edge_types[type];
+  const auto at = place_of(about.destination, node);
+  const auto& edges = at.part->edges(type);
+  const auto row = static_cast<std::size_t>(
+    at.global - at.part->nodes(about.destination).begin);
+  const auto from = edges.indptr[row];
+  const auto to = edges.indptr[row + 1];
+  if (from < 0 || to < from || to > edges.indices.size
+      || to - from > about.max_in_degree)
+    return fail(ec::invalid_data,
+                "the list of in-edges of node {} goes from {} to {} of {} "
+                "edges of type {}; graphmill inspect says more",
+                node, from, to, edges.indices.size,
+                info().edge_type_name(type));
+  const auto seen = seen_degree(edges, row, to - from, level);
+  if (seen < 0)
+    return fail(ec::invalid_data,
+                "visible.npy says that {} of the {} in-edges of node {} "
+                "of type {} are of level {} or below; graphmill inspect "
+                "says more",
+                edges.seen(row, level), to - from, node,
+                info().edge_type_name(type), level);
+  return seen_list{at.part, from, from + seen};
+}
+
 result<void> original_graph::neighbours(std::span<const edge_type_id> types,
                                         node_id begin, node_id end,
                                         edge_level level, bool weights,
@@ -112,32 +141,12 @@ result<void> original_graph::neighbours(std::span<const edge_type_id> types,
   });
   for (auto node = begin; node < end; ++node) {
     for (const auto type : types) {
+      GRAPHMILL_TRY(const auto list, list_of(type, node, level));
       const auto& about = info().edge_types[type];
-      const auto at = place_of(about.destination, node);
-      const auto& edges = at.part->edges(type);
-      const auto row = static_cast<std::size_t>(
-        at.global - at.part->nodes(about.destination).begin);
-      const auto from = edges.indptr[row];
-      auto to = edges.indptr[row + 1];
-      if (from < 0 || to < from || to > edges.indices.size
-          || to - from > about.max_in_degree)
-        return fail(ec::invalid_data,
-                    "the list of in-edges of node {} goes from {} to {} of {} "
-                    "edges of type {}; graphmill inspect says more",
-                    node, from, to, edges.indices.size,
-                    info().edge_type_name(type));
-      const auto seen = seen_degree(edges, row, to - from, level);
-      if (seen < 0)
-        return fail(ec::invalid_data,
-                    "visible.npy says that {} of the {} in-edges of node {} "
-                    "of type {} are of level {} or below; graphmill inspect "
-                    "says more",
-                    edges.seen(row, level), to - from, node,
-                    info().edge_type_name(type), level);
-      to = from + seen;
+      const auto& edges = list.part->edges(type);
       const auto& numbers = numbers_[about.source].to_original;
       const auto sources = count(about.source);
-      for (auto e = from; e < to; ++e) {
+      for (auto e = list.begin; e < list.end; ++e) {
         const auto source = edges.indices[e];
         if (source < 0 || source >= sources)
           return fail(ec::invalid_data,
@@ -148,10 +157,32 @@ result<void> original_graph::neighbours(std::span<const edge_type_id> types,
                                               : numbers[source]);
       }
       if (weights)
-        GRAPHMILL_TRYV(add_weights(edges, from, to, out.weights));
+        GRAPHMILL_TRYV(add_weights(edges, list.begin, list.end, out.weights));
     }
     out.indptr.push_back(static_cast<std::int64_t>(out.columns.size()));
   }
+  return ok();
+}
+
+result<void> original_graph::edge_features(std::span<const edge_type_id> types,
+                                           node_id begin, node_id end,
+                                           edge_level level, bool rounded,
+                                           pod_vector<float>& out) const {
+  out.clear();
+  std::vector<edge_id> places;
+  for (auto node = begin; node < end; ++node)
+    for (const auto type : types) {
+      GRAPHMILL_TRY(const auto list, list_of(type, node, level));
+      places.resize(static_cast<std::size_t>(list.end - list.begin));
+      std::iota(places.begin(), places.end(), list.begin);
+      const auto old = out.size();
+      out.resize(old
+                 + places.size()
+                     * static_cast<std::size_t>(
+                       info().edge_types[type].feature_width));
+      GRAPHMILL_TRYV(gather_edge_features(*list.part, type, places, {},
+                                          out.data() + old, rounded));
+    }
   return ok();
 }
 

@@ -41,6 +41,13 @@ public:
                           node_id end, edge_level level, bool weights,
                           csr& out) const;
 
+  /// The features of the edges that `neighbours` gives, in its order, checked as
+  /// `gather_edge_features` does. All types have equally many.
+  /// @param out Receives them: [edges, feature width]
+  result<void> edge_features(std::span<const edge_type_id> types, node_id begin,
+                             node_id end, edge_level level, bool rounded,
+                             pod_vector<float>& out) const;
+
   /// In-degrees of all nodes of a type, over all edge types.
   /// @param level Edges of higher levels do not count.
   result<pod_vector<std::int32_t>> in_degrees(node_type_id type,
@@ -81,6 +88,15 @@ private:
     std::vector<node_id> ids;
     std::vector<local_id> rows;
   };
+
+  /// A node's list of an edge type, as far as a level is seen.
+  struct seen_list {
+    const shard* part = nullptr;
+    std::int64_t begin = 0; ///< In the part's array.
+    std::int64_t end = 0;
+  };
+  result<seen_list> list_of(edge_type_id type, node_id original,
+                            edge_level level) const;
 
   result<void> number(node_type_id type);
   std::vector<wanted_rows> by_part(node_type_id type, node_id begin,

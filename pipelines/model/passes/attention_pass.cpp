@@ -43,6 +43,8 @@ attention_pass::attention_pass(const setting& options)
     weights_(options.forward->indptr[options.rows], heads_, options.pool),
     self_weights_(with_self() ? options.rows : 0, heads_, options.pool) {
   set_.input.multiply(*set_.team, set_.weight, z_.view());
+  if (set_.edge_features.data != nullptr)
+    make_edges();
   if (set_.drop.threshold != 0) {
     dropped_weights_ = {weights_.view().rows, heads_, set_.pool};
     dropped_self_ = {with_self() ? set_.rows : 0, heads_, set_.pool};
@@ -74,6 +76,46 @@ void attention_pass::make_scores() {
     set_.own.multiply(*set_.team, set_.destination, destination_scores_.view());
 }
 
+void attention_pass::make_edges() {
+  const auto count = weights_.view().rows;
+  set_.edge_features = set_.edge_features.slice(0, count);
+  edges_ = {count, z_.view().columns, set_.pool};
+  multiply(*set_.team, set_.edge_features, set_.edge_weight, edges_.view());
+  if (set_.edge_scores.data == nullptr)
+    return;
+  edge_scores_ = {count, heads_, set_.pool};
+  set_.team->for_pieces(
+    count, grain, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      head_products(edges_.view(), set_.edge_scores.data, heads_, begin, end,
+                    edge_scores_.data());
+    });
+}
+
+void attention_pass::edges_backward(const_matrix gradient,
+                                    const score_gradients& scores,
+                                    const targets& into) {
+  if (set_.edge_features.data == nullptr)
+    return;
+  const auto rows = edges_.view();
+  const auto pieces = (set_.rows + grain - 1) / grain;
+  owned_matrix sums{joint() ? 0 : pieces, rows.columns, set_.pool};
+  set_.team->for_pieces(
+    set_.rows, grain,
+    [&](std::int64_t piece, std::int64_t begin, std::int64_t end) {
+      if (joint())
+        return attend_jointly_edges_backward(joint_task(), scores, gradient,
+                                             begin, end, rows);
+      auto* sum = sums.view().row(piece);
+      std::fill(sum, sum + rows.columns, 0.0f);
+      attend_edges_backward(task(), scores, gradient, set_.edge_scores.data,
+                            begin, end, rows, sum);
+    });
+  if (!joint())
+    add_pieces_of_vector(sums, into.edge_scores);
+  add_product_tn(*set_.team, set_.edge_features, rows, into.edge_weight,
+                 set_.pool);
+}
+
 void attention_pass::make_messages() {
   const auto z = z_.view();
   messages_ = {z.rows, z.columns, set_.pool};
@@ -102,7 +144,9 @@ attention attention_pass::task() {
                             ? dropped_self_.data()
                             : nullptr,
           .messages = messages_.view(),
-          .message_scale = set_.drop_messages.scale()};
+          .message_scale = set_.drop_messages.scale(),
+          .edges = edges_.view(),
+          .edge_scores = edge_scores_.empty() ? nullptr : edge_scores_.data()};
 }
 
 joint_attention attention_pass::joint_task() {
@@ -158,6 +202,7 @@ void attention_pass::backward(const_matrix gradient, bool /*input_gradient*/,
     joint_backward(g, scores, into);
   else
     scores_backward(g, scores, into);
+  edges_backward(g, scores, into);
   set_.input.add_product_tn(*set_.team, upstream_.view(), into.weight,
                             set_.pool);
 }

@@ -41,6 +41,12 @@ public:
     dropout drop_self;               ///< and of nodes for themselves.
     dropout drop_messages;           ///< Of what is summed, behind the scores.
     bool average = false;
+    /// Of edges that have features: [edges, any], and what they are multiplied
+    /// by, [any, heads * width of one], to be added to rows of sources. No
+    /// data: they have none.
+    const_matrix edge_features = {};
+    const_matrix edge_weight = {};
+    const_matrix edge_scores = {}; ///< [heads, width of one] Not if joint.
   };
 
   explicit attention_pass(const setting& options);
@@ -61,6 +67,9 @@ private:
   joint_attention joint_task();
   void make_scores();
   void make_messages();
+  void make_edges();
+  void edges_backward(const_matrix gradient, const score_gradients& scores,
+                      const targets& into);
   void scores_backward(const_matrix gradient, const score_gradients& scores,
                        const targets& into);
   void joint_backward(const_matrix gradient, const score_gradients& scores,
@@ -80,7 +89,9 @@ private:
   owned_matrix self_weights_;
   owned_matrix dropped_weights_; ///< As they are summed with, after dropout.
   owned_matrix dropped_self_;
-  owned_matrix messages_;   ///< z after dropout, if there is any.
+  owned_matrix messages_; ///< z after dropout, if there is any.
+  owned_matrix edges_;    ///< What edges bring; in backward its gradient.
+  owned_matrix edge_scores_;
   owned_matrix y_;          ///< Of joint scores: the rows of destinations,
   owned_matrix y_gradient_; ///< and their gradient.
   owned_matrix destination_gradients_; ///< Of `destination_scores_`.

@@ -27,6 +27,7 @@ public:
     basic_matrix<T> hidden_weight;
     basic_matrix<T> hidden_bias;
     basic_matrix<T> output_weight;
+    basic_matrix<T> edge_weight;
   };
   using parameters = basic_parameters<const float>;
   using gradients = basic_parameters<float>;
@@ -37,6 +38,8 @@ public:
     const link_rows* rows = nullptr;
     std::int64_t classes = 1;
     const_matrix nodes; ///< The stack, [nodes, output width].
+    /// [rows, features] Of the rows' edges, if the decoder reads them.
+    const_matrix row_features = {};
     parameters values;
     thread_team* team = nullptr;
     std::shared_ptr<buffer_pool> pool;

@@ -2,6 +2,7 @@
 
 #include "pipelines/kernels/activation.hpp"
 #include "pipelines/model/passes/class_scorer.hpp"
+#include "pipelines/model/passes/gemm.hpp"
 #include "pipelines/model/passes/node_ranking.hpp"
 #include "pipelines/model/passes/perceptron_scorer.hpp"
 #include "pipelines/model/passes/query_scorer.hpp"
@@ -19,7 +20,8 @@ Parameters parameters_of(const decoder_layout& decoder, const At& at) {
           .matrices = at(decoder.matrices),
           .hidden_weight = at(decoder.hidden_weight),
           .hidden_bias = at(decoder.hidden_bias),
-          .output_weight = at(decoder.output_weight)};
+          .output_weight = at(decoder.output_weight),
+          .edge_weight = at(decoder.edge_weight)};
 }
 
 } // namespace
@@ -53,6 +55,7 @@ link_head::link_head(const setting& options,
                               .rows = &rows_,
                               .classes = layout.classes,
                               .nodes = stack_,
+                              .row_features = row_features(),
                               .values = parameters_of<edge_scorer::parameters>(
                                 *layout.decoder,
                                 [&](int parameter) {
@@ -62,6 +65,22 @@ link_head::link_head(const setting& options,
                                 }),
                               .team = set_.team,
                               .pool = set_.pool});
+}
+
+/// No rows: the decoder reads no features of edges.
+const_matrix link_head::row_features() const {
+  const auto& layout = *set_.layout;
+  const auto weight = layout.decoder->edge_weight;
+  if (weight == absent)
+    return {};
+  return {set_.row_features, static_cast<std::int64_t>(set_.rows->rows()),
+          layout.parameters[static_cast<std::size_t>(weight)].shape.front()};
+}
+
+/// Whether they are a term of the logits, and not of what is within a scorer.
+bool link_head::adds_features() const {
+  return set_.layout->decoder->edge_weight != absent
+         && set_.layout->decoder->kind != decoder_kind::mlp;
 }
 
 /// The scores of a row and its wrong pairs lie one after the other.
@@ -80,6 +99,9 @@ const_matrix link_head::forward() {
   logits_ = {static_cast<std::int64_t>(set_.rows->rows()), columns, set_.pool};
   const auto out = logits_.view();
   scorer_->forward(by_rows(out));
+  if (adds_features())
+    multiply(row_features(),
+             set_.parameters->at(layout, layout.decoder->edge_weight), 1, out);
   if (layout.decoder->bias != absent)
     activate(out, set_.parameters->at(layout, layout.decoder->bias).data,
              activation::none, {}, 0, out.rows, out);
@@ -97,6 +119,20 @@ const_matrix link_head::forward() {
   return out;
 }
 
+const_matrix link_head::ends() {
+  const auto width = stack_.columns;
+  ends_ = {static_cast<std::int64_t>(set_.rows->rows()), 2 * width, set_.pool};
+  // Wrong pairs are rows behind their own.
+  const auto each = 1 + set_.rows->wrong_pairs;
+  for (std::int64_t i = 0; i < ends_.view().rows; ++i) {
+    const auto at = static_cast<std::size_t>(i) * each;
+    std::copy_n(stack_.row(rows_.sources[at]), width, ends_.view().row(i));
+    std::copy_n(stack_.row(rows_.destinations[at]), width,
+                ends_.view().row(i) + width);
+  }
+  return ends_.view();
+}
+
 void link_head::backward(const_matrix gradient, gradient_set& out) {
   const auto& layout = *set_.layout;
   const auto at = [&](int parameter) -> matrix {
@@ -111,6 +147,9 @@ void link_head::backward(const_matrix gradient, gradient_set& out) {
   std::fill(nodes.data, nodes.data + nodes.size(), 0.0f);
   if (layout.decoder->bias != absent)
     add_column_sums(gradient, 0, gradient.rows, at(layout.decoder->bias).data);
+  if (adds_features())
+    add_product_tn(*set_.team, row_features(), gradient,
+                   at(layout.decoder->edge_weight), set_.pool);
   scorer_->backward(by_rows(gradient),
                     parameters_of<edge_scorer::gradients>(*layout.decoder, at),
                     nodes);

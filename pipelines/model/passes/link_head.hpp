@@ -30,6 +30,7 @@ public:
     const model_layout* layout = nullptr; ///< With a decoder.
     const parameter_store* parameters = nullptr;
     const seed_batch* rows = nullptr;
+    const float* row_features = nullptr; ///< If the decoder reads some.
     thread_team* team = nullptr;
     std::shared_ptr<buffer_pool> pool;
   };
@@ -40,9 +41,13 @@ public:
 
   const_matrix forward();
 
-  /// After `forward`, if the batch has a `full_ranking`: what it came to. Logits
-  /// are those of edges and of negatives of their own then.
+  /// After `forward`, if the batch has a `full_ranking`: what it came to.
+  /// Logits are those of edges and of negatives of their own then.
   const link_ranks* ranks() const { return ranks_ ? &*ranks_ : nullptr; }
+
+  /// The outputs of both ends of each row, [rows, 2 output width], the source's
+  /// first; in memory of this object.
+  const_matrix ends();
 
   /// Adds the gradients of the decoder's parameters.
   /// @param gradient Of the logits.
@@ -52,6 +57,8 @@ public:
   const_matrix gradient_of(node_type_id type) const;
 
 private:
+  const_matrix row_features() const;
+  bool adds_features() const;
   template <class T>
   basic_matrix<T> by_rows(basic_matrix<T> logits) const;
 
@@ -62,6 +69,7 @@ private:
   link_rows rows_;
   std::unique_ptr<edge_scorer> scorer_;
   owned_matrix logits_;
+  owned_matrix ends_;
   std::optional<link_ranks> ranks_;
   owned_matrix gradient_; ///< Of the stack.
 };

@@ -51,6 +51,9 @@ public:
     matrix destination_scores;
     matrix attention_weight = {};
     std::vector<float*> factors = {}; ///< [bases] of each relation of a pass.
+    matrix edge_weight = {};
+    float* edge_bias = nullptr;
+    float* edge_scores = nullptr;
   };
 
   /// Adds the gradients of the parameters. With `input_gradient`, prepares for

@@ -21,9 +21,10 @@ public:
   /// object.
   virtual const_matrix forward() = 0;
 
-  /// The seeds' rows as they enter the last layer; after `forward`. Nothing in
-  /// tasks of edges.
-  virtual const_matrix last_input() const = 0;
+  /// The seeds' rows as they enter the last layer; after `forward`. In tasks of
+  /// edges the outputs of both ends of each row, [rows, 2 output width], the
+  /// source's first.
+  virtual const_matrix last_input() = 0;
 
   /// After `forward`, of links that are ranked among all nodes: what they have
   /// in place of logits. Null: there are none.

@@ -77,6 +77,11 @@ void perceptron_scorer::activate(const pair& one, float* z) const {
   const auto* v = as_destinations_.view().row(one.destination);
   const auto* b = set_.values.hidden_bias.row(
     set_.rows->relations[static_cast<std::size_t>(one.row)]);
+  if (!as_edges_.empty()) {
+    const auto* e = as_edges_.view().row(one.row);
+    for (std::int64_t c = 0; c < inside(); ++c)
+      z[c] += e[c];
+  }
   for (std::int64_t c = 0; c < inside(); ++c)
     z[c] = std::max(z[c] + u[c] + v[c] + b[c], 0.0f);
 }
@@ -87,6 +92,11 @@ void perceptron_scorer::forward(matrix out) {
   as_destinations_ = {set_.nodes.rows, inside(), set_.pool};
   multiply(*set_.team, set_.nodes, weight_of(0), as_sources_.view());
   multiply(*set_.team, set_.nodes, weight_of(1), as_destinations_.view());
+  if (set_.row_features.data != nullptr) {
+    as_edges_ = {set_.row_features.rows, inside(), set_.pool};
+    multiply(*set_.team, set_.row_features, set_.values.edge_weight,
+             as_edges_.view());
+  }
   std::fill(out.data, out.data + out.size(), no_score);
   set_.team->for_pieces(
     std::ssize(pairs_), chunk_rows,
@@ -234,6 +244,7 @@ void perceptron_scorer::backward(const_matrix gradient, const gradients& into,
   };
   auto of_sources = of_layer();
   auto of_destinations = of_layer();
+  owned_matrix of_edges{as_edges_.view().rows, inside(), set_.pool};
   const auto all = std::ssize(pairs_);
   for (std::int64_t begin = 0; begin < all; begin += pairs_at_once) {
     const auto end = std::min(all, begin + pairs_at_once);
@@ -263,6 +274,10 @@ void perceptron_scorer::backward(const_matrix gradient, const gradients& into,
             v[c] += z[c];
             b[c] += z[c];
           }
+          // Of rows with features, each is one pair.
+          if (!of_edges.empty())
+            std::copy(z + from, z + std::max(from, std::min(to, inside())),
+                      of_edges.view().row(one.row) + from);
           const auto* y = products.view().row(p - begin);
           const auto* h = set_.nodes.row(one.source);
           const auto* t = set_.nodes.row(one.destination);
@@ -275,6 +290,9 @@ void perceptron_scorer::backward(const_matrix gradient, const gradients& into,
         }
       });
   }
+  if (!of_edges.empty())
+    add_product_tn(*set_.team, set_.row_features, of_edges.view(),
+                   into.edge_weight, set_.pool);
   for (const auto part : {0, 1}) {
     const const_matrix g =
       part == 0 ? of_sources.view() : of_destinations.view();

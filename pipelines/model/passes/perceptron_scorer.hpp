@@ -52,6 +52,7 @@ private:
   std::vector<pair> pairs_;
   owned_matrix as_sources_; ///< [nodes, inside]
   owned_matrix as_destinations_;
+  owned_matrix as_edges_; ///< [rows, inside] Of features of edges, or empty.
   const link_rows::full_list* ranked_ = nullptr; ///< The present list.
   owned_matrix mixing_; ///< For ranks: panels of the columns of C,
   owned_matrix output_; ///< and of O, filled up with zeros.

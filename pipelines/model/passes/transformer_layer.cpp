@@ -141,7 +141,8 @@ void transformer_layer::backward_type(
   }
   const auto work = task(type);
   set_.team->for_pieces(
-    rows, rows_at_once, [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+    rows, rows_at_once,
+    [&](std::int64_t, std::int64_t begin, std::int64_t end) {
       attend_across_backward(work, begin, end, through);
     });
   at.query_gradient = {rows, set_.width, set_.pool};

@@ -357,7 +357,7 @@ const_matrix torch_model::forward() {
   return {host.data_ptr<float>(), host.size(0), host.size(1)};
 }
 
-const_matrix torch_model::last_input() const {
+const_matrix torch_model::last_input() {
   const auto& host = impl_->host_last_input;
   return {host.data_ptr<float>(), host.size(0), host.size(1)};
 }

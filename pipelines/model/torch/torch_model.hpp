@@ -25,7 +25,7 @@ public:
   ~torch_model() override;
 
   const_matrix forward() override;
-  const_matrix last_input() const override;
+  const_matrix last_input() override;
   void backward(const_matrix gradient, gradient_set& out,
                 const gradient_sink& on_final = {}) override;
 

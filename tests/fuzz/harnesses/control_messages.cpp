@@ -87,7 +87,7 @@ bool resumptions(const payload& from) {
   });
 }
 
-constexpr std::array<message_reader, 35> body_readers{
+constexpr std::array<message_reader, 37> body_readers{
   plain<decode_join_request>,
   plain<decode_status_reply>,
   definitions,
@@ -128,6 +128,8 @@ constexpr std::array<message_reader, 35> body_readers{
   plain<decode_events_reply>,
   plain<decode_trace_request>,
   plain<decode_trace_reply>,
+  plain<decode_feed_state_request>,
+  plain<decode_feed_state_reply>,
 };
 
 void read_control_message(std::string_view input) {
@@ -226,6 +228,8 @@ std::vector<std::string> trace_messages() {
   return {
     input_of(33, encode(trace_request{"r", "b", 5, 100})),
     input_of(34, encode(test::some_trace())),
+    input_of(35, encode(feed_state_request{"r"})),
+    input_of(36, encode(feed_state_reply{run_state::failed, "why", 11})),
   };
 }
 

@@ -10,6 +10,8 @@ namespace {
 
 constexpr auto without = draw_kind::without_replacement;
 constexpr auto with = draw_kind::with_replacement;
+constexpr auto weighted = draw_kind::weighted_without_replacement;
+constexpr auto weighted_with = draw_kind::weighted_with_replacement;
 
 } // namespace
 
@@ -28,6 +30,9 @@ CATCH_TEST_CASE("a rule tells beforehand what a list gives",
   }
   CATCH_CHECK(given({3, without}) == counts{0, 1, 3, 3, 3});
   CATCH_CHECK(given({3, with}) == counts{0, 3, 3, 3, 3});
+  for (auto kind : {weighted, draw_kind::labor})
+    CATCH_CHECK(given({3, kind}) == given({3, without}));
+  CATCH_CHECK(given({3, weighted_with}) == given({3, with}));
 }
 
 CATCH_TEST_CASE("a rule tells which lists are drawn from, and how",
@@ -40,6 +45,17 @@ CATCH_TEST_CASE("a rule tells which lists are drawn from, and how",
   CATCH_CHECK(draw_rule{3, with}.may_repeat());
   CATCH_CHECK(!draw_rule{-1, with}.may_repeat());
   CATCH_CHECK(!draw_rule{3, without}.may_repeat());
+}
+
+CATCH_TEST_CASE("kinds by weights are uniform where there are none",
+                "[messages][draw_rule]") {
+  CATCH_CHECK(without_weights(weighted) == without);
+  CATCH_CHECK(without_weights(weighted_with) == with);
+  CATCH_CHECK(without_weights(draw_kind::labor) == draw_kind::labor);
+  for (auto kind : {weighted, weighted_with, draw_kind::labor})
+    CATCH_CHECK(reads_lists(kind));
+  CATCH_CHECK(!reads_lists(without));
+  CATCH_CHECK(!reads_lists(with));
 }
 
 CATCH_TEST_CASE("a rule tells how likely an in-edge is taken",

@@ -149,6 +149,8 @@ const std::vector<std::function<bool(const payload&)>> decoders{
   [](const payload& p) { return bool(decode_definition_body(p)); },
   [](const payload& p) { return bool(decode_run_id(p)); },
   [](const payload& p) { return bool(decode_plan_reply(p)); },
+  [](const payload& p) { return bool(decode_feed_state_request(p)); },
+  [](const payload& p) { return bool(decode_feed_state_reply(p)); },
   [](const payload& p) { return bool(decode_runs_request(p)); },
   [](const payload& p) { return bool(decode_runs_reply(p)); },
   [](const payload& p) { return bool(decode_watch_request(p)); },
@@ -163,6 +165,17 @@ const std::vector<std::function<bool(const payload&)>> decoders{
 };
 
 } // namespace
+
+CATCH_TEST_CASE("why a feed is over comes over whole", "[messages][cluster]") {
+  feed_state_reply reply{run_state::failed, "d1 is lost",
+                         static_cast<std::uint16_t>(ec::unavailable)};
+  const auto reason = value_of(decode_feed_state_reply(encode(reply))).reason();
+  CATCH_CHECK(reason.code == ec::unavailable);
+  CATCH_CHECK(reason.message == "d1 is lost");
+  reply.code = 999;
+  CATCH_CHECK(value_of(decode_feed_state_reply(encode(reply))).reason().code
+              == ec::internal);
+}
 
 CATCH_TEST_CASE("what a coordinator and a daemon say comes over whole",
                 "[messages][cluster]") {
@@ -311,8 +324,16 @@ CATCH_TEST_CASE("messages that contradict themselves are refused",
   CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
   deployment.daemon_keys.clear();
   CATCH_CHECK(decode_deployment(encode(deployment)));
-  deployment.runs_at_once = 2; // It is beside two others.
+  deployment.runs_at_once = 2; // It is beside two others, which may be feeds.
+  CATCH_CHECK(decode_deployment(encode(deployment)));
+  deployment.beside.resize(2 + graphmill::deployment::most_feeds_at_once, "r");
   CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment.beside.pop_back();
+  CATCH_CHECK(decode_deployment(encode(deployment)));
+  deployment.feed = true; // It has three ranks.
+  CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
+  deployment.daemon_of_rank = {1};
+  CATCH_CHECK(value_of(decode_deployment(encode(deployment))).feed);
   deployment.runs_at_once = graphmill::deployment::most_runs_at_once + 1;
   CATCH_CHECK_FALSE(decode_deployment(encode(deployment)));
   deployment.runs_at_once = 0;

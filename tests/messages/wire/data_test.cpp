@@ -74,13 +74,13 @@ void digest(const payload& from, Decode decode) {
       use(list.ids);
     }
     for (const auto& list : got.value().edges)
-      for (const auto& array :
-           {list.counts, list.sources, list.edge_ids, list.weights})
+      for (const auto& array : {list.counts, list.sources, list.edge_ids,
+                                list.weights, list.places})
         use(array);
   } else if constexpr (requires { got.value().answers; })
     for (const auto& answer : got.value().answers)
-      for (const auto& array :
-           {answer.counts, answer.sources, answer.edge_ids, answer.weights})
+      for (const auto& array : {answer.counts, answer.sources, answer.edge_ids,
+                                answer.weights, answer.places})
         use(array);
   else
     for (const auto& query : got.value().queries) {
@@ -254,9 +254,56 @@ CATCH_TEST_CASE("weights of edges cross the wire, and cost nothing else",
   }
 }
 
+CATCH_TEST_CASE("places of edges cross the wire, and their features are asked "
+                "by them",
+                "[messages][data][edge_features]") {
+  sample_request asked{"run", 0, 0, 1, {}};
+  asked.queries.push_back({0, {3}, false, {}});
+  asked.queries.push_back(asked.queries[0]);
+  asked.queries[1].places = true;
+  const auto sample =
+    value_of(decode_sample_request(value_of(encode(asked, bulk_writer{}))));
+  CATCH_CHECK(!sample.queries[0].places);
+  CATCH_CHECK(sample.queries[1].places);
+
+  const numbers places{7, 0, 5'000'000'000};
+  bulk_writer arrays;
+  sample_reply reply;
+  reply.answers.push_back({{}, {}, {}, {}, arrays.add_integers(places)});
+  const auto answer = value_of(encode(reply, std::move(arrays)));
+  CATCH_CHECK(
+    read(value_of(decode_sample_reply(answer)).answers[0].places, answer)
+    == places);
+
+  arrays = {};
+  batch_reply batch;
+  batch.edges.push_back({{}, {}, {}, {}, arrays.add_integers(places)});
+  const auto whole = value_of(encode(batch, std::move(arrays)));
+  CATCH_CHECK(read(value_of(decode_batch_reply(whole)).edges[0].places, whole)
+              == places);
+
+  arrays = {};
+  gather_request gather{"run", 0, {}};
+  gather.queries.push_back(
+    {0, arrays.add_integers(places), {gather_kind::edge_features}, false});
+  gather.queries[0].edge_type = 4;
+  gather.queries.push_back(gather.queries[0]);
+  gather.queries[1].ids = arrays.add_integers(places);
+  gather.queries[1].edges = arrays.add_integers(places);
+  const auto message = value_of(encode(gather, std::move(arrays)));
+  const auto got = value_of(decode_gather_request(message));
+  CATCH_CHECK(got.queries[0].edge_type == 4);
+  CATCH_CHECK(got.queries[0].kinds == std::vector{gather_kind::edge_features});
+  CATCH_CHECK(read(got.queries[0].ids, message) == places);
+  CATCH_CHECK(got.queries[0].edges.count == 0);
+  CATCH_CHECK(read(got.queries[1].edges, message) == places);
+}
+
 CATCH_TEST_CASE("every kind of drawing crosses the wire", "[messages][data]") {
   for (const auto kind :
-       {draw_kind::without_replacement, draw_kind::with_replacement}) {
+       {draw_kind::without_replacement, draw_kind::with_replacement,
+        draw_kind::weighted_without_replacement,
+        draw_kind::weighted_with_replacement, draw_kind::labor}) {
     sample_request sample{"run", 0, 0, 1, {}};
     sample.queries.push_back({0, {3, kind}, false, {}});
     const auto asked =

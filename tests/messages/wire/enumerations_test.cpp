@@ -52,7 +52,7 @@ CATCH_TEST_CASE("our enumerations end with the schemas'",
   CATCH_CHECK(count_of(schema::RunPhase{}) == int(phase::test) + 2);
   CATCH_CHECK(count_of(schema::Element{}) == int(element::float32) + 1);
   CATCH_CHECK(count_of(schema::GatherKind{})
-              == int(gather_kind::in_weights) + 1);
+              == int(gather_kind::edge_features) + 1);
   CATCH_CHECK(count_of(schema::BatchKind{}) == int(batch_kind::evaluate) + 1);
   CATCH_CHECK(count_of(schema::GradientPurpose{})
               == int(gradient_purpose::farewell) + 1);

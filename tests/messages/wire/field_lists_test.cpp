@@ -74,11 +74,13 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
                                                   "torn",
                                                   "blas",
                                                   "d",
-                                                  true}))
+                                                  true,
+                                                  "/parts"}))
     == R"((dataset = "wordnet", datasetDigest = "abc", )"
        R"(partDigests = ["x", "y", "z"], parts = [0, 2], slots = 2, )"
        R"(host = "host", cudaDevices = 3, fault = "torn", )"
-       R"(arithmetic = "blas", arithmeticDigest = "d", chaos = true))");
+       R"(arithmetic = "blas", arithmeticDigest = "d", chaos = true, )"
+       R"(data = "/parts"))");
   const key_holder holder{key_role::daemon, "b", "k"};
   CATCH_CHECK(sent<schema::JoinReply>(encode(join_reply{"a", {holder}}))
               == R"((coordinator = "a", members = [(role = daemon, )"
@@ -97,21 +99,23 @@ CATCH_TEST_CASE("what daemons and clients say has its fields in their places",
      "why",
      5,
      true,
-     daemon_load{0.5, 1, 2, 3, 4, 5, 6, 7.5, 8.5, 9.5, 10.5, {{"x", 11.5}}}});
-  CATCH_CHECK(sent<schema::StatusReply>(encode(state))
-              == R"((coordinator = "a", dataset = "wordnet", parts = 3, )"
-                 R"(daemons = [(name = "b", address = "tcp://b:1", )"
-                 R"(state = damaged, parts = [1, 2], slots = 4, host = "h", )"
-                 R"(note = "why", cudaDevices = 5, chaos = true, )"
-                 R"(load = (cores = 0.5, memoryBytes = 1, )"
-                 R"(peakMemoryBytes = 2, mappedBytes = 3, threads = 4, )"
-                 R"(descriptors = 5, mostDescriptors = 6, )"
-                 R"(diskReadPerSecond = 7.5, diskWrittenPerSecond = 8.5, )"
-                 R"(sentPerSecond = 9.5, receivedPerSecond = 10.5, )"
-                 R"(further = [(key = "x", values = 11.5)]))], )"
-                 R"(running = "r", )"
-                 R"(queued = ["q", "p"], note = "full", standIns = ["s"], )"
-                 R"(alsoRunning = ["t", "u"]))");
+     daemon_load{0.5, 1, 2, 3, 4, 5, 6, 7.5, 8.5, 9.5, 10.5, {{"x", 11.5}}},
+     "/parts"});
+  CATCH_CHECK(
+    sent<schema::StatusReply>(encode(state))
+    == R"((coordinator = "a", dataset = "wordnet", parts = 3, )"
+       R"(daemons = [(name = "b", address = "tcp://b:1", )"
+       R"(state = damaged, parts = [1, 2], slots = 4, host = "h", )"
+       R"(note = "why", cudaDevices = 5, chaos = true, )"
+       R"(load = (cores = 0.5, memoryBytes = 1, )"
+       R"(peakMemoryBytes = 2, mappedBytes = 3, threads = 4, )"
+       R"(descriptors = 5, mostDescriptors = 6, )"
+       R"(diskReadPerSecond = 7.5, diskWrittenPerSecond = 8.5, )"
+       R"(sentPerSecond = 9.5, receivedPerSecond = 10.5, )"
+       R"(further = [(key = "x", values = 11.5)]), data = "/parts")], )"
+       R"(running = "r", )"
+       R"(queued = ["q", "p"], note = "full", standIns = ["s"], )"
+       R"(alsoRunning = ["t", "u"]))");
   CATCH_CHECK(sent<schema::PlanReply>(encode(
                 plan_reply{{"a"}, {"b"}, {"c"}, {daemon_names{{"d", "e"}}}}))
               == R"((daemonOfPart = ["a"], daemonOfRank = ["b"], )"
@@ -201,6 +205,11 @@ CATCH_TEST_CASE("what is said of runs has its fields in their places",
               == R"((run = "r", cursor = 5, wait = 100))");
   CATCH_CHECK(sent<schema::CancelRequest>(encode(cancel_request{"r", true}))
               == R"((run = "r", now = true))");
+  CATCH_CHECK(sent<schema::FeedStateRequest>(encode(feed_state_request{"r"}))
+              == R"((run = "r"))");
+  CATCH_CHECK(sent<schema::FeedStateReply>(
+                encode(feed_state_reply{run_state::failed, "why", 7}))
+              == R"((state = failed, message = "why", code = 7))");
   CATCH_CHECK(sent<schema::FileRequest>(encode(file_request{"r", "log", 7, 9}))
               == R"((run = "r", file = "log", offset = 7, most = 9))");
   CATCH_CHECK(sent<schema::FileReply>(encode(file_reply{{"log"}, 7, {}}))

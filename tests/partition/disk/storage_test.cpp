@@ -66,8 +66,8 @@ CATCH_TEST_CASE("neighbours from disk are those from memory",
         request.hop = 1;
         request.edge_type = static_cast<edge_type_id>(e);
         request.rule.fanout = static_cast<std::int32_t>(seed % 5) - 1;
-        request.rule.kind = seed % 4 == 0 ? draw_kind::with_replacement
-                                          : draw_kind::without_replacement;
+        request.rule.kind = static_cast<draw_kind>(
+          seed % (1 + static_cast<std::uint64_t>(draw_kind::labor)));
         request.edge_ids = seed % 7 != 0;
         request.weights = e % 2 == 0 && seed % 3 != 0;
         request.destinations = everything;
@@ -117,6 +117,11 @@ CATCH_TEST_CASE("bytes of a part are counted, features apart",
   CATCH_CHECK(bytes.features == 120);
   // labels, indptr, indices (int32), in- and out-degrees
   CATCH_CHECK(bytes.others == 80 + 88 + 80 + 40 + 40);
+  graph.edges[0].feature_width = 2;
+  graph.edges[0].features.assign(10, {1, 2});
+  const auto more = bytes_of(*whole(graph).shards[0]);
+  CATCH_CHECK(more.features == 120);
+  CATCH_CHECK(more.others == bytes.others + 10 * 2 * 4);
 }
 
 CATCH_TEST_CASE("memory is divided between pages and rows",

@@ -234,6 +234,8 @@ CATCH_TEST_CASE("the estimate tells the size on disk", "[partition][parts]") {
     for (const auto& entry : fs::recursive_directory_iterator{
            folder / fmt::format("parts/part-{}", p)})
       arrays += entry.path().extension() == ".npy";
+  // With each part, the original ids of all nodes of each type, too.
+  arrays += options.parts * std::ssize(data.info().node_types);
   CATCH_CHECK(estimate.mapped_files == arrays);
   // A row of labels may be longer than all else that a node has.
   auto info = data.info();

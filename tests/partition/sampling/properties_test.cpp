@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::uint64_t graphs = 120;
 
-draw_kind random_kind(random_stream& draws) {
-  return draws.below(2) == 1 ? draw_kind::with_replacement
-                             : draw_kind::without_replacement;
-}
-
 /// Fanouts of all kinds, per hop and edge type.
 sampling_scheme random_scheme(const memory_graph& graph, std::uint64_t seed) {
   random_stream draws{stream_key(seed, purpose::split, 0, 0), 2};
@@ -43,8 +38,7 @@ std::size_t expected_count(draw_rule rule, std::size_t degree) {
   if (rule.fanout < 0 || degree == 0)
     return degree;
   const auto most = static_cast<std::size_t>(rule.fanout);
-  return rule.kind == draw_kind::with_replacement ? most
-                                                  : std::min(most, degree);
+  return repeats(rule.kind) ? most : std::min(most, degree);
 }
 
 /// Checks the list of one row of one edge type.
@@ -57,8 +51,7 @@ void check_row(const memory_graph& graph, edge_type_id e,
   const auto& list = type.in[node];
   const auto hop = hop_of(batch.found[type.destination], row);
   const auto rule = scheme.rule(static_cast<int>(hop), e);
-  const auto ascending =
-    rule.fanout < 0 || rule.kind == draw_kind::without_replacement;
+  const auto ascending = rule.fanout < 0 || !repeats(rule.kind);
   const auto begin = edges.indptr[row];
   const auto end = edges.indptr[row + 1];
   CATCH_REQUIRE(static_cast<std::size_t>(end - begin)

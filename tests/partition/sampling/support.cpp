@@ -19,6 +19,7 @@ plain_batch to_plain(const sampled_subgraph& batch, const cut_graph& graph) {
     for (auto id : batch.nodes[t].ids)
       ids.push_back(graph.original[t][id]);
     out.found.push_back(batch.nodes[t].found);
+    out.trees.push_back(list(batch.nodes[t].trees));
   }
   for (const auto& edges : batch.edges)
     out.edge_types.push_back({list(edges.indptr), list(edges.sources),
@@ -120,6 +121,33 @@ memory_graph with_levels(memory_graph graph, std::uint64_t seed) {
       list = std::move(sorted);
       if (!type.weights.empty())
         type.weights[to] = std::move(weights);
+    }
+  }
+  return graph;
+}
+
+memory_graph with_times(memory_graph graph, std::uint64_t seed,
+                        bool over_levels) {
+  random_stream draws{stream_key(seed, purpose::generate, 0, 1), 13};
+  for (auto& type : graph.edges) {
+    if (draws.below(5) == 0)
+      continue;
+    for (std::size_t to = 0; to < type.in.size(); ++to) {
+      auto& times = type.times.emplace_back();
+      for (std::size_t i = 0; i < type.in[to].size(); ++i)
+        times.push_back(draws.below(20));
+      const auto level_of = [&](std::size_t i) {
+        return type.levels.empty() ? 0 : type.levels[to][i];
+      };
+      for (std::size_t from = 0; from < times.size();) {
+        auto end = from;
+        while (end < times.size()
+               && (over_levels || level_of(end) == level_of(from)))
+          ++end;
+        std::sort(times.begin() + static_cast<std::ptrdiff_t>(from),
+                  times.begin() + static_cast<std::ptrdiff_t>(end));
+        from = end;
+      }
     }
   }
   return graph;
@@ -271,6 +299,13 @@ batch_seeds random_typed_seeds(const memory_graph& graph,
   return out;
 }
 
+draw_kind random_kind(random_stream& draws) {
+  return std::array{draw_kind::without_replacement, draw_kind::with_replacement,
+                    draw_kind::weighted_without_replacement,
+                    draw_kind::weighted_with_replacement,
+                    draw_kind::labor}[draws.below(5)];
+}
+
 sampling_scheme random_scheme(const memory_graph& graph, random_stream& draws) {
   sampling_scheme scheme;
   const auto hops = 1 + draws.below(3);
@@ -279,8 +314,7 @@ sampling_scheme random_scheme(const memory_graph& graph, random_stream& draws) {
     for (std::size_t e = 0; e < graph.edges.size(); ++e)
       fanouts.push_back(std::array{-1, 0, 1, 2, 3, 7, 33}[draws.below(7)]);
   }
-  scheme.kind = draws.below(2) == 0 ? draw_kind::with_replacement
-                                    : draw_kind::without_replacement;
+  scheme.kind = random_kind(draws);
   scheme.edge_ids = draws.below(4) != 0;
   scheme.weights = draws.below(2) == 0;
   return scheme;

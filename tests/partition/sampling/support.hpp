@@ -28,6 +28,7 @@ struct plain_batch {
   std::vector<std::vector<node_id>> nodes; ///< Per type.
   std::vector<std::vector<std::int64_t>> found;
   std::vector<edges> edge_types;
+  std::vector<std::vector<std::int32_t>> trees{}; ///< Per type.
   friend bool operator==(const plain_batch&, const plain_batch&) = default;
 };
 
@@ -41,6 +42,9 @@ plain_batch sample_plain(const cut_graph& graph, const sampling_scheme& scheme,
 sampling_scheme scheme_of(const memory_graph& graph,
                           std::vector<std::int32_t> fanouts,
                           bool replace = false, bool edge_ids = true);
+
+/// One of all kinds of drawing.
+draw_kind random_kind(random_stream& draws);
 
 /// Fanouts and weights of all kinds.
 sampling_scheme random_scheme(const memory_graph& graph, random_stream& draws);
@@ -88,6 +92,12 @@ thinned_graph thin_out(const memory_graph& graph, std::uint64_t seed);
 /// Gives edges levels at random, and sorts each list by them, stably. Some
 /// types have none.
 memory_graph with_levels(memory_graph graph, std::uint64_t seed);
+
+/// Gives edges of most types times from 0 to 19, which ascend in each list within
+/// a level.
+/// @param over_levels Over all levels, too.
+memory_graph with_times(memory_graph graph, std::uint64_t seed,
+                        bool over_levels);
 
 /// A graph without the edges beyond a level, and without some of level 0.
 struct reduced_graph {

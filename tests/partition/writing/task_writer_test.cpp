@@ -469,6 +469,6 @@ CATCH_TEST_CASE("what dataset.json says of tasks is checked",
   CATCH_CHECK(has(changed("\"visible\": true", "\"visible\": false"),
                   "holds out edges of person__likes__person, which is not "
                   "\"visible\""));
-  CATCH_CHECK(has(changed("\"format_version\": 6", "\"format_version\": 7"),
-                  "has format version 7"));
+  CATCH_CHECK(has(changed("\"format_version\": 6", "\"format_version\": 8"),
+                  "has format version 8"));
 }

@@ -172,6 +172,59 @@ labels: genre
   }
 }
 
+CATCH_TEST_CASE("fields of the sampler say how it draws", "[definition]") {
+  const auto kind = [](const std::string& fields) {
+    const auto def = valid("dataset: d\nsampler: {" + fields + "}");
+    CATCH_CHECK(valid(definition_yaml(def)) == def);
+    return def.sampler.kind();
+  };
+  CATCH_CHECK(kind("") == draw_kind::without_replacement);
+  CATCH_CHECK(kind("replace: true") == draw_kind::with_replacement);
+  CATCH_CHECK(kind("method: weighted")
+              == draw_kind::weighted_without_replacement);
+  CATCH_CHECK(kind("method: weighted, replace: true")
+              == draw_kind::weighted_with_replacement);
+  CATCH_CHECK(kind("method: labor") == draw_kind::labor);
+  CATCH_CHECK(problems_in("dataset: d\n"
+                          "sampler: {method: labor, replace: true}")
+              == std::vector<std::string>{
+                "x.yaml:2:35: `sampler.method: labor` draws without replacement; "
+                "leave out `sampler.replace`"});
+}
+
+CATCH_TEST_CASE("fields about features of edges are read", "[definition]") {
+  const auto def = valid("dataset: d\nmodel: {edge_features: ignore}\n"
+                         "task: t\ndecoder: {kind: mlp, edge_features: true}");
+  CATCH_CHECK(def.model.edge_features == edge_feature_use::ignore);
+  CATCH_CHECK(def.decoder.edge_features);
+  CATCH_CHECK(valid(definition_yaml(def)) == def);
+  const auto plain = valid("dataset: d");
+  CATCH_CHECK(plain.model.edge_features == edge_feature_use::use);
+  CATCH_CHECK_FALSE(plain.decoder.edge_features);
+}
+
+CATCH_TEST_CASE("every field about times is read", "[definition]") {
+  const auto def = valid(R"(
+dataset: d
+task: buys
+sampler: {time: strict, latest: true, window: 86400, disjoint: true}
+train: {shuffle: false}
+evaluate: {visible: past}
+)");
+  CATCH_CHECK(def.sampler.time == time_use::strict);
+  CATCH_CHECK(def.sampler.is_timed());
+  CATCH_CHECK(def.sampler.latest);
+  CATCH_CHECK(def.sampler.window == 86400);
+  CATCH_CHECK(def.sampler.disjoint);
+  CATCH_CHECK_FALSE(def.train.shuffle);
+  CATCH_CHECK(def.evaluate.visible == visible_edges::past);
+  CATCH_CHECK(valid(definition_yaml(def)) == def);
+  const auto plain = valid("dataset: d");
+  CATCH_CHECK(plain.sampler.time == time_use::none);
+  CATCH_CHECK_FALSE(plain.sampler.is_timed());
+  CATCH_CHECK(plain.train.shuffle);
+}
+
 CATCH_TEST_CASE("every field of tasks of edges is read", "[definition]") {
   const auto def = valid(R"(
 dataset: d
@@ -258,7 +311,7 @@ budget:
       "batch_size, epochs, max_steps, seed_order, patience, "
       "record_steps, min_epochs, label_smoothing, balance_classes, "
       "class_weights, loss, patience_window, focal_gamma, link_loss, "
-      "margin, temperature, exclude",
+      "margin, temperature, exclude, shuffle",
       "x.yaml:16:10: `budget.bytes` is `2 Gib`, must be a size from 1 to "
       "1125899906842624 bytes",
     });
@@ -325,6 +378,10 @@ CATCH_TEST_CASE("a split is measured alone by a fixed number of trainers",
   CATCH_CHECK(both[0].ends_with(
     "`evaluate.only` measures a split, and `evaluate.predict` predicts all "
     "nodes: leave one of both out"));
+  // Of a task of edges, a split has rows to predict.
+  CATCH_CHECK(problems_in("{dataset: d, task: links, evaluate: {only: test, "
+                          "predict: true}}")
+                .empty());
 }
 
 CATCH_TEST_CASE("lists of names", "[definition]") {

@@ -48,7 +48,7 @@ CATCH_TEST_CASE("overrides", "[definition]") {
       "batch_size, epochs, max_steps, seed_order, patience, "
       "record_steps, min_epochs, label_smoothing, balance_classes, "
       "class_weights, loss, patience_window, focal_gamma, link_loss, "
-      "margin, temperature, exclude",
+      "margin, temperature, exclude, shuffle",
       "--set sampler.fanouts=[1: not valid YAML: end of sequence flow not "
       "found",
       "--set sampler.fanouts.e=[1]: the fanouts of `e` are for 1 hops, "

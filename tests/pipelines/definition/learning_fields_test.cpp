@@ -182,7 +182,7 @@ CATCH_TEST_CASE("what an old run has recorded means what it computed",
               == relation_use::sum);
   // A copy may be meant as either, and is no record.
   CATCH_CHECK(problems_in(record)
-              == texts{"x.yaml:17:9: this looks like the record of a run that "
+              == texts{"x.yaml:22:9: this looks like the record of a run that "
                        "is older than `model.relations`: add `relations: "
                        "mean_of_all` to train as that run did, or `relations: "
                        "sum` to train as new runs do"});

@@ -65,7 +65,7 @@ CATCH_TEST_CASE("options keep the table and the graph of their seeds",
   auto nodes = std::make_shared<const std::vector<node_id>>(3, node_id{1});
   const std::weak_ptr<const std::vector<node_id>> lasts = nodes;
   {
-    auto table = table_of(graph->info(), std::move(nodes));
+    auto table = table_of(*graph, std::move(nodes));
     const epoch_plan plan{
       table->rows(), plan_options({}, std::move(graph), table, 2, phase::train),
       1, phase::test, 0};

@@ -22,8 +22,9 @@ struct sampler {
   std::vector<std::vector<node_id>> nodes;
   std::vector<std::map<node_id, local_id>> known;
   std::vector<std::vector<std::int64_t>> found;
-  std::vector<std::vector<std::vector<local_id>>> rows; ///< Per edge type.
-  std::vector<std::vector<std::vector<float>>> weights; ///< Likewise.
+  std::vector<std::vector<std::vector<local_id>>> rows;    ///< Per edge type.
+  std::vector<std::vector<std::vector<float>>> weights;    ///< Likewise.
+  std::vector<std::vector<std::vector<float>>> features{}; ///< Likewise.
 
   local_id local(node_type_id type, node_id node) {
     const auto [at, fresh] =
@@ -50,6 +51,13 @@ struct sampler {
           std::copy_n(
             graph.in_weights[e][nodes[types[e].destination][i]].begin(), taken,
             weights_of_row.begin());
+        auto& of_row = features[e].emplace_back();
+        const auto width = static_cast<std::size_t>(types[e].feature_width);
+        if (width != 0)
+          of_row.assign(
+            graph.edge_features[e][nodes[types[e].destination][i]].begin(),
+            graph.edge_features[e][nodes[types[e].destination][i]].begin()
+              + static_cast<std::ptrdiff_t>(taken * width));
       }
     }
     for (std::size_t t = 0; t < nodes.size(); ++t)
@@ -141,6 +149,29 @@ void add_weights(toy_graph& graph, std::mt19937_64& random) {
            weights.size() < graph.in_lists[e][i].size();)
         weights.push_back(i == 2 || random() % 6 == 0 ? 0 : value(random));
   }
+}
+
+void add_edge_features(toy_graph& graph, std::mt19937_64& random,
+                       std::int64_t width, bool differ) {
+  std::uniform_real_distribution<float> value{-1, 1};
+  graph.edge_features.clear();
+  for (std::size_t e = 0; e < graph.in_lists.size(); ++e) {
+    auto& own = graph.info.edge_types[e].feature_width;
+    own = !differ || e == 0 ? width : e == 1 ? 0 : width + 2;
+    auto& lists = graph.edge_features.emplace_back();
+    for (const auto& list : graph.in_lists[e])
+      for (auto& row = lists.emplace_back();
+           row.size() < list.size() * static_cast<std::size_t>(own);)
+        row.push_back(value(random));
+  }
+}
+
+std::vector<model_kind> edge_reading_kinds() {
+  std::vector<model_kind> out;
+  for (const auto& traits : model_kinds)
+    if (traits.reads_edge_features())
+      out.push_back(traits.kind);
+  return out;
 }
 
 void add_ones(toy_graph& graph) {
@@ -245,6 +276,7 @@ minibatch make_blocks(const toy_graph& graph, const definition& def,
   work.found.resize(info.node_types.size());
   work.rows.resize(info.edge_types.size());
   work.weights.resize(info.edge_types.size());
+  work.features.resize(info.edge_types.size());
   for (std::size_t t = 0; t < seeds.size(); ++t)
     for (auto seed : seeds[t])
       work.local(static_cast<node_type_id>(t), seed);
@@ -281,6 +313,7 @@ minibatch make_blocks(const toy_graph& graph, const definition& def,
   }
   auto lists = work.rows;
   auto weights = work.weights;
+  auto edge_rows = work.features;
   if (needs.merged_relations)
     for (std::size_t e = 1; e < lists.size(); ++e)
       for (std::size_t i = 0; i < lists[0].size(); ++i) {
@@ -288,6 +321,8 @@ minibatch make_blocks(const toy_graph& graph, const definition& def,
                            lists[e][i].end());
         weights[0][i].insert(weights[0][i].end(), weights[e][i].begin(),
                              weights[e][i].end());
+        edge_rows[0][i].insert(edge_rows[0][i].end(), edge_rows[e][i].begin(),
+                               edge_rows[e][i].end());
       }
   const auto count = needs.merged_relations ? 1 : lists.size();
   for (std::size_t r = 0; r < count; ++r) {
@@ -297,6 +332,9 @@ minibatch make_blocks(const toy_graph& graph, const definition& def,
     const auto weighted =
       needs.weights && (needs.merged_relations || info.edge_types[r].weighted);
     relation.forward = to_csr(lists[r], weights[r], weighted);
+    if (needs.edge_features)
+      for (const auto& row : edge_rows[r])
+        assign(relation.edge_features, row);
     for (int l = 0; l < layers; ++l) {
       auto& back = relation.transposed.emplace_back();
       if (l == 0 && !needs.input_gradient)

@@ -19,6 +19,9 @@ struct toy_graph {
   std::vector<std::vector<std::vector<node_id>>> in_lists;
   /// The same of weights; no lists of an edge type: it has none.
   std::vector<std::vector<std::vector<float>>> in_weights{};
+  /// [edge type][destination][edges * feature width], like `in_lists`; empty:
+  /// no edges have features.
+  std::vector<std::vector<std::vector<float>>> edge_features{};
   std::vector<std::vector<float>> features; ///< Per node type, may be empty.
   std::vector<std::int64_t> labels;         ///< Of the target type.
   /// [nodes, bytes of a row] If its nodes have rows of labels.
@@ -41,6 +44,14 @@ toy_graph random_graph(std::mt19937_64& random, const toy_options& options);
 /// Gives edges weights from 0 to 2, of all types but one, if there are several.
 /// Some are 0, and so are all into node 2.
 void add_weights(toy_graph& graph, std::mt19937_64& random);
+
+/// Gives edges this many features, from -1 to 1; if they differ by type, those
+/// of the second one none, and of the third one two more.
+void add_edge_features(toy_graph& graph, std::mt19937_64& random,
+                       std::int64_t width, bool differ = false);
+
+/// For `GENERATE(from_range(...))`: kinds that read features of edges.
+std::vector<model_kind> edge_reading_kinds();
 
 /// Gives all edges the weight 1.
 void add_ones(toy_graph& graph);

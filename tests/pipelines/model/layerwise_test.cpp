@@ -55,6 +55,10 @@ memory_graph stored(const toy_graph& graph) {
       {type.source, type.name, type.destination, graph.in_lists[e]});
     if (type.weighted)
       out.edges.back().weights = graph.in_weights[e];
+    if (type.feature_width != 0) {
+      out.edges.back().feature_width = type.feature_width;
+      out.edges.back().features = graph.edge_features[e];
+    }
   }
   return out;
 }
@@ -172,6 +176,34 @@ CATCH_TEST_CASE("layer by layer weighs edges as batches do, in any parts",
                 == logits.back());
   }
   CATCH_CHECK(logits[0] != logits[1]);
+}
+
+CATCH_TEST_CASE("layer by layer reads features of edges as batches do, in any "
+                "parts",
+                "[compute][edge_features]") {
+  const auto kind = GENERATE(from_range(edge_reading_kinds()));
+  const auto extras = GENERATE(false, true);
+  CATCH_INFO("kind " << int(kind) << ", extras " << extras << ", seed 47");
+  auto toy = graph_for(kind);
+  auto def = definition_for(kind, 2, extras);
+  std::mt19937_64 random{47};
+  add_edge_features(toy, random, 3, traits_of(kind).typed);
+  if (extras && traits_of(kind).weighs_edges())
+    add_weights(toy, random);
+  std::vector<node_id> everyone(1100);
+  std::iota(everyone.begin(), everyone.end(), node_id{0});
+  const auto graph = stored(toy);
+  const auto batchwise = value_of(replica::create(def, toy.info));
+  batch_output want;
+  value_of(batchwise->evaluate(make_batch(toy, def, everyone), &want));
+  const auto one = model_over(whole(graph), def, *batchwise,
+                              {.threads = 2, .memory_bytes = all_memory});
+  const auto three =
+    model_over(cut(graph, 3, random_assignment(graph, 3, 5)), def, *batchwise,
+               {.threads = 1, .memory_bytes = all_memory});
+  const auto got = values_of(value_of(one->run({})).outputs.front().view);
+  check_close(got, want.logits);
+  CATCH_CHECK(values_of(value_of(three->run({})).outputs.front().view) == got);
 }
 
 CATCH_TEST_CASE("layer by layer gives the same bits for any threads and parts, "

@@ -3,6 +3,7 @@
 #include "tests/pipelines/model/numeric_gradients.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/value_list.hpp"
 
 #include <algorithm>
@@ -202,16 +203,21 @@ CATCH_TEST_CASE("gradients of links through all kinds of models", "[links]") {
 CATCH_TEST_CASE("gradients of classes, labels and numbers of edges",
                 "[links]") {
   const auto decoder = GENERATE(decoder_kind::bilinear, decoder_kind::mlp);
+  const auto features = GENERATE(false, true); // Of edges.
   const auto kind =
     GENERATE(edge_task_kind::edge_class, edge_task_kind::edge_labels,
              edge_task_kind::edge_value);
   CATCH_INFO("decoder " << int(decoder) << ", task " << int(kind)
-                        << ", seed 84");
-  std::mt19937_64 random{84};
+                        << ", features " << features << ", seed 87");
+  std::mt19937_64 random{87};
   auto graph = random_graph(random, small_typed);
   constexpr std::int64_t classes = 3;
   add_task(graph, kind, {0, 1, 3}, classes);
-  const auto def = link_definition(model_kind::rgcn, 2, decoder);
+  auto def = link_definition(model_kind::rgcn, 2, decoder);
+  if (features) {
+    add_edge_features(graph, random, 2);
+    def.decoder.edge_features = true;
+  }
   auto rows = random_rows(random, graph, {.rows = 7});
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     if (kind == edge_task_kind::edge_class)
@@ -226,7 +232,30 @@ CATCH_TEST_CASE("gradients of classes, labels and numbers of edges",
         rows.label_rows.push_back(byte);
     }
   }
-  check_link_gradients(def, graph, make_edge_batch(graph, def, rows), random);
+  auto batch = make_edge_batch(graph, def, rows);
+  std::uniform_real_distribution<float> value{-1, 1};
+  for (std::size_t i = 0; features && i < 2 * rows.rows(); ++i)
+    batch.data.row_features.push_back(value(random));
+  check_link_gradients(def, graph, std::move(batch), random);
+}
+
+CATCH_TEST_CASE("decoders read features of edges where there are some",
+                "[links][edge_features]") {
+  std::mt19937_64 random{85};
+  auto graph = random_graph(random, small_typed);
+  add_task(graph, edge_task_kind::edge_class, {0, 1}, 3);
+  auto def = link_definition(model_kind::rgcn, 1, decoder_kind::mlp);
+  def.decoder.edge_features = true;
+  CATCH_CHECK(
+    has(error_of(make_layout(def, graph.info)).message, "have 0 features"));
+  add_edge_features(graph, random, 2);
+  CATCH_CHECK(make_layout(def, graph.info).has_value());
+  def.decoder.kind = decoder_kind::dot;
+  CATCH_CHECK_FALSE(make_layout(def, graph.info).has_value());
+  def.decoder.kind = decoder_kind::mlp;
+  add_task(graph, edge_task_kind::link, {0, 1});
+  CATCH_CHECK(
+    has(error_of(make_layout(def, graph.info)).message, "negatives of links"));
 }
 
 CATCH_TEST_CASE("one number of an edge can have any decoder, others not",

@@ -2,6 +2,7 @@
 
 #include "pipelines/kernels/links/link_rows.hpp"
 #include "pipelines/model/layerwise/layerwise_model.hpp"
+#include "pipelines/model/layerwise/pair_scores.hpp"
 #include "tests/pipelines/model/batches.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_graph.hpp"
@@ -173,6 +174,29 @@ bool same(const std::vector<found_link>& a, const std::vector<found_link>& b) {
                     });
 }
 
+/// Links that were found have the scores of listed pairs.
+void check_pairs(const opened& made, std::int32_t relation, bool from_source,
+                 const std::vector<std::vector<found_link>>& found) {
+  std::vector<named_edge> pairs;
+  std::vector<float> searched;
+  for (std::size_t at = 0; at < found.size(); ++at)
+    for (const auto& one : found[at]) {
+      const auto node = static_cast<node_id>(at);
+      pairs.push_back({from_source ? node : one.node,
+                       from_source ? one.node : node, relation});
+      searched.push_back(one.score);
+    }
+  std::vector<const_matrix> outputs;
+  for (const auto& rows : made.made.outputs)
+    outputs.push_back(rows.view);
+  const auto scores = value_of(score_pairs(
+    made.model->layout(), made.model->parameters(), outputs, pairs, 2, {}));
+  CATCH_REQUIRE(scores.size() == pairs.size());
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    CATCH_CHECK(std::abs(scores[i] - searched[i])
+                < 1e-4 * (1 + std::abs(searched[i])));
+}
+
 } // namespace
 
 CATCH_TEST_CASE(
@@ -233,6 +257,7 @@ CATCH_TEST_CASE(
       const auto found = value_of(search.find(nodes));
       link_search other{alone.asks(type, relation, given, 4, false)};
       const auto again = value_of(other.find(nodes));
+      check_pairs(made, relation, from_source, found);
       for (const auto node : nodes) {
         const auto at = static_cast<std::size_t>(node);
         CATCH_CHECK(same(found[at], again[at]));

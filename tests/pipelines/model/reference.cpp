@@ -50,7 +50,9 @@ void reference_model::drop(int layer, std::size_t type, rows& values) const {
 
 /// What node i attends with to row j in the columns of head h, before the
 /// softmax: of the transformed rows z of sources and y of destinations.
-double reference_model::score(int l, const row& z, const row& y, std::int64_t h,
+/// @param edge What the edge brings, as wide as z; empty: nothing.
+double reference_model::score(int l, const row& z, const row& y,
+                              const row& edge, std::int64_t h,
                               std::int64_t width) const {
   const auto& shape = layout_.layers[l];
   const auto& name = layout_.parameters;
@@ -58,13 +60,34 @@ double reference_model::score(int l, const row& z, const row& y, std::int64_t h,
   double sum = 0;
   if (shape.attention_weight != absent) {
     for (auto c = h * width; c < (h + 1) * width; ++c)
-      sum += to_source[c] * leaky(z[c] + y[c]);
+      sum += to_source[c] * leaky(z[c] + y[c] + (edge.empty() ? 0 : edge[c]));
     return sum;
   }
   const auto& to_self = values.at(name[shape.attention_destination].name);
   for (auto c = h * width; c < (h + 1) * width; ++c)
     sum += to_source[c] * z[c] + to_self[c] * y[c];
+  if (!edge.empty())
+    for (auto c = h * width; c < (h + 1) * width; ++c)
+      sum += values.at(name[shape.edge_scores[0]].name)[c] * edge[c];
   return leaky(sum);
+}
+
+/// The features of an edge; empty if layers read none.
+row reference_model::edge_row(std::size_t relation, std::int64_t e) const {
+  const auto width = layout_.relations[relation].edge_width;
+  const auto* from =
+    batch_.relations[relation].edge_features.data() + e * width;
+  return {from, from + width};
+}
+
+/// These times the matrix of the layer.
+row reference_model::brought(int l, std::size_t relation, std::int64_t e,
+                             std::int64_t width) const {
+  const auto weight = layout_.layers[l].edge_weights[relation];
+  return weight == absent
+           ? row{}
+           : times(edge_row(relation, e),
+                   values.at(layout_.parameters[weight].name), width);
 }
 
 reference_model::rows reference_model::inputs(std::size_t type) const {
@@ -126,6 +149,8 @@ void reference_model::message(int l, std::size_t relation,
     return add_to(sum,
                   relational(l, relation, source, in[ends.destination][i], i));
   row mean(layout_.layers[l].types[ends.source].in);
+  row edge_mean(layout_.relations[relation].edge_width);
+  const auto adds = layout_.layers[l].edge_biases[relation];
   const auto weight_of = [&edges](std::int64_t e) {
     return edges.weights.empty() ? 1.0 : double(edges.weights[e]);
   };
@@ -152,8 +177,22 @@ void reference_model::message(int l, std::size_t relation,
       scale = weight_of(e) * di / double(end - begin)
               / std::sqrt((in_weight(i) + 1) * (in_weight(j) + 1));
     }
-    add_to(mean, source[j], scale);
+    if (adds == absent) {
+      add_to(mean, source[j], scale);
+      add_to(edge_mean, edge_row(relation, e), scale);
+      continue;
+    }
+    auto x = brought(l, relation, e, std::int64_t(mean.size()));
+    add_to(x, values.at(layout_.parameters[adds].name));
+    add_to(x, source[j]);
+    for (auto& v : x)
+      v = std::max(v, 0.0);
+    add_to(mean, x, scale);
   }
+  if (const auto by = layout_.layers[l].edge_weights[relation];
+      by != absent && adds == absent)
+    add_to(sum, times(edge_mean, values.at(layout_.parameters[by].name),
+                      std::int64_t(sum.size())));
   if (layout_.traits.kind == model_kind::gcn)
     add_to(mean, source[i], 1.0 / (in_weight(i) + 1.0));
   if (layout_.traits.kind == model_kind::gin)
@@ -244,12 +283,19 @@ row reference_model::relational(int l, std::size_t relation, const rows& source,
   row totals(heads);
   row joined(total_width);
   for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e) {
-    const auto z = times(source[edges.columns[e]],
-                         value(shape.weights[relation]), total_width);
+    auto z = times(source[edges.columns[e]], value(shape.weights[relation]),
+                   total_width);
+    const auto edge = brought(l, relation, e, total_width);
+    row own = own_scores;
+    for (std::int64_t c = 0; c < total_width; ++c) {
+      own[c / width] += to_source[c] * z[c];
+      if (edge.empty())
+        continue;
+      own[c / width] += value(shape.edge_scores[relation])[c] * edge[c];
+      z[c] += edge[c];
+    }
     for (std::int64_t h = 0; h < heads; ++h) {
-      auto score = own_scores[h];
-      for (auto c = h * width; c < (h + 1) * width; ++c)
-        score += to_source[c] * z[c];
+      const auto score = own[h];
       const auto power = std::exp(leaky(score));
       totals[h] += power;
       const auto share = kept(key, stream, std::size_t(e), std::size_t(h),
@@ -298,12 +344,17 @@ reference_model::rows reference_model::attention(int l, const rows& in,
     std::vector<std::int64_t> from(edges.columns.data() + edges.indptr[i],
                                    edges.columns.data() + edges.indptr[i + 1]);
     from.push_back(i);
+    std::vector<row> of_edges;
+    for (auto e = edges.indptr[i]; e < edges.indptr[i + 1]; ++e)
+      of_edges.push_back(brought(l, 0, e, total_width));
+    of_edges.emplace_back(); // The node itself has none.
     row joined(total_width);
     for (std::int64_t h = 0; h < heads; ++h) {
       row powers;
       double total = 0;
-      for (auto j : from) {
-        powers.push_back(std::exp(score(l, z[j], y[i], h, width)));
+      for (std::size_t k = 0; k < from.size(); ++k) {
+        powers.push_back(
+          std::exp(score(l, z[from[k]], y[i], of_edges[k], h, width)));
         total += powers.back();
       }
       for (std::size_t k = 0; k < from.size(); ++k) {
@@ -313,7 +364,9 @@ reference_model::rows reference_model::attention(int l, const rows& in,
             ? kept(key, self_stream, i, column, threshold)
             : kept(key, edge_stream, edges.indptr[i] + k, column, threshold);
         for (auto c = h * width; c < (h + 1) * width; ++c)
-          joined[c] += share * powers[k] / total * messages[from[k]][c];
+          joined[c] += share * powers[k] / total
+                       * (messages[from[k]][c]
+                          + (of_edges[k].empty() ? 0 : of_edges[k][c]));
       }
     }
     if (!shape.last) {

@@ -41,8 +41,11 @@ private:
   rows inputs(std::size_t type) const;
   rows layer(int l, std::size_t type, const std::vector<rows>& in) const;
   double score(int l, const std::vector<double>& z,
-               const std::vector<double>& y, std::int64_t h,
-               std::int64_t width) const;
+               const std::vector<double>& y, const std::vector<double>& edge,
+               std::int64_t h, std::int64_t width) const;
+  std::vector<double> edge_row(std::size_t relation, std::int64_t e) const;
+  std::vector<double> brought(int l, std::size_t relation, std::int64_t e,
+                              std::int64_t width) const;
   rows attention(int l, const rows& in, std::int64_t count) const;
   double divisor(node_type_id type, std::int64_t i) const;
   void message(int l, std::size_t relation, const std::vector<rows>& in,
@@ -61,7 +64,8 @@ private:
   rows edge_logits(const std::vector<rows>& outputs) const;
   std::vector<double> edge_scores(std::size_t relation,
                                   const std::vector<double>& h,
-                                  const std::vector<double>& t) const;
+                                  const std::vector<double>& t,
+                                  const std::vector<double>& edge = {}) const;
   double link_loss_of(const std::vector<double>& scores,
                       const std::vector<double>& weighing) const;
   void drop(int layer, std::size_t type, rows& values) const;

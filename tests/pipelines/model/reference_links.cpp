@@ -23,9 +23,10 @@ std::complex<double> complex_element(const link_numbers& x, std::size_t c) {
 } // namespace
 
 /// By the formulas of the decoders, for one pair.
-std::vector<double> reference_model::edge_scores(std::size_t relation,
-                                                 const link_numbers& h,
-                                                 const link_numbers& t) const {
+std::vector<double>
+reference_model::edge_scores(std::size_t relation, const link_numbers& h,
+                             const link_numbers& t,
+                             const link_numbers& edge) const {
   const auto& decoder = *layout_.decoder;
   const auto width = h.size();
   const auto of = [this](const char* name, std::size_t row,
@@ -88,6 +89,9 @@ std::vector<double> reference_model::edge_scores(std::size_t relation,
       for (std::size_t a = 0; a < width; ++a)
         for (std::size_t b = 0; b < width; ++b)
           out.back() += h[a] * w[a * width + b] * t[b];
+      for (std::size_t c = 0; c < edge.size(); ++c)
+        out.back() +=
+          edge[c] * values.at("decoder.edge.weight")[c * classes + k];
     }
     return out;
   }
@@ -104,6 +108,9 @@ std::vector<double> reference_model::edge_scores(std::size_t relation,
   for (std::size_t c = 0; c < all.size(); ++c)
     for (std::size_t k = 0; k < inside; ++k)
       hidden[k] += all[c] * weight[c * inside + k];
+  for (std::size_t c = 0; c < edge.size(); ++c)
+    for (std::size_t k = 0; k < inside; ++k)
+      hidden[k] += edge[c] * values.at("decoder.edge.weight")[c * inside + k];
   const auto& last = values.at("decoder.output.weight");
   link_numbers out(last.size() / inside);
   for (std::size_t k = 0; k < inside; ++k)
@@ -129,7 +136,15 @@ reference_model::edge_logits(const std::vector<rows>& outputs) const {
     const auto* local = seeds.locals.data() + i * seeds.columns;
     const auto& h = outputs[ends.source][local[0]];
     const auto& t = outputs[ends.destination][local[1]];
-    auto scores = edge_scores(relation, h, t);
+    link_numbers edge;
+    if (const auto by = layout_.decoder->edge_weight; by != absent) {
+      const auto width =
+        layout_.parameters[static_cast<std::size_t>(by)].shape.front();
+      const auto* from =
+        batch_.data.row_features.data() + std::int64_t(i) * width;
+      edge.assign(from, from + width);
+    }
+    auto scores = edge_scores(relation, h, t, edge);
     if (values.contains("decoder.bias"))
       for (std::size_t c = 0; c < scores.size(); ++c)
         scores[c] += values.at("decoder.bias")[c];

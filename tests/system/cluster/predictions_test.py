@@ -1,6 +1,8 @@
 """A cluster predicts all nodes: the same bits as one process by batches of the
-same nodes, for any number of parts and daemons."""
+same nodes, for any number of parts and daemons. Of tasks of edges it computes
+embeddings of all nodes, or predicts the edges of a split."""
 
+import csv
 import json
 import pathlib
 import stat
@@ -19,6 +21,33 @@ from support import graphmill, imported, np, program
 DEFINITION = merged(runs.SMALL, {
     "evaluate": {"neighbours": "all", "batch_size": 64}})
 NODES, CLASSES = 1024, 4
+
+SEED = 381
+USERS, ITEMS, WIDTH = 37, 20, 6
+
+LINKS = {
+    "seed": 5,
+    "task": "link",
+    "sampler": {"fanouts": [4, 4]},
+    "model": {"kind": "hetero_sage", "hidden": 8, "width": WIDTH,
+              "embedding": 8},
+    "decoder": {"kind": "distmult"},
+    "train": {"batch_size": 32, "epochs": 1},
+    "evaluate": {"neighbours": "all", "batch_size": 16, "negatives": 3},
+}
+
+
+def write_table(path, header, columns):
+    with open(path, "w", newline="") as table:
+        lines = csv.writer(table)
+        lines.writerow(header)
+        lines.writerows(zip(*columns))
+
+
+def columns_of(path, *names):
+    with open(path, newline="") as table:
+        lines = list(csv.DictReader(table))
+    return [[line[name] for line in lines] for name in names]
 
 
 class Predictions(runs.Workplace):
@@ -118,6 +147,135 @@ class Predictions(runs.Workplace):
         self.assert_same(self.there(folder), expected)
         self.assertEqual(list(folder.glob(".*.tmp")), [])
 
+    def listed(self, data, split):
+        """A CSV of the edges of a split, in order."""
+        (task,) = (data / "tasks").iterdir()
+        edges = np.load(task / f"{split}.edges.npy")
+        info = json.loads((data / "dataset.json").read_text())
+        names = info["tasks"][0]["edge_types"]
+        kinds = task / f"{split}.types.npy"
+        types = (np.load(kinds) if kinds.exists()
+                 else np.zeros(len(edges), int))
+        out = self.top / f"{data.name}-{split}.csv"
+        several = len(names) > 1
+        write_table(out, ["source", "destination"] + ["type"] * several,
+                    [*edges.T] + [[names[i] for i in types]] * several)
+        return out
+
+    def scores(self, run, pairs, *more):
+        """What `--pairs` says, and where it took outputs from."""
+        out = self.top / "scores.csv"
+        told = self.ask("predict", run, "--pairs", pairs, "--nodes-by",
+                        "number", "--quiet", "--out", out, *more)
+        (found,) = columns_of(out, "score")
+        return np.array(found, np.float32), told["stored_embeddings"]
+
+    def best(self, run, *more):
+        out = self.top / "best.csv"
+        told = self.ask("predict", run, "--top", "3", "--quiet", "--out", out,
+                        *more)
+        *ends, scores = columns_of(out, "source", "destination", "type",
+                                   "score")
+        return ends, np.array(scores, float), told["stored_embeddings"]
+
+    def test_links(self):
+        """Embeddings are those of one process, and serve it from then on."""
+        print(f"seed {SEED}")
+        rng = np.random.default_rng(SEED)
+        flags = ["--reverse", "--split-edges", "0.8,0.1,0.1"]
+        for name, end, count in (("buys", "item", ITEMS),
+                                 ("knows", "user", USERS)):
+            pairs = rng.choice(USERS * count, 300, replace=False)
+            # All nodes are met.
+            pairs[:USERS] = (np.arange(USERS) * count
+                             + np.arange(USERS) % count)
+            pairs = np.unique(pairs)
+            table = self.top / f"{name}.csv"
+            write_table(table, ["from", "to"], divmod(pairs, count))
+            flags += ["--edges", f"user__{name}__{end}={table}"]
+        shop = self.top / "shop"
+        imported("csv", *flags, "--out", shop)
+        run = self.train(LINKS, shop)["run"]
+        told = self.ask("predict", run, "--all", "--quiet", "--out",
+                        self.top / "shop.npy")
+        layers = {name: np.load(told[f"embeddings.{name}"])
+                  for name in ("user", "item")}
+        made = []
+        for parts, shares in ((2, ["0", "1"]), (3, ["1", "0,2"])):
+            cluster = self.cluster(partitioned(shop, parts, "random"), shares,
+                                   f"-{parts}")
+            summary = cluster.ask("submit", "--predict", run, "--watch",
+                                  "--quiet")
+            self.assertEqual(summary["predicted"], USERS + ITEMS)
+            folder = pathlib.Path(summary["run"])
+            made.append({name: np.load(folder / f"embeddings.{name}.npy")
+                         for name in layers})
+            self.assertFalse((folder / "logits.npy").exists())
+        self.assertEqual(layers["user"].shape, (USERS, WIDTH))
+        for name, rows in layers.items():
+            self.assert_same([made[0][name]], [made[1][name]])
+            np.testing.assert_allclose(made[0][name], rows, rtol=1e-4,
+                                       atol=1e-6)
+        fetched = self.top / "links-fetched"
+        cluster.ask("fetch", folder.name, "--out", fetched)
+        here = ("--data", shop)
+        pairs = self.listed(shop, "test")
+        expected, stored = self.scores(run, pairs)
+        self.assertFalse(stored)
+        got, stored = self.scores(fetched, pairs, *here)
+        self.assertTrue(stored)
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-6)
+        again, stored = self.scores(fetched, pairs, *here, "--neighbours",
+                                    "all")
+        self.assertFalse(stored)
+        self.assert_same([again], [expected])
+        ends, scores, stored = self.best(run)
+        self.assertFalse(stored)
+        there, found, stored = self.best(fetched, *here)
+        self.assertTrue(stored)
+        self.assertEqual(there, ends)
+        np.testing.assert_allclose(found, scores, rtol=1e-4, atol=1e-6)
+        # Edges of a split, by batches of the same ones.
+        summary = cluster.ask("submit", "--predict", run, "--split", "test",
+                              "--watch", "--quiet")
+        self.assertEqual(summary["predicted"], len(expected))
+        self.assert_same(self.there(pathlib.Path(summary["run"])),
+                         (expected[:, None], expected))
+        broken = fetched / "embeddings.item.npy"
+        np.save(broken, np.load(broken)[:-1])
+        done = graphmill("predict", fetched, "--top", "3", *here, "--out",
+                         self.top / "no.csv", "--json")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("embeddings.item.npy", done.stdout)
+
+    def test_classes_of_edges(self):
+        rng = np.random.default_rng(SEED)
+        table = self.top / "rated.csv"
+        write_table(table, ["from", "to", "kind"],
+                    [*rng.integers(0, 40, (2, 300)),
+                     rng.choice(["bad", "fair", "good"], 300)])
+        data = self.top / "rated"
+        imported("csv", "--edges", table, "--task-kind", "edge_class",
+                 "--task-name", "kind", "--task-label", "kind",
+                 "--split-edges", "0.7,0.1,0.2", "--out", data)
+        run = self.train(merged(LINKS, {"task": "kind", "model": {
+            "kind": "sage"}, "decoder": {"kind": "mlp"}, "evaluate": {
+                "negatives": 100}}), data)["run"]
+        out = self.top / "kinds.csv"
+        self.ask("predict", run, "--pairs", self.listed(data, "test"),
+                 "--nodes-by", "number", "--quiet", "--out", out)
+        (classes,) = columns_of(out, "class")
+        cluster = self.cluster(partitioned(data, 2, "random"), ["0", "1"])
+        summary = cluster.ask("submit", "--predict", run, "--split", "test",
+                              "--watch", "--quiet")
+        logits, there = self.there(pathlib.Path(summary["run"]))
+        np.testing.assert_array_equal(there, np.array(classes, int))
+        self.assertEqual(logits.shape, (len(classes), 3))
+        summary = cluster.ask("submit", "--predict", run, "--watch", "--quiet")
+        self.assertEqual(
+            np.load(pathlib.Path(summary["run"])
+                    / "embeddings.node.npy").shape, (40, WIDTH))
+
     def typed(self, name, seed):
         """Papers with features, and authors without."""
         source = self.top / f"{name}-source"
@@ -215,6 +373,8 @@ class Predictions(runs.Workplace):
                       cluster.refused("submit", bare))
         self.assertIn("nowhere", cluster.refused("submit", "--predict",
                                                  "nowhere"))
+        self.assertIn("has learnt nodes", cluster.refused(
+            "submit", "--predict", run["run"], "--split", "test"))
         self.assertIn("is above 65536, which is the most with "
                       "`evaluate.predict`",
                       cluster.refused("submit", "--predict", run["run"],

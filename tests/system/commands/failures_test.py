@@ -29,6 +29,7 @@ FAILING = {
     ("import", "npy"): ("nowhere", "--out", "set"),
     ("import", "csv"): ("--edges", "nowhere", "--out", "set"),
     ("import", "rmat"): ("--scale", "4", "--out", "file/set"),
+    ("append",): ("nowhere", "--edges", "nowhere"),
     ("inspect",): ("nowhere",),
     ("partition",): ("nowhere", "--parts", "2"),
     ("validate",): ("nowhere.yaml",),

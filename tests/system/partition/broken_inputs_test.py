@@ -183,9 +183,8 @@ MAKERS = {
         "columns of types in the other order": table(
             "item_id,user_id\na,b\n", None, "--edges",
             "user__buys__item=e.csv"),
-        "a feature of an edge list": table(
-            "source,target,sum\na,b,1\n", NODES, "--ignore", "e.csv=*",
-            "--feature", "sum"),
+        "text as a feature of edges": table(
+            "source,target,sum\na,b,lots\n", NODES, "--feature", "sum"),
         "more than one character before comments": table(
             "1,2\n", None, "--comments", "//"),
         "errors in several rows": table("a,b\na,z\n", NODES.replace(

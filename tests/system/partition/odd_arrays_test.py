@@ -35,8 +35,6 @@ REFUSED = [
      ["edge_weight.npy", "299", "300"]),
     ("negative weights", {"edge_weight": -np.ones(300)}, [],
      ["edge_weight.npy: element 0", "is -1"]),
-    ("features of edges", {"edge_attr": np.ones((300, 2))}, [],
-     ["edge_attr.npy (edge_weight.npy if they are weights"]),
     ("features twice", {"features_indptr": np.arange(41)}, [],
      ["features_indptr.npy", "features.npy is there, too"]),
     ("half a CSR", {"features_values": np.ones(3)}, [],

@@ -48,13 +48,13 @@ class OneType(Conversion):
                          / "weights.safetensors").exists())
 
     def test_attributes_that_nothing_reads(self):
-        data = Store(self.good, edge_attr=np.ones(300), name="mine")
-        self.refused(data, "edge_attr", "name", "--ignore",
-                     'ignore=["edge_attr", "name"]')
-        self.refused(data, "name", ignore=["edge_attr"])
-        self.refused(data, "nothing", ignore=["edge_attr", "name", "nothing"])
-        self.check_40(self.written(data, ignore=["edge_attr", "name"]))
-        self.assertEqual(self.report["ignored"], ["edge_attr", "name"])
+        data = Store(self.good, edge_kind=np.ones(300), name="mine")
+        self.refused(data, "edge_kind", "name", "--ignore",
+                     'ignore=["edge_kind", "name"]')
+        self.refused(data, "name", ignore=["edge_kind"])
+        self.refused(data, "nothing", ignore=["edge_kind", "name", "nothing"])
+        self.check_40(self.written(data, ignore=["edge_kind", "name"]))
+        self.assertEqual(self.report["ignored"], ["edge_kind", "name"])
 
     def test_several_splits(self):
         masks = np.stack([~self.good["train_mask"], self.good["train_mask"]], 1)

@@ -86,7 +86,7 @@ class Weights(Conversion):
                             (np.full(300, np.nan), "is nan")):
             with self.subTest(text=text):
                 self.refused(Store(self.good, edge_weight=value), text)
-        self.refused(Store(self.good, edge_attr=np.ones(300)), "edge_attr",
+        self.refused(Store(self.good, edge_kind=np.ones(300)), "edge_kind",
                      "--weight NAME")
         self.refused(Store(self.good), "--weight w: no edge has such",
                      weight="w")

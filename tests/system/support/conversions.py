@@ -11,7 +11,8 @@ from support import Dataset, np
 
 sys.path.insert(
     0, str(pathlib.Path(__file__).resolve().parents[3] / "actors/python"))
-from graphmill.data import Refused, convert  # noqa: E402
+from graphmill.data.convert import convert  # noqa: E402
+from graphmill.data.values import Refused  # noqa: E402
 
 
 def graph_of_40():

@@ -69,6 +69,8 @@ result<void> note_new(run_history& history, submitted_run& run,
   run.record.id = run.id;
   run.record.name = run.def.name;
   run.record.submitted = now_unix();
+  if (run.is_feed())
+    yaml.clear(); // So the next coordinator closes it, and does not go on.
   const run_history::entry first{run.record, std::move(yaml), run.standing()};
   return history.put({&first, 1});
 }

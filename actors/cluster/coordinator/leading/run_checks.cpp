@@ -58,8 +58,9 @@ result<void> check_taken(const definition& def,
 
 result<void> check_view(const submitted_run& run) {
   return check_against(run.def, run.view.graph->info(),
-                       trains_nothing(run.def) ? data_use::weights_alone
-                                               : data_use::training);
+                       run.is_feed()             ? data_use::feeding
+                       : trains_nothing(run.def) ? data_use::weights_alone
+                                                 : data_use::training);
 }
 
 result<void> check_dataset(const coordinator_config& here,

@@ -92,6 +92,10 @@ void run_leader::carry_out(const run_ptr& run, attempt::task next) {
     next_.rewind(run);
     break;
   case task::conduct:
+    if (run->is_feed()) {
+      shares_.begin_feed(run);
+      break;
+    }
     tell_.conduct(*run);
     starter_.grow(); // Somebody may have come meanwhile.
     break;
@@ -178,9 +182,11 @@ void run_leader::end(const run_ptr& run) {
     run->spent
     + std::chrono::duration<double>(clock::now() - run->on.began).count();
   run->on.conductor = nullptr;
-  shares_.end(run, run->life.again()     ? member_action::keep
-                   : run->life.failure() ? member_action::end
-                                         : member_action::finish);
+  // The consumer of a feed has gone: what it has taken is not verified for it.
+  shares_.end(run, run->life.again() ? member_action::keep
+                   : run->life.failure() || run->is_feed()
+                     ? member_action::end
+                     : member_action::finish);
   // If all daemons are lost, no answer will bring the run on.
   go_on(run, run->life.ordered_to_end());
 }
@@ -225,15 +231,15 @@ void run_leader::file(const run_ptr& run) {
     cluster_port::lane::files,
     [lock = with_.config.lock, file = run->file, outcome,
      cancelled = run->life.cancelled(), seconds = run->on.seconds, leaves,
-     from = run->from, def = run->def,
+     feeds = run->is_feed(), from = run->from, def = run->def,
      parts = with_.config.graph->part_count()]() -> result<run_record> {
       GRAPHMILL_TRYV(lock->check()); // Else the folder is another one's.
       auto ends = outcome;
       if (leaves && from && !ends.parameters)
         file->leave(*from, def, parts);
-      if (can_be_resumed(ends.failure))
+      if (can_be_resumed(ends.failure) && !feeds)
         ends.failure->message += file->way_on();
-      return file->close(ends, cancelled, seconds);
+      return file->close(ends, cancelled, seconds, feeds);
     },
     [this, id = run->id](result<run_record> record) {
       if (!record && with_.lead.gives_way(record.error()))
@@ -263,7 +269,9 @@ void run_leader::filed(const run_ptr& run, run_record with) {
     "run {}: {}{}{}", record.id, to_string(record.state),
     record.message.empty() ? "" : ": ", record.message);
   with_.watchers.board().over(record.id);
-  if (record.state == run_state::failed)
+  if (run->is_feed())
+    tell_.fed(record.id, run->life.failure());
+  else if (record.state == run_state::failed)
     starter_.put_off();
   with_.active.remove(run);
   with_.archive.note(record);
@@ -345,7 +353,31 @@ void run_leader::finish_task(const run_ptr& run) {
 
 // -- daemons that go
 
+/// Those that have not begun.
+void run_leader::drop_feeds_of(const std::string& consumer) {
+  const auto runs = queue_.all();
+  for (const auto& run : runs)
+    if (run->consumer == consumer)
+      cancel(run->id, true);
+}
+
+void run_leader::end_feeds_of(const std::string& consumer) {
+  drop_feeds_of(consumer);
+  for (const auto& run : with_.active.all())
+    if (run->consumer == consumer && !run->life.is_over())
+      go_on(run, run->fail_run(
+                   fail(ec::cancelled, "its consumer has begun another run")));
+}
+
+/// The consumer of a feed ends it.
+void run_leader::leave_feed(const run_ptr& run) {
+  go_on(run, run->life.now() == attempt::state::conducting
+               ? run->life.conducted(std::nullopt)
+               : run->fail_run(fail(ec::cancelled, "its consumer has left")));
+}
+
 void run_leader::lose(const std::string& daemon, const error& reason) {
+  drop_feeds_of(daemon);
   for (const auto& run : with_.active.all())
     if (run->uses(daemon))
       lose(run, daemon, reason);
@@ -386,6 +418,7 @@ void run_leader::leave(const incoming_request& request) {
   const auto& identity = request.from;
   const auto left =
     fail(ec::unavailable, "daemon \"{}\" has left the cluster", identity.name);
+  drop_feeds_of(identity.name);
   std::vector<run_ptr> ending;
   for (const auto& run : with_.active.all())
     if (run->is_member(identity) && run->needs(identity.name)
@@ -401,7 +434,9 @@ void run_leader::leave(const incoming_request& request) {
     // Its operator has stopped it: that is no loss, after which the run would
     // be attempted again, perhaps while the whole cluster is being stopped.
     run->life.end_for_good();
-    if (!run->life.cancelled()) // Else it ends by itself.
+    if (run->consumer == identity.name)
+      leave_feed(run);
+    else if (!run->life.cancelled()) // Else it ends by itself.
       go_on(run, run->fail_run(left));
   }
 }

@@ -28,6 +28,9 @@ public:
   struct hooks {
     std::function<void(submitted_run&)> conduct; ///< Spawn its conductor.
     std::function<void()> filed;                 ///< A run is over.
+    /// A feed is over, for this reason if it is no success.
+    std::function<void(const std::string& run, const std::optional<error>&)>
+      fed;
   };
 
   run_leader(const leading_parts& with, run_queue& queue, run_starter& starter,
@@ -65,6 +68,9 @@ public:
   /// A daemon wants to leave. It is answered once no run needs it.
   void leave(const incoming_request& request);
 
+  /// A daemon begins another feed, and wants those before it no more.
+  void end_feeds_of(const std::string& consumer);
+
   // -- what users want
 
   /// @returns false if the run is neither in the queue nor on.
@@ -91,6 +97,8 @@ private:
   void lose(const run_ptr& run, const std::string& daemon, const error& reason);
   bool go_on_without(const run_ptr& run, const std::string& daemon,
                      const error& reason);
+  void drop_feeds_of(const std::string& consumer);
+  void leave_feed(const run_ptr& run);
   void cancel(const run_ptr& run, bool now);
   void conclude(const run_ptr& run, attempt::task next);
   void drop(submitted_run& run);

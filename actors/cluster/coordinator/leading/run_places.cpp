@@ -41,6 +41,37 @@ result<void> run_places::check(const definition& def) const {
   return now(def).error();
 }
 
+result<placement> run_places::feed_among(const definition& def,
+                                         const std::string& consumer,
+                                         daemon_state up_to) const {
+  auto offers = registry_.offers(up_to);
+  for (auto& offer : offers)
+    offer.slots = offer.name == consumer ? 1 : 0;
+  return place(def, parts_, offers);
+}
+
+result<placement> run_places::of_feed(const definition& def,
+                                      const std::string& consumer) const {
+  auto out = feed_among(def, consumer, daemon_state::ready);
+  if (out)
+    return out;
+  auto reason = out.error();
+  if (feed_among(def, consumer, daemon_state::draining))
+    reason.message += fmt::format(
+      "; draining: {}", enumerated(registry_.names_of(daemon_state::draining)));
+  else if (feed_among(def, consumer, daemon_state::lost))
+    reason.message += fmt::format(
+      "; lost: {}", enumerated(registry_.names_of(daemon_state::lost)));
+  return reason;
+}
+
+result<void> run_places::check_feed(const definition& def,
+                                    const std::string& consumer) const {
+  if (feed_among(def, consumer, daemon_state::draining))
+    return ok();
+  return of_feed(def, consumer).error();
+}
+
 result<placement> run_places::beside(const definition& def,
                                      const submitted_run& run) const {
   auto offers = registry_.offers();

@@ -34,6 +34,14 @@ public:
   /// that the run may wait for it.
   result<void> check(const definition& def) const;
 
+  /// Where a feed can go. Its consumer takes no trainers, and so has no slot.
+  result<placement> of_feed(const definition& def,
+                            const std::string& consumer) const;
+
+  /// The same for a feed that is begun.
+  result<void> check_feed(const definition& def,
+                          const std::string& consumer) const;
+
   /// Where a run that is on could go anew, beside the others.
   result<placement> beside(const definition& def,
                            const submitted_run& run) const;
@@ -47,6 +55,9 @@ public:
 
 private:
   result<placement> among(const definition& def, daemon_state up_to) const;
+  result<placement> feed_among(const definition& def,
+                               const std::string& consumer,
+                               daemon_state up_to) const;
 
   const daemon_registry& registry_;
   const active_runs& active_;

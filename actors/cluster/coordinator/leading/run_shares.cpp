@@ -9,6 +9,7 @@
 #include "actors/cluster/coordinator/outside/cluster_notices.hpp"
 #include "actors/cluster/coordinator/outside/cluster_port.hpp"
 #include "actors/cluster/coordinator/outside/coordinator_config.hpp"
+#include "actors/cluster/coordinator/records/run_watchers.hpp"
 #include "actors/cluster/coordinator/runs/active_runs.hpp"
 #include "actors/cluster/coordinator/runs/run_events.hpp"
 #include "actors/cluster/coordinator/runs/run_filing.hpp"
@@ -53,6 +54,28 @@ void run_shares::deploy(const run_ptr& run) {
                        deployed(on, daemon, answer);
                    });
   }
+}
+
+void run_shares::begin_feed(const run_ptr& run) {
+  run->on.began = active_run::clock::now();
+  run_news news;
+  news.label = fmt::format("feeding {}", run->consumer);
+  with_.watchers.board().add(run->id, std::move(news));
+  const auto& where = run->on.where;
+  const auto& consumer = where.daemons[where.daemon_of_rank.front()];
+  member_request order{run->id, member_action::begin};
+  order.attempt = run->attempts;
+  with_.lead.ask(
+    consumer, method::order, encode(order),
+    repeated(timeouts::share_check, timeouts::question_unreachable),
+    [this, id = run->id,
+     daemon = consumer.name](const result<payload>& answer) {
+      const auto on = answer ? nullptr : with_.active.find(id);
+      if (on && !on->life.is_over())
+        tell_.lost(on, daemon, answer.error());
+    });
+  with_.notices.log_of(run->id)->info("run {}: feeds {}", run->id,
+                                      run->consumer);
 }
 
 void run_shares::deployed(const run_ptr& run, const std::string& daemon,

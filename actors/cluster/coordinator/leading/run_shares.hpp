@@ -31,6 +31,9 @@ public:
 
   void deploy(const run_ptr& run);
 
+  /// All daemons have their shares of a feed: its consumer may begin passes.
+  void begin_feed(const run_ptr& run);
+
   /// @param how With or without a verification, or to keep what trainers have.
   void end(const run_ptr& run, member_action how);
 

@@ -30,7 +30,8 @@ queue_pass run_starter::pass() const {
   queue_pass out{with_.daemons.registry().offers(), places_.parts(),
                  with_.config.runs_at_once};
   for (const auto& run : with_.active.all())
-    out.add(run->on.where);
+    if (!run->is_feed()) // It takes no slots.
+      out.add(run->on.where);
   for (const auto& run : queue_.all())
     if (run->awaits_attempt())
       out.add_waiting();
@@ -42,8 +43,44 @@ queue_pass run_starter::pass() const {
 void run_starter::start() {
   if (is_closed_)
     return;
-  start_queue();
+  if (!start_feed())
+    start_queue();
   grow();
+}
+
+/// How many runs are on, without feeds.
+std::size_t run_starter::trained_at_once() const {
+  const auto runs = with_.active.all();
+  return static_cast<std::size_t>(std::ranges::count_if(
+    runs, [](const auto& run) { return !run->is_feed(); }));
+}
+
+/// Feeds take no slots, and so wait for nobody but the daemons that they need.
+/// @returns whether one has begun: the history has to know of it before the
+/// next one.
+bool run_starter::start_feed() {
+  if (!with_.archive.all_written() || clock::now() < start_at_)
+    return false;
+  const auto on = with_.active.size() - trained_at_once();
+  const auto runs = queue_.all();
+  for (const auto& run : runs) {
+    if (!run->is_feed())
+      continue;
+    if (on >= deployment::most_feeds_at_once) {
+      wait_on(*run,
+              fail(ec::unavailable, "{} feeds are on, as many as may be", on));
+      continue;
+    }
+    auto where = places_.of_feed(run->def, run->consumer);
+    if (!where) {
+      wait_on(*run, where.error());
+      continue;
+    }
+    queue_.take(run->id);
+    tell_.begin(run, std::move(where).value());
+    return true;
+  }
+  return false;
 }
 
 /// Begins what can be carried out now, one after the other: the history has to
@@ -52,7 +89,11 @@ void run_starter::start_queue() {
   if (queue_.all().empty())
     return;
   auto look = pass();
-  if (look.is_full() && !queue_.all().front()->awaits_attempt()) {
+  const auto first = std::ranges::find_if(
+    queue_.all(), [](const auto& run) { return !run->is_feed(); });
+  if (first == queue_.all().end())
+    return;
+  if (look.is_full() && !(*first)->awaits_attempt()) {
     wait_for_place();
     return;
   }
@@ -67,7 +108,7 @@ void run_starter::start_queue() {
     return;
   const auto runs = queue_.all();
   for (const auto& run : runs)
-    if (begin_next(look, run))
+    if (!run->is_feed() && begin_next(look, run))
       return;
 }
 
@@ -82,7 +123,7 @@ bool run_starter::begin_next(queue_pass& pass, const run_ptr& run) {
   }
   const auto wanted = wanted_of(*run);
   // Another coordinator may have had more of them on.
-  if (with_.active.size() >= with_.config.runs_at_once) {
+  if (trained_at_once() >= with_.config.runs_at_once) {
     wait_on(*run, without_place(), true);
     pass.keep_turn(wanted);
     return false;
@@ -171,7 +212,8 @@ void run_starter::wait_on(submitted_run& run, const error& reason,
 /// wait for wait for that no more.
 void run_starter::wait_for_place() {
   for (const auto& run : queue_.all())
-    if (!run->awaits_attempt() && !run->record.message.empty())
+    if (!run->is_feed() && !run->awaits_attempt()
+        && !run->record.message.empty())
       wait_on(*run, without_place());
 }
 
@@ -221,7 +263,7 @@ void run_starter::give_up_waiting(clock::time_point now) {
   };
   for (const auto& run : queue_.all())
     if (waits(run)
-        && (with_.active.size() >= with_.config.runs_at_once
+        && (trained_at_once() >= with_.config.runs_at_once
             || pass().waits_for_slots(wanted_of(*run), true)))
       run->recovery.renew(now);
   const auto late = std::ranges::find_if(queue_.all(), [&](const auto& run) {
@@ -247,10 +289,11 @@ void run_starter::give_up_waiting(clock::time_point now) {
 bool run_starter::may_grow_beside_queue() const {
   const auto look = pass();
   return std::ranges::none_of(queue_.all(), [&look](const auto& run) {
-    return run->awaits_attempt()
-           || (!look.is_full()
-               && (look.place(run->wanted())
-                   || look.waits_for_slots(run->wanted())));
+    return !run->is_feed()
+           && (run->awaits_attempt()
+               || (!look.is_full()
+                   && (look.place(run->wanted())
+                       || look.waits_for_slots(run->wanted()))));
   });
 }
 
@@ -292,7 +335,9 @@ run_starter::names_beside(const submitted_run& run) const {
       out.push_back(other->id);
   // There are more if another coordinator had more on: those that wait go on
   // from checkpoints, then.
-  out.resize(std::min<std::size_t>(out.size(), with_.config.runs_at_once - 1));
+  out.resize(
+    std::min<std::size_t>(out.size(), with_.config.runs_at_once
+                                        + deployment::most_feeds_at_once - 1));
   return out;
 }
 

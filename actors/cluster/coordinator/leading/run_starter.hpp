@@ -57,6 +57,8 @@ public:
 
 private:
   queue_pass pass() const;
+  bool start_feed();
+  std::size_t trained_at_once() const;
   void start_queue();
   bool begin_next(queue_pass& pass, const run_ptr& run);
   bool awaits_daemons(submitted_run& run);

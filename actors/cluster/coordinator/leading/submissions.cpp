@@ -22,6 +22,27 @@
 
 namespace graphmill {
 
+namespace {
+
+/// The definition of a feed for a daemon, without what is for trainers.
+definition feed_of(definition def, const std::string& consumer) {
+  def.trainer.replicas = 1;
+  def.trainer.min_replicas = 0;
+  def.trainer.sizes.clear();
+  def.trainer.device = "cpu";
+  def.placement.trainers = {consumer};
+  def.placement.samplers.clear();
+  if (!def.placement.daemons.empty())
+    def.placement.daemons.push_back(consumer);
+  def.evaluate.predict = false;
+  def.evaluate.only = measured_split::none;
+  def.checkpoint.keep = 0;
+  def.recovery.wait = 0; // There is nothing to keep.
+  return def;
+}
+
+} // namespace
+
 submissions::submissions(const leading_parts& with, file_service& files,
                          run_queue& queue, run_starter& starter,
                          const run_places& places,
@@ -36,6 +57,11 @@ void submissions::submit(const incoming_request& request) {
     request.reply.reply(begun.error());
 }
 
+void submissions::feed(const incoming_request& request) {
+  if (auto begun = begin_feed(request); !begun)
+    request.reply.reply(begun.error());
+}
+
 result<void> submissions::begin(const incoming_request& request) {
   GRAPHMILL_TRY(auto def, decode_definition_body(request.data));
   // What its weights have learnt is seen later.
@@ -44,6 +70,30 @@ result<void> submissions::begin(const incoming_request& request) {
   if (starter_.is_closed())
     return fail(ec::unavailable, "the coordinator is ending");
   GRAPHMILL_TRYV(places_.check(def));
+  return begin(request, std::move(def), {});
+}
+
+result<void> submissions::begin_feed(const incoming_request& request) {
+  const auto& consumer = request.from.name;
+  const auto known = with_.daemons.registry().find(consumer);
+  if (!known || known.value().incarnation != request.from.incarnation)
+    return fail(ec::unavailable,
+                "\"{}\" has not joined the cluster, and feeds are for its "
+                "daemons",
+                consumer);
+  GRAPHMILL_TRY(auto def, decode_definition_body(request.data));
+  def = feed_of(std::move(def), consumer);
+  GRAPHMILL_TRYV(check_taken(def, with_.config));
+  GRAPHMILL_TRYV(places_.check_names(def));
+  if (starter_.is_closed())
+    return fail(ec::unavailable, "the coordinator is ending");
+  GRAPHMILL_TRYV(places_.check_feed(def, consumer));
+  return begin(request, std::move(def), consumer);
+}
+
+/// @param consumer As `submitted_run::consumer`.
+result<void> submissions::begin(const incoming_request& request, definition def,
+                                std::string consumer) {
   const auto home = host_group(request.host);
   GRAPHMILL_TRYV(check_queue(home));
   GRAPHMILL_TRY(auto from, resumption_of(request));
@@ -51,6 +101,7 @@ result<void> submissions::begin(const incoming_request& request) {
   const auto run = std::make_shared<submitted_run>();
   run->def = std::move(def);
   run->home = home;
+  run->consumer = std::move(consumer);
   run->place = queue_.next_place();
   run->resumed_place = std::move(from.place);
   with_.port.work<void>(

@@ -16,8 +16,9 @@ class run_places;
 class run_queue;
 class run_starter;
 
-/// Takes runs that clients submit, or says why it does not. A run is taken once
-/// its folder and its place in the history are on disk. Of the COORDINATOR's
+/// Takes runs that clients submit, and feeds of daemons, or says why it does
+/// not. A run is taken once its folder and its place in the history are on
+/// disk. Of the COORDINATOR's
 /// state, used in its handlers alone.
 class submissions {
 public:
@@ -28,6 +29,9 @@ public:
 
   /// Answers when the run is on disk.
   void submit(const incoming_request& request);
+
+  /// The same for a run whose batches the asking daemon takes.
+  void feed(const incoming_request& request);
 
   /// Where a run would go now.
   result<payload> plan(const payload& request) const;
@@ -40,6 +44,9 @@ public:
 
 private:
   result<void> begin(const incoming_request& request);
+  result<void> begin_feed(const incoming_request& request);
+  result<void> begin(const incoming_request& request, definition def,
+                     std::string consumer);
   result<void> check_queue(const std::string& home) const;
   result<resumption> resumption_of(const incoming_request& request);
   void taken(const std::shared_ptr<submitted_run>& run, const responder& reply,

@@ -110,7 +110,9 @@ std::vector<std::string> daemon_registry::join(const peer_identity& identity,
                   request.host,
                   {},
                   request.cuda_devices,
-                  request.chaos};
+                  request.chaos,
+                  {},
+                  shortened(request.data, longest_note)};
   place.key =
     identity.holder.role == key_role::all ? std::string{} : identity.holder.key;
   place.fault = shortened(request.fault, longest_note);

@@ -83,7 +83,9 @@ view_by(const definition& def, const learnt_from& from,
   if (def.evaluate.only != measured_split::none)
     GRAPHMILL_TRYV(check_measurable(from, here, info));
   learnt_view out{graph};
-  if (!def.evaluate.predict || from.labels.count == 0
+  // Of a task of edges, classes of rows are those of the data, or outputs are
+  // told, which have none.
+  if (!def.evaluate.predict || !def.task.empty() || from.labels.count == 0
       || (here && *here == from.labels))
     return out;
   GRAPHMILL_TRY(auto shown, graph->with_unknown_labels(from.labels));

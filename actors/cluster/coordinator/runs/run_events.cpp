@@ -123,6 +123,7 @@ deployment deployment_of(const submitted_run& run, std::size_t daemon,
   out.coordinator = coordinator;
   out.samplers = where.samplers;
   out.replicas_of_part = where.replicas_of_part;
+  out.feed = run.is_feed();
   if (const auto& learnt = run.view.learnt)
     out.learnt = learnt_labels{std::string{to_string(learnt->kind)},
                                learnt->type, learnt->count};

@@ -335,7 +335,7 @@ void run_file::finish_predictions(nlohmann::json& summary) {
     if (auto there = made->commit(); !there)
       failure = there.error();
     else
-      summary["predicted"] = made->nodes();
+      summary["predicted"] = made->count();
   }
   made->drop();
   summary["error"] =
@@ -353,7 +353,7 @@ void run_file::discard() {
 }
 
 run_record run_file::close(const run_outcome& outcome, bool cancelled,
-                           double seconds) {
+                           double seconds, bool feeds) {
   finish_checkpoints();
   result_.outcome = outcome;
   if (outcome.train_steps
@@ -370,7 +370,7 @@ run_record run_file::close(const run_outcome& outcome, bool cancelled,
   finish_predictions(summary);
   if (!evaluation_.is_null())
     summary["evaluation"] = evaluation_;
-  const auto saved = save_run(result_.outcome, summary, folder_);
+  const auto saved = save_run(result_.outcome, summary, folder_, !feeds);
   run_record out;
   out.id = id();
   out.name = out.id;

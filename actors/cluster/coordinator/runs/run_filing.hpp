@@ -143,8 +143,10 @@ public:
 
   /// Writes weights and summary.
   /// @param cancelled Whether the user has asked for the end.
+  /// @param feeds It has no weights.
   /// @returns the run's record, complete but for the times.
-  run_record close(const run_outcome& outcome, bool cancelled, double seconds);
+  run_record close(const run_outcome& outcome, bool cancelled, double seconds,
+                   bool feeds = false);
 
 private:
   explicit run_file(run_folder folder)

@@ -93,8 +93,9 @@ attempt::task submitted_run::cancel(bool now) {
     return next;
   if (!on.conductor)
     return life.conducted(
-      fail(ec::cancelled, "cancelled before {}",
-           attempts == 1 ? "it began" : "its next attempt"));
+      is_feed() ? fail(ec::cancelled, "stopped by the user")
+                : fail(ec::cancelled, "cancelled before {}",
+                       attempts == 1 ? "it began" : "its next attempt"));
   on.conductor->cancel(now);
   return next;
 }

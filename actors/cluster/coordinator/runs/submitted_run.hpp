@@ -71,6 +71,9 @@ struct submitted_run {
   run_record record;
   learnt_view view{}; ///< Of the dataset.
   std::string home{}; ///< What counts as the host of who submitted it.
+  /// Of a feed: the daemon that takes its batches. It has no conductor, and one
+  /// attempt: its consumer begins another run after a loss. Empty: it trains.
+  std::string consumer{};
   /// Of a run that goes on with another one. It takes memory, so
   /// `resumed_place` counts how many there are.
   std::optional<training_state> from;
@@ -116,6 +119,8 @@ struct submitted_run {
 
   /// `holders` without one: the coordinator's own need not be in the history.
   std::vector<std::string> holders_but(const std::string& daemon) const;
+
+  bool is_feed() const { return !consumer.empty(); }
 
   // -- of a run that is on
 

@@ -20,6 +20,19 @@
 
 namespace graphmill {
 
+/// What a daemon does with its shares of feeds, whose batches it takes. All
+/// functions are empty of a daemon that takes none.
+struct feed_hooks {
+  /// Opens a share, as `open_share` does. On a thread of its own.
+  std::function<result<member_config>(const deployment&,
+                                      data_guard::records& records)>
+    open;
+  /// All other daemons have their shares: passes may begin.
+  std::function<void(const std::string& run, const member_actor&)> begun;
+  /// The share is over.
+  std::function<void(const std::string& run)> ended;
+};
+
 /// What the AGENT of a daemon needs.
 struct agent_config {
   join_request offer;      ///< What it tells the coordinator of itself.
@@ -36,6 +49,7 @@ struct agent_config {
   /// Where it leaves its figures; null: nobody looks at them.
   std::shared_ptr<figures_board> figures{};
   share_surroundings around;
+  feed_hooks feeds{};
   storage_choice storage; ///< Of the parts here.
   /// Spawns the RUN RELAY of a share; tests look at what it spawns.
   std::function<run_reports_actor(caf::actor_system&, run_relay_config)> relay =

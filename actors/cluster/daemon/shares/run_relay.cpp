@@ -89,9 +89,9 @@ private:
                      done.outcomes});
     if (done.original_seeds)
       steps.back().original_seeds = *done.original_seeds;
-    if (done.output) // Without its embeddings, which nobody asks for.
-      steps.back().logits =
-        std::make_shared<const std::vector<float>>(done.output->logits);
+    if (done.output)
+      steps.back().logits = std::make_shared<const std::vector<float>>(
+        config_.outputs ? done.output->embeddings : done.output->logits);
     waiting_bytes_ += bytes_of(steps.back());
     too_slow_ = waiting_bytes_ > most_waiting_bytes;
     if (too_slow_ && !next_.failure)

@@ -14,6 +14,8 @@ struct run_relay_config {
   std::shared_ptr<transport> net;
   agent_actor agent;         ///< Told when nobody takes the events.
   std::uint32_t attempt = 1; ///< Of the run.
+  /// What is told of rows are the outputs of their ends, and not logits.
+  bool outputs = false;
 };
 
 /// Spawns the RUN RELAY, which stands for the CONDUCTOR towards the MEMBER of a

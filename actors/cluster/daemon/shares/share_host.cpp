@@ -11,6 +11,7 @@
 #include "actors/process/logs/log_lines.hpp"
 #include "messages/base/caught.hpp"
 #include "messages/base/moments.hpp"
+#include "pipelines/definition/edge_predictions.hpp"
 
 #include <spdlog/logger.h>
 
@@ -83,13 +84,14 @@ void share_host::prepare(const share_ptr& run) {
                std::move(records)});
   };
   thread_.post(
-    [tell, assignment = run->assignment,
+    [tell, assignment = run->assignment, takes = with_.config.feeds.open,
      from =
        share_sources{with_.config.data, with_.config.graph,
                      with_.config.around.processors, with_.config.storage}] {
       now_at(moment::start_up);
       data_guard::records records;
-      auto opened = open_share(assignment, from, records);
+      auto opened = takes ? takes(assignment, records)
+                          : open_share(assignment, from, records);
       tell(std::move(opened), std::move(records));
     },
     [tell](const error& reason) { tell(reason, {}); });
@@ -172,7 +174,8 @@ void share_host::spawn(const share_ptr& run, member_config member) {
   run->relay = with_.config.relay(
     system,
     {run->assignment.run, run->assignment.coordinator, with_.config.around.net,
-     handle_of<agent_actor>(self_), run->assignment.attempt()});
+     handle_of<agent_actor>(self_), run->assignment.attempt(),
+     predicts_outputs(member.def)});
   run->member =
     spawn_member(system, std::move(member), run->stages, run->relay);
   deaths_.watch(self_, run->member, [this, run](const caf::error& reason) {
@@ -311,6 +314,8 @@ void share_host::forget(const share_ptr& run) {
     waiting.reply(report);
   stop_actor(run->member);
   stop_actor(run->relay);
+  if (with_.config.feeds.ended)
+    with_.config.feeds.ended(run->assignment.run);
   with_.shares.remove(run->assignment.run);
   with_.reports.forget(run->assignment.run);
   if (auto next = with_.next.take(run->assignment.run))

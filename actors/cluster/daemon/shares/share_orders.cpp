@@ -38,6 +38,19 @@ result<void> share_orders::check(const deployment& assignment) const {
   if (known && known.value()->assignment.attempt() >= assignment.attempt())
     return fail(ec::invalid_argument, "run {} is deployed here already",
                 assignment.run);
+  const auto takes =
+    assignment.feed && assignment.daemon_of_rank.front() == assignment.you;
+  const auto may_take = static_cast<bool>(with_.config.feeds.open);
+  if (takes && !may_take)
+    return fail(
+      ec::invalid_argument,
+      "daemon \"{}\" takes no batches of a feed: the process that wants "
+      "them joins the cluster by itself",
+      name());
+  if (!takes && may_take)
+    return fail(ec::invalid_argument,
+                "daemon \"{}\" takes batches of feeds, and nothing else",
+                name());
   return check_deployment(assignment, name(), with_.config.offer,
                           *with_.config.graph);
 }
@@ -105,6 +118,11 @@ void share_orders::pass_on(const share_ptr& run, const member_request& order,
                            const responder& reply) {
   switch (order.action) {
   case member_action::begin:
+    if (run->assignment.feed) {
+      with_.config.feeds.begun(run->assignment.run, run->member);
+      reply.reply(encode(member_reply{}));
+      break;
+    }
     post(run->member,
          phase_request{order.phase, order.epoch, order.steps,
                        order.learning_rate, order.first_step,

@@ -7,6 +7,7 @@
 #include "partition/dataset/reopened_graph.hpp"
 #include "partition/dataset/verification/verification.hpp"
 #include "pipelines/definition/validation/validation.hpp"
+#include "pipelines/planning/run_plan.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -49,6 +50,20 @@ result<std::optional<label_meaning>> learnt_by(const deployment& assignment) {
   return std::optional{label_meaning{*kind, told.type, told.count}};
 }
 
+/// The share of a daemon that serves parts to a feed.
+result<member_config>
+open_served(const deployment& assignment, const definition& def,
+            const std::shared_ptr<const partitioned_graph>& graph,
+            const member_share& share, const storage_choice& storage) {
+  if (!share.ranks.empty())
+    return fail(ec::invalid_argument, "run {} is a feed, which is not for here",
+                assignment.run);
+  GRAPHMILL_TRYV(check_against(def, graph->info(), data_use::feeding));
+  GRAPHMILL_TRY(auto out, open_member(def, graph, share));
+  GRAPHMILL_TRYV(settle_storage(out, storage, run_plan{}));
+  return out;
+}
+
 } // namespace
 
 result<void> check_deployment(const deployment& assignment,
@@ -85,7 +100,10 @@ result<member_config> open_share(const deployment& assignment,
   setup.storage = from.storage;
   setup.storage.sharers = assignment.runs_at_once;
   settle_threads(setup.def, share.ranks.size(), from.processors);
-  GRAPHMILL_TRY(auto out, prepare_member(setup, graph, share));
+  GRAPHMILL_TRY(auto out, assignment.feed
+                            ? open_served(assignment, setup.def, graph, share,
+                                          setup.storage)
+                            : prepare_member(setup, graph, share));
   GRAPHMILL_TRYV(still_unchanged(records, replaced_files::count));
   return out;
 }

@@ -65,7 +65,7 @@ daemon_figures share_reports::figures(clock::time_point now) {
     several = several || share->assignment.runs_at_once > 1;
   }
   auto out = reporter_.figures(runs, now);
-  out.several = several;
+  out.several = several || runs.size() > 1;
   return out;
 }
 

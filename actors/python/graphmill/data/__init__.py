@@ -11,10 +11,7 @@ import os
 import pathlib
 from typing import Any
 
-from .convert import convert, find_program, read
-from .values import Refused
-
-__all__ = ["Refused", "convert", "import_", "read", "write"]
+__all__ = ["import_", "write"]
 
 
 def import_(data: Any, folder: str | os.PathLike[str], *,
@@ -39,8 +36,9 @@ def import_(data: Any, folder: str | os.PathLike[str], *,
         column of masks [nodes, splits].
     num_nodes, num_classes
         A count, or ``{type: count}``, where the graph does not say.
-    weight, edge
-        The attribute with the weights of edges; ``{role: attribute}`` of edges
+    weight, edge_attr, edge
+        The attributes with the weights and the features of edges (default:
+        edge_weight and edge_attr); ``{role: attribute}`` of edges
         for a task: split, label, time, row_weight or negatives.
     undirected, no_label, name
         Edges go both ways, each pair of nodes once; labels that say that none is
@@ -71,6 +69,7 @@ def import_(data: Any, folder: str | os.PathLike[str], *,
     array([[3.],
            [1.]], dtype=float32)
     """
+    from .convert import convert, find_program  # Half of the time to import all.
     return convert(data, folder, program=find_program(program, needed=True),
                    **options)
 
@@ -86,6 +85,7 @@ def write(data: Any, folder: str | os.PathLike[str],
     >>> done["command"]
     'graphmill import npy pair --out pair.dataset'
     """
+    from .convert import convert
     place = pathlib.Path(folder)
     return convert(data, place.with_name(place.name + ".dataset"), arrays=place,
                    run_import=False, **options)

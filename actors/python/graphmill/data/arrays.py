@@ -98,6 +98,9 @@ class Writer:
             for key, blocks in self.found.edges.items()}
         for key, (name, values) in self.found.weights.items():
             self.write_weights(key, name, values, edges[key]["num_edges"])
+        for key, (name, values) in self.found.features.items():
+            self.write_edge_features(key, name, values,
+                                     edges[key]["num_edges"])
         for key, roles in self.found.roles.items():
             for role, (name, values) in roles.items():
                 self.write_role(key, role, name, values,
@@ -386,6 +389,34 @@ class Writer:
             for first, block in values.blocks(self.step):
                 file.write(first, numbers(block.reshape(-1), where))
         self.note(f"{where}: weights of edges")
+
+    def write_edge_features(self, key: EdgeType, name: str, values: Any,
+                            count: int) -> None:
+        """A row, or a number, for each edge, in the order of edges."""
+        where = f"{typed_name(key)}.{name}" if self.found.typed else name
+        if not hasattr(values, "blocks"):
+            shape = shape_of(values, where)
+            if len(shape) not in (1, 2) or shape[0] != count:
+                raise Refused(f"{where} has the shape {list(shape)}, and a row "
+                              f"for each of {count} edges is expected; leave "
+                              f"it out (--ignore {name}) if it is something "
+                              "else")
+            values = Rows(values)
+        shape = tuple(getattr(values, "shape", (count,)))
+        if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+            raise Refused(f"{where} holds {values.dtype}, and features are "
+                          "numbers")
+        if values.dtype == np.float64:
+            self.note(f"{where}: float64 is rounded to float32")
+        dtype = np.float32 if values.dtype == np.float64 else values.dtype
+        file_name = (f"{typed_name(key)}.edge_attr.npy"
+                     if self.found.typed else "edge_attr.npy")
+        width = int(np.prod(shape[1:], dtype=np.int64))
+        step = max(1, self.step // max(1, width))
+        with NpyFile(self.folder / file_name, dtype, shape) as file:
+            for first, block in values.blocks(step):
+                file.write(first * width, block.reshape(-1))
+        self.note(f"{where}: features of edges")
 
     def write_role(self, key: EdgeType, role: str, name: str, values: Any,
                    count: int) -> None:

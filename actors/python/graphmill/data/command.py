@@ -245,6 +245,9 @@ def parser() -> argparse.ArgumentParser:
     add("--weight", metavar="NAME",
         help="the attribute or column of edges that has their weights; default: "
         "edge_weight or weight")
+    add("--edge-attr", metavar="NAME",
+        help="the attribute of edges that has their features; default: "
+        "edge_attr")
     add("--edge", metavar="ROLE=NAME", action="append", default=[],
         help="what an attribute of edges is for a task of edges: split (0, 1, "
         "2, -1), label, time, row_weight or negatives; may come several times")
@@ -311,6 +314,7 @@ def run(options: Any, flags: Sequence[Any]) -> dict[str, Any]:
                    ignore=options.ignore, rename=names_of(options.rename),
                    split_index=options.split_index,
                    num_nodes=counts_of(options.num_nodes), weight=options.weight,
+                   edge_attr=options.edge_attr,
                    edge=names_of(options.edge, "--edge", "ROLE=NAME"),
                    undirected=options.undirected, name=options.name,
                    import_flags=flags, program=options.graphmill,

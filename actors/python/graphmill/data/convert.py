@@ -15,7 +15,8 @@ from .. import _engine
 from ..errors import Unavailable
 from . import tables, tensor_graphs
 from .arrays import COPIES, Writer, unread
-from .graph import (Found, Ignored, take_roles, take_weights, typed_name,
+from .graph import (Found, Ignored, take_features, take_roles, take_weights,
+                    typed_name,
                     with_type_names)
 from .values import Refused
 
@@ -87,7 +88,7 @@ def without_ignored(found: Found, ignored: Ignored) -> list[str]:
 
 def expect_all_read(found: Found, of_graph: Any, times: bool) -> None:
     """Refuses what nothing reads, all of it at once. (Of what edges have, the
-    weights have been taken.)"""
+    weights and features have been taken.)"""
     of_edges = [f"{typed_name(key)}.{name}" if found.typed else name
                 for key, data in found.edge_data.items() for name in data]
     of_nodes = [f"{owner}.{name}" if found.typed else name
@@ -96,7 +97,7 @@ def expect_all_read(found: Found, of_graph: Any, times: bool) -> None:
     left = [*of_edges, *of_graph, *of_nodes]
     if not left:
         return
-    no_such = "edges, which have no features yet"
+    no_such = "edges"
     # One store may have all kinds of attributes.
     owners = ("nodes" if found.typed or found.edge_data else
               f"nodes, the graph, or {no_such}")
@@ -107,8 +108,9 @@ def expect_all_read(found: Found, of_graph: Any, times: bool) -> None:
     rename = ("; or say by rename={NAME: \"y\"} (--rename NAME=y) that one "
               "has the labels of nodes" if of_nodes else "")
     if of_edges or not (found.typed or found.edge_data):
-        rename += ("; or say by weight=NAME (--weight NAME) that one has the "
-                   "weights of edges, or by edge={ROLE: NAME} (--edge "
+        rename += ("; or say by edge_attr=NAME (--edge-attr NAME) that one has "
+                   "the features of edges, by weight=NAME (--weight NAME) that "
+                   "one has their weights, or by edge={ROLE: NAME} (--edge "
                    "ROLE=NAME) what it is for a task of edges")
     raise Refused(f"nothing reads {'; nor '.join(parts)}. Leave out what is "
                   f"not needed by ignore={json.dumps(left)} (of the command: "
@@ -199,6 +201,7 @@ def convert(graph: Any, folder: str | os.PathLike[str], *,
             split_index: int | None = None,
             num_nodes: int | Mapping[str, int] | None = None,
             num_classes: int | None = None, weight: str | None = None,
+            edge_attr: str | None = None,
             undirected: bool = False, name: str | None = None,
             import_flags: Sequence[str] = (),
             program: str | os.PathLike[str] | None = None,
@@ -221,6 +224,8 @@ def convert(graph: Any, folder: str | os.PathLike[str], *,
     num_nodes: {type: count}, or one count, where the graph does not say.
     weight: the attribute of edges that has their weights; if there is none, that
     is edge_weight or weight, and of a matrix its values unless each is 1.
+    edge_attr: the attribute of edges that has their features, if it is called
+    otherwise.
     edge: {role: attribute of edges} for a task of edges, as {"label": "rating"};
     roles are split (0, 1, 2, -1), label, time, row_weight and negatives.
     no_label: labels that say that none is known, as texts or numbers.
@@ -244,6 +249,7 @@ def convert(graph: Any, folder: str | os.PathLike[str], *,
     renamed(found, dict(rename))
     take_roles(found, dict(edge))
     take_weights(found, weight)
+    take_features(found, edge_attr)
     expect_all_read(found, of_graph, by_time(import_flags))
     found = with_type_names(found)
     counts = write_arrays(arrays, found, chunk_bytes, split_index=split_index,

@@ -35,6 +35,8 @@ class Found:
     weight_names: tuple[str, ...] = ("edge_weight", "weight")
     # Key of an edge type: (name, values), in the order of its edges.
     weights: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
+    # The same of features.
+    features: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
     # Key of an edge type: {role in a task: (name, values)}, likewise.
     roles: dict[EdgeType, Any] = dataclasses.field(default_factory=dict)
     # Node type or key of an edge type: what the graph calls it, if otherwise.
@@ -94,6 +96,7 @@ def with_type_names(found: Found) -> Found:
         edges={keys[key]: edges for key, edges in found.edges.items()},
         edge_data={keys[key]: data for key, data in found.edge_data.items()},
         weights={keys[key]: data for key, data in found.weights.items()},
+        features={keys[key]: data for key, data in found.features.items()},
         roles={keys[key]: data for key, data in found.roles.items()},
         originals={**{names[name]: str(name) for name in names
                       if names[name] != str(name)},
@@ -122,6 +125,21 @@ def take_weights(found: Found, chosen: Any = None) -> None:
             found.weights[key] = (there[0], data.pop(there[0]))
     if chosen and not found.weights:
         raise Refused(f"--weight {chosen}: no edge has such an attribute")
+
+
+def take_features(found: Found, chosen: Any = None) -> None:
+    """Takes the features out of the attributes of edges: edge_attr, or
+    `chosen` in its place."""
+    name = chosen or "edge_attr"
+    if not found.typed and len(found.edges) == 1:
+        (only,), (nodes,) = found.edges, found.nodes.values()
+        if name in nodes and name not in found.edge_data.get(only, {}):
+            found.edge_data.setdefault(only, {})[name] = nodes.pop(name)
+    for key, data in found.edge_data.items():
+        if data.get(name) is not None:
+            found.features[key] = (name, data.pop(name))
+    if chosen and not found.features:
+        raise Refused(f"--edge-attr {chosen}: no edge has such an attribute")
 
 
 # What attributes of edges may be of a task of edges, by the files of the import.

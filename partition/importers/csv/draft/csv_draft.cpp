@@ -164,8 +164,8 @@ std::string draft_edges(const csv_table& table, const seen_table& seen) {
   }
   auto out = fmt::format("{}:\n{}", yaml_text(table.type), roles);
   if (!left.empty())
-    out += "  # Say which of these are source, destination, relation or "
-           "weight, and ignore the others:\n  # ignore:\n"
+    out += "  # Say which of these are source, destination, relation, weight "
+           "or features, and ignore the others:\n  # ignore:\n"
            + left;
   return out;
 }

@@ -1,10 +1,12 @@
 #include "partition/importers/csv/csv.hpp"
 
 #include "messages/base/pluralized.hpp"
+#include "messages/base/printable.hpp"
 #include "partition/dataset/dataset_names.hpp"
 #include "partition/dataset/meaning/feature_meaning.hpp"
 #include "partition/files/content_hash.hpp"
 #include "partition/files/file_io.hpp"
+#include "partition/importers/csv/csv_edge_features.hpp"
 #include "partition/importers/csv/csv_edge_reader.hpp"
 #include "partition/importers/csv/csv_edges.hpp"
 #include "partition/importers/csv/csv_graph.hpp"
@@ -20,6 +22,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <span>
 
 namespace graphmill {
 
@@ -57,7 +60,9 @@ result<dataset_info> declare(const csv_graph& graph,
     info.node_types.push_back({.name = type.name,
                                .count = type.ids.size(),
                                .class_count = std::ssize(type.class_names),
-                               .class_names = type.class_names});
+                               .class_names = type.class_names,
+                               .timed = type.layout.node_time.has_value()
+                                        && type.table});
     if (!type.values.empty()) {
       info.node_types.back().class_count = 1;
       info.node_types.back().labels = label_kind::regression;
@@ -70,7 +75,9 @@ result<dataset_info> declare(const csv_graph& graph,
         {.source = static_cast<node_type_id>(file.source),
          .name = name,
          .destination = static_cast<node_type_id>(file.destination),
-         .weighted = file.layout.weight.has_value()});
+         .weighted = file.layout.weight.has_value(),
+         .timed = file.layout.edge_time.has_value()});
+  info.ticks_per_second = ticks_of(options.times);
   if (options.target.empty())
     return info;
   const auto target = info.find_node_type(options.target);
@@ -154,18 +161,30 @@ public:
     : writer_(writer), type_(type), reverse_(reverse), most_(edges) {}
 
   /// @param weight Of a type that has weights.
+  /// @param features Likewise.
   result<void> add(node_id source, node_id destination,
-                   std::optional<float> weight) {
+                   std::optional<float> weight,
+                   std::span<const float> features,
+                   std::optional<std::int64_t> time) {
+    if (time)
+      times_.push_back(*time);
     sources_.push_back(source);
     destinations_.push_back(destination);
     if (weight)
       weights_.push_back(*weight);
+    features_.insert(features_.end(), features.begin(), features.end());
     return sources_.size() < most_ ? ok() : flush();
   }
 
   result<void> flush() {
     GRAPHMILL_TRYV(append_both_ways(writer_, type_, reverse_, sources_,
-                                    destinations_, weights_));
+                                    destinations_, weights_, features_));
+    if (!times_.empty())
+      for (const auto type : {type_, reverse_})
+        if (type >= 0)
+          GRAPHMILL_TRYV(writer_.append_edge_times(type, times_));
+    times_.clear();
+    features_.clear();
     sources_.clear();
     destinations_.clear();
     weights_.clear();
@@ -180,19 +199,28 @@ private:
   std::vector<node_id> sources_;
   std::vector<node_id> destinations_;
   std::vector<float> weights_;
+  std::vector<float> features_;
+  std::vector<std::int64_t> times_;
 };
 
 /// After errors it only looks for more.
 /// @param first The first edge type of the file. @param out Of each of them.
 /// @param tasks Null: there is no task.
-result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
+result<void> copy_edges(const csv_graph& graph, csv_edge_file& file,
                         const csv_import_options& options, row_errors& errors,
                         std::vector<edge_blocks> out, edge_type_id first = 0,
                         csv_task_reader* tasks = nullptr) {
   csv_edge_reader reader{graph, file, options};
+  csv_edge_features features{file.table, file.layout, file.features};
+  const auto width = file.features.columns.width();
   const auto visit = [&](const csv_edge& edge, csv_rows& rows) -> result<void> {
     GRAPHMILL_TRY(const auto read, reader.read(edge, rows));
-    if (!read || errors.failed())
+    if (errors.failed())
+      return features.check(rows);
+    if (!read)
+      return ok();
+    GRAPHMILL_TRY(const auto row, features.read(rows));
+    if (std::ssize(row) != width || errors.failed())
       return ok();
     const auto relation = file.layout.relation
                             ? file.relations.find(edge.relation)
@@ -207,7 +235,7 @@ result<void> copy_edges(const csv_graph& graph, const csv_edge_file& file,
         return ok();
     }
     return out[static_cast<std::size_t>(*relation)].add(
-      read->source, read->destination, read->weight);
+      read->source, read->destination, read->weight, row, read->time);
   };
   GRAPHMILL_TRYV(for_each_csv_edge(file.table, file.layout, options.separator,
                                    errors, visit, options.on_note));
@@ -227,7 +255,7 @@ error check_rest(csv_graph& graph, const csv_import_options& options,
       if (type.table)
         GRAPHMILL_TRYV(check_csv_features(
           *type.table, type.layout, options.separator, type.features, errors));
-    for (const auto& file : graph.edges)
+    for (auto& file : graph.edges)
       GRAPHMILL_TRYV(copy_edges(graph, file, options, errors, {}));
     return errors.finish();
   };
@@ -235,7 +263,7 @@ error check_rest(csv_graph& graph, const csv_import_options& options,
 }
 
 /// Copies all edge lists, whose edge types stand one file after the other.
-result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
+result<void> copy_all_edges(csv_graph& graph, const edge_plan& plan,
                             const csv_import_options& options,
                             dataset_writer& writer, row_errors& errors,
                             const progress_callback& on_progress,
@@ -245,7 +273,7 @@ result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
     if (on_progress)
       on_progress(
         {.phase = "read edges", .done = f, .total = graph.edges.size()});
-    const auto& file = graph.edges[f];
+    auto& file = graph.edges[f];
     const auto types = std::max<std::size_t>(1, file.names.size());
     const auto first = type;
     std::vector<edge_blocks> out;
@@ -255,6 +283,9 @@ result<void> copy_all_edges(const csv_graph& graph, const edge_plan& plan,
                        std::max(least_block_edges, csv_block_edges / types));
     GRAPHMILL_TRYV(
       copy_edges(graph, file, options, errors, std::move(out), first, tasks));
+    for (const auto& note : file.features.columns.notes())
+      tell_note(options.on_note, "{}: {}", file.table.file.filename().string(),
+                note);
   }
   return ok();
 }
@@ -264,6 +295,12 @@ result<void> split_target(const csv_graph& graph, const dataset_info& info,
                           const split_request& request,
                           dataset_writer& writer) {
   const auto& type = graph.nodes[static_cast<std::size_t>(info.target)];
+  if (type.times.empty() && !type.node_times.empty()) {
+    const std::vector<double> times(type.node_times.begin(),
+                                    type.node_times.end());
+    return write_split(request, info.node_types[info.target], info.target,
+                       type.layout.has_split(), type.labels, times, writer);
+  }
   return write_split(request, info.node_types[info.target], info.target,
                      type.layout.has_split(), type.labels, type.times, writer);
 }
@@ -312,6 +349,31 @@ result<void> declare_features(const csv_node_type& type,
   return ok();
 }
 
+/// Fits the features of edge lists on all of their rows, and declares how many
+/// edge types have.
+/// @param info Whose edge types stand one file after the other.
+result<void> fit_edges(csv_graph& graph, dataset_info& info,
+                       const csv_import_options& options, row_errors& errors) {
+  auto type = info.edge_types.begin();
+  for (auto& file : graph.edges) {
+    if (file.features.needs_fit())
+      GRAPHMILL_TRYV(fit_csv_features(file.table, file.layout,
+                                      options.separator, {}, file.features,
+                                      errors));
+    if (errors.failed())
+      return ok();
+    const auto width = file.features.columns.width();
+    if (width > most_dense_features)
+      return fail(ec::invalid_argument,
+                  "edges of {} would have {} features, more than {}; take "
+                  "fewer categories (`most`) or buckets",
+                  file.table.file.string(), width, most_dense_features);
+    for (std::size_t i = 0; i < file.names.size(); ++i)
+      (type++)->feature_width = width;
+  }
+  return ok();
+}
+
 /// Fits the features of all types, and declares how many there are. After
 /// errors in rows it does neither.
 result<void> fit_all(csv_graph& graph, dataset_info& info,
@@ -330,7 +392,7 @@ result<void> fit_all(csv_graph& graph, dataset_info& info,
       return ok();
     GRAPHMILL_TRYV(declare_features(type, options, info.node_types[t]));
   }
-  return ok();
+  return fit_edges(graph, info, options, errors);
 }
 
 result<void> copy_nodes(csv_node_type& type, node_type_id id, char separator,
@@ -349,6 +411,17 @@ result<void> copy_nodes(csv_node_type& type, node_type_id id, char separator,
   } else if (!type.class_names.empty()) {
     GRAPHMILL_TRYV(writer.set_labels(id, type.labels));
   }
+  if (type.layout.node_time && type.table) {
+    if (std::ssize(type.node_times) != type.ids.size())
+      return fail(ec::invalid_data,
+                  "{}: {} that only edges name, such as \"{}\", have no times, "
+                  "and those of the table have some (--node-time); add rows for "
+                  "them",
+                  type.name,
+                  pluralized(type.ids.size() - type.table_rows, "node"),
+                  printable(type.ids.name(type.table_rows)));
+    GRAPHMILL_TRYV(writer.set_times(id, type.node_times));
+  }
   for (auto which : all_splits) {
     GRAPHMILL_TRYV(writer.set_split(
       id, which, type.splits[static_cast<std::size_t>(which)]));
@@ -356,26 +429,43 @@ result<void> copy_nodes(csv_node_type& type, node_type_id id, char separator,
   return ok();
 }
 
-/// @param folder Of the node type.
-result<void> write_meaning(const csv_node_type& type,
+/// @param folder Of the type.
+result<void> write_meaning(const csv_features& features,
+                           const csv_layout& layout,
                            const std::filesystem::path& folder) {
-  if (type.features.columns.width() == 0)
+  if (features.columns.width() == 0)
     return ok();
   feature_meaning of{.columns = {},
-                     .scaled = std::string{to_string(type.features.norm)}};
-  if (type.layout.header)
-    of.columns = type.features.columns.names();
+                     .scaled = std::string{to_string(features.norm)}};
+  if (layout.header)
+    of.columns = features.columns.names();
   const auto digest_of = [](const nlohmann::json& state) {
     content_hash hash;
     hash.update(state.dump());
     return hash.digest();
   };
-  if (type.features.columns.needs_fit())
-    of.fitted = digest_of(type.features.columns.state());
-  if (type.features.scale)
-    of.scale = digest_of(
-      {type.features.scale->means(), type.features.scale->deviations()});
+  if (features.columns.needs_fit())
+    of.fitted = digest_of(features.columns.state());
+  if (features.scale)
+    of.scale =
+      digest_of({features.scale->means(), features.scale->deviations()});
   return write_feature_meaning(folder, of);
+}
+
+/// The same of all edge types, those that the plan has added included.
+result<void> write_edge_meanings(const csv_graph& graph,
+                                 const dataset_info& info,
+                                 const edge_plan& plan,
+                                 const std::filesystem::path& folder) {
+  edge_type_id type = 0;
+  for (const auto& file : graph.edges)
+    for (std::size_t i = 0; i < file.names.size(); ++i, ++type)
+      for (const auto id :
+           {type, plan.reverse[static_cast<std::size_t>(type)]})
+        if (id >= 0)
+          GRAPHMILL_TRYV(write_meaning(file.features, file.layout,
+                                       edge_folder(folder, info, id)));
+  return ok();
 }
 
 /// What the tables call the relations whose edge types have other names.
@@ -465,8 +555,10 @@ result<dataset_info> import_tables(const csv_import_options& given,
                 graph.nodes[t].table->file.filename().string(), note);
     const auto place = node_folder(folder, info, id);
     GRAPHMILL_TRYV(write_ids(graph.nodes[t], place / "ids.txt"));
-    GRAPHMILL_TRYV(write_meaning(graph.nodes[t], place));
+    GRAPHMILL_TRYV(
+      write_meaning(graph.nodes[t].features, graph.nodes[t].layout, place));
   }
+  GRAPHMILL_TRYV(write_edge_meanings(graph, info, edges, folder));
   if (const auto& wanted = options.changes.split) {
     GRAPHMILL_TRYV(split_target(graph, info, *wanted, writer));
   }
@@ -496,7 +588,142 @@ result<dataset_info> import_tables(const csv_import_options& given,
   return written;
 }
 
+/// Joining edges takes all of them, of which only the new ones are read.
+result<void> expect_no_joined_edges(const csv_import_options& options) {
+  const auto& changes = options.changes;
+  if (changes.duplicates == duplicate_edges::keep && !changes.all_undirected
+      && changes.undirected.empty())
+    return ok();
+  return fail(ec::invalid_argument,
+              "{} was imported with {}, which looks at all edges together, and "
+              "only the new ones are read: import all tables again",
+              options.after.string(),
+              changes.duplicates == duplicate_edges::keep ? "--undirected"
+                                                          : "--duplicates");
+}
+
+/// Writes the new nodes of all types.
+result<void> write_new_nodes(csv_graph& graph, dataset_info info,
+                             const csv_import_options& options,
+                             const std::filesystem::path& folder,
+                             const progress_callback& on_progress,
+                             row_errors& errors) {
+  info.edge_types.clear();
+  graph_changes changes;
+  changes.sparse = options.changes.sparse
+                   && std::ranges::any_of(info.node_types, [](const auto& type) {
+                        return type.feature_width > 0;
+                      });
+  GRAPHMILL_TRY(auto plan,
+                begin_import(folder, std::move(info), row_norm::none, false,
+                             changes, on_progress, {}, false));
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+    auto& type = graph.nodes[t];
+    const auto id = static_cast<node_type_id>(t);
+    GRAPHMILL_TRYV(
+      copy_nodes(type, id, options.separator, plan.writer, errors));
+    for (const auto& note : type.features.columns.notes())
+      tell_note(options.on_note, "{}: {}",
+                type.table->file.filename().string(), note);
+    GRAPHMILL_TRYV(
+      write_ids(type, node_folder(folder, plan.info, id) / "ids.txt"));
+    GRAPHMILL_TRYV(write_label_sets(type.label_sets, std::nullopt,
+                                    plan.info.node_types[t], id, type.splits,
+                                    type.times, plan.writer, options.on_note));
+  }
+  GRAPHMILL_TRYV(errors.finish());
+  GRAPHMILL_TRYV(plan.writer.finish());
+  return ok();
+}
+
+/// Writes the new edges of all types, between old and new nodes.
+result<void> write_new_edges(csv_graph& graph, dataset_info info,
+                             const csv_import_options& options,
+                             const std::filesystem::path& folder,
+                             const progress_callback& on_progress,
+                             row_errors& errors) {
+  GRAPHMILL_TRY(const auto before, dataset::open(options.after));
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+    const auto& type = graph.nodes[t];
+    const auto there = before.info().find_node_type(type.name);
+    info.node_types[t] = {.name = type.name,
+                          .count = type.before.size() + type.ids.size(),
+                          .timed = there && before.nodes(*there).times};
+  }
+  graph_changes changes;
+  changes.drop_self_loops = options.changes.drop_self_loops;
+  const auto name_of = [&graph](node_type_id type, node_id node) {
+    const auto& of = graph.nodes[static_cast<std::size_t>(type)];
+    const auto old = of.before.size();
+    return fmt::format("\"{}\"", node < old ? of.before.name(node)
+                                            : of.ids.name(node - old));
+  };
+  GRAPHMILL_TRY(auto plan, begin_import(folder, std::move(info), row_norm::none,
+                                        options.reverse, changes, on_progress,
+                                        name_of, false));
+  // Edges without times of their own have those of their sources.
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+    if (!plan.info.node_types[t].timed)
+      continue;
+    const auto& type = graph.nodes[t];
+    const auto there = before.info().find_node_type(type.name);
+    GRAPHMILL_TRY(const auto old,
+                  before.nodes(*there).times->as<std::int64_t>());
+    std::vector<std::int64_t> times(old.begin(), old.end());
+    times.insert(times.end(), type.node_times.begin(), type.node_times.end());
+    if (std::ssize(times) != plan.info.node_types[t].count)
+      return fail(ec::invalid_data,
+                  "nodes of type {} have times, and the new ones have none",
+                  type.name);
+    GRAPHMILL_TRYV(plan.writer.set_times(static_cast<node_type_id>(t), times));
+  }
+  GRAPHMILL_TRYV(copy_all_edges(graph, plan.edges, options, plan.writer, errors,
+                                on_progress, nullptr));
+  GRAPHMILL_TRYV(errors.finish());
+  GRAPHMILL_TRY(const auto written, plan.writer.finish());
+  note_dropped(plan.writer, written, changes, options.on_note);
+  return ok();
+}
+
+result<void> import_additions(const csv_import_options& given,
+                              const additions_folders& folders,
+                              const progress_callback& on_progress,
+                              row_errors& errors) {
+  auto options = given;
+  options.like = options.after;
+  GRAPHMILL_TRYV(adopt_csv_record(options));
+  options.target.clear(); // It may have nothing new.
+  GRAPHMILL_TRYV(expect_no_joined_edges(options));
+  GRAPHMILL_TRY(auto graph, read_csv_graph(options, errors));
+  if (errors.failed())
+    return check_rest(graph, options, errors);
+  // Nobody new has a label of these.
+  for (auto& type : graph.nodes)
+    std::erase_if(type.label_sets, [](const incoming_labels& set) {
+      return set.class_count == 0;
+    });
+  GRAPHMILL_TRY(auto info, declare(graph, options));
+  GRAPHMILL_TRYV(fit_all(graph, info, options, errors));
+  if (errors.failed())
+    return check_rest(graph, options, errors);
+  GRAPHMILL_TRYV(write_new_nodes(graph, info, options, folders.nodes,
+                                 on_progress, errors));
+  return write_new_edges(graph, std::move(info), options, folders.edges,
+                         on_progress, errors);
+}
+
 } // namespace
+
+result<void> import_csv_additions(const csv_import_options& options,
+                                  const additions_folders& folders,
+                                  const progress_callback& on_progress) {
+  GRAPHMILL_TRY(const auto joined, join_tables(options));
+  row_errors errors{0, folders.nodes / rejected_rows_name};
+  const auto done = import_additions(joined, folders, on_progress, errors);
+  if (!done)
+    return errors.with(done.error());
+  return ok();
+}
 
 result<dataset_info> import_csv(const csv_import_options& options,
                                 const std::filesystem::path& folder,

@@ -33,6 +33,10 @@ constexpr auto single_roles = std::to_array<single_role>({
   {"relation", csv_role::relation,
    [](const csv_layout& of) { return of.relation; }},
   {"weight", csv_role::weight, [](const csv_layout& of) { return of.weight; }},
+  {"edge_time", csv_role::edge_time,
+   [](const csv_layout& of) { return of.edge_time; }},
+  {"node_time", csv_role::node_time,
+   [](const csv_layout& of) { return of.node_time; }},
   {"id", csv_role::id, [](const csv_layout& of) { return of.id; }},
   {"label", csv_role::label, [](const csv_layout& of) { return of.label; }},
   {"split", csv_role::split, [](const csv_layout& of) { return of.split; }},
@@ -100,7 +104,8 @@ nlohmann::json changes_json(const csv_import_options& options) {
           {"decimal_commas", options.decimal_commas},
           {"regression", options.regression},
           {"no_label", options.no_label},
-          {"regression_sets", options.regression_sets}};
+          {"regression_sets", options.regression_sets},
+          {"time_unit", static_cast<int>(options.times)}};
 }
 
 error no_csv_record(const csv_import_options& options, std::string_view why) {
@@ -139,7 +144,8 @@ void add_choice(csv_import_options& options, const std::string& table,
 bool is_needed(csv_role role) {
   constexpr auto needed =
     std::to_array({csv_role::source, csv_role::destination, csv_role::relation,
-                   csv_role::weight, csv_role::id});
+                   csv_role::weight, csv_role::id, csv_role::edge_time,
+                   csv_role::node_time});
   return std::ranges::find(needed, role) != needed.end();
 }
 
@@ -176,6 +182,8 @@ result<void> order_tables(const nlohmann::json& recorded, const char* option,
     const auto type = table.value("type", std::string{});
     const auto at = std::ranges::find_if(
       tables, [&](const csv_table& each) { return each.type == type; });
+    if (at == tables.end() && !options.after.empty())
+      continue; // Nothing of it is new.
     if (at == tables.end())
       return fail(ec::invalid_argument,
                   "--like {}: it was made of a table {} {}=..., which is not "
@@ -223,6 +231,14 @@ result<void> adopt_changes(const nlohmann::json& recorded,
                    .value_or(duplicates);
   if (duplicates < 0 || duplicates > static_cast<int>(duplicate_edges::sum))
     return no_csv_record(options, "its columns.json is damaged");
+  auto unit = std::int64_t{0};
+  if (recorded.is_object())
+    unit = integer_of(recorded.value("time_unit", nlohmann::json{}))
+             .value_or(static_cast<int>(time_unit::automatic));
+  if (unit < 0 || unit > static_cast<int>(time_unit::steps))
+    return no_csv_record(options, "its columns.json is damaged");
+  GRAPHMILL_TRYV(adopt_change(options, "--time-unit", time_unit::automatic,
+                              static_cast<time_unit>(unit), options.times));
   GRAPHMILL_TRYV(adopt_change(options, "--reverse", false, is_set("reverse"),
                               options.reverse));
   GRAPHMILL_TRYV(adopt_change(options, "--undirected", false,
@@ -274,6 +290,8 @@ result<void> write_csv_record(const csv_graph& graph,
   auto edges = nlohmann::json::array();
   for (const auto& file : graph.edges) {
     edges.push_back(layout_json(file.table, file.layout));
+    if (file.features.columns.width() > 0)
+      edges.back()["fitted"] = features_json(file.features);
     std::vector<std::string> relations;
     for (node_id i = 0; i < file.relations.size(); ++i)
       relations.emplace_back(file.relations.name(i));
@@ -319,13 +337,28 @@ result<void> adopt_csv_record(csv_import_options& options) {
     order_tables(record["nodes"], "--nodes", options, options.nodes));
   GRAPHMILL_TRYV(
     order_tables(record["edges"], "--edges", options, options.edges));
+  const auto is_given = [&options](const nlohmann::json& table,
+                                   const std::vector<csv_table>& tables) {
+    return options.after.empty()
+           || std::ranges::find(tables, table["type"].get<std::string>(),
+                                &csv_table::type)
+                != tables.end();
+  };
   for (const auto& table : record["nodes"]) {
+    options.tabled.push_back(table["type"].get<std::string>());
+    if (!is_given(table, options.nodes))
+      continue;
     adopt_roles(table, options);
     options.fitted[table["type"].get<std::string>()] =
       table.value("fitted", nlohmann::json{}).dump();
   }
   for (const auto& table : record["edges"]) {
+    if (!is_given(table, options.edges))
+      continue;
     adopt_roles(table, options);
+    if (table.contains("fitted"))
+      options.fitted[table["type"].get<std::string>()] =
+        table["fitted"].dump();
     options.relations[table["type"].get<std::string>()] =
       record_texts(table, "relations");
   }
@@ -375,6 +408,14 @@ result<void> expect_same_types(const dataset_info& info,
         printable(name),
         info.edge_types[i].weighted ? "here and none there"
                                     : "there and none here"));
+    if (same
+        && info.edge_types[i].feature_width
+             != like.edge_types[static_cast<std::size_t>(*same)].feature_width)
+      return differ(fmt::format(
+        "edges of type {} have {} features there and {} here",
+        printable(name),
+        like.edge_types[static_cast<std::size_t>(*same)].feature_width,
+        info.edge_types[i].feature_width));
     if (!same)
       return differ(fmt::format("it has no edge type {}, which comes of a "
                                 "relation that it has no edge of; leave these "

@@ -31,6 +31,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace graphmill::test {
@@ -167,15 +168,19 @@ struct led_cluster {
                  [this](const run_ptr& run, const error& reason) {
                    leader.give_up(run, reason);
                  }}),
-        leader(parts, queue, starter, places,
-               {[&of](submitted_run& run) {
-                  if (of.has_no_threads)
-                    throw std::runtime_error("no thread is left");
-                  run.on.conductor =
-                    std::make_unique<noting_conductor>(of.conductors_told);
-                  run.life.led();
-                },
-                [] {}}),
+        leader(
+          parts, queue, starter, places,
+          {[&of](submitted_run& run) {
+             if (of.has_no_threads)
+               throw std::runtime_error("no thread is left");
+             run.on.conductor =
+               std::make_unique<noting_conductor>(of.conductors_told);
+             run.life.led();
+           },
+           [] {},
+           [&of](const std::string& run, const std::optional<error>& failure) {
+             of.fed.emplace_back(run, failure);
+           }}),
         submissions(parts, files, queue, starter, places, [] {}) {
       // nop
     }
@@ -199,6 +204,8 @@ struct led_cluster {
   coordinator_config config{.data = folder / "data", .runs = folder / "runs"};
   fake_port port;
   std::vector<std::string> conductors_told;
+  /// Feeds that are over, and why.
+  std::vector<std::pair<std::string, std::optional<error>>> fed;
   bool has_no_threads = false; ///< No conductor can be spawned.
   std::optional<objects> whole;
 };

@@ -1,5 +1,6 @@
 #include "actors/base/phase_steps.hpp"
 #include "actors/cluster/coordinator/runs/prediction_arrays.hpp"
+#include "partition/files/file_io.hpp"
 #include "partition/files/npy/npy_header.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result.hpp"
@@ -12,6 +13,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,7 +24,7 @@ namespace {
 /// Ten nodes in steps of four, over three trainers: 0 and 1, 2, 3; 4 and 5, 6,
 /// 7; 8, 9, none.
 const prediction_shape ten_nodes{
-  .nodes = 10, .classes = 2, .batch_size = 4, .ranks = 3};
+  .rows = 10, .columns = 2, .batch_size = 4, .ranks = 3};
 
 struct told_nodes {
   std::int64_t step = 0;
@@ -123,6 +125,68 @@ CATCH_TEST_CASE("predictions of numbers are what came out",
                 == (width == 1
                       ? array_file(dtype::float32, {count}, values)
                       : array_file(dtype::float32, {count, width}, values)));
+  }
+}
+
+CATCH_TEST_CASE("outputs of nodes lie where the nodes are",
+                "[cluster][predictions]") {
+  // Five users, who know each other and buy two items; then items of shops.
+  prediction_shape shape{.columns = 4, .batch_size = 4, .ranks = 2};
+  shape.edges = true;
+  shape.blocks = {{.relation = 1, .types = {0, 0}, .counts = {5, 5}},
+                  {.relation = 2, .types = {1, 2}, .counts = {2, 3}, .first = 3},
+                  {.relation = 3, .types = {0, 3}, .counts = {0, 1}, .first = 6}};
+  shape.types = {{"user", "user"}, {"item", "shop"}, {"user", "town"}};
+  shape.rows = rows_of(shape.blocks);
+  CATCH_CHECK(shape.rows == 7);
+  CATCH_CHECK(shape.count() == 11);
+  const auto value = [](node_type_id type, node_id node, int column) {
+    return static_cast<float>(100 * type + 10 * node + column);
+  };
+  const auto edges = edges_of(shape.blocks);
+  std::vector<std::array<node_type_id, 2>> types(3, {0, 0});
+  types.insert(types.end(), 3, {1, 2});
+  types.push_back({0, 3});
+  const auto ends_of = [&](std::size_t row) {
+    std::vector<float> out;
+    for (std::size_t end = 0; end < 2; ++end)
+      for (int column = 0; column < 2; ++column)
+        out.push_back(value(types[row][end],
+                            end == 0 ? edges[row].source
+                                     : edges[row].destination,
+                            column));
+    return out;
+  };
+  temp_folder folder;
+  prediction_arrays arrays{folder.path(), shape};
+  // Steps of four rows, which two ranks share.
+  for (const auto& [step, rank, rows] :
+       {std::tuple{1, 1, std::vector<node_id>{6}},
+        std::tuple{0, 1, std::vector<node_id>{2, 3}},
+        std::tuple{1, 0, std::vector<node_id>{4, 5}},
+        std::tuple{0, 0, std::vector<node_id>{0, 1}}}) {
+    std::vector<float> told;
+    for (const auto row : rows) {
+      const auto ends = ends_of(static_cast<std::size_t>(row));
+      told.insert(told.end(), ends.begin(), ends.end());
+    }
+    value_of(arrays.take({phase::test, 0, step, static_cast<rank_id>(rank)},
+                         rows, told));
+  }
+  value_of(arrays.commit());
+  CATCH_CHECK(names_in(folder.path())
+              == std::vector<std::string>{
+                "embeddings.item.npy", "embeddings.shop.npy",
+                "embeddings.town.npy", "embeddings.user.npy"});
+  for (const auto& [name, type, nodes] :
+       {std::tuple{"user", 0, 5}, std::tuple{"item", 1, 2},
+        std::tuple{"shop", 2, 3}, std::tuple{"town", 3, 1}}) {
+    std::vector<float> rows;
+    for (node_id node = 0; node < nodes; ++node)
+      for (int column = 0; column < 2; ++column)
+        rows.push_back(value(static_cast<node_type_id>(type), node, column));
+    CATCH_CHECK(content(folder, std::string{"embeddings."} + name + ".npy")
+                == array_file(dtype::float32, {nodes, 2}, rows));
   }
 }
 

@@ -176,6 +176,59 @@ CATCH_TEST_CASE("a batch around nodes of several types survives the wire",
   CATCH_CHECK(others > 500);
 }
 
+CATCH_TEST_CASE("a batch of trees survives the wire, and only as it is",
+                "[remote][batch][times]") {
+  std::size_t nodes = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CATCH_INFO("seed " << seed);
+    sampled example{seed, seed % 5 == 0};
+    example.graph = with_times(example.graph, seed, true);
+    example.parts =
+      cut(example.graph, 2, random_assignment(example.graph, 2, seed));
+    example.scheme.time = {true};
+    example.scheme.time.disjoint = true;
+    // Two rows around the same nodes.
+    example.seeds =
+      random_typed_seeds(example.graph, example.parts, seed);
+    example.seeds.until = {12, 7};
+    example.seeds.row_numbers = {41, 3};
+    for (auto& ids : example.seeds.nodes) {
+      auto& trees = example.seeds.trees.emplace_back(ids.size(), 0);
+      const auto first = ids;
+      ids.insert(ids.end(), first.begin(), first.end());
+      trees.resize(ids.size(), 1);
+    }
+    example.batch = std::make_shared<const sampled_subgraph>(
+      value_of(sample(*example.parts.graph, example.parts.shards,
+                      example.scheme, seed, example.seeds)));
+    nodes += example.found();
+    std::uint64_t bytes = 0;
+    const auto question = value_of(batch_question(
+      "run", 5, batch_kind::train, example.info(), example.seeds, bytes));
+    const auto asked = value_of(decode_batch_request(question));
+    const auto seeds = read_batch_seeds(example.info(), asked, question, 1000);
+    if (example.seeds.count() != 0)
+      CATCH_CHECK(value_of(seeds) == example.seeds);
+    const auto answer = value_of(batch_answer(example.info(), example.batch));
+    CATCH_CHECK(to_plain(value_of(example.read(answer)), example.parts)
+                == to_plain(*example.batch, example.parts));
+    // A node of another tree, or an edge between trees, is refused.
+    for (std::size_t t = 0; t < example.batch->nodes.size(); ++t) {
+      const auto& list = example.batch->nodes[t];
+      const auto at = static_cast<std::size_t>(list.found.front());
+      if (at == list.ids.size())
+        continue;
+      auto spoilt = std::make_shared<sampled_subgraph>(
+        value_of(sample(*example.parts.graph, example.parts.shards,
+                        example.scheme, seed, example.seeds)));
+      spoilt->nodes[t].trees[at] ^= 1;
+      CATCH_CHECK_FALSE(
+        example.read(value_of(batch_answer(example.info(), spoilt))));
+    }
+  }
+  CATCH_CHECK(nodes > 500);
+}
+
 CATCH_TEST_CASE("seeds that a batch cannot have are refused",
                 "[remote][batch]") {
   const auto info = one_type_info(10, 50, 9);

@@ -121,6 +121,53 @@ CATCH_TEST_CASE("a job is cut into calls and its rows land where they belong",
     }
 }
 
+CATCH_TEST_CASE("rows of edges land where they belong, or nowhere",
+                "[actors][remote][edge_features]") {
+  for (const auto half : {false, true}) {
+    CATCH_INFO("half " << half);
+    auto info = info_of(3);
+    info.edge_types[0].feature_width = 2;
+    const std::vector<edge_id> places{8, 1, 8, 5, 0};
+    const std::vector<local_id> rows{4, 3, 2, 1, 0};
+    std::vector<float> out(10);
+    const auto job = std::make_shared<remote_gather>(nullptr);
+    job->wanted.push_back(
+      {.type = 0,
+       .ids = places,
+       .targets = {{gather_kind::edge_features, rows, out.data()}},
+       .of_edges = true});
+    const auto calls = cut_calls(info, job, half ? 9 : 17, half);
+    CATCH_REQUIRE(calls.size() == 3);
+    for (const auto& call : calls) {
+      const auto& piece = call.pieces.at(0);
+      const auto answer = [&](std::size_t values) {
+        std::vector<float> sent;
+        for (std::size_t i = 0; i < values; ++i)
+          sent.push_back(static_cast<float>(piece.from * 2 + i));
+        std::vector<std::uint16_t> halves(sent.size());
+        std::transform(sent.begin(), sent.end(), halves.begin(), to_half);
+        bulk_writer arrays;
+        gather_reply reply;
+        reply.values.push_back(
+          half ? arrays.add(element::float16, std::as_bytes(std::span{halves}))
+               : arrays.add(element::float32, std::as_bytes(std::span{sent})));
+        return value_of(encode(reply, std::move(arrays)));
+      };
+      CATCH_CHECK_FALSE(scatter(info, call, half, answer(2 * piece.count - 1)));
+      CATCH_CHECK_FALSE(scatter(info, call, half, answer(2 * piece.count + 1)));
+      CATCH_CHECK_FALSE(scatter(info, call, !half, answer(2 * piece.count)));
+      CATCH_CHECK(scatter(info, call, half, answer(2 * piece.count)));
+      std::uint64_t ids = 0;
+      const auto asked = value_of(call.encoded("run", 0, half, ids));
+      const auto query = value_of(decode_gather_request(asked)).queries.at(0);
+      CATCH_CHECK(query.edge_type == 0);
+      CATCH_CHECK(query.ids.count == piece.count);
+    }
+    CATCH_CHECK(out == std::vector<float>{8, 9, 6, 7, 4, 5, 2, 3, 0, 1});
+    CATCH_CHECK(job->bytes == 5 * 2 * sizeof(float));
+  }
+}
+
 CATCH_TEST_CASE("rows are as exact as was agreed", "[actors][remote]") {
   gathering g{3};
   const auto send = [&g](const dataset_info& info, bool half, bool sent_half) {

@@ -55,9 +55,9 @@ void greet_as(server_scene& it, const std::string& connection_id,
 CATCH_TEST_CASE("every role may ask for its methods and no others",
                 "[transport][session][roles]") {
   const std::set<std::string> of_daemons{
-    "join",       "leave",  "run_event",    "rendezvous",
-    "sample",     "gather", "sample_batch", "spread",
-    "contribute", "prove",  "health_report"};
+    "join",          "leave",        "run_event", "rendezvous", "sample",
+    "gather",        "sample_batch", "spread",    "contribute", "prove",
+    "health_report", "feed",         "feed_state"};
   auto of_leader = of_daemons;
   of_leader.merge(std::set<std::string>{"deploy", "order", "weights", "stop",
                                         "members", "status", "chaos",
@@ -131,6 +131,10 @@ CATCH_TEST_CASE("a greeting fits its key", "[transport][session][roles]") {
     hello.name = "third";
     said = "daemon \"second\"";
   }
+  CATCH_SECTION("a daemon whose name begins alike") {
+    hello.name = "second-1";
+    said = "daemon \"second\"";
+  }
   CATCH_SECTION("a daemon as the coordinator") {
     hello.name = "first";
     said = "daemon \"second\"";
@@ -155,6 +159,15 @@ CATCH_TEST_CASE("a greeting fits its key", "[transport][session][roles]") {
   it.receive("c", request_of(1, method::status), false, holder);
   CATCH_CHECK(it.sent.back().content.head.kind == message_kind::stranger);
   CATCH_CHECK(it.delivered.empty());
+}
+
+CATCH_TEST_CASE("the key of a daemon has consumers of feeds, too",
+                "[transport][session][roles]") {
+  server_scene it;
+  auto hello = hello_by(a_second);
+  hello.name = "second/feed-1";
+  it.receive("c", hello_request(hello), false, a_second);
+  CATCH_CHECK(it->peers() == 1);
 }
 
 CATCH_TEST_CASE("an incarnation is of the key that greeted first",

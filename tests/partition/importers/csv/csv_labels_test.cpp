@@ -55,7 +55,7 @@ struct imported_labels {
   std::vector<class_census> census;
 };
 
-constexpr const char* accounts = "id,label,split\n"
+constexpr const char* split_accounts = "id,label,split\n"
                                  "a,fraud,train\n"
                                  "b,unknown,train\n"
                                  "c,good,val\n"
@@ -66,9 +66,9 @@ constexpr const char* accounts = "id,label,split\n"
 
 CATCH_TEST_CASE("labels that the user names stand for none",
                 "[partition][import][csv][labels]") {
-  const imported_labels plain{accounts};
+  const imported_labels plain{split_accounts};
   CATCH_CHECK(plain.names() == texts{"-1", "fraud", "good", "unknown"});
-  const imported_labels named{accounts, {"unknown", "-1", "tbd"}};
+  const imported_labels named{split_accounts, {"unknown", "-1", "tbd"}};
   CATCH_CHECK(named.names() == texts{"fraud", "good"});
   CATCH_CHECK(named.labels() == std::vector<std::int64_t>{0, -1, 1, -1, -1});
   // Nodes without a label are no seeds.
@@ -113,7 +113,7 @@ CATCH_TEST_CASE("label sets and numbers have labels for none, too",
 
 CATCH_TEST_CASE("classes are counted, by split",
                 "[partition][import][csv][labels]") {
-  const imported_labels plain{accounts};
+  const imported_labels plain{split_accounts};
   const auto& found = plain.census.at(0);
   CATCH_CHECK(found.title() == "labels of node");
   CATCH_CHECK(found.labelled == 5);
@@ -202,7 +202,7 @@ CATCH_TEST_CASE("about as many classes as nodes are suspected",
 
 CATCH_TEST_CASE("the classes of seeds are counted in all parts",
                 "[partition][import][csv][labels]") {
-  const imported_labels whole{accounts};
+  const imported_labels whole{split_accounts};
   const temp_folder parts;
   const auto graph = cut_in_two(whole.out.path(), parts / "p");
   const auto found = value_of(count_classes_of_seeds(graph));

@@ -152,8 +152,9 @@ CATCH_TEST_CASE("weights that are none are refused with their line",
                  "weight; choose one with --weight, and leave out the other "
                  "with --ignore");
   CATCH_CHECK(has(weights_refused("source,target,year\na,b,1999\n"),
-                  "nothing is known of \"year\": say which one has the weights "
-                  "of edges with --weight"));
+                  "nothing is known of \"year\": take columns as features of "
+                  "edges with --feature, say which one has their weights with "
+                  "--weight"));
   CATCH_CHECK(has(weights_refused("0 1 3\n1 2 4\n"),
                   "(--source, --destination, --relation, --weight)"));
 }

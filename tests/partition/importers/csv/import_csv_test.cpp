@@ -201,10 +201,10 @@ CATCH_TEST_CASE("wrong tables are named by file and line",
     {"id,label,split\na,,train\nb,x,train\n", "a,a\n",
      "train split of node: seed 0 is node 0, which has no label"},
     {good_nodes, "source,target,year\na,b,1\n",
-     "edges.csv:1: nothing is known of \"year\": say which one has the weights "
-     "of edges with --weight, make one edge type of each value of one with "
-     "--relation, or leave columns out with --ignore; edges have no "
-     "features yet"},
+     "edges.csv:1: nothing is known of \"year\": take columns as features of "
+     "edges with --feature, say which one has their weights with --weight, "
+     "make one edge type of each value of one with --relation, or leave "
+     "columns out with --ignore"},
     {good_nodes, "a,b,0.5\n",
      "edges.csv:1: which of the columns 1, 2, 3 are source and destination? "
      "Say so by number (--source, --destination, --relation, --weight), and "
@@ -424,14 +424,6 @@ CATCH_TEST_CASE("a column of another kind of table is told to be one",
     options.ignore = {"edges.csv=*"};
     return message_of(nodes, edges, options);
   };
-  CATCH_CHECK(said(csv_role::feature, "edges.csv=sum")
-              == "edges.csv:1: --feature edges.csv=sum: this is an edge list, "
-                 "and edges have no features yet: leave the column out with "
-                 "--ignore, or take it as weights with --weight");
-  CATCH_CHECK(said(csv_role::feature, "sum")
-              == "--feature sum: only an edge list has such a column, and "
-                 "edges have no features yet: leave the column out with "
-                 "--ignore, or take it as weights with --weight");
   CATCH_CHECK(said(csv_role::label, "edges.csv=sum")
               == "edges.csv:1: --label edges.csv=sum: this is an edge list, "
                  "and --label is for node tables: leave the option out");

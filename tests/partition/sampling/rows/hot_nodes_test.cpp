@@ -199,6 +199,38 @@ CATCH_TEST_CASE("inclusion does not depend on the parts",
   }
 }
 
+CATCH_TEST_CASE("in-edges are as likely as their weights say",
+                "[partition][hot_nodes]") {
+  memory_graph graph;
+  graph.nodes = {{"node", 5}};
+  graph.edges = {{0, "to", 0, {{1, 2, 3, 4}, {}, {}, {}, {}}}};
+  graph.edges[0].weights = {{1, 0, 2, 5}, {}, {}, {}, {}};
+  const auto parts = whole(graph);
+  const std::vector<float> chances{0.5F};
+  const auto misses = [&](draw_rule rule) {
+    auto reply = value_of(spread(*parts.shards[0], {0, rule, 0, 0, chances}));
+    CATCH_CHECK(list(reply.sources) == std::vector<node_id>{1, 2, 3, 4});
+    return list(reply.misses);
+  };
+  for (const auto kind : {draw_kind::weighted_without_replacement,
+                          draw_kind::weighted_with_replacement}) {
+    const auto got = misses({2, kind});
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto share = graph.edges[0].weights[0][i] / 8.0;
+      CATCH_CHECK(std::abs(got[i]
+                           - std::log1p(-0.5 * (1 - (1 - share) * (1 - share))))
+                  < 1e-6);
+    }
+  }
+  // Lists taken whole, and other kinds, leave weights out.
+  for (const draw_rule rule : {draw_rule{4, draw_kind::weighted_without_replacement},
+                               draw_rule{-1, draw_kind::weighted_with_replacement}})
+    CATCH_CHECK(misses(rule)
+                == std::vector<float>(4, static_cast<float>(std::log1p(-0.5))));
+  CATCH_CHECK(misses({2, draw_kind::labor})
+              == misses({2, draw_kind::without_replacement}));
+}
+
 CATCH_TEST_CASE("answers about inclusion that make no sense are refused",
                 "[partition][hot_nodes]") {
   const auto parts = cut(cycle(8), 2, {{0, 0, 0, 0, 1, 1, 1, 1}});

@@ -84,3 +84,27 @@ CATCH_TEST_CASE("weights of edges are used, or ignored in so many words",
   def.model.kind = model_kind::mlp;
   value_of(check_against(def, info));
 }
+
+CATCH_TEST_CASE("weighted draws need weights", "[definition][validation]") {
+  dataset_info info;
+  info.name = "films";
+  info.node_types.resize(1);
+  info.node_types[0].name = "movie";
+  info.node_types[0].count = 100;
+  info.node_types[0].class_count = 3;
+  info.node_types[0].split_counts = {10, 0, 5};
+  info.edge_types = {{0, "sequel", 0, 200, 10, dtype::int32}};
+  auto source = parse_definition(
+    "{dataset: films, sampler: {method: weighted}}", "x.yaml");
+  CATCH_REQUIRE(source.problems.empty());
+  const auto got = problems_with(source, info);
+  CATCH_REQUIRE(got.size() == 1);
+  CATCH_CHECK(to_string(got.front())
+              == "x.yaml:1:36: `sampler.method` is `weighted`, but edges of "
+                 "`films` have no weights; leave it out, or import weights");
+  info.edge_types[0].weighted = true;
+  CATCH_CHECK(problems_with(source, info).empty());
+  const auto scheme = value_of(resolve_fanouts(source.value, info));
+  CATCH_CHECK(scheme.kind == draw_kind::weighted_without_replacement);
+  CATCH_CHECK(scheme.rule(0, 0).kind == scheme.kind);
+}

@@ -1,0 +1,229 @@
+#include "actors/commands/options/cli.hpp"
+#include "actors/commands/options/definition_options.hpp"
+#include "actors/commands/options/interrupt_flag.hpp"
+#include "actors/commands/options/source_check.hpp"
+#include "actors/process/say.hpp"
+#include "messages/base/pluralized.hpp"
+#include "partition/files/json_text.hpp"
+#include "partition/growing/appending.hpp"
+#include "partition/growing/grown_dataset.hpp"
+#include "partition/partitioners/partition_dataset.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::size_t largest_book = std::size_t{1} << 28;
+
+struct append_arguments {
+  std::filesystem::path dataset;
+  std::vector<std::string> nodes;
+  std::vector<std::string> edges;
+  std::filesystem::path parts; ///< Empty: none.
+  bool no_verify = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// "TYPE=FILE", or a file alone.
+new_array appended_file(const std::string& text) {
+  const auto equals = text.find('=');
+  std::error_code failed;
+  if (equals == std::string::npos || std::filesystem::exists(text, failed))
+    return {"", text};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// What the words ask for. Arrays and tables are not mixed.
+result<additions> additions_of(const append_arguments& given,
+                               std::vector<std::string>& notes) {
+  new_arrays arrays;
+  for (const auto& text : given.nodes)
+    arrays.nodes.push_back(appended_file(text));
+  for (const auto& text : given.edges)
+    arrays.edges.push_back(appended_file(text));
+  const auto is_array = [](const new_array& one) {
+    return one.file.extension() == ".npy";
+  };
+  const auto count = std::ranges::count_if(arrays.nodes, is_array)
+                     + std::ranges::count_if(arrays.edges, is_array);
+  if (count == std::ssize(arrays.nodes) + std::ssize(arrays.edges))
+    return additions{std::move(arrays)};
+  if (count > 0)
+    return fail(ec::invalid_argument,
+                "some of the files are arrays (.npy) and others are text "
+                "tables; append one kind after the other");
+  csv_import_options tables;
+  for (const auto& [from, to] : {std::pair{&arrays.nodes, &tables.nodes},
+                                 std::pair{&arrays.edges, &tables.edges}})
+    for (const auto& one : *from)
+      to->push_back({one.type, one.file});
+  tables.on_note = [&notes](std::string note) {
+    notes.push_back(std::move(note));
+  };
+  return additions{std::move(tables)};
+}
+
+/// Fails for a folder of parts.
+result<void> expect_whole(const std::filesystem::path& folder) {
+  std::error_code failed;
+  if (!std::filesystem::exists(folder / "partitions.json", failed))
+    return ok();
+  return fail(ec::invalid_argument,
+              "{} is a dataset in parts; append to the dataset that it was "
+              "made of, and name the parts with --parts",
+              folder.string());
+}
+
+/// Fails unless parts are of a dataset, as it is now, or as it was before it
+/// grew if nothing is to be appended.
+result<void> expect_parts_of(const std::filesystem::path& parts,
+                             const dataset& data) {
+  GRAPHMILL_TRY(const auto book,
+                read_json(parts / "partitions.json", largest_book));
+  if (book.is_object()
+      && book.value("source_digest", nlohmann::json{}) == data.info().digest)
+    return ok();
+  return fail(ec::invalid_argument,
+              "{} holds parts of another dataset than {}, or of another state "
+              "of it; if that is the state before the last append, append "
+              "nothing with --parts first",
+              parts.string(), data.folder().string());
+}
+
+void print_parts(const std::filesystem::path& folder,
+                 const grown_partitions& parts) {
+  const auto& [before, now] = parts;
+  say("{}: {:.2f} % of all edges are cut, {:.2f} % were before\n",
+      folder.string(), now.cut() * 100, before.cut() * 100);
+  if (const auto why = wear_of(now); !why.empty())
+    say("warning: partition the dataset again: {}\n", why);
+}
+
+nlohmann::json parts_json(const grown_partitions& parts) {
+  auto out = to_json(parts.report);
+  out["cut_before"] = parts.before.cut();
+  out["wear"] = wear_of(parts.report);
+  return out;
+}
+
+void print_growth(const std::filesystem::path& folder, const growth& step,
+                  const std::string& digest) {
+  say("{}: {} and {} appended, digest {}\n", folder.string(),
+      pluralized(step.nodes, "node"), pluralized(step.edges, "edge"), digest);
+}
+
+result<int> run_append(const append_arguments& given) {
+  const auto start = std::chrono::steady_clock::now();
+  const interrupt_flag interrupted;
+  const auto* stop = &interrupt_flag::raised();
+  const auto on_progress = show_progress(given.quiet);
+  const auto appends = !given.nodes.empty() || !given.edges.empty();
+  GRAPHMILL_TRYV(expect_whole(given.dataset));
+  std::vector<std::string> notes;
+  std::string digest;
+  {
+    GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
+    digest = data.info().digest;
+    if (appends) {
+      GRAPHMILL_TRYV(expect_growable(data));
+      if (!given.parts.empty())
+        GRAPHMILL_TRYV(expect_parts_of(given.parts, data));
+    }
+    if (!given.no_verify)
+      GRAPHMILL_TRYV(verify_source(data, on_progress, stop));
+  }
+  nlohmann::json line{{"dataset", given.dataset.string()}};
+  if (appends) {
+    GRAPHMILL_TRY(const auto what, additions_of(given, notes));
+    GRAPHMILL_TRY(const auto info,
+                  append_to_dataset(given.dataset, what, on_progress, stop));
+    digest = info.digest;
+    GRAPHMILL_TRY(const auto steps, read_growth(given.dataset));
+    line["nodes"] = steps.back().nodes;
+    line["edges"] = steps.back().edges;
+    if (!given.json) {
+      for (const auto& note : notes)
+        say("{}\n", note);
+      print_growth(given.dataset, steps.back(), digest);
+    }
+  }
+  line["digest"] = digest;
+  if (!given.parts.empty()) {
+    GRAPHMILL_TRY(const auto data, dataset::open(given.dataset));
+    GRAPHMILL_TRY(const auto parts,
+                  grow_partitions(data, given.parts, on_progress, stop));
+    line["parts"] = parts_json(parts);
+    if (!given.json)
+      print_parts(given.parts, parts);
+  }
+  const std::chrono::duration<double> seconds =
+    std::chrono::steady_clock::now() - start;
+  if (!given.json) {
+    say("took {:.1f} s\n", seconds.count());
+    return 0;
+  }
+  line["notes"] = notes;
+  line["seconds"] = seconds.count();
+  say("{}\n", one_line(line));
+  return 0;
+}
+
+/// An option that may come several times, each time one file.
+void add_files(CLI::App& app, const char* flag, const char* help,
+               std::vector<std::string>& files) {
+  app.add_option(flag, files, help)
+    ->type_name("[TYPE=]FILE")
+    ->expected(1)
+    ->allow_extra_args(false)
+    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+} // namespace
+
+void add_append_command(command_line& cli) {
+  auto given = std::make_shared<append_arguments>();
+  auto* command = cli.app.add_subcommand(
+    "append", "Add new nodes and edges to a dataset of an import");
+  command->add_option("dataset", given->dataset, "Folder of the dataset")
+    ->required();
+  add_files(*command, "--nodes",
+            "Table of new nodes, with the columns of the first import; or "
+            "their features, an array .npy",
+            given->nodes);
+  add_files(*command, "--edges",
+            "Table of new edges, with the columns of the first import; or an "
+            "array .npy [2, edges] of sources and destinations",
+            given->edges);
+  command->add_option("--parts", given->parts,
+                      "Folder of the dataset in parts, which grows, too. "
+                      "Without --nodes and --edges, it catches up with the "
+                      "dataset");
+  command->add_flag(
+    "--no-verify", given->no_verify,
+    "Do not compare the dataset with its recorded digests first");
+  command->add_flag("--json", given->json,
+                    "Print the summary as one line of JSON");
+  command->add_flag("-q,--quiet", given->quiet, "Show no progress");
+  command->footer("The dataset is replaced at once when the new one is "
+                  "complete: whenever this is\n"
+                  "ended, one or the other is there, whole.");
+  command->callback([&cli, given] {
+    if (given->nodes.empty() && given->edges.empty() && given->parts.empty())
+      refuse_words("--nodes, --edges or --parts is required");
+    cli.run = [given] { return run_append(*given); };
+  });
+}
+
+} // namespace graphmill

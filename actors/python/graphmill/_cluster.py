@@ -1,0 +1,47 @@
+"""Clusters that sample."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import socket
+import subprocess
+
+from ._engine import find_program
+from .errors import Unavailable
+
+_PATIENCE_SECONDS = 60.0
+_TROUBLED = 3  # Something in the cluster is wrong, and the answer is there.
+
+
+@functools.lru_cache(maxsize=64)
+def served_here(cluster: str, key: str, insecure: bool) -> str:
+    """The folder of a dataset that a daemon on this machine serves. Raises
+    Unavailable if there is none."""
+    command = [find_program("graphmill"), "status", "--json", "--cluster",
+               cluster.split(",")[0]]
+    if insecure:
+        command.append("--insecure")
+    elif key:
+        command += ["--key", key]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True,
+                              timeout=_PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired as cause:
+        raise Unavailable(f"the cluster at {cluster} does not answer",
+                          "unavailable") from cause
+    if done.returncode not in (0, _TROUBLED):
+        raise Unavailable(
+            f"cannot ask the cluster at {cluster} for its data: "
+            f"{done.stderr.strip()}; give `data`, a folder here with the tables "
+            "of its parts", "unavailable")
+    host = socket.gethostname()
+    for daemon in json.loads(done.stdout.splitlines()[-1])["daemons"]:
+        folder = daemon.get("data", "")
+        if (daemon["host"] == host and daemon["state"] != "lost" and folder
+                and os.path.isdir(folder)):
+            return str(folder)
+    raise Unavailable(
+        f"no daemon of the cluster at {cluster} is on this machine: give `data`, "
+        "a folder here with the tables of its parts", "unavailable")

@@ -1,0 +1,72 @@
+#include "partition/growing/appending.hpp"
+
+#include "partition/growing/grown_dataset.hpp"
+#include "partition/writing/prepare.hpp"
+
+#include <system_error>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Within the new folder, while it is made. No type has such a name.
+constexpr const char* additions_name = ".additions";
+
+result<void> write_additions(const dataset& before, const additions& what,
+                             const additions_folders& folders,
+                             const progress_callback& on_progress) {
+  if (const auto* arrays = std::get_if<new_arrays>(&what))
+    return import_npy_additions(before.info(), *arrays, folders, on_progress);
+  auto tables = std::get<csv_import_options>(what);
+  tables.after = before.folder();
+  return import_csv_additions(tables, folders, on_progress);
+}
+
+result<dataset_info> append_into(const dataset& before, const additions& what,
+                                 const fs::path& folder,
+                                 const progress_callback& on_progress) {
+  const auto aside = folder / additions_name;
+  const additions_folders folders{aside / "nodes", aside / "edges"};
+  // One folder at a time: see `folder_builder`.
+  std::error_code failed;
+  for (const auto& each : {aside, folders.nodes, folders.edges}) {
+    fs::create_directory(each, failed);
+    if (failed)
+      return fail_errno(failed.value(), "cannot make the folder {}",
+                        each.string());
+  }
+  GRAPHMILL_TRYV(write_additions(before, what, folders, on_progress));
+  result<dataset_info> out = fail(ec::internal, "nothing was appended");
+  {
+    GRAPHMILL_TRY(const auto nodes, dataset::open(folders.nodes));
+    GRAPHMILL_TRY(const auto edges, dataset::open(folders.edges));
+    out = write_grown_dataset(before, nodes, edges, folder, on_progress);
+  }
+  fs::remove_all(aside, failed);
+  if (out && failed)
+    return fail_errno(failed.value(), "cannot remove {}", aside.string());
+  return out;
+}
+
+} // namespace
+
+result<dataset_info> append_to_dataset(const fs::path& folder,
+                                       const additions& what,
+                                       const progress_callback& on_progress,
+                                       const std::atomic<bool>* stop) {
+  dataset_info info;
+  const auto build = [&](const fs::path& partial) -> result<void> {
+    // Opened with the lock, so that two who append do not lose what is new.
+    GRAPHMILL_TRY(const auto before, dataset::open(folder));
+    GRAPHMILL_TRYV(expect_growable(before));
+    GRAPHMILL_TRY(info, append_into(before, what, partial, on_progress));
+    return ok();
+  };
+  folder_preparation work{folder, present_folder::replace};
+  GRAPHMILL_TRYV(work.run(build, on_progress, stop));
+  return info;
+}
+
+} // namespace graphmill

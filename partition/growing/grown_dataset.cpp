@@ -1,0 +1,513 @@
+#include "partition/growing/grown_dataset.hpp"
+
+#include "messages/base/pluralized.hpp"
+#include "partition/dataset/dataset_names.hpp"
+#include "partition/dataset/digest.hpp"
+#include "partition/dataset/label_sets.hpp"
+#include "partition/files/file_io.hpp"
+#include "partition/files/json_text.hpp"
+#include "partition/growing/grown_arrays.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace graphmill {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* growth_name = "growth.json";
+constexpr std::size_t largest_growth = std::size_t{1} << 24;
+constexpr const char* ids_name = "ids.txt";
+
+/// What stands in a dataset's folder and stays as it is.
+constexpr std::array kept_names{"columns.json", "original_names.json",
+                                "rejected_rows.csv"};
+constexpr std::string_view meaning_name = "features.json";
+
+/// The end of the name of a file of a label set: ".<set>.npy", or ".npy".
+std::string end_for(std::string_view set) {
+  return set.empty() ? ".npy" : fmt::format(".{}.npy", set);
+}
+
+std::string splits_file(split which, std::string_view set) {
+  return std::string{file_stem(which)} + end_for(set);
+}
+
+/// Names that may stand in the folder of a node type.
+std::set<std::string> node_files(const node_type_info& type) {
+  std::set<std::string> out{features_file,
+                            times_file,
+                            sparse_indptr_file,
+                            sparse_indices_file,
+                            sparse_values_file,
+                            ids_name,
+                            std::string{meaning_name}};
+  const auto add_set = [&out](std::string_view set) {
+    out.insert("labels" + end_for(set));
+    for (const auto which : all_splits)
+      out.insert(splits_file(which, set));
+  };
+  add_set("");
+  for (const auto& set : type.label_sets)
+    add_set(set.name);
+  return out;
+}
+
+std::set<std::string> edge_files() {
+  return {"indptr.npy",     "indices.npy",
+          "in_degrees.npy", "out_degrees.npy",
+          weights_file,     in_weights_file,
+          out_weights_file, features_file,
+          times_file,       std::string{meaning_name}};
+}
+
+/// Fails if a folder has anything else.
+result<void> expect_known_files(const fs::path& folder,
+                                const std::set<std::string>& known) {
+  std::error_code failed;
+  for (fs::directory_iterator at{folder, failed}, end; !failed && at != end;
+       at.increment(failed))
+    if (!known.contains(at->path().filename().string()))
+      return fail(ec::invalid_argument,
+                  "append does not know {}, which it would lose; move it away, "
+                  "or import all tables again",
+                  at->path().string());
+  if (failed)
+    return fail_errno(failed.value(), "cannot look into {}", folder.string());
+  return ok();
+}
+
+/// The new part of a node type; null: there is none.
+struct new_nodes_of_type {
+  const node_type_info* info = nullptr;
+  const dataset::node_arrays* arrays = nullptr;
+  std::int64_t count() const { return info == nullptr ? 0 : info->count; }
+};
+
+new_nodes_of_type new_nodes_of(const dataset& nodes, std::string_view name) {
+  const auto type = nodes.info().find_node_type(name);
+  if (!type)
+    return {};
+  return {&nodes.info().node_types[static_cast<std::size_t>(*type)],
+          &nodes.nodes(*type)};
+}
+
+/// Bytes of the labels of so many nodes of which none is known.
+std::vector<std::byte> unknown_labels(label_kind kind, std::int64_t class_count,
+                                      std::int64_t nodes) {
+  const auto bytes = traits_of(kind).bytes(class_count);
+  std::vector<std::byte> out(bytes * static_cast<std::size_t>(nodes),
+                             std::byte{0xff}); // Also -1.
+  if (kind == label_kind::regression) {
+    const auto none = std::numeric_limits<float>::quiet_NaN();
+    for (std::size_t at = 0; at < out.size(); at += sizeof none)
+      std::memcpy(out.data() + at, &none, sizeof none);
+  }
+  return out;
+}
+
+array_form labels_form(label_kind kind, std::int64_t class_count) {
+  if (kind == label_kind::classes)
+    return {dtype::int64};
+  return {kind == label_kind::regression ? dtype::float32 : dtype::uint8,
+          {class_count}};
+}
+
+/// Writes a dataset with what is new.
+class grower {
+public:
+  grower(const dataset& before, const dataset& nodes, const dataset& edges,
+         const fs::path& folder)
+    : before_(before), nodes_(nodes), edges_(edges), folder_(folder),
+      info_(before.info()) {}
+
+  result<dataset_info> run(const progress_callback& on_progress);
+
+private:
+  result<void> add_nodes(node_type_id type);
+  result<void> add_labels(std::string_view set, const node_type_info& shown,
+                          const dataset::label_arrays& before,
+                          const new_nodes_of_type& more, const fs::path& to,
+                          std::array<std::int64_t, 3>& split_counts) const;
+  result<void> add_features(node_type_id type, const new_nodes_of_type& more,
+                            const fs::path& to);
+  result<void> add_sparse(node_type_id type, const new_nodes_of_type& more,
+                          const fs::path& to);
+  result<void> add_ids(node_type_id type, const new_nodes_of_type& more,
+                       const fs::path& to) const;
+  result<void> add_edges(edge_type_id type);
+  result<void> add_records() const;
+
+  const dataset& before_;
+  const dataset& nodes_;
+  const dataset& edges_;
+  const fs::path& folder_;
+  dataset_info info_;
+};
+
+error other_shape(std::string_view type, std::string_view what) {
+  return fail(ec::invalid_data,
+              "new nodes of type {} have other {} than those "
+              "that are there",
+              type, what);
+}
+
+result<void> grower::add_labels(std::string_view set,
+                                const node_type_info& shown,
+                                const dataset::label_arrays& before,
+                                const new_nodes_of_type& more,
+                                const fs::path& to,
+                                std::array<std::int64_t, 3>& counts) const {
+  const dataset::label_arrays* given = nullptr;
+  if (more.count() > 0 && set.empty() && more.info->class_count > 0) {
+    if (more.info->labels != shown.labels
+        || more.info->class_count != shown.class_count)
+      return other_shape(shown.name, "labels");
+    given = more.arrays;
+  }
+  if (more.count() > 0 && !set.empty())
+    for (std::size_t s = 0; s < more.info->label_sets.size(); ++s)
+      if (const auto& about = more.info->label_sets[s]; about.name == set) {
+        if (about.labels != shown.labels
+            || about.class_count != shown.class_count)
+          return other_shape(shown.name, fmt::format("labels {}", set));
+        given = &more.arrays->label_sets[s];
+      }
+  const auto* fresh =
+    given != nullptr && given->labels ? &*given->labels : nullptr;
+  const auto* old = before.labels ? &*before.labels : nullptr;
+  if (old != nullptr || fresh != nullptr) {
+    std::vector<std::byte> bytes;
+    if (old == nullptr)
+      bytes = unknown_labels(shown.labels, shown.class_count,
+                             shown.count - more.count());
+    if (fresh != nullptr) {
+      const auto known = bytes_of(*fresh);
+      bytes.insert(bytes.end(), known.begin(), known.end());
+    } else {
+      const auto none =
+        unknown_labels(shown.labels, shown.class_count, more.count());
+      bytes.insert(bytes.end(), none.begin(), none.end());
+    }
+    GRAPHMILL_TRYV(write_longer(old,
+                                labels_form(shown.labels, shown.class_count),
+                                bytes, to / ("labels" + end_for(set))));
+  }
+  for (const auto which : all_splits) {
+    const auto s = static_cast<std::size_t>(which);
+    const auto* ids = before.splits[s] ? &*before.splits[s] : nullptr;
+    std::span<const std::int64_t> seeds;
+    if (given != nullptr && given->splits[s]) {
+      GRAPHMILL_TRY(seeds, given->splits[s]->as<std::int64_t>());
+    }
+    if (ids == nullptr && seeds.empty())
+      continue;
+    GRAPHMILL_TRYV(write_longer_ids(ids, seeds, shown.count - more.count(),
+                                    to / splits_file(which, set)));
+    counts[s] += std::ssize(seeds);
+  }
+  return ok();
+}
+
+result<void> grower::add_sparse(node_type_id type,
+                                const new_nodes_of_type& more,
+                                const fs::path& to) {
+  auto& about = info_.node_types[static_cast<std::size_t>(type)];
+  const auto& before = *before_.nodes(type).sparse;
+  std::span<const std::int64_t> rows;
+  if (more.count() > 0) {
+    GRAPHMILL_TRY(rows, more.arrays->sparse->rows());
+    rows = rows.subspan(1);
+  }
+  const auto bytes_after = [&](const npy_array dataset::sparse_arrays::*part) {
+    return more.count() == 0 ? std::span<const std::byte>{}
+                             : bytes_of(*more.arrays->sparse.*part);
+  };
+  GRAPHMILL_TRYV(write_longer_ids(&before.indptr, rows, about.feature_entries,
+                                  to / sparse_indptr_file));
+  GRAPHMILL_TRYV(write_longer(&before.indices, {},
+                              bytes_after(&dataset::sparse_arrays::indices),
+                              to / sparse_indices_file));
+  GRAPHMILL_TRYV(write_longer(&before.values, {},
+                              bytes_after(&dataset::sparse_arrays::values),
+                              to / sparse_values_file));
+  if (more.count() > 0) {
+    about.feature_entries += more.info->feature_entries;
+    about.most_row_entries =
+      std::max(about.most_row_entries, more.info->most_row_entries);
+  }
+  return ok();
+}
+
+result<void> grower::add_features(node_type_id type,
+                                  const new_nodes_of_type& more,
+                                  const fs::path& to) {
+  const auto& about = info_.node_types[static_cast<std::size_t>(type)];
+  if (about.feature_width == 0)
+    return ok();
+  // Nodes that edges name may have none; then nobody of the type has.
+  if (more.count() > 0
+      && (more.info->feature_width != about.feature_width
+          || more.info->feature_type != about.feature_type
+          || more.info->sparse_features != about.sparse_features))
+    return other_shape(about.name, "features");
+  if (about.sparse_features)
+    return add_sparse(type, more, to);
+  return write_longer(&*before_.nodes(type).features, {},
+                      more.count() == 0 ? std::span<const std::byte>{}
+                                        : bytes_of(*more.arrays->features),
+                      to / features_file);
+}
+
+result<void> grower::add_ids(node_type_id type, const new_nodes_of_type& more,
+                             const fs::path& to) const {
+  const auto from = node_folder(before_.folder(), before_.info(), type);
+  std::error_code failed;
+  if (!fs::exists(from / ids_name, failed))
+    return ok();
+  if (more.count() == 0)
+    return take_file(from / ids_name, to / ids_name);
+  const auto fresh = nodes_.folder() / "nodes" / more.info->name / ids_name;
+  if (!fs::exists(fresh, failed))
+    return fail(
+      ec::invalid_argument,
+      "nodes of type {} have ids, and the new ones are given without; "
+      "append them as text tables",
+      more.info->name);
+  fs::copy_file(from / ids_name, to / ids_name, failed);
+  if (failed)
+    return fail_errno(failed.value(), "cannot copy {}",
+                      (from / ids_name).string());
+  GRAPHMILL_TRY(const auto text,
+                read_text(fresh, std::numeric_limits<std::size_t>::max()));
+  GRAPHMILL_TRY(const auto file, open_file(to / ids_name, O_WRONLY | O_APPEND));
+  return write_all(file.get(), std::as_bytes(std::span{text}), to / ids_name);
+}
+
+result<void> grower::add_nodes(node_type_id type) {
+  auto& about = info_.node_types[static_cast<std::size_t>(type)];
+  const auto more = new_nodes_of(nodes_, about.name);
+  const auto to = node_folder(folder_, info_, type);
+  GRAPHMILL_TRYV(make_folders(to));
+  about.count += more.count();
+  GRAPHMILL_TRYV(add_features(type, more, to));
+  const auto& before = before_.nodes(type);
+  if (before.times) {
+    if (more.count() > 0 && !more.arrays->times)
+      return other_shape(about.name, "times");
+    GRAPHMILL_TRYV(write_longer(&*before.times, {},
+                                more.count() == 0
+                                  ? std::span<const std::byte>{}
+                                  : bytes_of(*more.arrays->times),
+                                to / times_file));
+  }
+  GRAPHMILL_TRYV(add_labels("", about, before, more, to, about.split_counts));
+  for (std::size_t s = 0; s < about.label_sets.size(); ++s) {
+    auto& set = about.label_sets[s];
+    GRAPHMILL_TRYV(add_labels(set.name, with_labels_of(about, set),
+                              before.label_sets[s], more, to,
+                              set.split_counts));
+  }
+  return add_ids(type, more, to);
+}
+
+result<void> grower::add_edges(edge_type_id type) {
+  auto& about = info_.edge_types[static_cast<std::size_t>(type)];
+  const auto name = info_.edge_type_name(type);
+  const auto there = edges_.info().find_edge_type(name);
+  const auto& more = there ? &edges_.edges(*there) : nullptr;
+  if (there) {
+    const auto& given =
+      edges_.info().edge_types[static_cast<std::size_t>(*there)];
+    if (given.timed != about.timed
+        || (about.timed
+            && edges_.info().ticks_per_second != info_.ticks_per_second))
+      return fail(ec::invalid_data,
+                  "new edges of {} have other times than those that are there",
+                  name);
+    if (given.weighted != about.weighted
+        || given.feature_width != about.feature_width
+        || given.feature_type != about.feature_type)
+      return fail(ec::invalid_data,
+                  "new edges of {} have other weights or features than those "
+                  "that are there",
+                  name);
+  }
+  const auto to = edge_folder(folder_, info_, type);
+  GRAPHMILL_TRYV(make_folders(to));
+  const auto& source = info_.node_types[static_cast<std::size_t>(about.source)];
+  const auto& destination =
+    info_.node_types[static_cast<std::size_t>(about.destination)];
+  const auto same_nodes = [&](node_type_id of) {
+    const auto i = static_cast<std::size_t>(of);
+    return before_.info().node_types[i].count == info_.node_types[i].count;
+  };
+  if ((more == nullptr || more->indices.size() == 0) && same_nodes(about.source)
+      && same_nodes(about.destination)) {
+    for (const auto* array : before_.edges(type).all())
+      GRAPHMILL_TRYV(take_file(array->path(), to / array->path().filename()));
+    return ok();
+  }
+  return write_grown_edges(
+    {before_.edges(type), more, destination.count, source.count}, name, to,
+    about);
+}
+
+/// Files beside the arrays, and what has been appended.
+result<void> grower::add_records() const {
+  std::error_code failed;
+  const auto take = [&](const fs::path& name) -> result<void> {
+    if (!fs::exists(before_.folder() / name, failed))
+      return ok();
+    return take_file(before_.folder() / name, folder_ / name);
+  };
+  for (const auto* name : kept_names)
+    GRAPHMILL_TRYV(take(name));
+  for (const auto& type : info_.node_types)
+    GRAPHMILL_TRYV(take(fs::path{"nodes"} / type.name / meaning_name));
+  for (edge_type_id e = 0; e < std::ssize(info_.edge_types); ++e)
+    GRAPHMILL_TRYV(
+      take(fs::path{"edges"} / info_.edge_type_name(e) / meaning_name));
+  GRAPHMILL_TRY(auto steps, read_growth(before_.folder()));
+  growth step{before_.info().digest};
+  for (const auto& type : nodes_.info().node_types)
+    step.nodes += type.count;
+  for (const auto& type : edges_.info().edge_types)
+    step.edges += type.count;
+  steps.push_back(std::move(step));
+  auto record = nlohmann::json::array();
+  for (const auto& each : steps)
+    record.push_back(
+      {{"before", each.before}, {"nodes", each.nodes}, {"edges", each.edges}});
+  return write_text(folder_ / growth_name, record.dump(2) + '\n');
+}
+
+/// Fails if there is a type that the dataset lacks.
+result<void> expect_types_of(const dataset_info& before,
+                             const dataset_info& more) {
+  for (const auto& type : more.node_types)
+    if (!before.find_node_type(type.name))
+      return fail(ec::invalid_argument, "{} has no node type {}", before.name,
+                  type.name);
+  for (edge_type_id e = 0; e < std::ssize(more.edge_types); ++e)
+    if (const auto name = more.edge_type_name(e); !before.find_edge_type(name))
+      return fail(ec::invalid_argument, "{} has no edge type {}", before.name,
+                  name);
+  return ok();
+}
+
+result<dataset_info> grower::run(const progress_callback& on_progress) {
+  GRAPHMILL_TRYV(expect_types_of(before_.info(), nodes_.info()));
+  GRAPHMILL_TRYV(expect_types_of(before_.info(), edges_.info()));
+  const auto types = info_.node_types.size() + info_.edge_types.size();
+  std::size_t done = 0;
+  const auto tell = [&] {
+    if (on_progress)
+      on_progress({.phase = "write arrays", .done = done++, .total = types});
+  };
+  for (node_type_id t = 0; t < std::ssize(info_.node_types); ++t) {
+    tell();
+    GRAPHMILL_TRYV(add_nodes(t));
+  }
+  for (edge_type_id e = 0; e < std::ssize(info_.edge_types); ++e) {
+    tell();
+    GRAPHMILL_TRYV(add_edges(e));
+  }
+  GRAPHMILL_TRYV(add_records());
+  GRAPHMILL_TRY(const auto written, dataset::open(folder_, info_));
+  GRAPHMILL_TRY(const auto digests, digests_of(written, on_progress));
+  if (auto fault = mapped_file::first_fault())
+    return *std::move(fault);
+  info_.digest = digests.content;
+  GRAPHMILL_TRYV(write_dataset_info(folder_, info_));
+  GRAPHMILL_TRYV(write_array_digests(folder_, digests.arrays));
+  return info_;
+}
+
+} // namespace
+
+result<std::vector<growth>> read_growth(const fs::path& folder) {
+  const auto path = folder / growth_name;
+  const auto record = read_json(path, largest_growth);
+  if (!record && record.error().code == ec::not_found)
+    return std::vector<growth>{};
+  if (!record)
+    return record.error();
+  const auto number_in = [](const nlohmann::json& step, const char* key) {
+    return step.is_object() ? integer_of(step.value(key, nlohmann::json{}))
+                            : std::nullopt;
+  };
+  std::vector<growth> out;
+  for (const auto& step : record.value()) {
+    const auto nodes = number_in(step, "nodes");
+    const auto edges = number_in(step, "edges");
+    if (!nodes || !edges || !step.contains("before")
+        || !step["before"].is_string())
+      return fail(ec::invalid_data,
+                  "{} is damaged: copy it again, or import "
+                  "all tables again",
+                  path.string());
+    out.push_back({step["before"].get<std::string>(), *nodes, *edges});
+  }
+  return out;
+}
+
+result<void> expect_growable(const dataset& data) {
+  const auto& info = data.info();
+  const auto where = data.folder().string();
+  if (!info.tasks.empty())
+    return fail(ec::invalid_argument,
+                "{} has the task {} of edges, whose rows would have to be "
+                "chosen anew: import all tables again",
+                where, info.tasks.front().name);
+  if (info.digest.empty())
+    return fail(ec::invalid_argument,
+                "{} has no digest, so damage to it could not be told from what "
+                "it is: import it with graphmill import",
+                where);
+  std::set<std::string> known(kept_names.begin(), kept_names.end());
+  known.merge(std::set<std::string>{"dataset.json", "import.json", growth_name,
+                                    "nodes", "edges"});
+  GRAPHMILL_TRYV(expect_known_files(data.folder(), known));
+  std::set<std::string> nodes;
+  std::set<std::string> edges;
+  std::error_code failed;
+  for (node_type_id t = 0; t < std::ssize(info.node_types); ++t) {
+    const auto& type = info.node_types[static_cast<std::size_t>(t)];
+    nodes.insert(type.name);
+    GRAPHMILL_TRYV(expect_known_files(node_folder(data.folder(), info, t),
+                                      node_files(type)));
+  }
+  for (edge_type_id e = 0; e < std::ssize(info.edge_types); ++e) {
+    edges.insert(info.edge_type_name(e));
+    GRAPHMILL_TRYV(
+      expect_known_files(edge_folder(data.folder(), info, e), edge_files()));
+  }
+  GRAPHMILL_TRYV(expect_known_files(data.folder() / "nodes", nodes));
+  if (fs::exists(data.folder() / "edges", failed))
+    GRAPHMILL_TRYV(expect_known_files(data.folder() / "edges", edges));
+  return ok();
+}
+
+result<dataset_info> write_grown_dataset(const dataset& before,
+                                         const dataset& nodes,
+                                         const dataset& edges,
+                                         const fs::path& folder,
+                                         const progress_callback& on_progress) {
+  return grower{before, nodes, edges, folder}.run(on_progress);
+}
+
+} // namespace graphmill

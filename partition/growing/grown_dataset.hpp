@@ -1,0 +1,41 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+#include "partition/dataset/dataset.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// What is kept beside a dataset of each time it grew.
+struct growth {
+  std::string before; ///< The digest that it had.
+  std::int64_t nodes = 0;
+  std::int64_t edges = 0;
+};
+
+/// Each time that the dataset of a folder grew, the first one first. Empty: it
+/// never did. Fails with `invalid_data` if the record is damaged.
+result<std::vector<growth>> read_growth(const std::filesystem::path& folder);
+
+/// Fails if a dataset has something that would be lost, or could not be
+/// continued: tasks of edges, and files that nothing here knows.
+result<void> expect_growable(const dataset& data);
+
+/// Writes a dataset with new nodes and edges behind those that it has, and its
+/// other files as they are, but for import.json: no import makes this dataset.
+/// Unchanged arrays are the same files. Its digest is that of an import of all
+/// in this order.
+/// @param before As `expect_growable` demands.
+/// @param nodes, edges As `import_csv_additions` writes them.
+/// @param folder Existing; gets the new dataset.
+result<dataset_info> write_grown_dataset(const dataset& before,
+                                         const dataset& nodes,
+                                         const dataset& edges,
+                                         const std::filesystem::path& folder,
+                                         const progress_callback& on_progress);
+
+} // namespace graphmill

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/progress.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/importers/csv/csv.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace graphmill {
+
+/// An array with what is new of a type.
+struct new_array {
+  std::string type; ///< Empty: the only one of its kind.
+  std::filesystem::path file;
+};
+
+/// What is new of a dataset, as arrays.
+struct new_arrays {
+  /// [new nodes, features] of a node type. New nodes have no labels and are in
+  /// no split.
+  std::vector<new_array> nodes;
+  /// [2, new edges] Sources and destinations of an edge type, by ids: old ones,
+  /// and behind them those of new nodes.
+  std::vector<new_array> edges;
+};
+
+/// Writes new nodes and edges as `import_csv_additions` does. Fails for edges
+/// of types that have more than ends, such as weights.
+/// @param folders Existing and empty.
+result<void> import_npy_additions(const dataset_info& before,
+                                  const new_arrays& arrays,
+                                  const additions_folders& folders,
+                                  const progress_callback& on_progress = {});
+
+} // namespace graphmill

@@ -1,0 +1,227 @@
+#include "partition/importers/time_text.hpp"
+
+#include "messages/base/printable.hpp"
+#include "messages/words/number_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+
+namespace graphmill {
+
+namespace {
+
+constexpr std::int64_t second = 1'000'000;
+constexpr std::int64_t most_ticks = std::int64_t{1} << 53;
+constexpr std::size_t most_digits = 6; ///< Of a fraction of a second.
+
+/// Takes characters from the front of a text.
+class cursor {
+public:
+  explicit cursor(std::string_view text) : rest_(text) {}
+
+  bool done() const { return rest_.empty(); }
+  /// The next character, if it is one of these.
+  std::optional<char> one_of(std::string_view these) {
+    if (rest_.empty() || these.find(rest_.front()) == these.npos)
+      return std::nullopt;
+    const auto out = rest_.front();
+    rest_.remove_prefix(1);
+    return out;
+  }
+  /// A number of so many digits.
+  std::optional<std::int64_t> digits(std::size_t count) {
+    if (rest_.size() < count)
+      return std::nullopt;
+    std::int64_t out = 0;
+    for (const auto digit : rest_.substr(0, count)) {
+      if (digit < '0' || digit > '9')
+        return std::nullopt;
+      out = 10 * out + (digit - '0');
+    }
+    rest_.remove_prefix(count);
+    return out;
+  }
+  std::size_t digits_ahead() const {
+    const auto end = rest_.find_first_not_of("0123456789");
+    return end == rest_.npos ? rest_.size() : end;
+  }
+  bool ends_at(std::size_t place) const { return rest_.size() == place; }
+  /// Digits of a fraction, as millionths. Further ones must be 0.
+  std::optional<std::int64_t> millionths() {
+    std::int64_t out = 0;
+    std::size_t taken = 0;
+    for (; !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9';
+         ++taken, rest_.remove_prefix(1)) {
+      if (taken < most_digits)
+        out = 10 * out + (rest_.front() - '0');
+      else if (rest_.front() != '0')
+        return std::nullopt;
+    }
+    if (taken == 0)
+      return std::nullopt;
+    for (; taken < most_digits; ++taken)
+      out *= 10;
+    return out;
+  }
+
+private:
+  std::string_view rest_;
+};
+
+/// Microseconds since 1970 in UTC of a time of day; nothing: it is none.
+std::optional<std::int64_t> clock_time(cursor& at) {
+  const auto hour = at.digits(2);
+  const auto colon = at.one_of(":");
+  const auto minute = at.digits(2);
+  if (!hour || !colon || !minute || *hour > 23 || *minute > 59)
+    return std::nullopt;
+  auto out = (*hour * 60 + *minute) * 60 * second;
+  if (at.one_of(":")) {
+    const auto seconds = at.digits(2);
+    if (!seconds || *seconds > 59)
+      return std::nullopt;
+    out += *seconds * second;
+    if (at.one_of(".,")) {
+      const auto fraction = at.millionths();
+      if (!fraction)
+        return std::nullopt;
+      out += *fraction;
+    }
+  }
+  if (at.done() || at.one_of("Z"))
+    return at.done() ? std::optional{out} : std::nullopt;
+  const auto sign = at.one_of("+-");
+  const auto hours = sign ? at.digits(2) : std::nullopt;
+  at.one_of(":");
+  const auto minutes = hours ? at.digits(2) : std::nullopt;
+  if (!minutes || *hours > 23 || *minutes > 59 || !at.done())
+    return std::nullopt;
+  const auto shift = (*hours * 60 + *minutes) * 60 * second;
+  return *sign == '+' ? out - shift : out + shift;
+}
+
+std::optional<std::int64_t> iso_time(std::string_view text) {
+  cursor at{text};
+  const auto year = at.digits(4);
+  const auto dash = at.one_of("-");
+  const auto month = at.digits(2);
+  const auto second_dash = at.one_of("-");
+  const auto day = at.digits(2);
+  if (!year || !dash || !month || !second_dash || !day)
+    return std::nullopt;
+  const std::chrono::year_month_day date{
+    std::chrono::year{static_cast<int>(*year)},
+    std::chrono::month{static_cast<unsigned>(*month)},
+    std::chrono::day{static_cast<unsigned>(*day)}};
+  if (!date.ok())
+    return std::nullopt;
+  const auto days =
+    std::chrono::sys_days{date}.time_since_epoch().count() * 86'400 * second;
+  if (at.done())
+    return days;
+  if (!at.one_of("T "))
+    return std::nullopt;
+  const auto time = clock_time(at);
+  return time ? std::optional{days + *time} : std::nullopt;
+}
+
+/// What a whole number counts, by its size: from 1973 to 5138.
+std::optional<time_unit> unit_by_size(std::int64_t value) {
+  const auto size = value < 0 ? -value : value;
+  if (size >= 100'000'000 && size < 100'000'000'000)
+    return time_unit::seconds;
+  if (size >= 100'000'000'000 && size < 100'000'000'000'000)
+    return time_unit::milliseconds;
+  if (size >= 100'000'000'000'000 && size < 100'000'000'000'000'000)
+    return time_unit::microseconds;
+  return std::nullopt;
+}
+
+std::string_view name_of(time_unit unit) {
+  constexpr std::array<std::string_view, 5> names{
+    "numbers", "seconds since 1970", "milliseconds since 1970",
+    "microseconds since 1970", "steps"};
+  return names[static_cast<std::size_t>(unit)];
+}
+
+std::int64_t factor_of(time_unit unit) {
+  return unit == time_unit::seconds        ? second
+         : unit == time_unit::milliseconds ? 1000
+                                           : 1;
+}
+
+template <class... Args>
+error bad(fmt::format_string<Args...> text, Args&&... args) {
+  return fail(ec::invalid_data, "{}",
+              fmt::format(text, std::forward<Args>(args)...));
+}
+
+} // namespace
+
+result<void> time_text_reader::take_form(std::string_view form,
+                                         std::string_view text) {
+  if (form_.empty()) {
+    form_ = form;
+    first_ = printable(std::string{text});
+  }
+  if (form_ != form)
+    return bad(
+      "\"{}\" is of another form ({}) than \"{}\" before it ({}); give "
+      "a column times of one form, or say what its numbers are "
+      "(--time-unit)",
+      printable(std::string{text}), form, first_, form_);
+  return ok();
+}
+
+result<std::int64_t> time_text_reader::number(std::string_view text) {
+  const auto shown = printable(std::string{text});
+  const auto point = text.find('.');
+  const auto whole = number_from<std::int64_t>(text.substr(0, point));
+  auto rest = cursor{point == text.npos ? "" : text.substr(point + 1)};
+  const auto digits = point == text.npos ? 0 : rest.digits_ahead();
+  if (!whole || (point != text.npos && (digits == 0 || !rest.ends_at(digits))))
+    return bad("\"{}\" is neither ISO 8601, such as 2024-05-01 or "
+               "2024-05-01T08:30:00Z, nor a number",
+               shown);
+  const auto fraction =
+    point == text.npos ? std::optional<std::int64_t>{0} : rest.millionths();
+  if (!fraction)
+    return bad("\"{}\" has a fraction that is no whole number of microseconds",
+               shown);
+  auto unit = unit_;
+  if (unit == time_unit::automatic) {
+    const auto found = unit_by_size(*whole);
+    if (!found || (*found != time_unit::seconds && point != text.npos))
+      return bad("\"{}\" may count seconds, milliseconds or steps: say which "
+                 "(--time-unit s, ms, us or step)",
+                 shown);
+    unit = *found;
+  }
+  if (point != text.npos && *fraction != 0 && unit != time_unit::seconds)
+    return bad("\"{}\" has a fraction, and {} have none", shown, name_of(unit));
+  GRAPHMILL_TRYV(take_form(name_of(unit), text));
+  std::int64_t out = 0;
+  const auto negative = !text.empty() && text.front() == '-';
+  if (__builtin_mul_overflow(*whole, factor_of(unit), &out)
+      || __builtin_add_overflow(out, negative ? -*fraction : *fraction, &out)
+      || out > most_ticks || out < -most_ticks)
+    return bad("\"{}\" is too far from 1970", shown);
+  return out;
+}
+
+result<std::int64_t> time_text_reader::read(std::string_view text) {
+  if (const auto time = iso_time(text)) {
+    if (unit_ != time_unit::automatic)
+      return bad("\"{}\" is ISO 8601, and --time-unit is for numbers",
+                 printable(std::string{text}));
+    GRAPHMILL_TRYV(take_form("ISO 8601", text));
+    return *time;
+  }
+  return number(text);
+}
+
+} // namespace graphmill

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace graphmill {
+
+/// What whole numbers in a column of times count. `automatic` goes by their
+/// size, and refuses those that may be several things.
+enum class time_unit : std::uint8_t {
+  automatic,
+  seconds, ///< Since 1970, and so the next two.
+  milliseconds,
+  microseconds,
+  steps ///< Of nothing: the numbers are kept.
+};
+
+/// Ticks of a second in what a reader gives.
+constexpr std::int64_t ticks_of(time_unit unit) {
+  return unit == time_unit::steps ? 1 : 1'000'000;
+}
+
+/// Reads the times of one column: ISO 8601, such as 2024-05-01,
+/// 2024-05-01T08:30:00 (UTC) or 2024-05-01 08:30:00.25+02:00, or numbers, which
+/// are seconds since 1970 if they have a fraction. Gives microseconds since
+/// 1970, or steps. A column has times of one form. Value type.
+class time_text_reader {
+public:
+  explicit time_text_reader(time_unit unit = time_unit::automatic)
+    : unit_(unit) {}
+
+  /// Fails with `invalid_data` and what is wrong, which follows "the time":
+  /// text that is no time, a number that may be several things, another form
+  /// than those before, more digits than a microsecond has, and times beyond
+  /// 2^53 ticks, which rows of tasks could not have exactly.
+  result<std::int64_t> read(std::string_view text);
+
+private:
+  result<std::int64_t> number(std::string_view text);
+  result<void> take_form(std::string_view form, std::string_view text);
+
+  time_unit unit_;
+  std::string form_; ///< Of the times so far; empty: there are none.
+  std::string first_;
+};
+
+} // namespace graphmill

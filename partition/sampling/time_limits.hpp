@@ -1,0 +1,63 @@
+#pragma once
+
+#include "messages/base/error.hpp"
+#include "messages/base/random.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace graphmill {
+
+/// What a batch may hear of edges with times. Part of the definition. Value
+/// type.
+struct time_rule {
+  bool used = false;       ///< Seeds hear of edges before their time alone.
+  bool inclusive = false;  ///< And of edges of that very time.
+  bool latest = false;     ///< The last ones are taken instead of drawn ones.
+  std::int64_t window = 0; ///< Ticks before the time of the seed; 0: no limit.
+  /// Each row of seeds has a tree of its own, which shares no node with others.
+  bool disjoint = false;
+
+  friend bool operator==(const time_rule&, const time_rule&) = default;
+};
+
+/// Which edges the lists of a request show, by time, and of which rows of seeds
+/// the lists are. Owns nothing.
+struct time_limits {
+  /// Of each list, or one of all lists; empty: there is no limit.
+  std::span<const std::int64_t> until;
+  /// Of each list the number of its row; empty: rows have no trees.
+  std::span<const std::int64_t> rows;
+  bool inclusive = false;
+  bool latest = false;
+  std::int64_t window = 0;
+
+  bool limited() const { return !until.empty(); }
+  std::int64_t until_of(std::size_t list) const {
+    return until.size() == 1 ? until.front() : until[list];
+  }
+
+  /// The key of the draws of a list: trees draw independently of each other.
+  std::uint64_t key_of(std::uint64_t key, std::size_t list) const {
+    return rows.empty()
+             ? key
+             : mix64(key ^ mix64(static_cast<std::uint64_t>(rows[list]) + 1));
+  }
+
+  /// The edges that count, among times that ascend.
+  struct range {
+    std::size_t first = 0;
+    std::size_t last = 0; ///< One past them.
+  };
+  range of(std::span<const std::int64_t> times, std::size_t list) const;
+
+  /// What concerns `count` lists from number `from` on.
+  time_limits piece(std::size_t from, std::size_t count) const;
+
+  /// Fails with `invalid_argument` unless there are as many as lists, and no
+  /// number is negative that must not be.
+  result<void> check(std::size_t lists) const;
+};
+
+} // namespace graphmill

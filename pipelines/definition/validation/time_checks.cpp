@@ -1,0 +1,213 @@
+#include "pipelines/definition/validation/time_checks.hpp"
+
+#include "partition/dataset/chosen_task.hpp"
+#include "pipelines/definition/model_traits.hpp"
+#include "pipelines/definition/yaml/problem.hpp"
+#include "pipelines/task/ranked_ends.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace graphmill {
+
+namespace {
+
+/// What the checks work on.
+struct checked_times {
+  const definition& def;
+  const dataset_info& info;
+  const edge_task_info* task; ///< Null: nodes are learnt.
+  std::vector<std::pair<std::string, std::string>>& problems;
+  bool feeding; ///< The model, and what is shuffled, are decided elsewhere.
+
+  void report(const char* path, std::string text) const {
+    problems.emplace_back(path, std::move(text));
+  }
+  std::string data() const { return in_quotes(info.name); }
+};
+
+/// Fields that mean nothing unless seeds hear of their past alone.
+void refuse_without_time(const checked_times& c) {
+  const auto& sampler = c.def.sampler;
+  const auto refuse = [&c](const char* path, bool given) {
+    if (given)
+      c.report(path,
+               fmt::format("`{}` is for `sampler.time: strict` or "
+                           "`inclusive`; say one of them, or leave it out",
+                           path));
+  };
+  refuse("sampler.latest", sampler.latest);
+  refuse("sampler.window", sampler.window != 0);
+  refuse("sampler.disjoint", sampler.disjoint);
+  refuse("evaluate.visible", c.def.evaluate.visible != visible_edges::training);
+}
+
+void check_rows(const checked_times& c) {
+  const auto& target =
+    c.info.node_types[static_cast<std::size_t>(c.info.target)];
+  if (c.task != nullptr && !(c.task->timed && has_edge_times(c.info, *c.task)))
+    c.report("sampler.time",
+             fmt::format("`sampler.time` needs the time of each row, and task "
+                         "{} of {} has none; import its edges with times "
+                         "(--edge-time COLUMN)",
+                         in_quotes(c.task->name), c.data()));
+  if (c.task == nullptr && !target.timed)
+    c.report(
+      "sampler.time",
+      fmt::format("`sampler.time` needs the time of each seed, and nodes "
+                  "of type {} of {} have none; import them with times "
+                  "(--node-time COLUMN)",
+                  in_quotes(target.name), c.data()));
+}
+
+void check_drawing(const checked_times& c) {
+  const auto& sampler = c.def.sampler;
+  if (sampler.latest && sampler.replace)
+    c.report("sampler.latest",
+             "`sampler.latest` takes the last edges, and `sampler.replace` "
+             "draws with replacement; leave out one of them");
+  if (sampler.latest && sampler.method != sampling_method::uniform)
+    c.report("sampler.latest",
+             "`sampler.latest` takes the last edges, and `sampler.method` "
+             "chooses others; leave out one of them");
+  if (sampler.latest && c.def.evaluate.neighbours == neighbour_use::all)
+    c.report("evaluate.neighbours",
+             "`evaluate.neighbours: all` takes all edges before a row, and "
+             "`sampler.latest` the last ones; leave out one of them");
+  if (sampler.disjoint && sampler.method == sampling_method::labor)
+    c.report("sampler.method",
+             "`sampler.method: labor` lets rows share neighbours, and with "
+             "`sampler.disjoint` they share none; leave out one of them");
+  if (c.feeding)
+    return;
+  if (!sampler.disjoint && c.def.train.shuffle && !trains_nothing(c.def))
+    c.report(
+      "train.shuffle",
+      "with `sampler.time` and without `sampler.disjoint`, all rows of a "
+      "step hear of what was before the earliest of them, of which "
+      "shuffling would leave little: set `train.shuffle: false`, or "
+      "`sampler.disjoint: true`");
+  if (traits_of(c.def.model.kind).needs_degrees())
+    c.report("model.kind",
+             fmt::format("{} divides by degrees, which change with time, and "
+                         "takes no `sampler.time`; use another kind, such as "
+                         "sage",
+                         traits_of(c.def.model.kind).name));
+}
+
+void check_visible(const checked_times& c) {
+  if (c.def.evaluate.visible == visible_edges::training)
+    return;
+  if (c.task == nullptr)
+    c.report("evaluate.visible",
+             "`evaluate.visible` is for tasks of edges, and nodes are learnt; "
+             "leave it out");
+  else if (c.def.sampler.time != time_use::strict)
+    c.report("evaluate.visible",
+             "`evaluate.visible: past` lets rows hear of edges that are held "
+             "out, and with `sampler.time: inclusive` of themselves; set "
+             "`sampler.time: strict`");
+}
+
+void check_negatives(const checked_times& c) {
+  if (c.task == nullptr || c.task->kind != edge_task_kind::link)
+    return;
+  const auto& negatives = c.def.negatives;
+  const auto all = ends_ranked_among_all(c.def, c.info, *c.task);
+  const auto ranks_all = all[0] || all[1];
+  if (c.def.sampler.disjoint && negatives.kind == negative_kind::joint)
+    c.report("negatives.kind",
+             "`negatives.kind: joint` shares negatives among rows, and with "
+             "`sampler.disjoint` each row has a tree of its own; use per_edge");
+  if (c.def.sampler.disjoint && ranks_all)
+    c.report("evaluate.negatives",
+             "`evaluate.negatives` ranks all nodes, and with "
+             "`sampler.disjoint` each row would have a tree of all of them; "
+             "make it a smaller number than there are nodes, such as 100");
+  const auto is_timed = [&c](node_type_id type) {
+    return c.info.node_types[static_cast<std::size_t>(type)].timed;
+  };
+  if (std::ranges::none_of(c.task->edge_types, [&](edge_type_id type) {
+        const auto& ends = c.info.edge_types[static_cast<std::size_t>(type)];
+        return is_timed(ends.source) || is_timed(ends.destination);
+      }))
+    return;
+  const auto refuse = [&c](const char* path, std::string_view value,
+                           std::string_view remedy) {
+    c.report(path, fmt::format("`{}: {}` takes all nodes, and those of {} have "
+                               "times, before which they are no negatives; {}",
+                               path, value, c.data(), remedy));
+  };
+  if (negatives.kind == negative_kind::joint)
+    refuse("negatives.kind", "joint", "use per_edge");
+  if (negatives.corrupt == corrupted_end::pair)
+    refuse("negatives.corrupt", "pair", "use destination, source or both");
+  if (negatives.weight == negative_weight::degree)
+    refuse("negatives.weight", "degree", "use uniform");
+  if (ranks_all)
+    refuse("evaluate.negatives", "all",
+           "make it a smaller number than there are nodes, such as 100");
+}
+
+} // namespace
+
+time_rule time_rule_of(const definition& def, const dataset_info& info) {
+  time_rule out;
+  if (!def.sampler.is_timed())
+    return out;
+  out.used = true;
+  out.inclusive = def.sampler.time == time_use::inclusive;
+  out.latest = def.sampler.latest;
+  out.disjoint = def.sampler.disjoint;
+  if (__builtin_mul_overflow(def.sampler.window, info.ticks_per_second,
+                             &out.window))
+    out.window = std::numeric_limits<std::int64_t>::max();
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>>
+problems_with_times(const definition& def, const dataset_info& info,
+                    bool feeding) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const checked_times c{def, info, chosen_task(info), out, feeding};
+  const auto timed =
+    std::ranges::any_of(info.edge_types, &edge_type_info::timed);
+  if (def.sampler.time != time_use::none && !timed)
+    c.report("sampler.time",
+             fmt::format("`sampler.time` is for edges with times, and {} has "
+                         "none; leave it out, or import times (--edge-time "
+                         "COLUMN)",
+                         c.data()));
+  if (!def.sampler.is_timed()) {
+    refuse_without_time(c);
+    if (timed && def.sampler.time == time_use::none
+        && (feeding || traits_of(def.model.kind).hears()))
+      c.report(
+        "sampler.time",
+        fmt::format("edges of {} have times: say `sampler.time: strict`, "
+                    "so that a seed hears of its past alone, "
+                    "`inclusive`, or `ignore`{}",
+                    c.data(), feeding ? " (of a loader: time=\"strict\")" : ""));
+    return out;
+  }
+  if (!feeding && !traits_of(def.model.kind).hears()) {
+    c.report(
+      "sampler.time",
+      fmt::format("`sampler.time` is for kinds that hear neighbours, and "
+                  "{} does not; say `ignore`",
+                  traits_of(def.model.kind).name));
+    return out;
+  }
+  if (!timed)
+    return out;
+  check_rows(c);
+  check_drawing(c);
+  check_visible(c);
+  check_negatives(c);
+  return out;
+}
+
+} // namespace graphmill

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "messages/definition/definition.hpp"
+#include "partition/dataset/dataset.hpp"
+#include "partition/sampling/time_limits.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace graphmill {
+
+/// What seeds may hear of by time.
+time_rule time_rule_of(const definition& def, const dataset_info& info);
+
+/// The problems of fields about times for a dataset, by path: times that the
+/// dataset or its rows lack, that would be ignored without a word, and what has
+/// no meaning together with them.
+/// @param info As `choose_target` shows it.
+/// @param feeding Whether batches go to a model that is defined elsewhere.
+std::vector<std::pair<std::string, std::string>>
+problems_with_times(const definition& def, const dataset_info& info,
+                    bool feeding);
+
+} // namespace graphmill

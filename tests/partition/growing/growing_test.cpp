@@ -1,0 +1,410 @@
+#include "partition/growing/appending.hpp"
+
+#include "messages/base/random.hpp"
+#include "partition/dataset/digest.hpp"
+#include "partition/dataset/shard.hpp"
+#include "partition/growing/grown_dataset.hpp"
+#include "partition/partitioners/partition_dataset.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace graphmill;
+using namespace graphmill::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path put_table(const fs::path& path, const std::string& text) {
+  std::ofstream{path, std::ios::binary} << text;
+  return path;
+}
+
+/// Tables of persons and items, of which the last rows are new.
+struct two_days {
+  std::string person_header = "id,label,split,label.colour,f0,f1\n";
+  std::string item_header = "id,f0\n";
+  std::string buys_header = "person,item,weight\n";
+  std::string knows_header = "source,target\n";
+  /// [table][day]: rows.
+  std::string rows[4][2];
+};
+
+/// Rows of a random graph. New edges join old and new nodes.
+two_days random_days(std::uint64_t seed) {
+  random_stream draws{stream_key(seed, purpose::split, 0, 0), 9};
+  two_days out;
+  std::uint32_t persons = 0;
+  std::uint32_t items = 0;
+  for (int day = 0; day < 2; ++day) {
+    const auto some = [&](std::uint32_t most) {
+      return day == 0 ? 3 + draws.below(most) : draws.below(most);
+    };
+    for (auto n = some(12); n > 0; --n, ++persons) {
+      // The first day has all classes.
+      const auto label = persons < 3 ? persons : draws.below(3);
+      out.rows[0][day] += fmt::format(
+        "p{},{},{},{},{},{}\n", persons, "abc" [label],
+        std::array { "train", "val", "test", "" }[draws.below(4)],
+        persons < 2           ? persons == 0 ? "red" : "blue"
+        : draws.below(2) == 0 ? "red"
+                              : "",
+        draws.below(100), draws.below(2) == 0 ? 0 : 7);
+    }
+    for (auto n = some(9); n > 0; --n, ++items)
+      out.rows[1][day] += fmt::format("i{},{}\n", items, draws.below(50));
+    for (auto n = some(60); n > 0; --n)
+      out.rows[2][day] +=
+        fmt::format("p{},i{},{}\n", draws.below(persons), draws.below(items),
+                    0.125 * draws.below(90));
+    for (auto n = some(40); n > 0; --n)
+      out.rows[3][day] +=
+        fmt::format("p{},p{}\n", draws.below(persons), draws.below(persons));
+  }
+  return out;
+}
+
+/// Tables of the days from `first` to `last`.
+csv_import_options tables_of(const two_days& graph, int first, int last,
+                             const temp_folder& folder) {
+  const auto text = [&](const std::string& header, int table) {
+    auto out = header;
+    for (auto day = first; day <= last; ++day)
+      out += graph.rows[table][day];
+    return out;
+  };
+  csv_import_options out;
+  out.nodes = {
+    {"person", put_table(folder / "persons.csv", text(graph.person_header, 0))},
+    {"item", put_table(folder / "items.csv", text(graph.item_header, 1))}};
+  out.edges = {{"person__buys__item",
+                put_table(folder / "buys.csv", text(graph.buys_header, 2))},
+               {"person__knows__person",
+                put_table(folder / "knows.csv", text(graph.knows_header, 3))}};
+  return out;
+}
+
+/// Datasets of one random graph: imported and then appended to, and imported
+/// as one.
+struct grown_pair {
+  temp_folder sources;
+  temp_folder parent;
+  fs::path grown = parent / "grown";
+  fs::path whole = parent / "whole";
+  dataset_info before;
+  dataset_info after;
+  dataset_info union_info;
+};
+
+void import_first(grown_pair& to, const two_days& graph, bool sparse,
+                  bool reverse) {
+  fs::create_directory(to.grown);
+  auto options = tables_of(graph, 0, 0, to.sources);
+  options.changes.sparse = sparse;
+  options.reverse = reverse;
+  to.before = value_of(import_csv(options, to.grown));
+}
+
+result<dataset_info> append_tables(const fs::path& folder,
+                                   csv_import_options tables) {
+  return append_to_dataset(folder, std::move(tables), {}, nullptr);
+}
+
+csv_import_options some_edges(const temp_folder& folder,
+                              const std::string& rows) {
+  csv_import_options out;
+  out.edges = {{"person__buys__item",
+                put_table(folder / "more.csv", "person,item,weight\n" + rows)}};
+  return out;
+}
+
+csv_import_options some_nodes(const temp_folder& folder,
+                              const std::string& rows) {
+  csv_import_options out;
+  out.nodes = {{"item", put_table(folder / "more.csv", "id,f0\n" + rows)}};
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("what grew has the digest of an import of everything",
+                "[partition][growing]") {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = random_days(seed);
+    grown_pair pair;
+    const auto sparse = seed % 3 == 0;
+    const auto reverse = seed % 2 == 0;
+    import_first(pair, graph, sparse, reverse);
+    pair.after =
+      value_of(append_tables(pair.grown, tables_of(graph, 1, 1, pair.sources)));
+    fs::create_directory(pair.whole);
+    auto all = tables_of(graph, 0, 1, pair.sources);
+    all.changes.sparse = sparse;
+    all.reverse = reverse;
+    pair.union_info = value_of(import_csv(all, pair.whole));
+    CATCH_CHECK(pair.after.digest == pair.union_info.digest);
+    // Also what digests leave out: sums, degrees, counts.
+    const auto grown = value_of(dataset::open(pair.grown));
+    const auto whole = value_of(dataset::open(pair.whole));
+    CATCH_CHECK(value_of(digests_of(grown)).arrays
+                == value_of(digests_of(whole)).arrays);
+    for (std::size_t t = 0; t < 2; ++t) {
+      CATCH_CHECK(grown.info().node_types[t].split_counts
+                  == whole.info().node_types[t].split_counts);
+      CATCH_CHECK(grown.info().node_types[t].most_row_entries
+                  == whole.info().node_types[t].most_row_entries);
+    }
+    for (std::size_t e = 0; e < whole.info().edge_types.size(); ++e)
+      CATCH_CHECK(grown.info().edge_types[e].max_in_degree
+                  == whole.info().edge_types[e].max_in_degree);
+    for (const auto* type : {"person", "item"}) {
+      const auto ids = fs::path{"nodes"} / type / "ids.txt";
+      std::ifstream a{pair.grown / ids};
+      std::ifstream b{pair.whole / ids};
+      CATCH_CHECK(std::string{std::istreambuf_iterator<char>{a}, {}}
+                  == std::string{std::istreambuf_iterator<char>{b}, {}});
+    }
+    const auto steps = value_of(read_growth(pair.grown));
+    CATCH_REQUIRE(steps.size() == 1);
+    CATCH_CHECK(steps[0].before == pair.before.digest);
+    CATCH_CHECK(!fs::exists(pair.grown / "import.json"));
+    CATCH_CHECK(names_in(pair.parent.path())
+                == std::vector<std::string>{"grown", "whole"});
+  }
+}
+
+CATCH_TEST_CASE("lists stay in the order of times",
+                "[partition][growing][times]") {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::split, 0, 0), 10};
+    const auto nodes_have_times = seed % 2 == 0;
+    temp_folder sources;
+    temp_folder parent;
+    std::string nodes[2];
+    std::string edges[2];
+    std::uint32_t count = 0;
+    for (int day = 0; day < 2; ++day) {
+      for (auto n = 4 + draws.below(5); n > 0; --n, ++count)
+        nodes[day] +=
+          fmt::format("n{},{},{}\n", count, draws.below(9), draws.below(20));
+      // Times that repeat, and on the second day some of the first.
+      for (auto n = draws.below(60); n > 0; --n)
+        edges[day] +=
+          fmt::format("n{},n{},{},{}\n", draws.below(count), draws.below(count),
+                      draws.below(12), 0.5 * draws.below(9));
+    }
+    const auto tables = [&](const std::string& of_nodes,
+                            const std::string& of_edges) {
+      csv_import_options out;
+      out.nodes = {
+        {"node", put_table(sources / "n.csv", "id,f,born\n" + of_nodes)}};
+      out.edges = {{"node__to__node",
+                    put_table(sources / "e.csv",
+                              "source,target,when,weight\n" + of_edges)}};
+      return out;
+    };
+    const auto first = [&](csv_import_options options, const fs::path& to) {
+      options.times = time_unit::steps;
+      options.reverse = true;
+      if (nodes_have_times) {
+        options.choices = {{csv_role::node_time, "born"}};
+        options.ignore = {"when"};
+      } else {
+        options.choices = {{csv_role::edge_time, "when"}};
+        options.ignore = {"born"};
+      }
+      fs::create_directory(to);
+      return value_of(import_csv(options, to));
+    };
+    first(tables(nodes[0], edges[0]), parent / "grown");
+    const auto grown =
+      value_of(append_tables(parent / "grown", tables(nodes[1], edges[1])));
+    const auto whole =
+      first(tables(nodes[0] + nodes[1], edges[0] + edges[1]), parent / "whole");
+    CATCH_CHECK(grown.digest == whole.digest);
+    CATCH_CHECK(
+      value_of(digests_of(value_of(dataset::open(parent / "grown")))).arrays
+      == value_of(digests_of(value_of(dataset::open(parent / "whole"))))
+           .arrays);
+  }
+}
+
+CATCH_TEST_CASE("a dataset grows again, by edges or nodes alone",
+                "[partition][growing]") {
+  const auto graph = random_days(1);
+  grown_pair pair;
+  import_first(pair, graph, false, false);
+  const auto edges =
+    value_of(append_tables(pair.grown, some_edges(pair.sources, "p0,i0,2\n")));
+  CATCH_CHECK(edges.edge_types[0].count == pair.before.edge_types[0].count + 1);
+  CATCH_CHECK(edges.node_types[1].count == pair.before.node_types[1].count);
+  const auto nodes =
+    value_of(append_tables(pair.grown, some_nodes(pair.sources, "new,7\n")));
+  CATCH_CHECK(nodes.node_types[1].count == edges.node_types[1].count + 1);
+  const auto both =
+    value_of(append_tables(pair.grown, some_edges(pair.sources, "p1,new,2\n")));
+  CATCH_CHECK(both.edge_types[0].count == edges.edge_types[0].count + 1);
+  CATCH_CHECK(value_of(read_growth(pair.grown)).size() == 3);
+  const auto data = value_of(dataset::open(pair.grown));
+  CATCH_CHECK(value_of(content_digest(data)) == both.digest);
+}
+
+CATCH_TEST_CASE("what cannot be appended leaves the dataset as it was",
+                "[partition][growing]") {
+  const auto graph = random_days(2);
+  grown_pair pair;
+  import_first(pair, graph, false, false);
+  const auto message = [&](csv_import_options tables) {
+    const auto refused = error_of(append_tables(pair.grown, std::move(tables)));
+    const auto now = value_of(dataset::open(pair.grown));
+    CATCH_CHECK(value_of(content_digest(now)) == pair.before.digest);
+    CATCH_CHECK(names_in(pair.parent.path())
+                == std::vector<std::string>{"grown"});
+    return refused.message;
+  };
+  CATCH_CHECK_THAT(message(some_nodes(pair.sources, "i0,7\n")),
+                   contains("id \"i0\" is there already"));
+  CATCH_CHECK_THAT(message(some_edges(pair.sources, "p0,nobody,1\n")),
+                   contains("\"nobody\" is not in the table of item"));
+  CATCH_CHECK_THAT(message(some_edges(pair.sources, "p0,i0,-1\n")),
+                   contains("weight"));
+  csv_import_options classes;
+  classes.nodes = {
+    {"person", put_table(pair.sources / "more.csv",
+                         graph.person_header + "px,unheard,train,red,1,2\n")}};
+  CATCH_CHECK_THAT(message(classes), contains("unheard"));
+  csv_import_options columns;
+  columns.nodes = {{"item", put_table(pair.sources / "more.csv", "id\nix\n")}};
+  CATCH_CHECK_THAT(message(columns), contains("f0"));
+  csv_import_options other;
+  other.nodes = {{"shop", put_table(pair.sources / "more.csv", "id\nix\n")}};
+  CATCH_CHECK_THAT(message(other), contains("no table of the type"));
+  put_table(pair.grown / "edges/person__buys__item/unheard.npy", "");
+  CATCH_CHECK_THAT(message(some_edges(pair.sources, "p0,i0,1\n")),
+                   contains("append does not know"));
+}
+
+CATCH_TEST_CASE("datasets that joined edges, or have tasks, do not grow",
+                "[partition][growing]") {
+  const auto graph = random_days(3);
+  for (const auto what : {0, 1, 2}) {
+    temp_folder sources;
+    temp_folder parent;
+    const auto folder = parent / "set";
+    fs::create_directory(folder);
+    auto options = tables_of(graph, 0, 0, sources);
+    if (what == 0)
+      options.changes.duplicates = duplicate_edges::drop;
+    else if (what == 1)
+      options.changes.undirected = {"knows"};
+    else
+      options.changes.task = edge_task_request{
+        .edge_types = {"knows"},
+        .split = edge_split_request{.fractions = {0.8, 0.1, 0.1}}};
+    value_of(import_csv(options, folder));
+    const auto refused =
+      error_of(append_tables(folder, some_edges(sources, "p0,i0,1\n")));
+    CATCH_CHECK(refused.code == ec::invalid_argument);
+    CATCH_CHECK_THAT(refused.message, contains("import all tables again"));
+  }
+}
+
+CATCH_TEST_CASE("parts grow with their dataset, and old nodes stay",
+                "[partition][growing]") {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    CATCH_INFO("seed " << seed);
+    const auto graph = random_days(seed);
+    grown_pair pair;
+    import_first(pair, graph, false, true);
+    const auto parts = pair.parent / "parts";
+    value_of(prepare_partitions(
+      value_of(dataset::open(pair.grown)),
+      {.parts = 3, .method = partition_method::ldg, .seed = seed}, parts));
+    const auto older = value_of(partitioned_graph::open(parts));
+    const std::array orders{value_of(older.order(0)), value_of(older.order(1))};
+    pair.after =
+      value_of(append_tables(pair.grown, tables_of(graph, 1, 1, pair.sources)));
+    const auto data = value_of(dataset::open(pair.grown));
+    const auto grown = value_of(grow_partitions(data, parts));
+    CATCH_CHECK(grown.report.first_cut == grown.before.cut());
+    std::int64_t edges = 0;
+    for (const auto& type : data.info().edge_types)
+      edges += type.count;
+    CATCH_CHECK(grown.report.edges == edges);
+    const auto now = value_of(partitioned_graph::open(parts));
+    for (node_type_id t = 0; t < 2; ++t) {
+      const auto& before = orders[static_cast<std::size_t>(t)];
+      const auto after = value_of(now.order(t));
+      CATCH_REQUIRE(std::ssize(after) == data.info().node_types[t].count);
+      for (std::size_t id = 0; id < before.size(); ++id)
+        CATCH_CHECK(older.owner(t, before[id]) == now.owner(t, after[id]));
+    }
+    for (part_id p = 0; p < 3; ++p)
+      value_of(now.open_shard(p));
+    CATCH_CHECK(names_in(pair.parent.path())
+                == std::vector<std::string>{"grown", "parts"});
+    // Nothing has grown since; and parts of something else stay.
+    CATCH_CHECK(error_of(grow_partitions(data, parts)).code
+                == ec::invalid_argument);
+  }
+}
+
+CATCH_TEST_CASE("new nodes go beside their neighbours, and parts wear out",
+                "[partition][growing]") {
+  // Two rings of ten, each a part; eight new nodes, each with two edges to one
+  // ring.
+  temp_folder sources;
+  temp_folder parent;
+  std::string nodes = "id,f\n";
+  std::string edges = "source,target\n";
+  for (int i = 0; i < 20; ++i) {
+    nodes += fmt::format("n{},{}\n", i, i);
+    const auto next = i / 10 * 10 + (i + 1) % 10;
+    edges += fmt::format("n{},n{}\nn{},n{}\n", i, next, next, i);
+  }
+  const auto folder = parent / "set";
+  const auto parts = parent / "parts";
+  fs::create_directory(folder);
+  csv_import_options first;
+  first.nodes = {{"node", put_table(sources / "n.csv", nodes)}};
+  first.edges = {{"node__to__node", put_table(sources / "e.csv", edges)}};
+  value_of(import_csv(first, folder));
+  const auto made = value_of(
+    prepare_partitions(value_of(dataset::open(folder)), {.parts = 2}, parts));
+  CATCH_REQUIRE(made.report.cut_edges == 0);
+  nodes = "id,f\n";
+  edges = "source,target\n";
+  for (int i = 0; i < 8; ++i) {
+    nodes += fmt::format("new{},1\n", i);
+    // One edge each way.
+    edges += fmt::format("n{0},new{1}\nnew{1},n{2}\n", i % 2 * 10 + i, i,
+                         i % 2 * 10 + 1);
+  }
+  csv_import_options more;
+  more.nodes = {{"node", put_table(sources / "n2.csv", nodes)}};
+  more.edges = {{"node__to__node", put_table(sources / "e2.csv", edges)}};
+  value_of(append_tables(folder, more));
+  const auto grown =
+    value_of(grow_partitions(value_of(dataset::open(folder)), parts));
+  CATCH_CHECK(grown.report.cut_edges == 0);
+  CATCH_CHECK(wear_of(grown.report).empty());
+  // Edges between the rings are cut, wherever nodes are.
+  edges = "source,target\nn1,n11\nn12,n2\nn3,n13\n";
+  csv_import_options across;
+  across.edges = {{"node__to__node", put_table(sources / "e3.csv", edges)}};
+  value_of(append_tables(folder, across));
+  const auto worn =
+    value_of(grow_partitions(value_of(dataset::open(folder)), parts));
+  CATCH_CHECK(worn.report.cut_edges == 3);
+  CATCH_CHECK(worn.report.first_cut == 0.0);
+  CATCH_CHECK_THAT(wear_of(worn.report), contains("of all edges are cut now"));
+}

@@ -1,0 +1,85 @@
+#include "partition/importers/time_text.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+#include "tests/support/text.hpp"
+
+#include <string>
+
+namespace graphmill::test::time_text {
+
+namespace {
+
+std::int64_t read(const char* text, time_unit unit = time_unit::automatic) {
+  CATCH_INFO(text);
+  return value_of(time_text_reader{unit}.read(text));
+}
+
+std::string refusal(const char* text, time_unit unit = time_unit::automatic) {
+  CATCH_INFO(text);
+  const auto read = time_text_reader{unit}.read(text);
+  CATCH_REQUIRE_FALSE(read);
+  return read.error().message;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("times are ISO 8601 or numbers whose size is clear",
+                "[partition][import][times]") {
+  constexpr std::int64_t second = 1'000'000;
+  CATCH_CHECK(read("1970-01-01") == 0);
+  CATCH_CHECK(read("1970-01-02") == 86'400 * second);
+  CATCH_CHECK(read("1969-12-31T23:59:59") == -second);
+  CATCH_CHECK(read("2024-02-29T12:30") == 1'709'209'800 * second);
+  CATCH_CHECK(read("2024-02-29 12:30:00Z") == 1'709'209'800 * second);
+  CATCH_CHECK(read("2024-02-29T13:30:00+01:00") == 1'709'209'800 * second);
+  CATCH_CHECK(read("2024-02-29T13:30:00+0100") == 1'709'209'800 * second);
+  CATCH_CHECK(read("2024-02-29T07:00:00.25-05:30")
+              == 1'709'209'800 * second + 250'000);
+  CATCH_CHECK(read("1289241911") == 1'289'241'911 * second);
+  CATCH_CHECK(read("1289241911.72836") == 1'289'241'911 * second + 728'360);
+  CATCH_CHECK(read("-1289241911.5") == -1'289'241'911 * second - 500'000);
+  CATCH_CHECK(read("1289241911728") == 1'289'241'911'728 * 1000);
+  CATCH_CHECK(read("1289241911728360") == 1'289'241'911'728'360);
+  CATCH_CHECK(read("12", time_unit::seconds) == 12 * second);
+  CATCH_CHECK(read("0.000001", time_unit::seconds) == 1);
+  CATCH_CHECK(read("-0.5", time_unit::seconds) == -500'000);
+  CATCH_CHECK(read("12", time_unit::milliseconds) == 12'000);
+  CATCH_CHECK(read("12", time_unit::microseconds) == 12);
+  CATCH_CHECK(read("-7", time_unit::steps) == -7);
+  CATCH_CHECK(read("3.0", time_unit::steps) == 3);
+}
+
+CATCH_TEST_CASE("times that may be several things are refused",
+                "[partition][import][times]") {
+  for (const auto* text : {"2015", "0", "20240229", "99999999",
+                           "100000000000000000", "1289241911728.5"})
+    CATCH_CHECK(has(refusal(text), "--time-unit"));
+  for (const auto* text :
+       {"", "yesterday", "2024-13-01", "2023-02-29", "2024-02-29T25:00",
+        "2024-02-29T10:00:60", "29.02.2024", "02/29/2024", "2024-02-29T10",
+        "2024-02-29T10:00:00+", "2024-02-29T10:00Zulu", "nan", "1e9"})
+    CATCH_CHECK(has(refusal(text), "neither ISO 8601"));
+  CATCH_CHECK(has(refusal("29.02.2024", time_unit::seconds), "neither"));
+  CATCH_CHECK(has(refusal("1289241911.5s"), "neither"));
+  CATCH_CHECK(has(refusal("1289241911."), "neither"));
+  CATCH_CHECK(has(refusal("1289241911.1234567"), "microseconds"));
+  CATCH_CHECK(has(refusal("1.5", time_unit::steps), "have none"));
+  CATCH_CHECK(has(refusal("2024-02-29", time_unit::seconds), "for numbers"));
+  CATCH_CHECK(has(refusal("9007199254740993", time_unit::steps), "too far"));
+  CATCH_CHECK(
+    has(refusal("9223372036854775807", time_unit::seconds), "too far"));
+}
+
+CATCH_TEST_CASE("a column has times of one form",
+                "[partition][import][times]") {
+  time_text_reader times;
+  value_of(times.read("1289241911"));
+  value_of(times.read("1289241911.5"));
+  const auto other = times.read("1289241911728");
+  CATCH_REQUIRE_FALSE(other);
+  CATCH_CHECK(has(other.error().message, "of another form"));
+  CATCH_CHECK_FALSE(times.read("2024-02-29"));
+}
+
+} // namespace graphmill::test::time_text

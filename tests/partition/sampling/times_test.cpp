@@ -1,0 +1,487 @@
+#include "partition/disk/disk_sampling.hpp"
+#include "tests/partition/sampling/support.hpp"
+#include "tests/support/catch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+
+namespace graphmill::test::times {
+
+namespace {
+
+/// Node 0 has in-edges 0 to 4 at times 10, 20, 20, 30 and 40, node 1 has edge 5
+/// at time 5.
+memory_graph six_edges() {
+  memory_graph graph;
+  graph.nodes = {{"n", 7}};
+  graph.edges = {{0, "to", 0, std::vector<std::vector<node_id>>(7)}};
+  auto& type = graph.edges[0];
+  type.in[0] = {1, 2, 3, 4, 5};
+  type.in[1] = {6};
+  type.times.resize(7);
+  type.times[0] = {10, 20, 20, 30, 40};
+  type.times[1] = {5};
+  return graph;
+}
+
+struct question {
+  std::int64_t until = 0;
+  bool inclusive = false;
+  bool latest = false;
+  std::int64_t window = 0;
+  std::int32_t fanout = -1;
+  std::vector<edge_id> excluded{}; ///< From the list of node 0.
+};
+
+std::vector<edge_id> seen_by(const question& asked) {
+  const auto graph = whole(six_edges());
+  const std::vector<node_id> nodes{0, 1};
+  const std::array until{asked.until};
+  neighbour_request request{1, 1, 0, {asked.fanout}, true, nodes};
+  request.time.until = until;
+  request.time.inclusive = asked.inclusive;
+  request.time.latest = asked.latest;
+  request.time.window = asked.window;
+  excluded_lists without;
+  if (!asked.excluded.empty())
+    without.add(0, asked.excluded);
+  request.excluded = without.view();
+  neighbour_reply out;
+  value_of(sample_neighbours(*graph.shards[0], request, out));
+  neighbour_reply from_disk;
+  value_of(sample_from_disk(*graph.shards[0], request, from_disk));
+  CATCH_CHECK(list(from_disk.edge_ids) == list(out.edge_ids));
+  return list(out.edge_ids);
+}
+
+std::string refusal(void (*change)(neighbour_request&)) {
+  const auto graph = whole(six_edges());
+  static const std::vector<node_id> nodes{0, 1};
+  static const std::array<std::int64_t, 1> until{25};
+  neighbour_request request{1, 1, 0, {1}, true, nodes};
+  request.time.until = until;
+  change(request);
+  neighbour_reply out;
+  const auto done = sample_neighbours(*graph.shards[0], request, out);
+  const auto same = sample_from_disk(*graph.shards[0], request, out);
+  CATCH_CHECK(!same);
+  return done ? "" : done.error().message;
+}
+
+/// Whether an edge counts for a seed.
+bool counts(const time_rule& rule, std::int64_t until, std::int64_t time) {
+  return (rule.inclusive ? time <= until : time < until)
+         && (rule.window == 0 || time >= until - rule.window);
+}
+
+time_rule random_rule(random_stream& draws) {
+  time_rule out{true};
+  out.inclusive = draws.below(2) == 0;
+  out.latest = draws.below(3) == 0;
+  out.window = draws.below(3) == 0 ? 1 + draws.below(10) : 0;
+  return out;
+}
+
+/// The positions that count in the list of a node.
+std::vector<std::size_t> seen_in(const memory_graph::edge_type& type,
+                                 std::size_t to, const time_rule& rule,
+                                 std::int64_t until, edge_level level) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < type.in[to].size(); ++i)
+    if ((type.levels.empty() || type.levels[to][i] <= level)
+        && (type.times.empty() || counts(rule, until, type.times[to][i])))
+      out.push_back(i);
+  return out;
+}
+
+/// A few rows of one to three nodes each.
+batch_seeds random_rows(const memory_graph& graph, const cut_graph& parts,
+                        random_stream draws) {
+  batch_seeds out;
+  out.nodes.resize(graph.nodes.size());
+  out.trees.resize(graph.nodes.size());
+  const auto rows = draws.below(6);
+  std::set<std::int64_t> numbers;
+  while (numbers.size() < rows)
+    numbers.insert(draws.below(1000));
+  for (const auto number : numbers) {
+    std::set<std::pair<std::size_t, node_id>> nodes;
+    for (auto left = 1 + draws.below(3); left > 0; --left) {
+      const auto t = std::size_t{
+        draws.below(static_cast<std::uint32_t>(graph.nodes.size()))};
+      if (graph.nodes[t].count == 0)
+        continue;
+      const auto id =
+        draws.below(static_cast<std::uint32_t>(graph.nodes[t].count));
+      if (!nodes.emplace(t, id).second)
+        continue;
+      out.nodes[t].push_back(parts.to_global[t][id]);
+      out.trees[t].push_back(static_cast<std::int32_t>(out.row_numbers.size()));
+    }
+    out.row_numbers.push_back(number);
+    out.until.push_back(draws.below(22));
+  }
+  return out;
+}
+
+/// That a batch of trees is what the definition says, edge by edge, counted.
+std::size_t check_trees(const memory_graph& graph,
+                        const sampling_scheme& scheme, const batch_seeds& seeds,
+                        const plain_batch& batch) {
+  std::size_t edges = 0;
+  for (std::size_t t = 0; t < graph.nodes.size(); ++t) {
+    std::set<std::pair<std::int32_t, node_id>> there;
+    for (std::size_t i = 0; i < batch.nodes[t].size(); ++i)
+      CATCH_REQUIRE(there.emplace(batch.trees[t][i], batch.nodes[t][i]).second);
+  }
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    const auto& type = graph.edges[e];
+    const auto& lists = batch.edge_types[e];
+    for (std::size_t row = 0; row + 1 < lists.indptr.size(); ++row) {
+      const auto to = batch.nodes[type.destination][row];
+      const auto tree = batch.trees[type.destination][row];
+      const auto& found = batch.found[type.destination];
+      const auto hop =
+        static_cast<int>(std::upper_bound(found.begin(), found.end(),
+                                          static_cast<std::int64_t>(row))
+                         - found.begin());
+      const auto seen =
+        seen_in(type, static_cast<std::size_t>(to), scheme.time,
+                seeds.until[static_cast<std::size_t>(tree)], scheme.level);
+      const auto rule = scheme.rule(hop, static_cast<edge_type_id>(e));
+      const auto latest = scheme.time.latest && !type.times.empty();
+      CATCH_REQUIRE(lists.indptr[row + 1] - lists.indptr[row]
+                    == rule.sources_of(std::ssize(seen)));
+      for (auto i = lists.indptr[row]; i < lists.indptr[row + 1];
+           ++i, ++edges) {
+        const auto at = static_cast<std::size_t>(i);
+        const auto position = static_cast<std::size_t>(
+          lists.edge_ids[at]
+          - graph.first_edge(static_cast<edge_type_id>(e), to));
+        const auto place = std::find(seen.begin(), seen.end(), position);
+        CATCH_REQUIRE(place != seen.end());
+        if (latest)
+          CATCH_REQUIRE(seen.end() - place == lists.indptr[row + 1] - i);
+        const auto source = static_cast<std::size_t>(lists.sources[at]);
+        CATCH_REQUIRE(batch.nodes[type.source][source]
+                      == type.in[static_cast<std::size_t>(to)][position]);
+        CATCH_REQUIRE(batch.trees[type.source][source] == tree);
+      }
+    }
+  }
+  return edges;
+}
+
+/// The edges of one tree: of each type the destination and the edge, in order.
+using tree_edges = std::vector<std::vector<std::pair<node_id, edge_id>>>;
+
+std::map<std::int64_t, tree_edges> trees_of(const memory_graph& graph,
+                                            const batch_seeds& seeds,
+                                            const plain_batch& batch) {
+  std::map<std::int64_t, tree_edges> out;
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    const auto& lists = batch.edge_types[e];
+    const auto to = graph.edges[e].destination;
+    for (std::size_t row = 0; row + 1 < lists.indptr.size(); ++row)
+      for (auto i = lists.indptr[row]; i < lists.indptr[row + 1]; ++i) {
+        auto& tree =
+          out[seeds
+                .row_numbers[static_cast<std::size_t>(batch.trees[to][row])]];
+        tree.resize(graph.edges.size());
+        tree[e].emplace_back(batch.nodes[to][row],
+                             lists.edge_ids[static_cast<std::size_t>(i)]);
+      }
+  }
+  return out;
+}
+
+} // namespace
+
+CATCH_TEST_CASE("edges count before the time of a seed",
+                "[partition][sampling][times]") {
+  using ids = std::vector<edge_id>;
+  CATCH_CHECK(seen_by({20}) == ids{0, 5});
+  CATCH_CHECK(seen_by({20, true}) == ids{0, 1, 2, 5});
+  CATCH_CHECK(seen_by({5}).empty());
+  CATCH_CHECK(seen_by({100}) == ids{0, 1, 2, 3, 4, 5});
+  CATCH_CHECK(seen_by({INT64_MIN}).empty());
+  CATCH_CHECK(seen_by({INT64_MAX}) == ids{0, 1, 2, 3, 4, 5});
+  // A window ends before the seed and begins with it.
+  CATCH_CHECK(seen_by({40, false, false, 20}) == ids{1, 2, 3});
+  CATCH_CHECK(seen_by({40, true, false, 10}) == ids{3, 4});
+  CATCH_CHECK(seen_by({INT64_MIN + 1, true, false, INT64_MAX}).empty());
+  // The last ones.
+  CATCH_CHECK(seen_by({40, false, true, 0, 2}) == ids{2, 3, 5});
+  CATCH_CHECK(seen_by({40, false, true, 0, 1}) == ids{3, 5});
+  CATCH_CHECK(seen_by({40, false, true, 0, 0}).empty());
+  // What is excluded is none of them; what is not seen does no harm.
+  CATCH_CHECK(seen_by({40, false, true, 0, 2, {3}}) == ids{1, 2, 5});
+  CATCH_CHECK(seen_by({40, false, true, 0, 2, {0, 2, 4}}) == ids{1, 3, 5});
+  CATCH_CHECK(seen_by({25, false, false, 0, -1, {1, 4}}) == ids{0, 2, 5});
+  CATCH_CHECK(seen_by({40, false, false, 15, -1, {0, 3}}) == ids{});
+}
+
+CATCH_TEST_CASE("requests with times that make no sense are refused",
+                "[partition][sampling][times]") {
+  using request = neighbour_request;
+  const auto says = [](const std::string& text, const char* part) {
+    CATCH_INFO(text);
+    CATCH_CHECK(text.find(part) != std::string::npos);
+  };
+  static const std::array<std::int64_t, 3> three{1, 2, 3};
+  static const std::array<std::int64_t, 2> negative{0, -1};
+  says(refusal([](request& r) { r.time.until = three; }), "3 times are given");
+  says(refusal([](request& r) { r.time.rows = three; }), "3 rows are given");
+  says(refusal([](request& r) { r.time.rows = negative; }), "from 0 on");
+  says(refusal([](request& r) { r.time.window = -1; }), "not negative");
+  says(refusal([](request& r) {
+         r.time.until = {};
+         r.time.latest = true;
+       }),
+       "need the time of a seed");
+  says(refusal([](request& r) {
+         r.time.latest = true;
+         r.rule.kind = draw_kind::with_replacement;
+       }),
+       "excludes the other");
+  auto plain = six_edges();
+  plain.edges[0].times.clear();
+  const auto graph = whole(plain);
+  const std::vector<node_id> nodes{0};
+  const std::array<std::int64_t, 1> until{25};
+  neighbour_request asked{1, 1, 0, {1}, true, nodes};
+  asked.time.until = until;
+  neighbour_reply out;
+  const auto done = sample_neighbours(*graph.shards[0], asked, out);
+  CATCH_REQUIRE(!done);
+  says(done.error().message, "are to be seen by time, and have none");
+}
+
+CATCH_TEST_CASE("levels that overlap in time cannot be seen together",
+                "[partition][sampling][times]") {
+  auto plain = six_edges();
+  plain.edges[0].levels.resize(7);
+  plain.edges[0].levels[0] = {0, 0, 0, 1, 2};
+  plain.edges[0].levels[1] = {0};
+  plain.edges[0].times[0] = {10, 20, 40, 30, 50};
+  const auto graph = whole(plain);
+  const std::vector<node_id> nodes{0};
+  const std::array<std::int64_t, 1> until{45};
+  neighbour_request asked{1, 1, 0, {-1}, true, nodes};
+  asked.time.until = until;
+  neighbour_reply out;
+  asked.level = 0;
+  value_of(sample_neighbours(*graph.shards[0], asked, out));
+  CATCH_CHECK(list(out.edge_ids) == std::vector<edge_id>{0, 1, 2});
+  asked.level = 2;
+  const auto done = sample_neighbours(*graph.shards[0], asked, out);
+  CATCH_REQUIRE(!done);
+  CATCH_CHECK(done.error().message.find("split by time") != std::string::npos);
+}
+
+CATCH_TEST_CASE("sampling by one time is sampling the graph of that time",
+                "[partition][sampling][times]") {
+  std::size_t hidden = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::test, 0, 0), 7};
+    auto graph = random_graph(seed, {40, 12});
+    if (seed % 2 == 0)
+      graph = with_weights(std::move(graph), seed);
+    if (seed % 3 == 0)
+      graph = with_levels(std::move(graph), seed);
+    const auto level = static_cast<edge_level>(seed % 6 == 0 ? 2 : 0);
+    graph = with_times(std::move(graph), seed, level != 0);
+    auto scheme = random_scheme(graph, draws);
+    auto rule = random_rule(draws);
+    rule.latest = false; // It goes by fanouts; see below.
+    const std::int64_t until = draws.below(22);
+    thinned_graph left{graph, {}, {}};
+    thinned_graph gone{graph, {}, {}};
+    for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+      auto& type = left.left.edges[e];
+      auto& kept = left.kept.emplace_back();
+      auto& excluded = gone.gone.emplace_back(type.in.size());
+      edge_id first = 0;
+      for (std::size_t to = 0; to < type.in.size(); ++to) {
+        const auto whole_list = graph.edges[e].in[to];
+        for (std::size_t i = 0; i < whole_list.size(); ++i)
+          if ((type.levels.empty() || type.levels[to][i] <= level)
+              && draws.below(6) == 0)
+            excluded[to].push_back(static_cast<std::int64_t>(i));
+        type.in[to].clear();
+        std::vector<float> weights;
+        for (const auto i : seen_in(graph.edges[e], to, rule, until, level)) {
+          if (std::ranges::find(excluded[to], static_cast<std::int64_t>(i))
+              != excluded[to].end())
+            continue;
+          kept.push_back(first + static_cast<edge_id>(i));
+          type.in[to].push_back(whole_list[i]);
+          if (!type.weights.empty())
+            weights.push_back(type.weights[to][i]);
+        }
+        if (!type.weights.empty())
+          type.weights[to] = std::move(weights);
+        hidden += whole_list.size() - type.in[to].size();
+        first += std::ssize(whole_list);
+      }
+      type.levels.clear();
+      type.times.clear();
+    }
+    const auto there = whole(left.left);
+    const auto expected = left.renumbered(
+      to_plain(value_of(sample(*there.graph, there.shards, scheme, seed,
+                               random_typed_seeds(graph, there, seed))),
+               there));
+    scheme.level = level;
+    scheme.time = rule;
+    for (const part_id parts : {1, 4}) {
+      CATCH_INFO("parts " << parts);
+      const auto cut_up =
+        parts == 1 ? whole(graph, {draws.below(2) == 0})
+                   : cut(graph, parts, random_assignment(graph, parts, seed),
+                         {draws.below(2) == 0});
+      auto seeds = random_typed_seeds(graph, cut_up, seed);
+      seeds.until = {until};
+      seeds.excluded = gone.excluded(graph, cut_up);
+      CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed, seeds, draws)
+                    == expected);
+    }
+  }
+  CATCH_CHECK(hidden > 10'000);
+}
+
+CATCH_TEST_CASE("no message of a tree is of its time or later, in any hop",
+                "[partition][sampling][times]") {
+  std::size_t edges = 0;
+  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::test, 0, 0), 8};
+    auto graph = random_graph(seed, {16, 7});
+    if (seed % 3 == 0)
+      graph = with_levels(std::move(graph), seed);
+    graph = with_times(std::move(graph), seed, seed % 2 == 0);
+    auto scheme = random_scheme(graph, draws);
+    scheme.edge_ids = true;
+    scheme.weights = false;
+    scheme.time = random_rule(draws);
+    scheme.time.disjoint = true;
+    if (scheme.time.latest)
+      scheme.kind = draw_kind::without_replacement;
+    scheme.level = seed % 6 == 0 ? 2 : 0;
+    const random_stream of_rows{stream_key(seed, purpose::test, 0, 1), 9};
+    const auto one = whole(graph);
+    const auto seeds = random_rows(graph, one, of_rows);
+    const auto expected = to_plain(
+      value_of(sample(*one.graph, one.shards, scheme, seed, seeds)), one);
+    edges += check_trees(graph, scheme, seeds, expected);
+    const auto cut_up =
+      cut(graph, 4, random_assignment(graph, 4, seed), {draws.below(2) == 0});
+    CATCH_REQUIRE(sample_anyhow(cut_up, scheme, seed,
+                                random_rows(graph, cut_up, of_rows), draws)
+                  == expected);
+    const auto bound = bound_of(cut_up.graph->info(), scheme, [&] {
+      std::vector<std::int64_t> counts;
+      for (const auto& nodes : seeds.nodes)
+        counts.push_back(std::ssize(nodes));
+      return counts;
+    }());
+    for (std::size_t t = 0; t < graph.nodes.size(); ++t)
+      CATCH_REQUIRE(std::ssize(expected.nodes[t]) <= bound.nodes[t]);
+    for (std::size_t e = 0; e < graph.edges.size(); ++e)
+      CATCH_REQUIRE(std::ssize(expected.edge_types[e].sources)
+                    <= bound.edges[e]);
+  }
+  CATCH_CHECK(edges > 100'000);
+}
+
+CATCH_TEST_CASE("a tree does not depend on the others of its batch",
+                "[partition][sampling][times]") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    CATCH_INFO("seed " << seed);
+    random_stream draws{stream_key(seed, purpose::test, 0, 0), 10};
+    const auto graph = with_times(random_graph(seed, {30, 12}), seed, true);
+    auto scheme = random_scheme(graph, draws);
+    scheme.edge_ids = true;
+    scheme.weights = false;
+    scheme.time = {true};
+    scheme.time.disjoint = true;
+    const auto one = whole(graph);
+    const auto seeds =
+      random_rows(graph, one, {stream_key(seed, purpose::test, 0, 1), 11});
+    const auto run = [&](const batch_seeds& some) {
+      return trees_of(
+        graph, some,
+        to_plain(value_of(sample(*one.graph, one.shards, scheme, seed, some)),
+                 one));
+    };
+    const auto together = run(seeds);
+    for (std::size_t row = 0; row < seeds.row_numbers.size(); ++row) {
+      batch_seeds alone;
+      alone.row_numbers = {seeds.row_numbers[row]};
+      alone.until = {seeds.until[row]};
+      alone.nodes.resize(seeds.nodes.size());
+      alone.trees.resize(seeds.nodes.size());
+      for (std::size_t t = 0; t < seeds.nodes.size(); ++t)
+        for (std::size_t i = 0; i < seeds.nodes[t].size(); ++i)
+          if (std::cmp_equal(seeds.trees[t][i], row)) {
+            alone.nodes[t].push_back(seeds.nodes[t][i]);
+            alone.trees[t].push_back(0);
+          }
+      const auto apart = run(alone);
+      const auto of_both = together.find(seeds.row_numbers[row]);
+      if (apart.empty())
+        CATCH_REQUIRE(of_both == together.end());
+      else
+        CATCH_REQUIRE(of_both->second == apart.begin()->second);
+    }
+  }
+}
+
+CATCH_TEST_CASE("seeds whose times do not fit the definition are refused",
+                "[partition][sampling][times]") {
+  const auto graph = whole(six_edges());
+  sampling_scheme scheme;
+  scheme.fanouts = {{-1}};
+  const auto refusal_of = [&](const batch_seeds& seeds) {
+    const auto done = sample(*graph.graph, graph.shards, scheme, 1, seeds);
+    return done ? std::string{} : done.error().message;
+  };
+  const auto says = [](const std::string& text, const char* part) {
+    CATCH_INFO(text);
+    CATCH_CHECK(text.find(part) != std::string::npos);
+  };
+  batch_seeds seeds{{{0}}};
+  CATCH_CHECK(refusal_of(seeds).empty());
+  seeds.until = {3};
+  says(refusal_of(seeds), "seeds have 1 times, and the definition takes 0");
+  scheme.time.latest = true;
+  says(refusal_of(seeds), "hear of their past alone");
+  scheme.time = {true};
+  CATCH_CHECK(refusal_of(seeds).empty());
+  seeds.until = {};
+  says(refusal_of(seeds), "seeds have 0 times, and the definition takes 1");
+  seeds.until = {3};
+  seeds.row_numbers = {0};
+  says(refusal_of(seeds), "without sampler.disjoint there are none");
+  scheme.time.disjoint = true;
+  says(refusal_of(seeds), "the trees of seeds of 0 node types");
+  seeds.trees = {{1}};
+  says(refusal_of(seeds), "a seed is of tree 1 of 1");
+  seeds.trees = {{0}};
+  CATCH_CHECK(refusal_of(seeds).empty());
+  seeds.nodes = {{0, 0}};
+  seeds.trees = {{0, 0}};
+  says(refusal_of(seeds), "distinct in each tree");
+  seeds.row_numbers = {4, 4};
+  seeds.until = {1, 2};
+  seeds.trees = {{0, 1}};
+  says(refusal_of(seeds), "each once in a batch");
+  seeds.row_numbers = {4, 5};
+  CATCH_CHECK(refusal_of(seeds).empty());
+}
+
+} // namespace graphmill::test::times

@@ -1,0 +1,216 @@
+#include "pipelines/definition/validation/time_checks.hpp"
+#include "pipelines/definition/validation/validation.hpp"
+#include "pipelines/task/chosen_target.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/result.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace graphmill::test::time_checks {
+
+namespace {
+
+/// People who buy things at times, with a task of links and classes of people.
+dataset_info market(bool timed = true, bool timed_nodes = false) {
+  dataset_info info;
+  info.name = "market";
+  info.node_types.resize(2);
+  for (auto& type : info.node_types) {
+    type.feature_width = 3;
+    type.count = 500;
+    type.timed = timed_nodes;
+  }
+  info.node_types[0].name = "person";
+  info.node_types[0].class_count = 2;
+  info.node_types[0].split_counts = {10, 5, 5};
+  info.node_types[1].name = "thing";
+  info.edge_types = {{0, "buys", 1, 200, 10, dtype::int32},
+                     {1, "rev_buys", 0, 200, 10, dtype::int32}};
+  for (auto& type : info.edge_types)
+    type.timed = timed;
+  edge_task_info links;
+  links.name = "links";
+  links.edge_types = {0};
+  links.reverse_types = {1};
+  links.split_counts = {100, 20, 30};
+  links.timed = timed;
+  info.tasks = {links};
+  return info;
+}
+
+using texts = std::vector<std::string>;
+
+texts problems_of(const std::string& rest, const dataset_info& info,
+                  data_use use = data_use::training) {
+  const auto source = parse_definition(
+    fmt::format("{{dataset: market, model: {{kind: hetero_sage}}, {}}}", rest),
+    "x.yaml");
+  texts out;
+  for (const auto& one : source.problems)
+    out.push_back(one.text);
+  for (const auto& one : problems_with(source, info, use))
+    out.push_back(one.text);
+  return out;
+}
+
+void check_refused(const std::string& rest, const std::string& said,
+                   const dataset_info& info = market()) {
+  CATCH_INFO(rest);
+  const auto found = problems_of(rest, info);
+  CATCH_REQUIRE(found.size() == 1);
+  CATCH_CHECK_THAT(found[0], contains(said));
+}
+
+const std::string strict =
+  "task: links, sampler: {time: strict, disjoint: true";
+
+} // namespace
+
+CATCH_TEST_CASE("definitions with times that can run have no problems",
+                "[definition][validation][times]") {
+  for (const auto& rest :
+       {strict + "}", strict + ", latest: true, window: 5}",
+        strict + "}, evaluate: {visible: past}",
+        std::string{"task: links, sampler: {time: inclusive}, train: {shuffle: "
+                    "false}"},
+        std::string{"task: links, sampler: {time: ignore}"},
+        std::string{"sampler: {time: ignore}"}}) {
+    CATCH_INFO(rest);
+    CATCH_CHECK(problems_of(rest, market()) == texts{});
+  }
+  CATCH_CHECK(
+    problems_of("sampler: {time: strict, disjoint: true}", market(true, true))
+    == texts{});
+  CATCH_CHECK(problems_of("task: links", market(false)) == texts{});
+  CATCH_CHECK(problems_of("train: {shuffle: false}", market(false)) == texts{});
+  // It hears nobody.
+  CATCH_CHECK(problems_with(parse_definition("{dataset: market, task: links, "
+                                             "model: {kind: lookup}}",
+                                             "x.yaml"),
+                            market())
+                .empty());
+}
+
+CATCH_TEST_CASE("no time is ignored without a word",
+                "[definition][validation][times]") {
+  check_refused("task: links", "edges of `market` have times: say");
+  check_refused("task: links, sampler: {time: strict, disjoint: true}",
+                "is for edges with times, and `market` has none",
+                market(false));
+  check_refused("task: links, sampler: {time: ignore}",
+                "is for edges with times", market(false));
+  for (const auto* field : {"latest: true", "window: 3", "disjoint: true"})
+    check_refused(fmt::format("sampler: {{{}}}", field),
+                  "is for `sampler.time: strict` or `inclusive`",
+                  market(false));
+  check_refused("task: links, evaluate: {visible: past}",
+                "is for `sampler.time: strict` or `inclusive`", market(false));
+}
+
+CATCH_TEST_CASE("what has no meaning together with times is refused",
+                "[definition][validation][times]") {
+  check_refused("sampler: {time: strict, disjoint: true}",
+                "nodes of type `person` of `market` have none");
+  auto rows = market();
+  rows.tasks[0].timed = false;
+  check_refused(strict + "}", "task `links` of `market` has none", rows);
+  auto mixed = market();
+  mixed.edge_types[0].timed = false;
+  check_refused(strict + "}", "task `links` of `market` has none", mixed);
+  check_refused(strict + ", latest: true, replace: true}",
+                "`sampler.latest` takes the last edges, and `sampler.replace`");
+  check_refused(strict + ", latest: true}, evaluate: {neighbours: all}",
+                "`evaluate.neighbours: all` takes all edges");
+  check_refused(strict + ", method: labor}", "share none");
+  check_refused("task: links, sampler: {time: strict}",
+                "set `train.shuffle: false`");
+  check_refused("task: links, sampler: {time: inclusive, disjoint: true}, "
+                "evaluate: {visible: past}",
+                "and with `sampler.time: inclusive` of themselves");
+  check_refused("sampler: {time: strict, disjoint: true}, evaluate: {visible: "
+                "past}",
+                "nodes are learnt", market(true, true));
+  check_refused(strict + "}, negatives: {kind: joint}", "use per_edge");
+  check_refused(strict + "}, evaluate: {negatives: all}",
+                "a tree of all of them");
+  // Nodes that are not there yet.
+  const std::string shared =
+    "task: links, sampler: {time: strict}, train: {shuffle: false}, ";
+  const auto born = market(true, true);
+  check_refused(shared + "negatives: {kind: joint}", "have times, before which",
+                born);
+  check_refused(shared + "negatives: {corrupt: pair}",
+                "have times, before which", born);
+  check_refused(shared + "negatives: {weight: degree}",
+                "have times, before which", born);
+  check_refused(shared + "evaluate: {negatives: all}",
+                "have times, before which", born);
+  CATCH_CHECK(problems_of(shared + "negatives: {kind: joint}", market())
+              == texts{});
+}
+
+CATCH_TEST_CASE("a model that divides by degrees takes no times",
+                "[definition][validation][times]") {
+  auto info = market();
+  info.node_types.resize(1);
+  info.edge_types = {{0, "knows", 0, 200, 10, dtype::int32}};
+  info.edge_types[0].timed = true;
+  info.tasks[0].reverse_types = {std::nullopt};
+  const auto source = parse_definition("{dataset: market, task: links, model: "
+                                       "{kind: gcn}, sampler: {time: strict, "
+                                       "disjoint: true}}",
+                                       "x.yaml");
+  const auto found = problems_with(source, info);
+  CATCH_REQUIRE(found.size() == 1);
+  CATCH_CHECK_THAT(found[0].text, contains("divides by degrees"));
+}
+
+CATCH_TEST_CASE("batches for other models are sampled by time as others",
+                "[definition][validation][times]") {
+  const auto problems = [](const std::string& rest) {
+    return problems_of(rest, market(), data_use::feeding);
+  };
+  // Models and shuffling are decided elsewhere.
+  for (const auto& rest :
+       {strict + "}", std::string{"task: links, sampler: {time: inclusive}"},
+        std::string{"task: links, sampler: {time: ignore}"}}) {
+    CATCH_INFO(rest);
+    CATCH_CHECK(problems(rest) == texts{});
+  }
+  for (const auto& [rest, said] :
+       {std::pair{std::string{"task: links"}, "of a loader: time="},
+        std::pair{std::string{"sampler: {time: strict, disjoint: true}"},
+                  "nodes of type `person` of `market` have none"},
+        std::pair{strict + ", latest: true, replace: true}",
+                  "`sampler.latest` takes the last edges"}}) {
+    CATCH_INFO(rest);
+    const auto found = problems(rest);
+    CATCH_REQUIRE(found.size() == 1);
+    CATCH_CHECK_THAT(found[0], contains(said));
+  }
+}
+
+CATCH_TEST_CASE("a window is in seconds, or in steps",
+                "[definition][validation][times]") {
+  definition def;
+  def.sampler.window = 3;
+  CATCH_CHECK(time_rule_of(def, market()) == time_rule{});
+  def.sampler.time = time_use::inclusive;
+  def.sampler.latest = true;
+  auto info = market();
+  CATCH_CHECK(time_rule_of(def, info)
+              == time_rule{true, true, true, 3'000'000, false});
+  info.ticks_per_second = 1;
+  def.sampler.disjoint = true;
+  CATCH_CHECK(time_rule_of(def, info) == time_rule{true, true, true, 3, true});
+  info.ticks_per_second = 1'000'000;
+  def.sampler.window = 1ull << 60;
+  CATCH_CHECK(time_rule_of(def, info).window
+              == std::numeric_limits<std::int64_t>::max());
+}
+
+} // namespace graphmill::test::time_checks

@@ -1,0 +1,182 @@
+"""A dataset of tables and one of arrays grow by a day, with their parts, by the
+built program. Runs go on from yesterday's weights."""
+
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from support import graphmill, imported, np, program
+
+TYPES = ("--nodes", "person={}-persons.csv", "--nodes", "item={}-items.csv",
+         "--edges", "person__buys__item={}-buys.csv")
+RUN = {"sampler": {"fanouts": [4, 4]}, "model": {"hidden": 16},
+       "train": {"batch_size": 32, "epochs": 2}}
+TYPED = runs.merged(RUN, {"model": {"kind": "rgcn"}})
+
+
+class Append(runs.Workplace):
+    def tables(self, prefix, persons, items, seed):
+        """Tables of a range of persons and items, whose edges also lead to
+        earlier ones; returns words for them."""
+        rng = np.random.default_rng(seed)
+        said = {"persons": "id,label,split,f0,f1\n", "items": "id,f0\n",
+                "buys": "person,item,weight\n"}
+        for i in range(*persons):
+            said["persons"] += (
+                f"p{i},{'xyz'[i % 3]},{('train', 'val', 'test')[i % 3]},"
+                f"{i % 7},{rng.integers(9)}\n")
+        for i in range(*items):
+            said["items"] += f"i{i},{i % 5}\n"
+        for _ in range(6 * (persons[1] - persons[0])):
+            said["buys"] += (f"p{rng.integers(persons[1])},"
+                             f"i{rng.integers(items[1])},"
+                             f"{rng.integers(1, 9) / 4}\n")
+        for name, text in said.items():
+            (self.top / f"{prefix}-{name}.csv").write_text(text)
+        return [word.replace("{}", str(self.top / prefix)) for word in TYPES]
+
+    def both_days(self):
+        """Words for tables with the rows of both days."""
+        for name in ("persons", "items", "buys"):
+            first, second = ((self.top / f"{day}-{name}.csv").read_text()
+                             for day in ("one", "two"))
+            (self.top / f"all-{name}.csv").write_text(
+                first + second.split("\n", 1)[1])
+        return [word.replace("{}", str(self.top / "all")) for word in TYPES]
+
+    def day_one(self, name):
+        data = self.top / name
+        imported("csv", *self.tables("one", (0, 90), (0, 40), 1), "--reverse",
+                 "--out", data)
+        return data
+
+    def digest(self, data):
+        return json.loads((data / "dataset.json").read_text())["digest"]
+
+    def checked(self, data):
+        told = self.ask("inspect", data)
+        self.assertEqual(told["broken"], [])
+
+    def test_tables(self):
+        """The digest is that of an import of everything. Training goes on from
+        yesterday's weights, alike for the whole and for the parts, and
+        yesterday's run predicts today's nodes."""
+        data = self.day_one("shop")
+        parts = runs.partitioned(data, 3, "ldg")
+        yesterday = self.train(TYPED, data)
+        words = self.tables("two", (90, 99), (40, 44), 2)
+        told = self.ask("append", data, *words, "--parts", parts)
+        self.assertEqual((told["nodes"], told["edges"]), (13, 108))
+        everything = self.top / "everything"
+        imported("csv", *self.both_days(), "--reverse", "--out", everything)
+        self.assertEqual(self.digest(data), self.digest(everything))
+        self.assertEqual(told["digest"], self.digest(everything))
+        self.checked(data)
+        self.checked(parts)
+        self.assertIn("cut_before", told["parts"])
+        self.assertIn("first_cut", told["parts"])
+        weights = pathlib.Path(yesterday["run"]) / "weights.safetensors"
+        on = runs.merged(TYPED, {"model": {"weights": str(weights)}})
+        digests = {self.train(on, where)["digest"]
+                   for where in (data, parts, everything)}
+        self.assertEqual(len(digests), 1)
+        self.assertNotIn(yesterday["digest"], digests)
+        out = self.top / "labels.csv"
+        (self.top / "asked.txt").write_text("p95\np3\n")
+        self.ask("predict", yesterday["run"], "--data", data, "--nodes",
+                 self.top / "asked.txt", "--out", out)
+        self.assertEqual([line.split(",")[:2] for line in
+                          out.read_text().splitlines()[1:]],
+                         [["95", "p95"], ["3", "p3"]])
+        # Catching up: parts of the day before yesterday.
+        self.assertIn("another dataset", graphmill(
+            "append", data, "--parts", parts).stderr)
+
+    def test_arrays(self):
+        data = runs.small_rmat(self.top / "rmat")
+        parts = runs.partitioned(data, 2, "metis")
+        before = {path.relative_to(data): path.read_bytes()
+                  for path in data.rglob("*.npy")}
+        rng = np.random.default_rng(5)
+        np.save(self.top / "features.npy",
+                rng.normal(size=(10, 12)).astype(np.float32))
+        edges = rng.integers(0, 1034, (2, 60))
+        np.save(self.top / "edges.npy", edges)
+        self.ask("append", data, "--nodes", self.top / "features.npy",
+                 "--edges", self.top / "edges.npy")
+        self.checked(data)
+        self.assertEqual(len(np.load(data / "nodes/node/labels.npy")), 1034)
+        for name in ("train", "val", "test"):
+            at = pathlib.Path(f"nodes/node/{name}.npy")
+            self.assertEqual((data / at).read_bytes(), before[at])
+        self.ask("append", data, "--parts", parts)
+        self.checked(parts)
+        digests = {self.train(runs.merged(RUN, {"sampler": {
+            "fanouts": [5, 3], "method": method}}), where)["digest"]
+            for where in (data, parts) for method in ("labor",)}
+        self.assertEqual(len(digests), 1)
+        self.assertIn("weights", graphmill(
+            "train", self.write(runs.merged(RUN, {"sampler": {
+                "fanouts": [4, 4], "method": "weighted"}}), data),
+            "--data", data, "--runs", self.runs).stderr)
+
+    def test_weighted(self):
+        """Weighted draws are the same for the whole and for the parts."""
+        data = self.day_one("weighted")
+        parts = runs.partitioned(data, 3, "random")
+        for replace in (False, True):
+            run = runs.merged(TYPED, {"sampler": {
+                "fanouts": [3, 2], "method": "weighted", "replace": replace}})
+            digests = {self.train(run, where)["digest"]
+                       for where in (data, parts)}
+            self.assertEqual(len(digests), 1)
+
+    def test_killed(self):
+        """Whenever it is killed, the old dataset is there, or the new one."""
+        data = self.day_one("killed")
+        old = self.digest(data)
+        words = self.tables("two", (90, 99), (40, 44), 2)
+        copy = self.top / "copy"
+        shutil.copytree(data, copy)
+        new = self.ask("append", copy, *words)["digest"]
+        for pause in (0.0, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08):
+            process = subprocess.Popen(
+                [program(), "append", data, *words, "--quiet"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(pause)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            self.checked(data)
+            if self.digest(data) == new:
+                break
+            self.assertEqual(self.digest(data), old)
+        else:
+            self.assertEqual(self.ask("append", data, *words)["digest"], new)
+
+    def test_refused(self):
+        """Wrong rows leave the dataset as it was; parts are not appended to."""
+        data = self.day_one("refused")
+        parts = runs.partitioned(data, 2, "random")
+        old = self.digest(data)
+        bad = self.top / "bad.csv"
+        bad.write_text("person,item,weight\np0,nobody,1\np1,i1,-3\n")
+        done = graphmill("append", data, "--edges", f"person__buys__item={bad}")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nobody", done.stderr)
+        self.assertIn("bad.csv:3", done.stderr)
+        self.assertEqual(self.digest(data), old)
+        done = graphmill("append", parts, "--edges",
+                         f"person__buys__item={bad}")
+        self.assertIn("is a dataset in parts", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

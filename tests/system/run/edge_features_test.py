@@ -1,0 +1,272 @@
+"""Features of edges: models that learn from them, what refuses them, and runs
+that end with the same bits however the graph is cut, stored and served."""
+
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import runs
+from clusters import Cluster
+from edge_training_test import write_table
+from exactness_test import TROUBLE, write_typed_set
+from imports import save
+from runs import SMALL, merged, partitioned
+from support import ROOT, graphmill, imported, np, program
+
+sys.path.insert(0, str(ROOT / "actors/python"))
+os.environ["GRAPHMILL_BIN"] = str(pathlib.Path(program()).parent)
+import graphmill as package  # noqa: E402
+
+SEED = 40
+GLOBAL = {"train": {"seed_order": "global"}}
+DEFINITION = merged(SMALL, GLOBAL)
+PLAIN = ("gcn", "sage", "sage_sum", "gin", "gat", "gatv2")
+TYPED = ("rgcn", "hetero_sage", "rgat")
+IGNORE = {"model": {"edge_features": "ignore"}}
+
+NODES, CLASSES, DEGREE = 1000, 3, 8
+LEARN = {
+    "seed": 3,
+    "sampler": {"fanouts": [6, 2]},
+    "model": {"kind": "sage", "hidden": 16, "dropout": 0},
+    "optimizer": {"learning_rate": 0.01},
+    "train": {"batch_size": 100, "epochs": 12},
+}
+
+
+def of_kind(kind, *more):
+    # Small steps, for models that sum as many rows as a node has neighbours.
+    return merged(DEFINITION, {"model": {"kind": kind},
+                               "optimizer": {"learning_rate": 0.002}}, *more)
+
+
+def planted(source, told):
+    """Nodes whose features are noise. With `told`, the edges into a node tell
+    its class with some noise; else nothing does."""
+    rng = np.random.default_rng(SEED)
+    label = rng.integers(0, CLASSES, NODES)
+    edges = np.stack([rng.integers(0, NODES, NODES * DEGREE),
+                      np.repeat(np.arange(NODES), DEGREE)])
+    hint = label if told else rng.integers(0, CLASSES, NODES)
+    order = rng.permutation(edges.shape[1])
+    edges = edges[:, order]
+    noisy = np.eye(CLASSES)[hint[edges[1]]] + rng.normal(
+        0, 0.4, (edges.shape[1], CLASSES))
+    seeds = rng.permutation(NODES)
+    source.mkdir()
+    save(source, edges=edges, labels=label,
+         features=rng.normal(size=(NODES, 4)).astype(np.float32),
+         edge_attr=noisy.astype(np.float32), train_idx=np.sort(seeds[:600]),
+         val_idx=np.sort(seeds[600:700]), test_idx=np.sort(seeds[700:]))
+    return source
+
+
+class EdgeFeatures(runs.Workplace):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.source = planted(cls.top / "planted", True)
+        cls.data = cls.top / "data"
+        imported("npy", cls.source, "--out", cls.data)
+        cls.parts = partitioned(cls.data, 4, "random")
+        bare = cls.top / "bare-source"
+        bare.mkdir()
+        for path in cls.source.iterdir():
+            if path.stem != "edge_attr":
+                (bare / path.name).symlink_to(path)
+        cls.bare = cls.top / "bare"
+        imported("npy", bare, "--out", cls.bare)
+        typed = write_typed_set(cls.top / "typed-source")
+        rng = np.random.default_rng(SEED)
+        # The other type of edges has none.
+        save(typed, **{"paper__cites__paper.edge_attr":
+                       rng.normal(size=(700, 5)).astype(np.float32)})
+        cls.typed = cls.top / "typed"
+        imported("npy", typed, "--reverse", "--out", cls.typed)
+        cls.typed_parts = partitioned(cls.typed, 2, "random")
+
+    def digest(self, definition, data, *flags):
+        done = graphmill(*self.arguments(definition, data)[1:], *flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[-1])["digest"]
+
+    def check_refused(self, definition, data, *fragments):
+        done = graphmill(*self.arguments(definition, data)[1:])
+        self.assertNotEqual(done.returncode, 0)
+        for fragment in fragments:
+            self.assertIn(fragment, done.stderr)
+
+    # -- what is learnt
+
+    def test_planted_classes_are_found(self):
+        for kind in ("sage", "gcn", "gin", "gat", "gatv2"):
+            with self.subTest(kind):
+                found = self.train(merged(LEARN, {"model": {"kind": kind}}),
+                                   self.data)["test"]["accuracy"]
+                print(f"  {kind}: {found:.3f}")
+                self.assertGreater(found, 0.95)
+
+    def test_without_them_it_is_chance(self):
+        ignored = self.train(merged(LEARN, IGNORE), self.data)
+        self.assertLess(ignored["test"]["accuracy"], 0.45)
+        untold = self.top / "untold"
+        imported("npy", planted(self.top / "untold-source", False),
+                 "--out", untold)
+        self.assertLess(self.train(LEARN, untold)["test"]["accuracy"], 0.45)
+
+    def test_all_nodes_are_predicted_with_them(self):
+        run = self.train(LEARN, self.data)["run"]
+        out = pathlib.Path(run) / "all.npy"
+        self.ask("predict", run, "--data", self.data, "--all", "--out", out)
+        found = np.load(out)
+        label = np.load(self.source / "labels.npy")
+        self.assertGreater((found == label).mean(), 0.95)
+        cut = pathlib.Path(run) / "cut.npy"
+        self.ask("predict", run, "--data", self.parts, "--all", "--out", cut)
+        self.assertEqual(out.read_bytes(), cut.read_bytes())
+
+    # -- the same bits
+
+    def test_ignored_is_as_if_there_were_none(self):
+        for kind in PLAIN:
+            with self.subTest(kind):
+                used = self.digest(of_kind(kind), self.data)
+                ignored = self.digest(of_kind(kind, IGNORE), self.data)
+                self.assertNotEqual(used, ignored)
+                self.assertEqual(ignored, self.digest(of_kind(kind), self.bare))
+
+    def test_parts_and_trouble_and_disk(self):
+        for kinds, data, parts in ((PLAIN, self.data, self.parts),
+                                   (TYPED, self.typed, self.typed_parts)):
+            for kind in kinds:
+                with self.subTest(kind):
+                    definition = of_kind(kind, {"trainer": {"replicas": 2}})
+                    self.assertEqual(
+                        self.digest(merged(definition, TROUBLE), parts,
+                                    "--storage", "disk"),
+                        self.digest(definition, data))
+
+    def test_draws_of_all_rules(self):
+        for sampler in ({"replace": True}, {"method": "labor"}):
+            with self.subTest(sampler):
+                definition = of_kind("sage", {"sampler": {
+                    "fanouts": [4, 3], **sampler}})
+                self.assertEqual(self.digest(definition, self.parts),
+                                 self.digest(definition, self.data))
+
+    def test_half_precision(self):
+        definition = of_kind("sage", {"fetch": {"precision": "float16"}})
+        whole = self.digest(definition, self.data)
+        self.assertNotEqual(whole, self.digest(of_kind("sage"), self.data))
+        self.assertEqual(self.digest(definition, self.parts, "--storage",
+                                     "disk"), whole)
+
+    def test_a_cluster(self):
+        for name, data, parts, kinds in (
+                ("plain", self.data, partitioned(self.data, 2, "random"),
+                 ("gatv2", "sage")),
+                ("typed", self.typed, self.typed_parts, ("rgcn",))):
+            with Cluster(self.top / f"cluster-{name}", parts,
+                         ["0", "1"]) as cluster:
+                for kind in kinds:
+                    for more in ({}, {"placement": {"trainers": ["d0"],
+                                                    "samplers": ["d1"]}}):
+                        definition = of_kind(kind)
+                        summary = cluster.run(self.write(
+                            merged(definition, more), parts,
+                            f"-{kind}{len(more)}"))
+                        self.assertEqual(summary["digest"],
+                                         self.digest(definition, data),
+                                         cluster.logs())
+
+    # -- edges that are the target
+
+    def test_decoders_read_the_target_edge(self):
+        """Whether a user likes an item is what the edge itself tells."""
+        rng = np.random.default_rng(SEED)
+        users, items, count = 100, 80, 2500
+        pairs = rng.choice(users * items, count, replace=False)
+        told = rng.normal(0, 1, count)
+        folder = self.top / "rated"
+        folder.mkdir()
+        write_table(folder / "rates.csv", ["user_id", "item_id", "kind", "told"],
+                    [pairs // items, pairs % items,
+                     np.where(told > 0, "like", "hate"), told.round(4)])
+        for name, size in (("user", users), ("item", items)):
+            write_table(folder / f"{name}.csv", ["id", "noise"],
+                        [range(size), rng.normal(0, 1, size).round(4)])
+        data = self.top / "rated-data"
+        imported("csv", "--nodes", f"user={folder / 'user.csv'}",
+                 "--nodes", f"item={folder / 'item.csv'}",
+                 "--edges", f"user__rates__item={folder / 'rates.csv'}",
+                 "--reverse", "--task-kind", "edge_class",
+                 "--task-name", "rating", "--task-label", "kind",
+                 "--feature", "rates=told", "--split-edges", "0.7,0.1,0.2",
+                 "--out", data)
+        definition = {
+            "seed": 2, "task": "rating", "sampler": {"fanouts": [4, 4]},
+            "model": {"kind": "hetero_sage", "hidden": 16, "dropout": 0},
+            "decoder": {"kind": "mlp", "hidden": 16},
+            "optimizer": {"learning_rate": 0.01},
+            "train": {"batch_size": 128, "epochs": 8, "seed_order": "global"}}
+        reads = merged(definition, {"decoder": {"edge_features": True}})
+        whole = self.train(reads, data)
+        self.assertGreater(whole["test"]["accuracy"], 0.95)
+        cut = self.train(reads, partitioned(data, 3, "random"))
+        self.assertEqual(cut["digest"], whole["digest"])
+        self.assertEqual(cut["test"], whole["test"])
+        self.assertLess(self.train(definition, data)["test"]["accuracy"], 0.65)
+
+    # -- what does not go
+
+    def test_kinds_that_cannot(self):
+        self.check_refused(of_kind("hgt"), self.typed, "hgt",
+                           "set model.edge_features: ignore")
+        self.digest(of_kind("hgt", IGNORE), self.typed)
+
+    def test_nothing_to_ignore(self):
+        self.check_refused(of_kind("sage", IGNORE), self.bare, "leave it out")
+
+    # -- Python
+
+    def test_batches_have_the_rows_of_their_edges(self):
+        rows = np.load(self.source / "edge_attr.npy")
+        edges = np.load(self.source / "edges.npy")
+        rows_of = {}
+        for row, pair in zip(rows, edges.T.tolist()):
+            rows_of.setdefault(tuple(pair), []).append(row.tolist())
+        for data in self.data, self.parts:
+            with package.Loader(data, fanouts=[4, 3], batch_size=50, seed=7,
+                                edge_attr=True, as_="numpy") as loader:
+                batch = next(iter(loader))
+                nodes = np.asarray(batch.n_id)
+                ends = np.asarray(batch.edge_index)
+                found = np.asarray(batch.edge_attr)
+                self.assertEqual(found.shape, (ends.shape[1], CLASSES))
+                for row, (a, b) in zip(found.tolist(), nodes[ends].T.tolist()):
+                    self.assertIn(row, rows_of[a, b])
+
+    def test_to_graphmill_takes_edge_attr(self):
+        class Data:
+            pass
+        data = Data()
+        for name, key in (("x", "features"), ("edge_index", "edges"),
+                          ("edge_attr", "edge_attr"), ("y", "labels")):
+            setattr(data, name, np.load(self.source / f"{key}.npy"))
+        for split in "train", "val", "test":
+            mask = np.zeros(NODES, bool)
+            mask[np.load(self.source / f"{split}_idx.npy")] = True
+            setattr(data, f"{split}_mask", mask)
+        out = self.top / "taken"
+        package.import_(data, out)
+        self.assertEqual(self.digest(of_kind("sage"), out),
+                         self.digest(of_kind("sage"), self.data))
+
+
+if __name__ == "__main__":
+    program()
+    unittest.main()
